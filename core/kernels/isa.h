@@ -1,0 +1,22 @@
+// The instruction sets that kernels are compiled for, one by one, whatever the rest of the program is compiled for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nameplate {
+
+enum class Isa { scalar, sse2, avx2, avx512, amx, neon, sve };
+
+std::string to_string(Isa isa);
+std::optional<Isa> parse_isa(std::string_view name);
+
+// The ones this program was compiled with, the narrowest first.
+const std::vector<Isa>& compiled_isas();
+
+// Why this CPU or its operating system cannot run it; nothing if it can.
+std::optional<std::string> why_not(Isa isa);
+
+}  // namespace nameplate

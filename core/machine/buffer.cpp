@@ -1,0 +1,68 @@
+#include "machine/buffer.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+namespace nameplate {
+
+namespace {
+
+constexpr std::size_t kSmallPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+std::size_t rounded_up(std::size_t size, std::size_t unit) { return (size + unit - 1) / unit * unit; }
+
+std::uintptr_t address_of(const std::byte* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory);  // NOLINT: page arithmetic
+}
+
+}  // namespace
+
+void Unmap::operator()(std::byte* memory) const { munmap(memory, size_bytes); }
+
+Buffer::Buffer(std::size_t size_bytes, Pages pages) : size_bytes_(size_bytes) {
+  const std::size_t unit = pages == Pages::huge ? kHugePage : kSmallPage;
+  const std::size_t wanted = rounded_up(size_bytes, unit);
+  const std::size_t mapped = wanted + (pages == Pages::huge ? kHugePage : 0);
+  void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (raw == MAP_FAILED) {  // NOLINT: the macro casts
+    throw std::runtime_error(fmt::format("cannot map {} bytes of memory: {}", mapped, std::strerror(errno)));
+  }
+  auto* memory = static_cast<std::byte*>(raw);
+  // The kernel gives huge pages only on their own boundary: the ends that stick out are given back.
+  const std::size_t before = rounded_up(address_of(memory), unit) - address_of(memory);
+  if (before > 0) munmap(memory, before);
+  if (mapped - before > wanted) munmap(memory + before + wanted, mapped - before - wanted);
+  memory_ = {memory + before, Unmap{wanted}};
+  madvise(memory_.get(), wanted, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+void Buffer::touch(std::size_t begin, std::size_t end) const {
+  for (std::size_t at = begin; at < end; at += kSmallPage) {
+    *static_cast<volatile std::byte*>(memory_.get() + at) = std::byte{1};
+  }
+}
+
+std::int64_t Buffer::huge_bytes() const {
+  constexpr std::int64_t kKibi = 1024;
+  const std::uintptr_t begin = address_of(memory_.get());
+  const std::uintptr_t end = begin + size_bytes_;
+  std::ifstream file("/proc/self/smaps");
+  bool inside = false;
+  std::int64_t result = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::uintptr_t from = 0;
+    std::uintptr_t to = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &from, &to) == 2) inside = from < end && to > begin;  // NOLINT
+    if (inside && line.starts_with("AnonHugePages:")) result += std::stoll(line.substr(line.find(':') + 1)) * kKibi;
+  }
+  return result;
+}
+
+}  // namespace nameplate

@@ -1,0 +1,45 @@
+// Memory for kernels: page-aligned, on huge pages when asked, and touched by whoever will use it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace nameplate {
+
+enum class Pages { small, huge };
+
+// Gives mapped memory back.
+struct Unmap {
+  std::size_t size_bytes = 0;
+  void operator()(std::byte* memory) const;
+};
+
+class Buffer {
+ public:
+  Buffer() = default;
+  // Maps `size_bytes` without touching them. Throws ProbeError(failed) when the memory is not there.
+  Buffer(std::size_t size_bytes, Pages pages);
+
+  std::size_t size_bytes() const { return size_bytes_; }
+  std::byte* data() const { return memory_.get(); }
+
+  template <class T>
+  std::span<T> as() const {
+    return {reinterpret_cast<T*>(memory_.get()), size_bytes_ / sizeof(T)};  // NOLINT: page-aligned raw memory
+  }
+
+  // Writes one byte of every page in [begin, end): run by each worker over its own part, so that the kernel places the
+  // page on that worker's NUMA node.
+  void touch(std::size_t begin, std::size_t end) const;
+
+  // How much of it the kernel really backs with huge pages, from /proc/self/smaps.
+  std::int64_t huge_bytes() const;
+
+ private:
+  std::unique_ptr<std::byte, Unmap> memory_;
+  std::size_t size_bytes_ = 0;
+};
+
+}  // namespace nameplate

@@ -1,0 +1,39 @@
+// What happened to this process and its machine during a sample: readings taken before and after, and their difference.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "machine/limits.h"
+#include "machine/root.h"
+
+namespace nameplate {
+
+struct Disturbance {
+  double cpu_user_s = 0;                       // of this process, all threads
+  double cpu_system_s = 0;
+  std::int64_t involuntary_switches = 0;       // the scheduler took a CPU away from this process
+  std::optional<double> steal_s;               // the hypervisor ran something else, all CPUs together
+  std::optional<std::int64_t> cgroup_throttled;   // periods in which the cgroup's quota was used up
+  std::optional<std::int64_t> thermal_throttled;  // events on all cores
+};
+
+class DisturbanceReader {
+ public:
+  DisturbanceReader(const Root& root, const Limits& limits);
+
+  Disturbance read() const;
+
+ private:
+  Root root_;
+  std::string cpu_stat_path_;
+  std::vector<std::string> thermal_paths_;
+};
+
+Disturbance operator-(const Disturbance& after, const Disturbance& before);
+
+nlohmann::json to_json(const Disturbance& difference);
+
+}  // namespace nameplate

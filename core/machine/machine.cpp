@@ -1,0 +1,170 @@
+#include "machine/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "machine/cpu.h"
+
+namespace nameplate {
+
+namespace {
+
+std::int64_t kibibytes(const std::string& meminfo, const std::string& key) {
+  constexpr std::int64_t kKibi = 1024;
+  const auto value = field(meminfo, key);
+  return value ? std::stoll(*value) * kKibi : 0;
+}
+
+// "always [madvise] never" means madvise.
+std::string bracketed(const std::string& text) {
+  const auto open = text.find('[');
+  const auto close = text.find(']');
+  if (open == std::string::npos || close == std::string::npos) return "";
+  return text.substr(open + 1, close - open - 1);
+}
+
+Memory read_memory(const Root& root) {
+  const std::string info = root.text("/proc/meminfo").value_or("");
+  return {.total_bytes = kibibytes(info, "MemTotal"),
+          .available_bytes = kibibytes(info, "MemAvailable"),
+          .swap_bytes = kibibytes(info, "SwapTotal"),
+          .transparent_huge_pages =
+              bracketed(root.text("/sys/kernel/mm/transparent_hugepage/enabled").value_or(""))};
+}
+
+std::string read_distribution(const Root& root) {
+  std::istringstream lines(root.text("/etc/os-release").value_or(""));
+  const std::string key = "PRETTY_NAME=\"";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key)) return line.substr(key.size(), line.size() - key.size() - 1);
+  }
+  return "";
+}
+
+std::optional<std::string> read_product(const Root& root) {
+  const auto vendor = root.text("/sys/class/dmi/id/sys_vendor");
+  const auto product = root.text("/sys/class/dmi/id/product_name");
+  if (!vendor && !product) return std::nullopt;
+  return vendor.value_or("") + " " + product.value_or("");
+}
+
+// The CPU says that there is a hypervisor; who it is, the DMI or the paravirtual clock says.
+std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu, const std::optional<std::string>& product) {
+  static const std::array<std::pair<const char*, const char*>, 7> kByProduct = {
+      {{"QEMU", "kvm"}, {"KVM", "kvm"}, {"Amazon EC2", "kvm"}, {"Google", "kvm"}, {"VMware", "vmware"},
+       {"VirtualBox", "virtualbox"}, {"Microsoft", "hyperv"}}};
+  const bool flagged = std::ranges::find(cpu.flags, "hypervisor") != cpu.flags.end();
+  const bool guest_by_product = product && (product->find("KVM") != std::string::npos || product->find("QEMU") != std::string::npos);
+  if (!flagged && !guest_by_product) return std::nullopt;
+  for (const auto& [word, name] : kByProduct) {
+    if (product && product->find(word) != std::string::npos) return name;
+  }
+  if (root.exists("/sys/hypervisor/type")) return root.text("/sys/hypervisor/type");
+  const auto sources = root.text("/sys/devices/system/clocksource/clocksource0/available_clocksource");
+  if (sources && sources->find("kvm-clock") != std::string::npos) return "kvm";
+  if (sources && sources->find("hyperv") != std::string::npos) return "hyperv";
+  return "unknown";
+}
+
+std::vector<std::string> read_vulnerabilities(const Root& root) {
+  const std::string directory = "/sys/devices/system/cpu/vulnerabilities";
+  std::vector<std::string> result;
+  for (const std::string& name : root.names(directory)) {
+    if (root.text(directory + "/" + name).value_or("").starts_with("Vulnerable")) result.push_back(name);
+  }
+  return result;
+}
+
+nlohmann::json json_of(const Cpu& cpu) {
+  nlohmann::json result = {{"architecture", cpu.architecture}, {"vendor", cpu.vendor}, {"model", cpu.model},
+                           {"flags", cpu.flags}};
+  const auto put = [&result](const char* name, const auto& value) {
+    if (value) {
+      result[name] = *value;
+    } else {
+      result[name] = nullptr;
+    }
+  };
+  put("listed_frequency_hz", cpu.listed_frequency_hz);
+  put("base_frequency_hz", cpu.base_frequency_hz);
+  put("maximum_frequency_hz", cpu.maximum_frequency_hz);
+  put("governor", cpu.governor);
+  put("turbo", cpu.turbo);
+  put("smt", cpu.smt);
+  return result;
+}
+
+nlohmann::json json_of(const Topology& topology) {
+  nlohmann::json caches = nlohmann::json::array();
+  for (const Cache& cache : topology.caches) {
+    caches.push_back({{"level", cache.level}, {"type", cache.type}, {"size_bytes", cache.size_bytes},
+                      {"line_bytes", cache.line_bytes}, {"ways", cache.ways}, {"count", cache.count},
+                      {"shared_by", cache.shared_by}});
+  }
+  nlohmann::json nodes = nlohmann::json::array();
+  for (const NumaNode& node : topology.numa_nodes) nodes.push_back({{"index", node.index}, {"cpus", node.cpus}});
+  nlohmann::json kinds = nlohmann::json::array();
+  for (const CoreKind& kind : topology.core_kinds) {
+    kinds.push_back({{"name", kind.name}, {"cores", kind.cores}, {"maximum_frequency_hz", kind.maximum_frequency_hz}});
+  }
+  return {{"packages", topology.packages}, {"cores", topology.cores}, {"threads", topology.threads},
+          {"caches", caches}, {"numa_nodes", nodes}, {"core_kinds", kinds},
+          {"allowed_cpus", topology.allowed.cpus}, {"allowed_cores", topology.allowed.cores}};
+}
+
+template <class T>
+nlohmann::json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+}  // namespace
+
+unsigned Machine::default_threads() const {
+  const unsigned cores = std::max(1U, topology.allowed.cores);
+  if (!limits.cpus) return cores;
+  const auto quota = static_cast<unsigned>(std::max(1.0, std::floor(*limits.cpus)));
+  return std::min(cores, quota);
+}
+
+Machine read_machine(const Root& root) {
+  Machine machine;
+  machine.hostname = root.text("/proc/sys/kernel/hostname").value_or("");
+  machine.kernel = root.text("/proc/sys/kernel/osrelease").value_or("");
+  machine.distribution = read_distribution(root);
+  machine.cpu = read_cpu(root);
+  machine.memory = read_memory(root);
+  machine.topology = read_topology(root);
+  machine.limits = read_limits(root);
+  machine.product = read_product(root);
+  machine.hypervisor = read_hypervisor(root, machine.cpu, machine.product);
+  machine.vulnerable_to = read_vulnerabilities(root);
+  if (const auto load = root.text("/proc/loadavg")) machine.load_1min = std::stod(*load);
+  return machine;
+}
+
+nlohmann::json to_json(const Machine& machine) {
+  return {{"hostname", machine.hostname},
+          {"kernel", machine.kernel},
+          {"distribution", machine.distribution},
+          {"hypervisor", or_null(machine.hypervisor)},
+          {"product", or_null(machine.product)},
+          {"vulnerable_to", machine.vulnerable_to},
+          {"load_1min", machine.load_1min},
+          {"cpu", json_of(machine.cpu)},
+          {"memory",
+           {{"total_bytes", machine.memory.total_bytes},
+            {"available_bytes", machine.memory.available_bytes},
+            {"swap_bytes", machine.memory.swap_bytes},
+            {"transparent_huge_pages", machine.memory.transparent_huge_pages}}},
+          {"topology", json_of(machine.topology)},
+          {"limits",
+           {{"cgroup_version", machine.limits.cgroup_version},
+            {"cpus", or_null(machine.limits.cpus)},
+            {"memory_bytes", or_null(machine.limits.memory_bytes)}}},
+          {"default_threads", machine.default_threads()}};
+}
+
+}  // namespace nameplate

@@ -1,0 +1,58 @@
+// Everything that is known about the machine before anything is measured.
+//
+// Nothing here names a person or a unit: no serial number, UUID, hardware or network address.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/limits.h"
+#include "machine/topology.h"
+
+namespace nameplate {
+
+struct Cpu {
+  std::string architecture;  // x86_64, aarch64
+  std::string vendor;
+  std::string model;
+  std::vector<std::string> flags;                   // as /proc/cpuinfo lists them
+  std::optional<double> listed_frequency_hz;        // "cpu MHz" of /proc/cpuinfo
+  std::optional<double> base_frequency_hz;          // of cpufreq, or the "@ 2.40GHz" of the model's name
+  std::optional<double> maximum_frequency_hz;       // of cpufreq: with turbo
+  std::optional<std::string> governor;
+  std::optional<bool> turbo;
+  std::optional<bool> smt;
+};
+
+struct Memory {
+  std::int64_t total_bytes = 0;
+  std::int64_t available_bytes = 0;
+  std::int64_t swap_bytes = 0;
+  std::string transparent_huge_pages;  // always, madvise or never
+};
+
+struct Machine {
+  std::string hostname;
+  std::string kernel;
+  std::string distribution;
+  std::optional<std::string> hypervisor;    // kvm, vmware, …; none: bare metal as far as can be seen
+  std::optional<std::string> product;       // vendor and product name of the DMI
+  std::vector<std::string> vulnerable_to;   // CPU vulnerabilities without a mitigation
+  double load_1min = 0;
+  Cpu cpu;
+  Memory memory;
+  Topology topology;
+  Limits limits;
+
+  // Physical cores allowed by the affinity mask and the cgroup quota: the default number of workers.
+  unsigned default_threads() const;
+};
+
+Machine read_machine(const Root& root);
+
+nlohmann::json to_json(const Machine& machine);
+
+}  // namespace nameplate

@@ -1,0 +1,65 @@
+#include "machine/root.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace nameplate {
+
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\n");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+}  // namespace
+
+std::string Root::resolve(const std::string& path) const { return is_this_machine() ? path : directory_ + path; }
+
+std::optional<std::string> Root::text(const std::string& path) const {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(resolve(path), ignored)) return std::nullopt;
+  std::ifstream file(resolve(path));
+  if (!file) return std::nullopt;
+  std::ostringstream content;
+  content << file.rdbuf();
+  return trimmed(content.str());
+}
+
+std::optional<std::int64_t> Root::number(const std::string& path) const {
+  const auto content = text(path);
+  if (!content) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [rest, error] = std::from_chars(content->data(), content->data() + content->size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+bool Root::exists(const std::string& path) const {
+  std::error_code ignored;
+  return std::filesystem::exists(resolve(path), ignored);
+}
+
+std::vector<std::string> Root::names(const std::string& path) const {
+  std::vector<std::string> result;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(resolve(path), error)) {
+    result.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(result);
+  return result;
+}
+
+std::optional<std::string> field(const std::string& text, const std::string& key) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto colon = line.find(':');
+    if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key) return trimmed(line.substr(colon + 1));
+  }
+  return std::nullopt;
+}
+
+}  // namespace nameplate

@@ -1,0 +1,166 @@
+#include "machine/topology.h"
+
+#include <hwloc.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+
+namespace nameplate {
+
+namespace {
+
+struct DestroyTopology {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using TopologyHandle = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+struct FreeBitmap {
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
+
+struct FreeText {
+  void operator()(char* text) const { std::free(text); }  // NOLINT: hwloc allocates it with malloc
+};
+
+TopologyHandle load(const Root& root) {
+  if (!root.is_this_machine()) {
+    // hwloc takes another root only by its environment; without "stop" it would ask this machine's own CPUID too.
+    setenv("HWLOC_FSROOT", root.directory().c_str(), 1);
+    setenv("HWLOC_COMPONENTS", "linux,stop", 1);
+  }
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) throw std::runtime_error("hwloc cannot start");
+  TopologyHandle topology(raw);
+  hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  if (hwloc_topology_load(raw) != 0) throw std::runtime_error("hwloc cannot read the machine's topology");
+  return topology;
+}
+
+int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(topology, type); }
+
+std::string cpu_list(hwloc_const_bitmap_t cpus) {
+  char* text = nullptr;
+  hwloc_bitmap_list_asprintf(&text, cpus);
+  const std::unique_ptr<char, FreeText> owned(text);
+  return owned ? owned.get() : "";
+}
+
+std::string cache_type(hwloc_obj_cache_type_t type) {
+  if (type == HWLOC_OBJ_CACHE_DATA) return "data";
+  return type == HWLOC_OBJ_CACHE_INSTRUCTION ? "instruction" : "unified";
+}
+
+// Caches of the same level, type, size and sharing are one entry with a count; a hybrid CPU has several of a level.
+std::vector<Cache> read_caches(hwloc_topology_t topology) {
+  std::map<std::tuple<int, std::string, std::int64_t, int>, Cache> found;
+  for (hwloc_obj_type_t type : {HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE}) {
+    for (hwloc_obj_t object = nullptr; (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
+      const auto& attributes = object->attr->cache;
+      Cache cache{.level = static_cast<int>(attributes.depth),
+                  .type = cache_type(attributes.type),
+                  .size_bytes = static_cast<std::int64_t>(attributes.size),
+                  .line_bytes = static_cast<std::int64_t>(attributes.linesize),
+                  .ways = attributes.associativity,
+                  .count = 0,
+                  .shared_by = hwloc_bitmap_weight(object->cpuset)};
+      auto& entry = found.try_emplace({cache.level, cache.type, cache.size_bytes, cache.shared_by}, cache).first->second;
+      ++entry.count;
+    }
+  }
+  std::vector<Cache> result;
+  for (auto& [key, cache] : found) result.push_back(std::move(cache));
+  return result;
+}
+
+std::vector<NumaNode> read_numa_nodes(hwloc_topology_t topology) {
+  std::vector<NumaNode> result;
+  for (hwloc_obj_t object = nullptr;
+       (object = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, object)) != nullptr;) {
+    result.push_back({static_cast<int>(object->os_index), cpu_list(object->cpuset)});
+  }
+  return result;
+}
+
+int cores_in(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
+  int cores = 0;
+  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+    if (hwloc_bitmap_intersects(core->cpuset, cpus) != 0) ++cores;
+  }
+  return cores;
+}
+
+CoreKind read_core_kind(hwloc_topology_t topology, unsigned index) {
+  constexpr std::int64_t kMegahertz = 1'000'000;
+  const Bitmap cpus(hwloc_bitmap_alloc());
+  int efficiency = 0;
+  unsigned info_count = 0;
+  hwloc_info_s* infos = nullptr;
+  hwloc_cpukinds_get_info(topology, index, cpus.get(), &efficiency, &info_count, &infos, 0);
+  CoreKind kind{.name = "", .cores = cores_in(topology, cpus.get())};
+  for (unsigned i = 0; i < info_count; ++i) {
+    const std::string name = infos[i].name;
+    if (name == "CoreType") kind.name = infos[i].value;
+    if (name == "FrequencyMaxMHz") kind.maximum_frequency_hz = std::atoll(infos[i].value) * kMegahertz;
+  }
+  return kind;
+}
+
+std::vector<CoreKind> read_core_kinds(hwloc_topology_t topology) {
+  std::vector<CoreKind> result;
+  const int kinds = hwloc_cpukinds_get_nr(topology, 0);
+  for (int i = 0; i < kinds; ++i) result.push_back(read_core_kind(topology, static_cast<unsigned>(i)));
+  return result;
+}
+
+Bitmap allowed_cpus(hwloc_topology_t topology, const Root& root) {
+  Bitmap allowed(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
+  if (!root.is_this_machine()) return allowed;
+  const Bitmap bound(hwloc_bitmap_alloc());
+  if (hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) == 0) {
+    hwloc_bitmap_and(allowed.get(), allowed.get(), bound.get());
+  }
+  return allowed;
+}
+
+// A core's rank-th allowed hardware thread for rank 0, 1, … in turn: workers fill cores before siblings. The fastest
+// kind of core comes first, as hwloc sorts kinds by efficiency class, most efficient (slowest) first.
+Placement read_placement(hwloc_topology_t topology, hwloc_const_bitmap_t allowed) {
+  Placement placement;
+  std::multimap<std::pair<int, int>, unsigned> by_rank;
+  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+    const Bitmap usable(hwloc_bitmap_dup(core->cpuset));
+    hwloc_bitmap_and(usable.get(), usable.get(), allowed);
+    if (hwloc_bitmap_iszero(usable.get()) != 0) continue;
+    ++placement.cores;
+    const int kind = hwloc_cpukinds_get_by_cpuset(topology, usable.get(), 0);
+    int rank = 0;
+    for (int cpu = hwloc_bitmap_first(usable.get()); cpu != -1; cpu = hwloc_bitmap_next(usable.get(), cpu)) {
+      by_rank.emplace(std::pair{rank++, -kind}, static_cast<unsigned>(cpu));
+    }
+  }
+  for (const auto& [rank, cpu] : by_rank) placement.cpus.push_back(cpu);
+  return placement;
+}
+
+}  // namespace
+
+Topology read_topology(const Root& root) {
+  const TopologyHandle handle = load(root);
+  hwloc_topology_t topology = handle.get();
+  Topology result;
+  result.packages = count_of(topology, HWLOC_OBJ_PACKAGE);
+  result.cores = count_of(topology, HWLOC_OBJ_CORE);
+  result.threads = count_of(topology, HWLOC_OBJ_PU);
+  result.caches = read_caches(topology);
+  result.numa_nodes = read_numa_nodes(topology);
+  result.core_kinds = read_core_kinds(topology);
+  result.allowed = read_placement(topology, allowed_cpus(topology, root).get());
+  if (result.allowed.cpus.empty()) throw std::runtime_error("no CPU is allowed to this process");
+  return result;
+}
+
+}  // namespace nameplate

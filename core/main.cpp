@@ -1,0 +1,114 @@
+// nameplate-core: requests in on standard input, records out on standard output, words on standard error.
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+#include <string>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "machine/machine.h"
+#include "measure/clock.h"
+#include "measure/sampler.h"
+#include "probe/error.h"
+#include "probe/registry.h"
+#include "record/header.h"
+#include "record/writer.h"
+
+namespace {
+
+using nlohmann::json;
+
+void describe(const nameplate::RecordWriter& writer) {
+  json probes = json::array();
+  for (const auto* probe : nameplate::registered_probes()) probes.push_back(nameplate::to_json(probe->info));
+  writer.write({{"type", "description"}, {"schema", nameplate::kSchema}, {"version", nameplate::version()}, {"probes", probes}});
+}
+
+void write_header(const nameplate::RecordWriter& writer, const nameplate::Machine& machine) {
+  const nameplate::ClockInfo& clock = nameplate::Clock::get().info();
+  writer.write({{"type", "header"},
+                {"schema", nameplate::kSchema},
+                {"version", nameplate::version()},
+                {"build", nameplate::build_info()},
+                {"features", nameplate::build_features()},
+                {"machine", nameplate::to_json(machine)},
+                {"clock",
+                 {{"source", clock.source},
+                  {"frequency_hz", clock.frequency_hz},
+                  {"resolution_s", clock.resolution_s},
+                  {"cost_s", clock.cost_s}}}});
+}
+
+// A line that cannot be read gets an outcome too, so that the sender is never left waiting.
+void reject(const nameplate::RecordWriter& writer, const std::string& reason) {
+  writer.write({{"type", "outcome"}, {"id", ""}, {"probe", ""}, {"ending", "failed"}, {"stage", "request"},
+                {"reason", reason}, {"params", json::object()}, {"facts", json::object()}, {"oversubscribed", false},
+                {"interrupted", false}, {"samples", 0}, {"setup_s", 0}, {"total_s", 0}});
+}
+
+void serve_requests(const nameplate::RecordWriter& writer, const nameplate::Root& root) {
+  const nameplate::Machine machine = nameplate::read_machine(root);
+  write_header(writer, machine);
+  const nameplate::Sampler sampler(machine, root, writer);
+  int experiments = 0;
+  for (std::string line; !nameplate::g_stop_requested && std::getline(std::cin, line);) {
+    if (line.empty()) continue;
+    try {
+      sampler.run(nameplate::parse_request(line));
+    } catch (const nameplate::ProbeError& error) {
+      reject(writer, error.what());
+    }
+    ++experiments;
+  }
+  writer.write({{"type", "end"}, {"experiments", experiments}, {"interrupted", nameplate::g_stop_requested.load()}});
+}
+
+// A stop is a flag that the sampler looks at between samples. Without SA_RESTART, so that a read waiting for the next
+// request ends too.
+void install_signal_handlers() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { nameplate::g_stop_requested = true; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  // The reader's death shows as an error of write, which ends the program in order.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures: one JSON request a line on standard input, JSON records on standard output.", "nameplate-core");
+  bool show_probes = false;
+  bool show_machine = false;
+  bool die_with_parent = false;
+  std::string directory = "/";
+  app.add_flag("--describe", show_probes, "print every probe with its parameters, and end");
+  app.add_flag("--machine", show_machine, "print what is known about the machine, and end");
+  app.add_option("--root", directory, "read the machine below this directory instead of / (a recorded machine)")
+      ->check(CLI::ExistingDirectory);
+  app.add_flag("--die-with-parent", die_with_parent, "end when the process that started this one ends");
+  app.set_version_flag("--version", nameplate::version());
+  CLI11_PARSE(app, argc, argv);
+
+  if (die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);  // NOLINT: the system's own signature
+  install_signal_handlers();
+  const nameplate::RecordWriter writer(STDOUT_FILENO);
+  const nameplate::Root root(directory);
+  try {
+    if (show_probes) {
+      describe(writer);
+    } else if (show_machine) {
+      json record = nameplate::to_json(nameplate::read_machine(root));
+      record["type"] = "machine";
+      record["schema"] = nameplate::kSchema;
+      writer.write(record);
+    } else {
+      serve_requests(writer, root);
+    }
+  } catch (const std::exception& error) {
+    std::cerr << "nameplate-core: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

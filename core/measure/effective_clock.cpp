@@ -1,0 +1,26 @@
+#include "measure/effective_clock.h"
+
+#include <algorithm>
+
+#include "measure/clock.h"
+
+namespace nameplate {
+
+Ticks run_burst() {
+  static const Ticks kCost = Clock::get().ticks(Clock::get().info().cost_s);
+  const Ticks start = Clock::now();
+  register_chain(kBurstCycles / kChainUnroll);
+  const Ticks elapsed = Clock::now() - start;
+  return elapsed > kCost ? elapsed - kCost : elapsed;
+}
+
+double median_burst_s(const std::vector<BurstLog>& logs) {
+  std::vector<Ticks> all;
+  for (const BurstLog& log : logs) all.insert(all.end(), log.ticks().begin(), log.ticks().end());
+  if (all.empty()) return 0;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::ranges::nth_element(all, middle);
+  return Clock::get().seconds(*middle);
+}
+
+}  // namespace nameplate

@@ -1,0 +1,141 @@
+#include "measure/rate_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "measure/clock.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr std::size_t kResultBytes = 8192;
+
+// Cores take a while to reach the clock they hold under load.
+constexpr double kTuningWarmup_s = 10e-3;
+constexpr double kTrial_s = 0.5e-3;
+constexpr int kTrials = 6;
+
+double timed(const std::function<void()>& work) {
+  const Ticks start = Clock::now();
+  work();
+  return Clock::get().seconds(Clock::now() - start);
+}
+
+}  // namespace
+
+RateLoop::RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling scaling, const Placement& placement)
+    : team_(make_thread_team(threads, placement)),
+      scaling_(scaling),
+      bursts_(threads),
+      counter_values_(counters().size()),
+      work_([this](unsigned worker) { work(worker); }) {
+  for (unsigned worker = 0; worker < threads; ++worker) results_.emplace_back(kResultBytes, Pages::small);
+  team_->each([this](unsigned worker) { results_[worker].touch(0, kResultBytes); });
+  tune(std::move(candidates));
+  blocks_in_repetition_ = static_cast<std::uint64_t>(
+      std::ceil(kStrongOperations / static_cast<double>(kernel_.operations)));
+  blocks_between_bursts_ =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kBurstInterval_s / best_.block_s));
+}
+
+void RateLoop::tune(std::vector<RateKernel> candidates) {
+  const double warmup_end = Clock::get().seconds(Clock::now()) + kTuningWarmup_s;
+  while (Clock::get().seconds(Clock::now()) < warmup_end) candidates.front().run(results_[0].data());
+  double best_rate = 0;
+  for (RateKernel& candidate : candidates) {
+    const Trial trial = try_out(candidate);
+    const double rate = static_cast<double>(candidate.operations) / trial.block_s;
+    if (rate > best_rate) {
+      best_rate = rate;
+      best_ = trial;
+      kernel_ = candidate;
+    }
+  }
+}
+
+// The shortest of several trials, each next to a burst of the clock chain: what the unit can do when nothing disturbs.
+RateLoop::Trial RateLoop::try_out(const RateKernel& kernel) {
+  const double first_s = timed([&] { kernel.run(results_[0].data()); });
+  const auto blocks = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kTrial_s / first_s));
+  Trial best{.block_s = std::numeric_limits<double>::max(), .burst_s = std::numeric_limits<double>::max()};
+  for (int trial = 0; trial < kTrials; ++trial) {
+    best.burst_s = std::min(best.burst_s, Clock::get().seconds(run_burst()));
+    const double elapsed_s = timed([&] {
+      for (std::uint64_t i = 0; i < blocks; ++i) kernel.run(results_[0].data());
+    });
+    best.block_s = std::min(best.block_s, elapsed_s / static_cast<double>(blocks));
+  }
+  return best;
+}
+
+std::vector<Fact> RateLoop::facts() {
+  return {{"chains", "", "independent chains of dependent operations, the best of those tried"},
+          {"lanes", "", "elements in a vector"},
+          {"burst_cycles", "", "core cycles in one burst of the clock chain"},
+          {"operations_per_instruction", "", "operations that one instruction of the mix does, averaged over the mix"},
+          {"port_block_instructions", "", "instructions of the mix in the block that ports are counted with"},
+          {"port_block_s", "s", "the shortest time of that block on one core"},
+          {"port_burst_s", "s", "the shortest time of a burst beside it"}};
+}
+
+std::vector<Counter> RateLoop::counters() {
+  return {{"burst_s", "s", "median time of a burst of the clock chain under this load", Combine::last}};
+}
+
+std::vector<double> RateLoop::fact_values() const {
+  return {static_cast<double>(kernel_.chains),
+          static_cast<double>(kernel_.lanes),
+          static_cast<double>(kBurstCycles),
+          static_cast<double>(kernel_.operations) / static_cast<double>(kernel_.instructions),
+          static_cast<double>(kernel_.instructions),
+          best_.block_s,
+          best_.burst_s};
+}
+
+std::uint64_t RateLoop::blocks_of(unsigned worker) const {
+  if (scaling_ == Scaling::weak) return repetitions_;
+  const std::uint64_t total = repetitions_ * blocks_in_repetition_;
+  return total * (worker + 1) / team_->size() - total * worker / team_->size();
+}
+
+void RateLoop::work(unsigned worker) {
+  const std::uint64_t blocks = blocks_of(worker);
+  BurstLog& log = bursts_[worker];
+  log.clear();
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    if (i % blocks_between_bursts_ == 0) log.burst();
+    kernel_.run(results_[worker].data());
+  }
+}
+
+Work RateLoop::run(std::uint64_t repetitions, bool flops) {
+  repetitions_ = repetitions;
+  const std::span<Worker> workers = team_->run(work_);
+  std::uint64_t operations = 0;
+  for (unsigned i = 0; i < workers.size(); ++i) {
+    const std::uint64_t own = blocks_of(i) * kernel_.operations;
+    (flops ? workers[i].flops : workers[i].ops) = own;
+    operations += own;
+  }
+  counter_values_[0] = median_burst_s(bursts_);
+  return {.flops = flops ? operations : 0,
+          .ops = flops ? 0 : operations,
+          .workers = workers,
+          .counters = counter_values_};
+}
+
+void RateLoop::verify() const {
+  for (unsigned worker = 0; worker < team_->size(); ++worker) {
+    if (blocks_of(worker) == 0) continue;
+    if (const auto difference = kernel_.difference(results_[worker].data())) {
+      wrong_result(fmt::format("worker {}: {}", worker, *difference));
+    }
+  }
+}
+
+}  // namespace nameplate

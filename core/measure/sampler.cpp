@@ -1,0 +1,304 @@
+#include "measure/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "measure/clock.h"
+#include "measure/effective_clock.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+std::atomic<bool> g_stop_requested = false;
+
+namespace {
+
+constexpr double kClockSteps = 1000;              // a sample lasts at least this many of the clock's steps
+constexpr double kFlushSampleLongerThan_s = 0.5;  // below that the reader would disturb the next sample
+constexpr std::uint64_t kMostRepetitions = std::uint64_t{1} << 50U;
+
+double now_s() { return Clock::get().seconds(Clock::now()); }
+
+// What one or, in a series, several calls of `run` did, added up.
+struct Total {
+  Ticks start = 0;
+  Ticks finish = 0;
+  std::uint64_t repetitions = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t flops = 0;
+  std::uint64_t ops = 0;
+  std::vector<Worker> workers;
+  std::vector<double> counters;
+  std::optional<Histogram> histogram;
+
+  void add(const Work& work, std::uint64_t times, const ProbeInfo& info);
+  double elapsed_s() const { return Clock::get().seconds(finish - start); }
+};
+
+void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
+  const bool first = repetitions == 0;
+  repetitions += times;
+  bytes += work.bytes;
+  flops += work.flops;
+  ops += work.ops;
+  const auto begin = std::ranges::min(work.workers, {}, &Worker::start).start;
+  start = first ? begin : std::min(start, begin);
+  finish = std::max(finish, std::ranges::max(work.workers, {}, &Worker::finish).finish);
+  if (first) {
+    counters.assign(work.counters.begin(), work.counters.end());
+    workers.assign(work.workers.begin(), work.workers.end());
+    if (work.histogram != nullptr) histogram = *work.histogram;
+    return;
+  }
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    counters[i] = info.counters[i].combine == Combine::sum ? counters[i] + work.counters[i] : work.counters[i];
+  }
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    workers[i].finish = work.workers[i].finish;
+    workers[i].bytes += work.workers[i].bytes;
+    workers[i].flops += work.workers[i].flops;
+    workers[i].ops += work.workers[i].ops;
+  }
+  if (histogram && work.histogram != nullptr) histogram->merge(*work.histogram);
+}
+
+nlohmann::json workers_json(const Total& total) {
+  nlohmann::json result = nlohmann::json::array();
+  const Clock& clock = Clock::get();
+  for (const Worker& worker : total.workers) {
+    result.push_back({{"start_s", clock.seconds(worker.start - total.start)},
+                      {"elapsed_s", clock.seconds(worker.finish - worker.start)},
+                      {"work", {{"bytes", worker.bytes}, {"flops", worker.flops}, {"ops", worker.ops}}}});
+  }
+  return result;
+}
+
+// One experiment while it runs: the probe, what set-up decided, and the records it has written.
+class Experiment {
+ public:
+  Experiment(const Request& request, const Machine& machine, const DisturbanceReader& disturbance,
+             const RecordWriter& writer)
+      : request_(request), machine_(machine), disturbance_(disturbance), writer_(writer) {}
+
+  void run();
+
+ private:
+  void measure(const RegisteredProbe& registered);
+  void calibrate();
+  void take_samples(double end_s);
+  void take_series(double end_s);
+  Work run_once(std::uint64_t repetitions) {
+    const Work work = probe_->run(repetitions);
+    if (work.workers.empty()) fail("the probe returned no worker");
+    return work;
+  }
+  bool enough() const {
+    return g_stop_requested || (request_.max_samples && samples_ >= *request_.max_samples);
+  }
+  void keep(const Total& total, const Disturbance& happened, double burst_s);
+  void flush();
+  void write_outcome(Ending ending, const std::string& reason);
+  bool oversubscribed() const;
+
+  const Request& request_;
+  const Machine& machine_;
+  const DisturbanceReader& disturbance_;
+  const RecordWriter& writer_;
+  const ProbeInfo* info_ = nullptr;
+  std::unique_ptr<Probe> probe_;
+  Prepared prepared_;
+  Stage stage_ = Stage::request;
+  std::uint64_t repetitions_ = 1;
+  std::uint64_t samples_ = 0;
+  double begin_s_ = 0;
+  double setup_s_ = 0;
+  std::vector<nlohmann::json> pending_;
+};
+
+void Experiment::run() {
+  begin_s_ = now_s();
+  Ending ending = Ending::ok;
+  std::string reason;
+  try {
+    measure(find_probe(request_.probe));
+  } catch (const ProbeError& error) {
+    ending = error.ending();
+    reason = error.what();
+  } catch (const std::exception& error) {
+    ending = Ending::failed;
+    reason = error.what();
+  }
+  if (probe_) probe_->teardown();
+  flush();
+  write_outcome(ending, reason);
+}
+
+void Experiment::measure(const RegisteredProbe& registered) {
+  info_ = &registered.info;
+  const Parameters parameters = check_parameters(info_->parameters, request_.params);
+  stage_ = Stage::setup;
+  probe_ = registered.make();
+  prepared_ = probe_->setup(parameters, machine_);
+  setup_s_ = now_s() - begin_s_;
+  calibrate();
+  const double end_s = now_s() + request_.slice_s;
+  if (request_.interval_s) {
+    take_series(end_s);
+  } else {
+    take_samples(end_s);
+  }
+  stage_ = Stage::verify;
+  probe_->verify();
+}
+
+// Doubles the repetitions until a call is long enough to be timed, then scales them to the sample's length; the calls
+// warm the machine up meanwhile.
+void Experiment::calibrate() {
+  stage_ = Stage::run;
+  const double timeable_s = std::max(request_.sample_s > 0 ? std::min(request_.sample_s, 0.01) : 0.0,
+                                     kClockSteps * Clock::get().info().resolution_s);
+  const double warm_s = now_s() + request_.warmup_s;
+  if (request_.repetitions) repetitions_ = *request_.repetitions;
+  while (!g_stop_requested) {
+    Total total;
+    total.add(run_once(repetitions_), repetitions_, *info_);
+    const bool long_enough = request_.repetitions || total.elapsed_s() >= timeable_s || repetitions_ >= kMostRepetitions;
+    if (long_enough && now_s() >= warm_s) {
+      if (!request_.repetitions && total.elapsed_s() < request_.sample_s) {
+        const double scale = request_.sample_s / std::max(total.elapsed_s(), 1e-9);
+        repetitions_ = static_cast<std::uint64_t>(std::ceil(static_cast<double>(repetitions_) * scale));
+      }
+      return;
+    }
+    if (!long_enough) repetitions_ *= 2;
+  }
+}
+
+void Experiment::take_samples(double end_s) {
+  do {
+    stage_ = Stage::prepare;
+    probe_->prepare();
+    stage_ = Stage::run;
+    const double burst_s = Clock::get().seconds(run_burst());
+    const Disturbance before = disturbance_.read();
+    Total total;
+    total.add(run_once(repetitions_), repetitions_, *info_);
+    keep(total, disturbance_.read() - before, burst_s);
+    if (total.elapsed_s() > kFlushSampleLongerThan_s) flush();
+  } while (now_s() < end_s && !enough());
+}
+
+// One sample per interval, from boundary to boundary: what the tool itself takes in between is inside a sample, so the
+// samples add up to the whole time.
+void Experiment::take_series(double end_s) {
+  probe_->prepare();
+  stage_ = Stage::run;
+  const Clock& clock = Clock::get();
+  const Ticks origin = Clock::now();
+  const auto interval = clock.ticks(*request_.interval_s);
+  Ticks begin = origin;
+  Disturbance before = disturbance_.read();
+  while (!enough() && clock.seconds(begin) < end_s) {
+    const Ticks boundary = origin + interval * (samples_ + 1);
+    const double burst_s = clock.seconds(run_burst());
+    Total total;
+    Ticks now = 0;
+    do {
+      total.add(run_once(repetitions_), repetitions_, *info_);
+      now = Clock::now();
+    } while (now < boundary && !g_stop_requested);
+    total.start = begin;
+    total.finish = now;
+    begin = now;
+    const Disturbance after = disturbance_.read();
+    keep(total, after - before, burst_s);
+    before = after;
+    flush();
+  }
+}
+
+void Experiment::keep(const Total& total, const Disturbance& happened, double burst_s) {
+  nlohmann::json record = {{"type", "sample"},
+                           {"id", request_.id},
+                           {"index", samples_++},
+                           {"start_s", Clock::get().seconds(total.start) - begin_s_},
+                           {"elapsed_s", total.elapsed_s()},
+                           {"repetitions", total.repetitions},
+                           {"work", {{"bytes", total.bytes}, {"flops", total.flops}, {"ops", total.ops}}},
+                           {"disturbed", to_json(happened)}};
+  record["disturbed"]["burst_s"] = burst_s;
+  record["counters"] = {{"cpu_user_s", happened.cpu_user_s}, {"cpu_system_s", happened.cpu_system_s}};
+  for (std::size_t i = 0; i < total.counters.size(); ++i) record["counters"][info_->counters[i].name] = total.counters[i];
+  if (info_->reports_workers) record["workers"] = workers_json(total);
+  if (total.histogram) record["histogram"] = total.histogram->to_json();
+  pending_.push_back(std::move(record));
+}
+
+void Experiment::flush() {
+  for (const nlohmann::json& record : pending_) writer_.write(record);
+  pending_.clear();
+}
+
+bool Experiment::oversubscribed() const {
+  const auto threads = prepared_.resolved.count_if_given("threads");
+  return threads && *threads > static_cast<std::int64_t>(machine_.topology.allowed.cpus.size());
+}
+
+void Experiment::write_outcome(Ending ending, const std::string& reason) {
+  nlohmann::json facts = nlohmann::json::object();
+  for (std::size_t i = 0; i < prepared_.facts.size(); ++i) facts[info_->facts[i].name] = prepared_.facts[i];
+  nlohmann::json record = {{"type", "outcome"},
+                           {"id", request_.id},
+                           {"probe", request_.probe},
+                           {"ending", to_string(ending)},
+                           {"params", prepared_.resolved.to_json()},
+                           {"facts", facts},
+                           {"oversubscribed", oversubscribed()},
+                           {"interrupted", g_stop_requested.load()},
+                           {"samples", samples_},
+                           {"setup_s", setup_s_},
+                           {"total_s", now_s() - begin_s_}};
+  if (ending != Ending::ok) {
+    record["reason"] = reason;
+    record["stage"] = to_string(stage_);
+  }
+  writer_.write(record);
+}
+
+template <class T>
+void read_field(const nlohmann::json& json, const char* name, T& target) {
+  if (json.contains(name) && !json[name].is_null()) target = json[name].get<T>();
+}
+
+template <class T>
+void read_field(const nlohmann::json& json, const char* name, std::optional<T>& target) {
+  if (json.contains(name) && !json[name].is_null()) target = json[name].get<T>();
+}
+
+}  // namespace
+
+Request parse_request(const std::string& line) {
+  try {
+    const auto json = nlohmann::json::parse(line);
+    Request request;
+    request.id = json.at("id").get<std::string>();
+    request.probe = json.at("probe").get<std::string>();
+    read_field(json, "params", request.params);
+    read_field(json, "slice_s", request.slice_s);
+    read_field(json, "warmup_s", request.warmup_s);
+    read_field(json, "sample_s", request.sample_s);
+    read_field(json, "max_samples", request.max_samples);
+    read_field(json, "repetitions", request.repetitions);
+    read_field(json, "interval_s", request.interval_s);
+    return request;
+  } catch (const nlohmann::json::exception& error) {
+    fail(fmt::format("not a request: {}", error.what()));
+  }
+}
+
+void Sampler::run(const Request& request) const { Experiment(request, machine_, disturbance_, writer_).run(); }
+
+}  // namespace nameplate

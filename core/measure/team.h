@@ -1,0 +1,56 @@
+// Runs a function on n pinned workers behind a start gate and returns when each began and ended.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "machine/affinity.h"
+#include "record/worker.h"
+
+namespace nameplate {
+
+class Team {
+ public:
+  using Function = std::function<void(unsigned worker)>;
+
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  virtual ~Team() = default;
+
+  unsigned size() const { return static_cast<unsigned>(workers_.size()); }
+  bool oversubscribed() const { return oversubscribed_; }
+
+  // Calls `function(worker)` once on every worker, all let go at once, and returns their start and finish in ticks;
+  // valid until the next call. The probe may add each worker's own work. `function` must not throw.
+  std::span<Worker> run(const Function& function);
+
+  // Untimed work that the user of the memory must do himself: set-up, first touch. Rethrows what a worker threw.
+  void each(const Function& function);
+
+ protected:
+  Team(unsigned size, const Placement& placement);
+
+  // Calls timed(worker, function) on every worker after a common start.
+  virtual void start_all(const Function& function) = 0;
+
+  void timed(unsigned worker, const Function& function);
+
+ private:
+  std::vector<Worker> workers_;
+  bool oversubscribed_;
+};
+
+// `engine` is "thread" (std::jthread, pinned by `placement`) or "openmp" (the OpenMP runtime, which places its threads
+// itself by OMP_PLACES and OMP_PROC_BIND). Throws ProbeError(skipped) where OpenMP was not built in.
+std::unique_ptr<Team> make_team(const std::string& engine, unsigned size, const Placement& placement);
+
+// The everyday engine.
+std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement);
+
+// Null where the program was built without OpenMP.
+std::unique_ptr<Team> make_openmp_team(unsigned size, const Placement& placement);
+
+}  // namespace nameplate

@@ -1,0 +1,103 @@
+#include <atomic>
+#include <thread>
+
+#include "measure/team.h"
+
+namespace nameplate {
+
+namespace {
+
+void relax() {
+#if defined(__x86_64__)
+  asm volatile("pause");
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// A number that goes up. Waiters spin for a while, since a futex wake-up is later than a spin by some 10 us, and then
+// sleep, since with more workers than cores a spinning one keeps another from running.
+class Gate {
+ public:
+  explicit Gate(bool blocking) : spins_(blocking ? 0 : kSpins) {}
+
+  void raise() {
+    value_.fetch_add(1, std::memory_order_release);
+    value_.notify_all();
+  }
+
+  void wait_until(std::uint32_t target) const {
+    for (unsigned i = 0; i < spins_; ++i) {
+      if (value_.load(std::memory_order_acquire) >= target) return;
+      relax();
+    }
+    for (std::uint32_t seen = value_.load(std::memory_order_acquire); seen < target;
+         seen = value_.load(std::memory_order_acquire)) {
+      value_.wait(seen, std::memory_order_acquire);
+    }
+  }
+
+ private:
+  static constexpr unsigned kSpins = 1U << 16U;
+  unsigned spins_;
+  alignas(64) std::atomic<std::uint32_t> value_{0};
+};
+
+// Worker 0 is the caller: a team of one starts no thread, so an empty run costs two clock readings.
+class ThreadTeam final : public Team {
+ public:
+  ThreadTeam(unsigned size, const Placement& placement)
+      : Team(size, placement),
+        ready_(oversubscribed()),
+        go_(oversubscribed()),
+        finished_(oversubscribed()),
+        callers_binding_(placement.cpu_of(0)) {
+    for (unsigned worker = 1; worker < size; ++worker) {
+      threads_.emplace_back([this, worker, cpu = placement.cpu_of(worker)] { serve(worker, cpu); });
+    }
+  }
+
+  ~ThreadTeam() override {
+    function_ = nullptr;
+    go_.raise();
+  }
+
+ protected:
+  void start_all(const Function& function) override {
+    const auto others = static_cast<std::uint32_t>(threads_.size());
+    ++round_;
+    ready_.wait_until(round_ * others);
+    function_ = &function;
+    go_.raise();
+    timed(0, function);
+    finished_.wait_until(round_ * others);
+  }
+
+ private:
+  void serve(unsigned worker, unsigned cpu) {
+    const ScopedBinding binding(cpu);
+    for (std::uint32_t round = 1;; ++round) {
+      ready_.raise();
+      go_.wait_until(round);
+      if (function_ == nullptr) return;
+      timed(worker, *function_);
+      finished_.raise();
+    }
+  }
+
+  Gate ready_;
+  Gate go_;
+  Gate finished_;
+  const Function* function_ = nullptr;
+  std::uint32_t round_ = 0;
+  ScopedBinding callers_binding_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement) {
+  return std::make_unique<ThreadTeam>(size, placement);
+}
+
+}  // namespace nameplate

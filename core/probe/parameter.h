@@ -1,0 +1,79 @@
+// What a probe can be asked: declared once here, read by the core, by Python and by the docs through `--describe`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace nameplate {
+
+enum class ParameterType {
+  choice,    // one of a closed list of words
+  integer,   // a whole number in [minimum, maximum]
+  size,      // bytes: 8, 8KiB, 80MB (KB/MB/GB are 10^3, KiB/MiB/GiB 2^10)
+  duration,  // seconds: 10ms, 2s
+};
+
+std::string to_string(ParameterType type);
+
+struct Parameter {
+  std::string name;
+  ParameterType type;
+  std::string summary;
+  std::vector<std::string> choices;              // of a choice
+  double minimum = 0;                            // of the other types, both ends included; bytes or seconds
+  double maximum = 0;
+  std::optional<std::string> default_value;      // none: the probe decides, as `automatic` says
+  std::string automatic;                         // how it decides
+};
+
+Parameter choice(std::string name, std::string summary, std::vector<std::string> choices, std::string default_value);
+Parameter automatic_choice(std::string name, std::string summary, std::vector<std::string> choices,
+                           std::string automatic);
+Parameter integer(std::string name, std::string summary, double minimum, double maximum,
+                  std::string default_value);
+Parameter duration(std::string name, std::string summary, double minimum, double maximum,
+                   std::string default_value);
+// The `threads` parameter that every threaded probe shares: by default one worker per physical core allowed.
+Parameter threads_parameter();
+
+// Values by parameter name: a word, a count (also bytes), or seconds.
+using Value = std::variant<std::string, std::int64_t, double>;
+
+class Parameters {
+ public:
+  void set(const std::string& name, Value value) { values_[name] = std::move(value); }
+  bool has(const std::string& name) const { return values_.contains(name); }
+
+  // Each throws std::out_of_range for a name the probe did not declare: a programming error.
+  const std::string& word(const std::string& name) const { return std::get<std::string>(values_.at(name)); }
+  std::int64_t count(const std::string& name) const { return std::get<std::int64_t>(values_.at(name)); }
+  double seconds(const std::string& name) const { return std::get<double>(values_.at(name)); }
+
+  std::optional<std::string> word_if_given(const std::string& name) const;
+  std::optional<std::int64_t> count_if_given(const std::string& name) const;
+
+  nlohmann::json to_json() const;
+
+ private:
+  std::map<std::string, Value> values_;
+};
+
+// Bytes of "8KiB", "80MB", "1.5GiB" or "4096". Nothing for text that is not a size or not a whole number of bytes.
+std::optional<std::int64_t> parse_size(std::string_view text);
+
+// Seconds of "10ms", "2s", "1.5min" or "0.25". Nothing for text that is not a duration.
+std::optional<double> parse_duration(std::string_view text);
+
+// Checks what a request gives against the declaration and fills in the defaults.
+// Throws ProbeError(failed) naming the parameter, the value and what would be right.
+Parameters check_parameters(const std::vector<Parameter>& declared, const nlohmann::json& given);
+
+nlohmann::json to_json(const Parameter& parameter);
+
+}  // namespace nameplate

@@ -1,0 +1,53 @@
+#include "probe/registry.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+// A function's static, since the probes register while other statics are still being made.
+std::map<std::string, RegisteredProbe>& registry() {
+  static std::map<std::string, RegisteredProbe> probes;
+  return probes;
+}
+
+}  // namespace
+
+void register_probe(RegisteredProbe probe) {
+  const std::string name = probe.info.name;
+  registry().emplace(name, std::move(probe));
+}
+
+std::vector<const RegisteredProbe*> registered_probes() {
+  std::vector<const RegisteredProbe*> result;
+  for (const auto& [name, probe] : registry()) result.push_back(&probe);
+  return result;
+}
+
+const RegisteredProbe& find_probe(const std::string& name) {
+  const auto found = registry().find(name);
+  if (found == registry().end()) fail(fmt::format("unknown probe '{}'", name));
+  return found->second;
+}
+
+nlohmann::json to_json(const ProbeInfo& info) {
+  nlohmann::json result = {{"name", info.name}, {"summary", info.summary}, {"needs", info.needs}};
+  result["parameters"] = nlohmann::json::array();
+  for (const Parameter& parameter : info.parameters) result["parameters"].push_back(to_json(parameter));
+  result["counters"] = nlohmann::json::array();
+  for (const Counter& counter : info.counters) {
+    result["counters"].push_back({{"name", counter.name}, {"unit", counter.unit}, {"summary", counter.summary}});
+  }
+  result["facts"] = nlohmann::json::array();
+  for (const Fact& fact : info.facts) {
+    result["facts"].push_back({{"name", fact.name}, {"unit", fact.unit}, {"summary", fact.summary}});
+  }
+  return result;
+}
+
+}  // namespace nameplate

@@ -1,0 +1,73 @@
+// What it measures: the tool itself. It does nothing for a given time, so whatever a sample shows beyond that time is
+// what starting workers, reading the clock and collecting the result cost.
+//
+// Why that is valid: the work is known exactly, since the deadline is kept on the same clock that times the sample.
+//
+// What it does not show: what the tool costs beside a probe that needs memory, caches or the network.
+
+#include "kernels/register_chain.h"
+#include "machine/machine.h"
+#include "measure/clock.h"
+#include "measure/team.h"
+#include "probe/registry.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kLongest_s = 3600;
+
+class Null final : public Probe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override {
+    Prepared prepared{.resolved = parameters, .facts = {}};
+    const auto threads = parameters.count("threads");
+    duration_ = Clock::get().ticks(parameters.seconds("duration"));
+    team_ = make_team(parameters.word("engine"), static_cast<unsigned>(threads), machine.topology.allowed);
+    work_ = [this](unsigned) { idle(); };
+    return prepared;
+  }
+
+  Work run(std::uint64_t repetitions) override {
+    repetitions_ = repetitions;
+    const std::span<Worker> workers = team_->run(work_);
+    for (Worker& worker : workers) worker.ops = repetitions;
+    return {.ops = repetitions * workers.size(), .workers = workers};
+  }
+
+ private:
+  void idle() const {
+    for (std::uint64_t i = 0; i < repetitions_; ++i) {
+      asm volatile("");
+      if (duration_ == 0) continue;
+      const Ticks end = Clock::now() + duration_;
+      while (Clock::now() < end) {
+      }
+    }
+  }
+
+  std::unique_ptr<Team> team_;
+  Team::Function work_;
+  Ticks duration_ = 0;
+  std::uint64_t repetitions_ = 0;
+};
+
+ProbeInfo info() {
+  Parameter threads = threads_parameter();
+  threads.default_value = "1";
+  return {.name = "null",
+          .summary = "does nothing for a given time: the tool's own overhead",
+          .parameters = {duration("duration", "how long nothing is done in one repetition", 0, kLongest_s, "100us"),
+                         threads,
+                         choice("engine", "what runs the workers", {"thread", "openmp"}, "thread")},
+          .counters = {},
+          .facts = {},
+          .needs = {},
+          .reports_workers = true};
+}
+
+const Registration<Null> kRegistration(info());
+
+}  // namespace
+
+}  // namespace nameplate

@@ -1,0 +1,17 @@
+#include "record/header.h"
+
+namespace nameplate {
+
+std::string version() { return NAMEPLATE_VERSION; }
+
+std::string build_info() { return std::string(__VERSION__) + ", " + NAMEPLATE_BUILD_TYPE; }
+
+std::vector<std::string> build_features() {
+  std::vector<std::string> features;
+#ifdef _OPENMP
+  features.emplace_back("openmp");
+#endif
+  return features;
+}
+
+}  // namespace nameplate

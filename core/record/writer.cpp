@@ -1,0 +1,23 @@
+#include "record/writer.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace nameplate {
+
+void RecordWriter::write(const nlohmann::json& record) const {
+  const std::string line = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw std::system_error(errno, std::generic_category(), "cannot write a record");
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace nameplate

@@ -1,0 +1,23 @@
+// Writes records as JSON Lines: one record, one line, one write.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+namespace nameplate {
+
+// The version of schema/record.schema.json that this program speaks.
+inline constexpr int kSchema = 1;
+
+class RecordWriter {
+ public:
+  // `descriptor` is an open file that the writer does not own.
+  explicit RecordWriter(int descriptor) : descriptor_(descriptor) {}
+
+  // Throws std::system_error when the line cannot be written whole (the reader is gone, the disk is full).
+  void write(const nlohmann::json& record) const;
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace nameplate

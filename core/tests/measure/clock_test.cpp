@@ -1,0 +1,48 @@
+#include "measure/clock.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace nameplate {
+namespace {
+
+// Also built with a clock scaled by 1.001, where this must fail.
+TEST(Clock, AgreesWithMonotonicRawWithin50Ppm) {
+  const Clock& clock = Clock::get();
+  constexpr std::uint64_t kWindowNs = 2'000'000'000;
+  constexpr double kMostPpm = 50;
+  const std::uint64_t raw_begin = monotonic_raw_ns();
+  const Ticks begin = Clock::now();
+  while (monotonic_raw_ns() - raw_begin < kWindowNs) {
+  }
+  const Ticks end = Clock::now();
+  const std::uint64_t raw_end = monotonic_raw_ns();
+  const double raw_s = static_cast<double>(raw_end - raw_begin) * 1e-9;
+  EXPECT_LT(std::abs(clock.seconds(end - begin) / raw_s - 1) * 1e6, kMostPpm);
+}
+
+TEST(Clock, NeverGoesBack) {
+  Ticks previous = Clock::now();
+  for (int i = 0; i < 100'000; ++i) {
+    const Ticks current = Clock::now();
+    ASSERT_GE(current, previous);
+    previous = current;
+  }
+}
+
+TEST(Clock, KnowsItsResolutionAndCost) {
+  const ClockInfo& info = Clock::get().info();
+  EXPECT_GT(info.resolution_s, 0);
+  EXPECT_LT(info.resolution_s, 1e-5);
+  EXPECT_GT(info.cost_s, 0);
+  EXPECT_LT(info.cost_s, 1e-5);
+}
+
+TEST(Clock, ConvertsBothWays) {
+  const Clock& clock = Clock::get();
+  EXPECT_NEAR(clock.seconds(clock.ticks(1.5)), 1.5, 1e-6);
+}
+
+}  // namespace
+}  // namespace nameplate

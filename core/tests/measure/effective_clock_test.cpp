@@ -1,0 +1,44 @@
+#include "measure/effective_clock.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "measure/clock.h"
+
+namespace nameplate {
+namespace {
+
+// A machine of the last twenty years clocks at 0.5 to 8 GHz; an addition folded at rename would show more.
+TEST(EffectiveClock, IsAPlausibleClock) {
+  Ticks shortest = run_burst();
+  for (int i = 0; i < 50; ++i) shortest = std::min(shortest, run_burst());
+  const double hertz = static_cast<double>(kBurstCycles) / Clock::get().seconds(shortest);
+  EXPECT_GT(hertz, 0.5e9);
+  EXPECT_LT(hertz, 8e9);
+}
+
+TEST(EffectiveClock, ALongerChainTakesProportionallyLonger) {
+  const auto shortest_of = [](std::uint64_t turns) {
+    Ticks shortest = ~Ticks{0};
+    for (int i = 0; i < 200; ++i) {
+      const Ticks start = Clock::now();
+      register_chain(turns);
+      shortest = std::min(shortest, Clock::now() - start);
+    }
+    return static_cast<double>(shortest);
+  };
+  EXPECT_NEAR(shortest_of(4096) / shortest_of(1024), 4, 0.4);
+}
+
+TEST(BurstLog, MedianIgnoresOneInterruption) {
+  std::vector<BurstLog> logs(2);
+  EXPECT_EQ(median_burst_s(logs), 0);
+  for (int i = 0; i < 5; ++i) logs[0].burst();
+  EXPECT_GT(median_burst_s(logs), 0);
+  logs[0].clear();
+  EXPECT_EQ(median_burst_s(logs), 0);
+}
+
+}  // namespace
+}  // namespace nameplate

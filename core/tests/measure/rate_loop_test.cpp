@@ -1,0 +1,58 @@
+#include "measure/rate_loop.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/flops.h"
+#include "machine/topology.h"
+#include "probe/error.h"
+
+namespace nameplate {
+namespace {
+
+std::vector<RateKernel> scalar_add() { return flops_kernels<double>(Isa::scalar, FloatMix::add); }
+Placement this_machine() { return read_topology(Root()).allowed; }
+
+TEST(RateLoop, WeakScalingGivesEveryWorkerTheSameWork) {
+  RateLoop one(scalar_add(), 1, Scaling::weak, this_machine());
+  RateLoop three(scalar_add(), 3, Scaling::weak, this_machine());
+  const Work work = three.run(5, true);
+  ASSERT_EQ(work.workers.size(), 3U);
+  EXPECT_EQ(work.workers[0].flops, work.workers[2].flops);
+  EXPECT_EQ(work.flops, 3 * work.workers[0].flops);
+  EXPECT_EQ(work.ops, 0U);
+  three.verify();
+}
+
+TEST(RateLoop, StrongScalingSplitsAConstantTotal) {
+  std::uint64_t total = 0;
+  for (const unsigned threads : {1U, 2U, 3U}) {
+    RateLoop loop({scalar_add().front()}, threads, Scaling::strong, this_machine());
+    const Work work = loop.run(1, true);
+    if (threads == 1) total = work.flops;
+    EXPECT_EQ(work.flops, total);
+    EXPECT_NEAR(static_cast<double>(work.workers.back().flops), static_cast<double>(total) / threads, 1e6);
+  }
+  EXPECT_NEAR(static_cast<double>(total), kStrongOperations, kStrongOperations / 100);
+}
+
+TEST(RateLoop, CountsAsOpsWhereAsked) {
+  RateLoop loop(scalar_add(), 1, Scaling::weak, this_machine());
+  const Work work = loop.run(2, false);
+  EXPECT_EQ(work.flops, 0U);
+  EXPECT_EQ(work.ops, work.workers[0].ops);
+  EXPECT_GT(work.counters[0], 0);
+}
+
+TEST(RateLoop, AWrongResultIsFound) {
+  RateKernel wrong = scalar_add().front();
+  wrong.run = [run = wrong.run](std::byte* result) {
+    run(result);
+    result[9] ^= std::byte{1};
+  };
+  RateLoop loop({wrong}, 2, Scaling::weak, this_machine());
+  loop.run(1, true);
+  EXPECT_THROW(loop.verify(), ProbeError);
+}
+
+}  // namespace
+}  // namespace nameplate

@@ -1,0 +1,181 @@
+#include "measure/sampler.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <sstream>
+
+#include "measure/clock.h"
+#include "probe/error.h"
+
+namespace nameplate {
+namespace {
+
+// What the probe below was asked to do, and what was done with it.
+struct Script {
+  std::uint64_t step_ns = 1'000;  // of one repetition
+  Ending setup_ends = Ending::ok;
+  Ending verify_ends = Ending::ok;
+  int prepared = 0;
+  int torn_down = 0;
+};
+Script g_script;
+
+void end_as(Ending ending) {
+  if (ending == Ending::skipped) refuse("not here");
+  if (ending == Ending::invalid) wrong_result("1 is not 2");
+  if (ending == Ending::failed) fail("broken");
+}
+
+// Takes no real time: it says that every repetition took step_ns.
+class Scripted final : public Probe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine&) override {
+    end_as(g_script.setup_ends);
+    return {.resolved = parameters, .facts = {42}};
+  }
+  void prepare() override { ++g_script.prepared; }
+  Work run(std::uint64_t repetitions) override {
+    worker_.start = Clock::now();
+    worker_.finish = worker_.start + Clock::get().ticks(static_cast<double>(repetitions * g_script.step_ns) * 1e-9);
+    counters_ = {static_cast<double>(repetitions), static_cast<double>(repetitions)};
+    return {.ops = repetitions, .workers = {&worker_, 1}, .counters = counters_, .histogram = &histogram_};
+  }
+  void verify() override { end_as(g_script.verify_ends); }
+  void teardown() override { ++g_script.torn_down; }
+
+ private:
+  Worker worker_;
+  std::array<double, 2> counters_{};
+  Histogram histogram_;
+};
+
+ProbeInfo info() {
+  return {.name = "test_scripted",
+          .summary = "for these tests",
+          .parameters = {integer("level", "any", 1, 9, "1")},
+          .counters = {{"summed", "", "", Combine::sum}, {"last", "", "", Combine::last}},
+          .facts = {{"answer", "", ""}},
+          .needs = {},
+          .reports_workers = true};
+}
+
+const Registration<Scripted> kRegistration(info());
+
+class SamplerTest : public testing::Test {
+ protected:
+  void SetUp() override { g_script = Script(); }
+
+  static std::vector<nlohmann::json> run(const Request& request) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe(ends.data()), 0);
+    const Root root;
+    const Machine machine = read_machine(root);
+    const RecordWriter writer(ends[1]);
+    Sampler(machine, root, writer).run(request);
+    close(ends[1]);
+    std::string text;
+    std::array<char, 4096> chunk{};
+    for (ssize_t n = 0; (n = read(ends[0], chunk.data(), chunk.size())) > 0;) text.append(chunk.data(), static_cast<std::size_t>(n));
+    close(ends[0]);
+    std::vector<nlohmann::json> records;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) records.push_back(nlohmann::json::parse(line));
+    return records;
+  }
+
+  static Request request(const std::string& params = "{}") {
+    return {.id = "x", .probe = "test_scripted", .params = nlohmann::json::parse(params), .slice_s = 0.01,
+            .warmup_s = 0, .max_samples = 3};
+  }
+};
+
+TEST_F(SamplerTest, CalibratesToTheSampleLengthAndEndsWithTheOutcome) {
+  const auto records = run(request());
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(records[0]["type"], "sample");
+  EXPECT_GE(records[0]["elapsed_s"], 0.01);
+  EXPECT_LT(records[0]["elapsed_s"], 0.03);
+  EXPECT_EQ(records[0]["work"]["ops"], records[0]["repetitions"]);
+  EXPECT_EQ(records[0]["counters"]["summed"], records[0]["repetitions"]);
+  EXPECT_EQ(records[0]["workers"].size(), 1U);
+  EXPECT_TRUE(records[0].contains("histogram"));
+  EXPECT_EQ(records[3]["type"], "outcome");
+  EXPECT_EQ(records[3]["ending"], "ok");
+  EXPECT_EQ(records[3]["facts"]["answer"], 42);
+  EXPECT_EQ(records[3]["samples"], 3);
+  EXPECT_EQ(g_script.prepared, 3);
+  EXPECT_EQ(g_script.torn_down, 1);
+}
+
+TEST_F(SamplerTest, ScalesALongSampleFromAShortCalibration) {
+  Request asked = request();
+  asked.sample_s = 5;
+  asked.max_samples = 1;
+  const auto records = run(asked);
+  EXPECT_GE(records[0]["elapsed_s"], 5);
+  EXPECT_LT(records[0]["elapsed_s"], 5.1);
+}
+
+TEST_F(SamplerTest, KeepsFixedRepetitions) {
+  Request asked = request();
+  asked.repetitions = 7;
+  for (const auto& record : run(asked)) {
+    if (record["type"] == "sample") {
+      EXPECT_EQ(record["repetitions"], 7);
+    }
+  }
+}
+
+TEST_F(SamplerTest, ASeriesHasNoGapAndAddsUp) {
+  Request asked = request();
+  asked.max_samples.reset();
+  asked.interval_s = 0.02;
+  asked.slice_s = 0.2;
+  const auto records = run(asked);
+  ASSERT_EQ(records.size(), 11U);
+  double end_s = records[0]["start_s"];
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_NEAR(records[i]["start_s"], end_s, 1e-9);
+    end_s = records[i]["start_s"].get<double>() + records[i]["elapsed_s"].get<double>();
+    EXPECT_EQ(records[i]["counters"]["summed"], records[i]["repetitions"]);
+    EXPECT_LT(records[i]["counters"]["last"], records[i]["repetitions"]);
+  }
+  EXPECT_NEAR(end_s - records[0]["start_s"].get<double>(), 0.2, 0.02);
+}
+
+TEST_F(SamplerTest, SaysWhyAndWhereAnExperimentEnded) {
+  g_script.setup_ends = Ending::skipped;
+  auto records = run(request());
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0]["ending"], "skipped");
+  EXPECT_EQ(records[0]["reason"], "not here");
+  EXPECT_EQ(records[0]["stage"], "setup");
+  EXPECT_EQ(g_script.torn_down, 1);
+
+  g_script = Script();
+  g_script.verify_ends = Ending::invalid;
+  records = run(request());
+  EXPECT_EQ(records.back()["ending"], "invalid");
+  EXPECT_EQ(records.back()["stage"], "verify");
+  EXPECT_EQ(g_script.torn_down, 1);
+}
+
+TEST_F(SamplerTest, RejectsAValueOutOfRangeBeforeSetup) {
+  const auto records = run(request(R"({"level": 10})"));
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0]["ending"], "failed");
+  EXPECT_EQ(records[0]["stage"], "request");
+  EXPECT_EQ(records[0]["reason"], "level=10 is not possible: expected 1 to 9");
+}
+
+TEST(ParseRequest, RejectsWhatIsNotARequest) {
+  EXPECT_THROW(parse_request("{"), ProbeError);
+  EXPECT_THROW(parse_request("[]"), ProbeError);
+  EXPECT_THROW(parse_request(R"({"id": "a"})"), ProbeError);
+  EXPECT_THROW(parse_request(R"({"id": "a", "probe": "null", "slice_s": "long"})"), ProbeError);
+}
+
+}  // namespace
+}  // namespace nameplate
