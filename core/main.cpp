@@ -1,11 +1,11 @@
 // nameplate-core: requests in on standard input, records out on standard output, words on standard error.
 
+#include <sys/prctl.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
 #include <string>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "machine/machine.h"
 #include "measure/clock.h"
@@ -22,7 +22,8 @@ using nlohmann::json;
 void describe(const nameplate::RecordWriter& writer) {
   json probes = json::array();
   for (const auto* probe : nameplate::registered_probes()) probes.push_back(nameplate::to_json(probe->info));
-  writer.write({{"type", "description"}, {"schema", nameplate::kSchema}, {"version", nameplate::version()}, {"probes", probes}});
+  writer.write(
+      {{"type", "description"}, {"schema", nameplate::kSchema}, {"version", nameplate::version()}, {"probes", probes}});
 }
 
 void write_header(const nameplate::RecordWriter& writer, const nameplate::Machine& machine) {
@@ -42,9 +43,19 @@ void write_header(const nameplate::RecordWriter& writer, const nameplate::Machin
 
 // A line that cannot be read gets an outcome too, so that the sender is never left waiting.
 void reject(const nameplate::RecordWriter& writer, const std::string& reason) {
-  writer.write({{"type", "outcome"}, {"id", ""}, {"probe", ""}, {"ending", "failed"}, {"stage", "request"},
-                {"reason", reason}, {"params", json::object()}, {"facts", json::object()}, {"oversubscribed", false},
-                {"interrupted", false}, {"samples", 0}, {"setup_s", 0}, {"total_s", 0}});
+  writer.write({{"type", "outcome"},
+                {"id", ""},
+                {"probe", ""},
+                {"ending", "failed"},
+                {"stage", "request"},
+                {"reason", reason},
+                {"params", json::object()},
+                {"facts", json::object()},
+                {"oversubscribed", false},
+                {"interrupted", false},
+                {"samples", 0},
+                {"setup_s", 0},
+                {"total_s", 0}});
 }
 
 void serve_requests(const nameplate::RecordWriter& writer, const nameplate::Root& root) {
@@ -78,7 +89,8 @@ void install_signal_handlers() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures: one JSON request a line on standard input, JSON records on standard output.", "nameplate-core");
+  CLI::App app("Measures: one JSON request a line on standard input, JSON records on standard output.",
+               "nameplate-core");
   bool show_probes = false;
   bool show_machine = false;
   bool die_with_parent = false;

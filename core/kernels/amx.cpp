@@ -71,27 +71,27 @@ Operands make_bf16_operands() {
   return operands;
 }
 
-#define NAMEPLATE_AMX_BLOCK(name, instruction)                                                                   \
-  __attribute__((target("amx-tile,amx-int8,amx-bf16"), noinline)) void name(const Operands& operands,            \
-                                                                           std::byte* result) {                 \
-    _tile_loadconfig(&operands.configuration);                                                                   \
-    _tile_zero(0);                                                                                               \
-    _tile_zero(1);                                                                                               \
-    _tile_zero(2);                                                                                               \
-    _tile_zero(3);                                                                                               \
-    _tile_loadd(4, operands.left.data(), kRowBytes);                                                             \
-    _tile_loadd(5, operands.right.data(), kRowBytes);                                                            \
-    for (std::uint64_t step = 0; step < kBlockSteps; ++step) {                                                   \
-      instruction(0, 4, 5);                                                                                      \
-      instruction(1, 4, 5);                                                                                      \
-      instruction(2, 4, 5);                                                                                      \
-      instruction(3, 4, 5);                                                                                      \
-    }                                                                                                            \
-    _tile_stored(0, result, kRowBytes);                                                                          \
-    _tile_stored(1, result + kTileBytes, kRowBytes);                                                             \
-    _tile_stored(2, result + 2 * kTileBytes, kRowBytes);                                                         \
-    _tile_stored(3, result + 3 * kTileBytes, kRowBytes);                                                         \
-    _tile_release();                                                                                             \
+#define NAMEPLATE_AMX_BLOCK(name, instruction)                                                        \
+  __attribute__((target("amx-tile,amx-int8,amx-bf16"), noinline)) void name(const Operands& operands, \
+                                                                            std::byte* result) {      \
+    _tile_loadconfig(&operands.configuration);                                                        \
+    _tile_zero(0);                                                                                    \
+    _tile_zero(1);                                                                                    \
+    _tile_zero(2);                                                                                    \
+    _tile_zero(3);                                                                                    \
+    _tile_loadd(4, operands.left.data(), kRowBytes);                                                  \
+    _tile_loadd(5, operands.right.data(), kRowBytes);                                                 \
+    for (std::uint64_t step = 0; step < kBlockSteps; ++step) {                                        \
+      instruction(0, 4, 5);                                                                           \
+      instruction(1, 4, 5);                                                                           \
+      instruction(2, 4, 5);                                                                           \
+      instruction(3, 4, 5);                                                                           \
+    }                                                                                                 \
+    _tile_stored(0, result, kRowBytes);                                                               \
+    _tile_stored(1, result + kTileBytes, kRowBytes);                                                  \
+    _tile_stored(2, result + 2 * kTileBytes, kRowBytes);                                              \
+    _tile_stored(3, result + 3 * kTileBytes, kRowBytes);                                              \
+    _tile_release();                                                                                  \
   }
 
 NAMEPLATE_AMX_BLOCK(run_int8, _tile_dpbssd)

@@ -22,19 +22,20 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The chains are variables with names, since SVE's vectors have no size and cannot stand in an array.
-#define NAMEPLATE_EACH_CHAIN(X)                                                                                    \
-  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
-      X(20) X(21) X(22) X(23)
+#define NAMEPLATE_EACH_CHAIN(X)                                                                                        \
+  X(0)                                                                                                                 \
+  X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) \
+      X(22) X(23)
 
 #define NAMEPLATE_LOAD(i) auto x##i = hn::LoadU(d, start + static_cast<std::size_t>((i) < kChains ? (i) : 0) * lanes);
 #define NAMEPLATE_STEP(i) \
   if constexpr ((i) < kChains) x##i = Operations::template step<kStep, (i)>(x##i, c0, c1, c2, c3);
 #define NAMEPLATE_STORE(i) \
   if constexpr ((i) < kChains) hn::StoreU(x##i, d, finish + static_cast<std::size_t>(i) * lanes);
-#define NAMEPLATE_PASS(s)                  \
+#define NAMEPLATE_PASS(s)                    \
   if constexpr ((s) < Operations::kPeriod) { \
-    constexpr int kStep = (s);             \
-    NAMEPLATE_EACH_CHAIN(NAMEPLATE_STEP)   \
+    constexpr int kStep = (s);               \
+    NAMEPLATE_EACH_CHAIN(NAMEPLATE_STEP)     \
   }
 
 // Takes kChains vectors from `start` through `rounds` × Operations::kPeriod steps and leaves them in `finish`.

@@ -11,8 +11,6 @@ namespace nameplate {
 
 namespace {
 
-const std::vector<std::string> kMixNames = {"fma", "add", "mul", "div", "add+mul", "mixed", "fma+add"};
-
 int period(FloatMix mix) { return mix == FloatMix::add_mul || mix == FloatMix::mixed ? 4 : 2; }
 
 // One element of one chain, step by step; the same operations in the same order as flops_variants.cpp, written for
@@ -67,12 +65,16 @@ RateKernel make_kernel(FloatMix mix, std::size_t lanes, const ChainVariant<T>& v
 
 }  // namespace
 
-const std::vector<std::string>& float_mix_names() { return kMixNames; }
+const std::vector<std::string>& float_mix_names() {
+  static const std::vector<std::string> kNames = {"fma", "add", "mul", "div", "add+mul", "mixed", "fma+add"};
+  return kNames;
+}
 
-std::string to_string(FloatMix mix) { return kMixNames.at(static_cast<std::size_t>(mix)); }
+std::string to_string(FloatMix mix) { return float_mix_names().at(static_cast<std::size_t>(mix)); }
 
 FloatMix parse_float_mix(std::string_view name) {
-  return static_cast<FloatMix>(std::ranges::find(kMixNames, name) - kMixNames.begin());
+  const auto& names = float_mix_names();
+  return static_cast<FloatMix>(std::ranges::find(names, name) - names.begin());
 }
 
 template <class T>

@@ -61,8 +61,10 @@ std::optional<std::string> why_not(Isa isa) {
   switch (isa) {
     case Isa::scalar: return std::nullopt;
     // Highway's narrowest x86 target is compiled with SSSE3 switched on, though the kernels need SSE2 only.
-    case Isa::sse2: return missing(__builtin_cpu_supports("ssse3") != 0, "SSSE3 (which the sse2 kernels are built with)");
-    case Isa::avx2: return missing(__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0, "AVX2 with FMA");
+    case Isa::sse2:
+      return missing(__builtin_cpu_supports("ssse3") != 0, "SSSE3 (which the sse2 kernels are built with)");
+    case Isa::avx2:
+      return missing(__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0, "AVX2 with FMA");
     case Isa::avx512:
       return missing(__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
                          __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0,

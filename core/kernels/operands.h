@@ -17,9 +17,7 @@ class OperandSource {
   }
 
   // Uniform in [low, high).
-  double uniform(double low, double high) {
-    return low + (high - low) * static_cast<double>(next() >> 11U) * 0x1p-53;
-  }
+  double uniform(double low, double high) { return low + (high - low) * static_cast<double>(next() >> 11U) * 0x1p-53; }
 
  private:
   std::uint64_t state_ = 0x6E616D65706C6174U;

@@ -11,10 +11,10 @@
 namespace nameplate {
 
 struct RateKernel {
-  unsigned chains = 0;            // independent chains of dependent operations
-  unsigned lanes = 0;             // elements in a vector
-  std::uint64_t instructions = 0; // of the mix, in a block
-  std::uint64_t operations = 0;   // in a block; a fused multiply-add counts two
+  unsigned chains = 0;             // independent chains of dependent operations
+  unsigned lanes = 0;              // elements in a vector
+  std::uint64_t instructions = 0;  // of the mix, in a block
+  std::uint64_t operations = 0;    // in a block; a fused multiply-add counts two
   std::size_t result_bytes = 0;
 
   // Runs one block. Every block starts from the same operands, so all results are alike.

@@ -3,8 +3,8 @@
 #ifndef NAMEPLATE_KERNELS_TARGETS_H_
 #define NAMEPLATE_KERNELS_TARGETS_H_
 
-// SSE4 and AVX3_DL add nothing to plain arithmetic. Without EMU128 the x86-64 baseline is Highway's scalar target, which
-// is wanted.
+// SSE4 and AVX3_DL add nothing to plain arithmetic. Without EMU128 the x86-64 baseline is Highway's scalar target,
+// which is wanted.
 #define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3_DL | HWY_EMU128)
 
 #include <hwy/detect_targets.h>

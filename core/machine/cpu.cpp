@@ -2,6 +2,9 @@
 
 #include <sys/utsname.h>
 
+#include <fmt/format.h>
+
+#include <map>
 #include <regex>
 #include <sstream>
 
@@ -26,12 +29,24 @@ std::optional<double> kilohertz(const Root& root, const std::string& path) {
   return value ? std::optional(static_cast<double>(*value) * kHertzPerKilohertz) : std::nullopt;
 }
 
+// The CPUs of one machine differ: the favoured cores of a turbo, the kinds of a hybrid.
+std::optional<double> highest_frequency(const Root& root) {
+  const std::string cpus = "/sys/devices/system/cpu/";
+  std::optional<double> highest;
+  for (const std::string& name : root.names(cpus)) {
+    const auto frequency = kilohertz(root, cpus + name + "/cpufreq/cpuinfo_max_freq");
+    if (frequency && (!highest || *frequency > *highest)) highest = frequency;
+  }
+  return highest;
+}
+
 // Intel writes the base clock into the model's name: "Intel(R) Xeon(R) Gold 6140 CPU @ 2.30GHz".
 std::optional<double> frequency_in_name(const std::string& model) {
   static const std::regex kAtFrequency("@ ([0-9.]+)GHz");
   std::smatch match;
   if (!std::regex_search(model, match, kAtFrequency)) return std::nullopt;
-  return std::stod(match[1]) * kHertzPerGigahertz;
+  const auto gigahertz = leading_number(match[1]);
+  return gigahertz ? std::optional(*gigahertz * kHertzPerGigahertz) : std::nullopt;
 }
 
 std::optional<bool> read_turbo(const Root& root) {
@@ -50,7 +65,7 @@ std::string arm_model(const std::string& cpuinfo) {
                                                                {"0xd03", "Cortex-A53"},  {"0xd08", "Cortex-A72"}};
   const auto known = kArmParts.find(*part);
   if (*implementer == "0x41" && known != kArmParts.end()) return known->second;
-  return "implementer " + *implementer + " part " + *part;
+  return fmt::format("implementer {} part {}", *implementer, *part);
 }
 
 // A recorded machine may be of another architecture than this one.
@@ -72,10 +87,12 @@ Cpu read_cpu(const Root& root) {
   cpu.vendor = field(info, "vendor_id").value_or(field(info, "CPU implementer") ? "ARM" : "");
   cpu.model = field(info, "model name").value_or(arm_model(info));
   cpu.flags = words(field(info, "flags").value_or(field(info, "Features").value_or("")));
-  if (const auto megahertz = field(info, "cpu MHz")) cpu.listed_frequency_hz = std::stod(*megahertz) * kHertzPerMegahertz;
+  if (const auto megahertz = leading_number(field(info, "cpu MHz").value_or(""))) {
+    cpu.listed_frequency_hz = *megahertz * kHertzPerMegahertz;
+  }
   cpu.base_frequency_hz = kilohertz(root, kCpufreq + "base_frequency");
   if (!cpu.base_frequency_hz) cpu.base_frequency_hz = frequency_in_name(cpu.model);
-  cpu.maximum_frequency_hz = kilohertz(root, kCpufreq + "cpuinfo_max_freq");
+  cpu.maximum_frequency_hz = highest_frequency(root);
   cpu.governor = root.text(kCpufreq + "scaling_governor");
   cpu.turbo = read_turbo(root);
   if (const auto active = root.number("/sys/devices/system/cpu/smt/active")) cpu.smt = *active != 0;

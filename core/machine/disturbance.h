@@ -12,10 +12,10 @@
 namespace nameplate {
 
 struct Disturbance {
-  double cpu_user_s = 0;                       // of this process, all threads
+  double cpu_user_s = 0;  // of this process, all threads
   double cpu_system_s = 0;
-  std::int64_t involuntary_switches = 0;       // the scheduler took a CPU away from this process
-  std::optional<double> steal_s;               // the hypervisor ran something else, all CPUs together
+  std::int64_t involuntary_switches = 0;          // the scheduler took a CPU away from this process
+  std::optional<double> steal_s;                  // the hypervisor ran something else, all CPUs together
   std::optional<std::int64_t> cgroup_throttled;   // periods in which the cgroup's quota was used up
   std::optional<std::int64_t> thermal_throttled;  // events on all cores
 };

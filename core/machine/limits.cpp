@@ -61,7 +61,8 @@ std::optional<std::int64_t> memory_v1(const Root& root, const std::string& direc
 }
 
 Limits read_v2(const Root& root, const std::string& group) {
-  const std::string base = root.exists("/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified";
+  const std::string base =
+      root.exists("/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified";
   Limits limits{.cgroup_version = 2};
   for (const std::string& each : with_ancestors(group)) {
     keep_smaller(limits.cpus, quota_v2(root.text(base + each + "/cpu.max")));

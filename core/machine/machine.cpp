@@ -13,9 +13,8 @@ namespace nameplate {
 namespace {
 
 std::int64_t kibibytes(const std::string& meminfo, const std::string& key) {
-  constexpr std::int64_t kKibi = 1024;
-  const auto value = field(meminfo, key);
-  return value ? std::stoll(*value) * kKibi : 0;
+  constexpr double kKibi = 1024;
+  return static_cast<std::int64_t>(leading_number(field(meminfo, key).value_or("")).value_or(0) * kKibi);
 }
 
 // "always [madvise] never" means madvise.
@@ -31,8 +30,7 @@ Memory read_memory(const Root& root) {
   return {.total_bytes = kibibytes(info, "MemTotal"),
           .available_bytes = kibibytes(info, "MemAvailable"),
           .swap_bytes = kibibytes(info, "SwapTotal"),
-          .transparent_huge_pages =
-              bracketed(root.text("/sys/kernel/mm/transparent_hugepage/enabled").value_or(""))};
+          .transparent_huge_pages = bracketed(root.text("/sys/kernel/mm/transparent_hugepage/enabled").value_or(""))};
 }
 
 std::string read_distribution(const Root& root) {
@@ -52,15 +50,26 @@ std::optional<std::string> read_product(const Root& root) {
 }
 
 // The CPU says that there is a hypervisor; who it is, the DMI or the paravirtual clock says.
-std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu, const std::optional<std::string>& product) {
-  static const std::array<std::pair<const char*, const char*>, 7> kByProduct = {
-      {{"QEMU", "kvm"}, {"KVM", "kvm"}, {"Amazon EC2", "kvm"}, {"Google", "kvm"}, {"VMware", "vmware"},
-       {"VirtualBox", "virtualbox"}, {"Microsoft", "hyperv"}}};
+std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu,
+                                           const std::optional<std::string>& product) {
+  static const std::array<std::pair<const char*, const char*>, 7> kByProduct = {{{"QEMU", "kvm"},
+                                                                                 {"KVM", "kvm"},
+                                                                                 {"Amazon EC2", "kvm"},
+                                                                                 {"Google", "kvm"},
+                                                                                 {"VMware", "vmware"},
+                                                                                 {"VirtualBox", "virtualbox"},
+                                                                                 {"Microsoft", "hyperv"}}};
   const bool flagged = std::ranges::find(cpu.flags, "hypervisor") != cpu.flags.end();
-  const bool guest_by_product = product && (product->find("KVM") != std::string::npos || product->find("QEMU") != std::string::npos);
+  const auto product_says = [&product](const char* word) {
+    return product && product->find(word) != std::string::npos;
+  };
+  // Arm has no such flag; Amazon's and Google's names stand on bare metal and servers too, unless it is said here.
+  const bool guest_by_product =
+      product_says("KVM") || product_says("QEMU") || product_says("VMware") || product_says("Google Compute Engine") ||
+      product_says("Microsoft Corporation Virtual") || (product_says("Amazon EC2") && !product_says(".metal"));
   if (!flagged && !guest_by_product) return std::nullopt;
   for (const auto& [word, name] : kByProduct) {
-    if (product && product->find(word) != std::string::npos) return name;
+    if (product_says(word)) return name;
   }
   if (root.exists("/sys/hypervisor/type")) return root.text("/sys/hypervisor/type");
   const auto sources = root.text("/sys/devices/system/clocksource/clocksource0/available_clocksource");
@@ -73,14 +82,15 @@ std::vector<std::string> read_vulnerabilities(const Root& root) {
   const std::string directory = "/sys/devices/system/cpu/vulnerabilities";
   std::vector<std::string> result;
   for (const std::string& name : root.names(directory)) {
-    if (root.text(directory + "/" + name).value_or("").starts_with("Vulnerable")) result.push_back(name);
+    const std::string status = root.text(directory + "/" + name).value_or("");
+    if (status.starts_with("Vulnerable") || status.starts_with("KVM: Vulnerable")) result.push_back(name);
   }
   return result;
 }
 
 nlohmann::json json_of(const Cpu& cpu) {
-  nlohmann::json result = {{"architecture", cpu.architecture}, {"vendor", cpu.vendor}, {"model", cpu.model},
-                           {"flags", cpu.flags}};
+  nlohmann::json result = {
+      {"architecture", cpu.architecture}, {"vendor", cpu.vendor}, {"model", cpu.model}, {"flags", cpu.flags}};
   const auto put = [&result](const char* name, const auto& value) {
     if (value) {
       result[name] = *value;
@@ -100,8 +110,12 @@ nlohmann::json json_of(const Cpu& cpu) {
 nlohmann::json json_of(const Topology& topology) {
   nlohmann::json caches = nlohmann::json::array();
   for (const Cache& cache : topology.caches) {
-    caches.push_back({{"level", cache.level}, {"type", cache.type}, {"size_bytes", cache.size_bytes},
-                      {"line_bytes", cache.line_bytes}, {"ways", cache.ways}, {"count", cache.count},
+    caches.push_back({{"level", cache.level},
+                      {"type", cache.type},
+                      {"size_bytes", cache.size_bytes},
+                      {"line_bytes", cache.line_bytes},
+                      {"ways", cache.ways},
+                      {"count", cache.count},
                       {"shared_by", cache.shared_by}});
   }
   nlohmann::json nodes = nlohmann::json::array();
@@ -110,9 +124,14 @@ nlohmann::json json_of(const Topology& topology) {
   for (const CoreKind& kind : topology.core_kinds) {
     kinds.push_back({{"name", kind.name}, {"cores", kind.cores}, {"maximum_frequency_hz", kind.maximum_frequency_hz}});
   }
-  return {{"packages", topology.packages}, {"cores", topology.cores}, {"threads", topology.threads},
-          {"caches", caches}, {"numa_nodes", nodes}, {"core_kinds", kinds},
-          {"allowed_cpus", topology.allowed.cpus}, {"allowed_cores", topology.allowed.cores}};
+  return {{"packages", topology.packages},
+          {"cores", topology.cores},
+          {"threads", topology.threads},
+          {"caches", caches},
+          {"numa_nodes", nodes},
+          {"core_kinds", kinds},
+          {"allowed_cpus", topology.allowed.cpus},
+          {"allowed_cores", topology.allowed.cores}};
 }
 
 template <class T>
@@ -141,7 +160,7 @@ Machine read_machine(const Root& root) {
   machine.product = read_product(root);
   machine.hypervisor = read_hypervisor(root, machine.cpu, machine.product);
   machine.vulnerable_to = read_vulnerabilities(root);
-  if (const auto load = root.text("/proc/loadavg")) machine.load_1min = std::stod(*load);
+  machine.load_1min = root.real("/proc/loadavg").value_or(0);
   return machine;
 }
 

@@ -18,10 +18,10 @@ struct Cpu {
   std::string architecture;  // x86_64, aarch64
   std::string vendor;
   std::string model;
-  std::vector<std::string> flags;                   // as /proc/cpuinfo lists them
-  std::optional<double> listed_frequency_hz;        // "cpu MHz" of /proc/cpuinfo
-  std::optional<double> base_frequency_hz;          // of cpufreq, or the "@ 2.40GHz" of the model's name
-  std::optional<double> maximum_frequency_hz;       // of cpufreq: with turbo
+  std::vector<std::string> flags;              // as /proc/cpuinfo lists them
+  std::optional<double> listed_frequency_hz;   // "cpu MHz" of /proc/cpuinfo
+  std::optional<double> base_frequency_hz;     // of cpufreq, or the "@ 2.40GHz" of the model's name
+  std::optional<double> maximum_frequency_hz;  // of cpufreq: with turbo
   std::optional<std::string> governor;
   std::optional<bool> turbo;
   std::optional<bool> smt;
@@ -38,9 +38,9 @@ struct Machine {
   std::string hostname;
   std::string kernel;
   std::string distribution;
-  std::optional<std::string> hypervisor;    // kvm, vmware, …; none: bare metal as far as can be seen
-  std::optional<std::string> product;       // vendor and product name of the DMI
-  std::vector<std::string> vulnerable_to;   // CPU vulnerabilities without a mitigation
+  std::optional<std::string> hypervisor;   // kvm, vmware, …; none: bare metal as far as can be seen
+  std::optional<std::string> product;      // vendor and product name of the DMI
+  std::vector<std::string> vulnerable_to;  // CPU vulnerabilities without a mitigation
   double load_1min = 0;
   Cpu cpu;
   Memory memory;

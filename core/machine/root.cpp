@@ -38,6 +38,11 @@ std::optional<std::int64_t> Root::number(const std::string& path) const {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+std::optional<double> Root::real(const std::string& path) const {
+  const auto content = text(path);
+  return content ? leading_number(*content) : std::nullopt;
+}
+
 bool Root::exists(const std::string& path) const {
   std::error_code ignored;
   return std::filesystem::exists(resolve(path), ignored);
@@ -51,6 +56,12 @@ std::vector<std::string> Root::names(const std::string& path) const {
   }
   std::ranges::sort(result);
   return result;
+}
+
+std::optional<double> leading_number(const std::string& text) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::string> field(const std::string& text, const std::string& key) {

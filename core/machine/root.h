@@ -20,6 +20,8 @@ class Root {
   std::optional<std::string> text(const std::string& path) const;
   // The whole number that the file holds.
   std::optional<std::int64_t> number(const std::string& path) const;
+  // The number, whole or not, that the file begins with.
+  std::optional<double> real(const std::string& path) const;
   bool exists(const std::string& path) const;
   // The names in a directory, sorted; none where it is not there.
   std::vector<std::string> names(const std::string& path) const;
@@ -29,6 +31,9 @@ class Root {
 
   std::string directory_;
 };
+
+// The number that a text begins with; nothing where it begins with something else.
+std::optional<double> leading_number(const std::string& text);
 
 // The value after "key:" in a file of such lines, as /proc/meminfo and /proc/cpuinfo are; the first one.
 std::optional<std::string> field(const std::string& text, const std::string& key);

@@ -2,6 +2,7 @@
 
 #include <hwloc.h>
 
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -36,6 +37,8 @@ TopologyHandle load(const Root& root) {
   if (hwloc_topology_init(&raw) != 0) throw std::runtime_error("hwloc cannot start");
   TopologyHandle topology(raw);
   hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  // What a cpuset keeps from this process is still part of the machine; read_placement() leaves it out.
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   if (hwloc_topology_load(raw) != 0) throw std::runtime_error("hwloc cannot read the machine's topology");
   return topology;
 }
@@ -57,7 +60,8 @@ std::string cache_type(hwloc_obj_cache_type_t type) {
 // Caches of the same level, type, size and sharing are one entry with a count; a hybrid CPU has several of a level.
 std::vector<Cache> read_caches(hwloc_topology_t topology) {
   std::map<std::tuple<int, std::string, std::int64_t, int>, Cache> found;
-  for (hwloc_obj_type_t type : {HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE}) {
+  for (hwloc_obj_type_t type :
+       {HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE}) {
     for (hwloc_obj_t object = nullptr; (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
       const auto& attributes = object->attr->cache;
       Cache cache{.level = static_cast<int>(attributes.depth),
@@ -67,7 +71,8 @@ std::vector<Cache> read_caches(hwloc_topology_t topology) {
                   .ways = attributes.associativity,
                   .count = 0,
                   .shared_by = hwloc_bitmap_weight(object->cpuset)};
-      auto& entry = found.try_emplace({cache.level, cache.type, cache.size_bytes, cache.shared_by}, cache).first->second;
+      auto& entry =
+          found.try_emplace({cache.level, cache.type, cache.size_bytes, cache.shared_by}, cache).first->second;
       ++entry.count;
     }
   }
@@ -93,7 +98,20 @@ int cores_in(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
   return cores;
 }
 
-CoreKind read_core_kind(hwloc_topology_t topology, unsigned index) {
+// hwloc names Intel's kinds of cores only after asking CPUID, which a recorded machine does not have; the kernel lists
+// them too.
+std::string listed_kind(const Root& root, hwloc_const_bitmap_t cpus) {
+  static const std::array<std::pair<const char*, const char*>, 2> kLists = {
+      {{"/sys/devices/cpu_core/cpus", "IntelCore"}, {"/sys/devices/cpu_atom/cpus", "IntelAtom"}}};
+  for (const auto& [path, name] : kLists) {
+    const Bitmap listed(hwloc_bitmap_alloc());
+    hwloc_bitmap_list_sscanf(listed.get(), root.text(path).value_or("").c_str());
+    if (hwloc_bitmap_isincluded(cpus, listed.get()) != 0) return name;
+  }
+  return "";
+}
+
+CoreKind read_core_kind(hwloc_topology_t topology, const Root& root, unsigned index) {
   constexpr std::int64_t kMegahertz = 1'000'000;
   const Bitmap cpus(hwloc_bitmap_alloc());
   int efficiency = 0;
@@ -106,13 +124,14 @@ CoreKind read_core_kind(hwloc_topology_t topology, unsigned index) {
     if (name == "CoreType") kind.name = infos[i].value;
     if (name == "FrequencyMaxMHz") kind.maximum_frequency_hz = std::atoll(infos[i].value) * kMegahertz;
   }
+  if (kind.name.empty()) kind.name = listed_kind(root, cpus.get());
   return kind;
 }
 
-std::vector<CoreKind> read_core_kinds(hwloc_topology_t topology) {
+std::vector<CoreKind> read_core_kinds(hwloc_topology_t topology, const Root& root) {
   std::vector<CoreKind> result;
   const int kinds = hwloc_cpukinds_get_nr(topology, 0);
-  for (int i = 0; i < kinds; ++i) result.push_back(read_core_kind(topology, static_cast<unsigned>(i)));
+  for (int i = 0; i < kinds; ++i) result.push_back(read_core_kind(topology, root, static_cast<unsigned>(i)));
   return result;
 }
 
@@ -157,7 +176,7 @@ Topology read_topology(const Root& root) {
   result.threads = count_of(topology, HWLOC_OBJ_PU);
   result.caches = read_caches(topology);
   result.numa_nodes = read_numa_nodes(topology);
-  result.core_kinds = read_core_kinds(topology);
+  result.core_kinds = read_core_kinds(topology, root);
   result.allowed = read_placement(topology, allowed_cpus(topology, root).get());
   if (result.allowed.cpus.empty()) throw std::runtime_error("no CPU is allowed to this process");
   return result;

@@ -12,12 +12,12 @@ namespace nameplate {
 
 struct Cache {
   int level = 0;
-  std::string type;           // data, instruction or unified
+  std::string type;  // data, instruction or unified
   std::int64_t size_bytes = 0;
   std::int64_t line_bytes = 0;
-  int ways = 0;               // 0: not said
-  int count = 0;              // how many of these the machine has
-  int shared_by = 0;          // hardware threads that share one
+  int ways = 0;       // 0: not said
+  int count = 0;      // how many of these the machine has
+  int shared_by = 0;  // hardware threads that share one
 };
 
 struct NumaNode {

@@ -14,10 +14,10 @@
 namespace nameplate {
 
 struct ClockInfo {
-  std::string source;        // "tsc" or "monotonic"
-  double frequency_hz = 0;   // ticks in a second
-  double resolution_s = 0;   // the smallest step that was seen between two readings
-  double cost_s = 0;         // what one reading takes
+  std::string source;       // "tsc" or "monotonic"
+  double frequency_hz = 0;  // ticks in a second
+  double resolution_s = 0;  // the smallest step that was seen between two readings
+  double cost_s = 0;        // what one reading takes
 };
 
 class Clock {

@@ -14,13 +14,13 @@ Ticks run_burst() {
   return elapsed > kCost ? elapsed - kCost : elapsed;
 }
 
-double median_burst_s(const std::vector<BurstLog>& logs) {
+double undisturbed_burst_s(const std::vector<BurstLog>& logs) {
   std::vector<Ticks> all;
   for (const BurstLog& log : logs) all.insert(all.end(), log.ticks().begin(), log.ticks().end());
   if (all.empty()) return 0;
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::ranges::nth_element(all, middle);
-  return Clock::get().seconds(*middle);
+  const auto quartile = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 4);
+  std::ranges::nth_element(all, quartile);
+  return Clock::get().seconds(*quartile);
 }
 
 }  // namespace nameplate

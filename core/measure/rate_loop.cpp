@@ -37,10 +37,9 @@ RateLoop::RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling
   for (unsigned worker = 0; worker < threads; ++worker) results_.emplace_back(kResultBytes, Pages::small);
   team_->each([this](unsigned worker) { results_[worker].touch(0, kResultBytes); });
   tune(std::move(candidates));
-  blocks_in_repetition_ = static_cast<std::uint64_t>(
-      std::ceil(kStrongOperations / static_cast<double>(kernel_.operations)));
-  blocks_between_bursts_ =
-      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kBurstInterval_s / best_.block_s));
+  blocks_in_repetition_ =
+      static_cast<std::uint64_t>(std::ceil(kStrongOperations / static_cast<double>(kernel_.operations)));
+  blocks_between_bursts_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kBurstInterval_s / best_.block_s));
 }
 
 void RateLoop::tune(std::vector<RateKernel> candidates) {
@@ -84,7 +83,7 @@ std::vector<Fact> RateLoop::facts() {
 }
 
 std::vector<Counter> RateLoop::counters() {
-  return {{"burst_s", "s", "median time of a burst of the clock chain under this load", Combine::last}};
+  return {{"burst_s", "s", "time of a burst of the clock chain under this load (lower quartile)", Combine::last}};
 }
 
 std::vector<double> RateLoop::fact_values() const {
@@ -122,11 +121,9 @@ Work RateLoop::run(std::uint64_t repetitions, bool flops) {
     (flops ? workers[i].flops : workers[i].ops) = own;
     operations += own;
   }
-  counter_values_[0] = median_burst_s(bursts_);
-  return {.flops = flops ? operations : 0,
-          .ops = flops ? 0 : operations,
-          .workers = workers,
-          .counters = counter_values_};
+  counter_values_[0] = undisturbed_burst_s(bursts_);
+  return {
+      .flops = flops ? operations : 0, .ops = flops ? 0 : operations, .workers = workers, .counters = counter_values_};
 }
 
 void RateLoop::verify() const {

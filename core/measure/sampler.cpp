@@ -95,9 +95,7 @@ class Experiment {
     if (work.workers.empty()) fail("the probe returned no worker");
     return work;
   }
-  bool enough() const {
-    return g_stop_requested || (request_.max_samples && samples_ >= *request_.max_samples);
-  }
+  bool enough() const { return g_stop_requested || (request_.max_samples && samples_ >= *request_.max_samples); }
   void keep(const Total& total, const Disturbance& happened, double burst_s);
   void flush();
   void write_outcome(Ending ending, const std::string& reason);
@@ -165,7 +163,8 @@ void Experiment::calibrate() {
   while (!g_stop_requested) {
     Total total;
     total.add(run_once(repetitions_), repetitions_, *info_);
-    const bool long_enough = request_.repetitions || total.elapsed_s() >= timeable_s || repetitions_ >= kMostRepetitions;
+    const bool long_enough =
+        request_.repetitions || total.elapsed_s() >= timeable_s || repetitions_ >= kMostRepetitions;
     if (long_enough && now_s() >= warm_s) {
       if (!request_.repetitions && total.elapsed_s() < request_.sample_s) {
         const double scale = request_.sample_s / std::max(total.elapsed_s(), 1e-9);
@@ -231,7 +230,8 @@ void Experiment::keep(const Total& total, const Disturbance& happened, double bu
                            {"disturbed", to_json(happened)}};
   record["disturbed"]["burst_s"] = burst_s;
   record["counters"] = {{"cpu_user_s", happened.cpu_user_s}, {"cpu_system_s", happened.cpu_system_s}};
-  for (std::size_t i = 0; i < total.counters.size(); ++i) record["counters"][info_->counters[i].name] = total.counters[i];
+  for (std::size_t i = 0; i < total.counters.size(); ++i)
+    record["counters"][info_->counters[i].name] = total.counters[i];
   if (info_->reports_workers) record["workers"] = workers_json(total);
   if (total.histogram) record["histogram"] = total.histogram->to_json();
   pending_.push_back(std::move(record));

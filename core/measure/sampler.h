@@ -16,15 +16,15 @@ namespace nameplate {
 
 // One line of standard input. Durations in seconds.
 struct Request {
-  std::string id;                              // given back in every record of this experiment
+  std::string id;  // given back in every record of this experiment
   std::string probe;
   nlohmann::json params = nlohmann::json::object();
-  double slice_s = 0.25;                       // how long samples are taken
+  double slice_s = 0.25;  // how long samples are taken
   double warmup_s = 0.02;
-  double sample_s = 0.01;                      // how long one sample lasts at least
+  double sample_s = 0.01;  // how long one sample lasts at least
   std::optional<std::uint64_t> max_samples;
-  std::optional<std::uint64_t> repetitions;    // fixed instead of calibrated
-  std::optional<double> interval_s;            // a series: one sample per interval, without a gap
+  std::optional<std::uint64_t> repetitions;  // fixed instead of calibrated
+  std::optional<double> interval_s;          // a series: one sample per interval, without a gap
 };
 
 // Throws ProbeError(failed) for a line that is not a request.

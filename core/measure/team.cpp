@@ -7,8 +7,7 @@
 
 namespace nameplate {
 
-Team::Team(unsigned size, const Placement& placement)
-    : workers_(size), oversubscribed_(size > placement.cpus.size()) {}
+Team::Team(unsigned size, const Placement& placement) : workers_(size), oversubscribed_(size > placement.cpus.size()) {}
 
 void Team::timed(unsigned worker, const Function& function) {
   Worker& record = workers_[worker];

@@ -44,9 +44,7 @@ void check_range(const Parameter& parameter, double value, const std::string& gi
   if (value < parameter.minimum || value > parameter.maximum) reject(parameter, given, range_text(parameter));
 }
 
-std::string as_text(const nlohmann::json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
+std::string as_text(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 Value read_choice(const Parameter& parameter, const std::string& text) {
   if (std::ranges::find(parameter.choices, text) == parameter.choices.end()) {
@@ -156,7 +154,7 @@ nlohmann::json Parameters::to_json() const {
 }
 
 std::optional<std::int64_t> parse_size(std::string_view text) {
-  static const Units kUnits = {{"", 1},       {"B", 1},         {"KB", 1e3},      {"MB", 1e6},       {"GB", 1e9},
+  static const Units kUnits = {{"", 1},      {"B", 1},        {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
                                {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
   const auto bytes = parse_with_unit(text, kUnits);
   constexpr double kExactIntegers = 0x1p53;
@@ -165,8 +163,7 @@ std::optional<std::int64_t> parse_size(std::string_view text) {
 }
 
 std::optional<double> parse_duration(std::string_view text) {
-  static const Units kUnits = {{"", 1},      {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3},
-                               {"s", 1}, {"min", 60}, {"h", 3600}};
+  static const Units kUnits = {{"", 1}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
   return parse_with_unit(text, kUnits);
 }
 

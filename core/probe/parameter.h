@@ -25,20 +25,18 @@ struct Parameter {
   std::string name;
   ParameterType type;
   std::string summary;
-  std::vector<std::string> choices;              // of a choice
-  double minimum = 0;                            // of the other types, both ends included; bytes or seconds
+  std::vector<std::string> choices;  // of a choice
+  double minimum = 0;                // of the other types, both ends included; bytes or seconds
   double maximum = 0;
-  std::optional<std::string> default_value;      // none: the probe decides, as `automatic` says
-  std::string automatic;                         // how it decides
+  std::optional<std::string> default_value;  // none: the probe decides, as `automatic` says
+  std::string automatic;                     // how it decides
 };
 
 Parameter choice(std::string name, std::string summary, std::vector<std::string> choices, std::string default_value);
 Parameter automatic_choice(std::string name, std::string summary, std::vector<std::string> choices,
                            std::string automatic);
-Parameter integer(std::string name, std::string summary, double minimum, double maximum,
-                  std::string default_value);
-Parameter duration(std::string name, std::string summary, double minimum, double maximum,
-                   std::string default_value);
+Parameter integer(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
+Parameter duration(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
 // The `threads` parameter that every threaded probe shares: by default one worker per physical core allowed.
 Parameter threads_parameter();
 

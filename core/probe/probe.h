@@ -55,9 +55,9 @@ struct Work {
   std::uint64_t bytes = 0;
   std::uint64_t flops = 0;
   std::uint64_t ops = 0;
-  std::span<const Worker> workers;            // start and finish of each worker; elapsed is last finish - first start
-  std::span<const double> counters = {};    // in the order of ProbeInfo::counters
-  const Histogram* histogram = nullptr;     // of single operations, where latencies are wanted
+  std::span<const Worker> workers;        // start and finish of each worker; elapsed is last finish - first start
+  std::span<const double> counters = {};  // in the order of ProbeInfo::counters
+  const Histogram* histogram = nullptr;   // of single operations, where latencies are wanted
 };
 
 class Probe {

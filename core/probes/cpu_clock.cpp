@@ -2,10 +2,12 @@
 // floating-point load of each instruction set.
 //
 // Why that is valid: a chain of dependent register-to-register additions takes one cycle each on every current CPU; it
-// runs in short bursts (0.2 % of the time) between pieces of the load in the same thread, so the core has no time to
+// runs in short bursts (0.3 % of the time) between pieces of the load in the same thread, so the core has no time to
 // change its clock. It needs no counters, MSRs or privileges, and sees through a guest.
 //
 // What it does not show: the nominal clock or the time-stamp counter's, and changes shorter than some 10 us.
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -43,7 +45,7 @@ Isa widest_isa() {
 std::vector<RateKernel> load_kernels(const std::string& under) {
   if (under == "idle") return {chain_kernel()};
   const Isa isa = *parse_isa(under);
-  if (const auto reason = why_not(isa)) refuse("under=" + under + ": " + *reason);
+  if (const auto reason = why_not(isa)) refuse(fmt::format("under={}: {}", under, *reason));
   auto kernels = flops_kernels<double>(isa, FloatMix::fma);
   return kernels.empty() ? flops_kernels<double>(isa, FloatMix::add_mul) : kernels;
 }
@@ -54,8 +56,7 @@ class CpuClock final : public Probe {
     const auto threads = parameters.count_if_given("threads").value_or(machine.default_threads());
     const std::string asked = parameters.word("under");
     const std::string under = asked == "widest" ? to_string(widest_isa()) : asked;
-    loop_.emplace(load_kernels(under), static_cast<unsigned>(threads), Scaling::weak,
-                  machine.topology.allowed);
+    loop_.emplace(load_kernels(under), static_cast<unsigned>(threads), Scaling::weak, machine.topology.allowed);
     Prepared prepared{.resolved = parameters, .facts = loop_->fact_values()};
     prepared.resolved.set("under", under);
     prepared.resolved.set("threads", threads);

@@ -9,6 +9,8 @@
 // What it does not show: what a program reaches whose operands come from caches or memory (memory_stream, cpu_workset),
 // and the rate of denormal or special values.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernels/amx.h"
@@ -28,7 +30,7 @@ std::vector<RateKernel> vector_kernels(Isa isa, const std::string& precision, Fl
 }
 
 std::vector<RateKernel> kernels_for(Isa isa, const std::string& precision, FloatMix mix) {
-  if (const auto reason = why_not(isa)) refuse("isa=" + to_string(isa) + ": " + *reason);
+  if (const auto reason = why_not(isa)) refuse(fmt::format("isa={}: {}", to_string(isa), *reason));
   if (isa == Isa::amx && precision == "bf16" && mix == FloatMix::fma) return amx_bf16_kernels();
   return vector_kernels(isa, precision, mix);
 }
@@ -55,7 +57,8 @@ class CpuFlops final : public Probe {
 
     std::vector<RateKernel> kernels = kernels_for(isa, precision, mix);
     if (kernels.empty()) {
-      refuse("isa=" + to_string(isa) + " has no instruction for mix=" + to_string(mix) + " precision=" + precision);
+      refuse(
+          fmt::format("isa={} has no instruction for mix={} precision={}", to_string(isa), to_string(mix), precision));
     }
     loop_.emplace(std::move(kernels), static_cast<unsigned>(threads), scaling, machine.topology.allowed);
     Prepared prepared{.resolved = parameters, .facts = loop_->fact_values()};
@@ -72,22 +75,24 @@ class CpuFlops final : public Probe {
 };
 
 ProbeInfo info() {
-  return {.name = "cpu_flops",
-          .summary = "peak floating-point rate from registers, by instruction set, precision and mix",
-          .parameters = {automatic_choice("isa", "instruction set", {"scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve"},
-                                          "the widest that this CPU has for the mix"),
-                         choice("precision", "type of the operands (bf16: AMX only)", {"fp64", "fp32", "bf16"}, "fp64"),
-                         choice("mix", "operations; a fused multiply-add (fma) counts two, mixed is + − × ÷ in equal parts",
-                                float_mix_names(), "fma"),
-                         threads_parameter(),
-                         choice("scaling",
-                                "weak: as much work for every thread; strong: 10^9 operations a repetition, split "
-                                "between the threads",
-                                {"weak", "strong"}, "weak")},
-          .counters = RateLoop::counters(),
-          .facts = RateLoop::facts(),
-          .needs = {},
-          .reports_workers = true};
+  return {
+      .name = "cpu_flops",
+      .summary = "peak floating-point rate from registers, by instruction set, precision and mix",
+      .parameters = {automatic_choice("isa", "instruction set",
+                                      {"scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve"},
+                                      "the widest that this CPU has for the mix"),
+                     choice("precision", "type of the operands (bf16: AMX only)", {"fp64", "fp32", "bf16"}, "fp64"),
+                     choice("mix", "operations; a fused multiply-add (fma) counts two, mixed is + − × ÷ in equal parts",
+                            float_mix_names(), "fma"),
+                     threads_parameter(),
+                     choice("scaling",
+                            "weak: as much work for every thread; strong: 10^9 operations a repetition, split "
+                            "between the threads",
+                            {"weak", "strong"}, "weak")},
+      .counters = RateLoop::counters(),
+      .facts = RateLoop::facts(),
+      .needs = {},
+      .reports_workers = true};
 }
 
 const Registration<CpuFlops> kRegistration(info());

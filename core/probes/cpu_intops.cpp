@@ -7,6 +7,8 @@
 // What it does not show: logic, shifts and address arithmetic, nor division by other operands (a division's time
 // depends on them; here the divisor has 2 to 16 bits).
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernels/amx.h"
@@ -23,12 +25,13 @@ namespace {
 std::vector<RateKernel> dot_kernels(Isa isa) {
   if (isa == Isa::amx) return amx_int8_kernels();
   if (isa != Isa::avx512) return {};
-  if (const auto reason = why_not_vnni()) refuse("mix=dot: " + *reason);
+  if (const auto reason = why_not_vnni()) refuse(fmt::format("mix=dot: {}", *reason));
   return vnni_kernels();
 }
 
 std::vector<RateKernel> kernels_for(Isa isa, const std::string& precision, const std::string& mix) {
-  if (mix == "dot" || precision == "int8") return mix == "dot" && precision == "int8" ? dot_kernels(isa) : std::vector<RateKernel>();
+  if (mix == "dot" || precision == "int8")
+    return mix == "dot" && precision == "int8" ? dot_kernels(isa) : std::vector<RateKernel>();
   if (isa == Isa::amx) return {};
   const IntegerMix integer_mix = parse_integer_mix(mix);
   return precision == "int32" ? intops_kernels<std::int32_t>(isa, integer_mix)
@@ -39,9 +42,8 @@ std::vector<RateKernel> kernels_for(Isa isa, const std::string& precision, const
 Isa best_isa(const std::string& precision, const std::string& mix) {
   if (mix == "dot") return why_not(Isa::amx) ? Isa::avx512 : Isa::amx;
   const auto& isas = compiled_isas();
-  const auto found = std::find_if(isas.rbegin(), isas.rend(), [&](Isa isa) {
-    return !why_not(isa) && !kernels_for(isa, precision, mix).empty();
-  });
+  const auto found = std::find_if(isas.rbegin(), isas.rend(),
+                                  [&](Isa isa) { return !why_not(isa) && !kernels_for(isa, precision, mix).empty(); });
   return found == isas.rend() ? Isa::scalar : *found;
 }
 
@@ -55,10 +57,10 @@ class CpuIntops final : public Probe {
     const auto threads = parameters.count_if_given("threads").value_or(machine.default_threads());
     const Scaling scaling = parameters.word("scaling") == "weak" ? Scaling::weak : Scaling::strong;
 
-    if (const auto reason = why_not(isa)) refuse("isa=" + to_string(isa) + ": " + *reason);
+    if (const auto reason = why_not(isa)) refuse(fmt::format("isa={}: {}", to_string(isa), *reason));
     std::vector<RateKernel> kernels = kernels_for(isa, precision, mix);
     if (kernels.empty()) {
-      refuse("isa=" + to_string(isa) + " has no instruction for mix=" + mix + " precision=" + precision);
+      refuse(fmt::format("isa={} has no instruction for mix={} precision={}", to_string(isa), mix, precision));
     }
     loop_.emplace(std::move(kernels), static_cast<unsigned>(threads), scaling, machine.topology.allowed);
     Prepared prepared{.resolved = parameters, .facts = loop_->fact_values()};
@@ -78,11 +80,13 @@ class CpuIntops final : public Probe {
 ProbeInfo info() {
   return {.name = "cpu_intops",
           .summary = "peak integer rate from registers, by instruction set, type and mix",
-          .parameters = {automatic_choice("isa", "instruction set", {"scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve"},
+          .parameters = {automatic_choice("isa", "instruction set",
+                                          {"scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve"},
                                           "the widest that this CPU has for the mix"),
-                         automatic_choice("precision", "type of the operands (int8: dot only)", {"int32", "int64", "int8"},
-                                          "int64, or int8 for mix=dot"),
-                         choice("mix", "operations; mixed is + − × ÷ in equal parts, dot the 8-bit dot product of VNNI or AMX",
+                         automatic_choice("precision", "type of the operands (int8: dot only)",
+                                          {"int32", "int64", "int8"}, "int64, or int8 for mix=dot"),
+                         choice("mix",
+                                "operations; mixed is + − × ÷ in equal parts, dot the 8-bit dot product of VNNI or AMX",
                                 {"add", "mul", "mixed", "dot"}, "add"),
                          threads_parameter(),
                          choice("scaling",

@@ -27,7 +27,8 @@ class Histogram {
 
   std::uint64_t count(std::size_t bucket) const { return counts_[bucket]; }
 
-  // The bucket of a value: below 256 ns the value itself, above it the power of two and the 8 bits after the leading one.
+  // The bucket of a value: below 256 ns the value itself, above it the power of two and the 8 bits after the leading
+  // one.
   static std::size_t index(std::uint64_t nanoseconds) {
     if (nanoseconds < kSubBuckets) return nanoseconds;
     const unsigned shift = static_cast<unsigned>(std::bit_width(nanoseconds)) - 1 - kSubBits;

@@ -11,7 +11,9 @@ namespace {
 
 class FaultCrash final : public Probe {
  public:
-  Prepared setup(const Parameters& parameters, const Machine&) override { return {.resolved = parameters, .facts = {}}; }
+  Prepared setup(const Parameters& parameters, const Machine&) override {
+    return {.resolved = parameters, .facts = {}};
+  }
   Work run(std::uint64_t) override {
     std::raise(SIGSEGV);
     return {};

@@ -12,7 +12,9 @@ namespace {
 
 class FaultHang final : public Probe {
  public:
-  Prepared setup(const Parameters& parameters, const Machine&) override { return {.resolved = parameters, .facts = {}}; }
+  Prepared setup(const Parameters& parameters, const Machine&) override {
+    return {.resolved = parameters, .facts = {}};
+  }
   Work run(std::uint64_t) override {
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGINT, SIG_IGN);

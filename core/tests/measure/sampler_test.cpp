@@ -77,7 +77,8 @@ class SamplerTest : public testing::Test {
     close(ends[1]);
     std::string text;
     std::array<char, 4096> chunk{};
-    for (ssize_t n = 0; (n = read(ends[0], chunk.data(), chunk.size())) > 0;) text.append(chunk.data(), static_cast<std::size_t>(n));
+    for (ssize_t n = 0; (n = read(ends[0], chunk.data(), chunk.size())) > 0;)
+      text.append(chunk.data(), static_cast<std::size_t>(n));
     close(ends[0]);
     std::vector<nlohmann::json> records;
     std::istringstream lines(text);
@@ -86,8 +87,12 @@ class SamplerTest : public testing::Test {
   }
 
   static Request request(const std::string& params = "{}") {
-    return {.id = "x", .probe = "test_scripted", .params = nlohmann::json::parse(params), .slice_s = 0.01,
-            .warmup_s = 0, .max_samples = 3};
+    return {.id = "x",
+            .probe = "test_scripted",
+            .params = nlohmann::json::parse(params),
+            .slice_s = 0.01,
+            .warmup_s = 0,
+            .max_samples = 3};
   }
 };
 

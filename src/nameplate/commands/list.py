@@ -1,0 +1,66 @@
+"""``nameplate list``."""
+
+from __future__ import annotations
+
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from nameplate.native import describe
+from nameplate.probes import load_probes
+from nameplate.report.format import digits
+from nameplate.sweep import Parameter, ProbeInfo, find_probe
+
+
+def command(probe: str = "", /, *, json: bool = False) -> int:
+    """List the probes, or one probe's parameters and metrics.
+
+    Parameters
+    ----------
+    probe
+        Show this one's parameters.
+    json
+        As nameplate-core describes them.
+    """
+    probes = describe()
+    chosen = [find_probe(probe, probes)] if probe else [*probes.values()]
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(chosen), indent=2).decode())
+    elif probe:
+        _show_one(chosen[0])
+    else:
+        _show_all(chosen)
+    return 0
+
+
+def _show_all(probes: list[ProbeInfo]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("probe", "measures", "parameters", "metrics"):
+        table.add_column(heading)
+    for info in probes:
+        known = load_probes().get(info.name)
+        metrics = " ".join(metric.name for metric in known.metrics) if known else ""
+        table.add_row(info.name, info.summary, " ".join(p.name for p in info.parameters), metrics)
+    Console(highlight=False).print(table)
+
+
+def _show_one(info: ProbeInfo) -> None:
+    console = Console(highlight=False)
+    console.print(f"[bold]{info.name}[/]: {info.summary}")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("parameter", "values", "default", "meaning"):
+        table.add_column(heading)
+    for parameter in info.parameters:
+        table.add_row(parameter.name, _values(parameter), parameter.default or parameter.automatic, parameter.summary)
+    console.print(table)
+    known = load_probes().get(info.name)
+    for metric in known.metrics if known else ():
+        console.print(f"metric {metric.name} ({metric.unit}), {metric.better} is better")
+
+
+def _values(parameter: Parameter) -> str:
+    if parameter.choices:
+        return " ".join(parameter.choices)
+    unit = {"size": " bytes", "duration": " s"}.get(parameter.type, "")
+    return f"{digits(parameter.minimum)} to {digits(parameter.maximum)}{unit}"

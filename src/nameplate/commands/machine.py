@@ -1,0 +1,80 @@
+"""``nameplate machine``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from nameplate.errors import FileError
+from nameplate.native import read_machine
+from nameplate.report.format import quantity
+
+
+def command(*, root: Path | None = None, json: bool = False) -> int:
+    """Show what is known about this machine: topology, caches, memory, limits.
+
+    Parameters
+    ----------
+    root
+        Read a recorded machine below this directory instead.
+    json
+        Everything, as nameplate-core prints it.
+    """
+    if root is not None and not root.is_dir():
+        raise FileError(f"{root} is not a directory: --root takes one with proc and sys of a recorded machine below it")
+    found = read_machine(str(root) if root else None)
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        return 0
+    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+    for label, value in _facts(found):
+        table.add_row(label, value)
+    Console(highlight=False).print(table)
+    return 0
+
+
+def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
+    cpu, topology, memory, limits = found["cpu"], found["topology"], found["memory"], found["limits"]
+    facts = [
+        ("host", found["hostname"]),
+        ("system", f"{found['distribution']}, Linux {found['kernel']}"),
+        ("runs on", f"{found['hypervisor']} guest" if found["hypervisor"] else "bare metal, as far as can be seen"),
+        ("product", found["product"] or "not shown"),
+        ("CPU", f"{cpu['model']} ({cpu['architecture']})"),
+        ("cores", f"{topology['packages']} packages, {topology['cores']} cores, {topology['threads']} threads"),
+        ("allowed", f"{topology['allowed_cores']} cores; {found['default_threads']} workers by default"),
+        ("clock", _clock(cpu)),
+    ]
+    facts += [(f"L{cache['level']} {cache['type']}", _cache(cache)) for cache in topology["caches"]]
+    facts += [(f"NUMA node {node['index']}", f"CPUs {node['cpus']}") for node in topology["numa_nodes"]]
+    facts += [(f"{kind['name'] or 'cores'} kind", f"{kind['cores']} cores") for kind in topology["core_kinds"][1:]]
+    facts.append(("memory", f"{memory['total_bytes'] / 2**30:.1f} GiB, huge pages: {memory['transparent_huge_pages']}"))
+    facts.append(("cgroup", _limits(limits)))
+    return facts
+
+
+def _clock(cpu: dict[str, Any]) -> str:
+    named = (("base", "base_frequency_hz"), ("maximum", "maximum_frequency_hz"), ("listed", "listed_frequency_hz"))
+    parts = [f"{label} {quantity(cpu[key], 'Hz')}" for label, key in named if cpu[key]]
+    return ", ".join(parts) or "not shown; measure it with: nameplate run cpu_clock"
+
+
+def _cache(cache: dict[str, Any]) -> str:
+    size = (
+        f"{cache['size_bytes'] / 1024:g} KiB" if cache["size_bytes"] < 2**20 else f"{cache['size_bytes'] / 2**20:g} MiB"
+    )
+    return f"{cache['count']} × {size}, shared by {cache['shared_by']} threads, {cache['line_bytes']} B lines"
+
+
+def _limits(limits: dict[str, Any]) -> str:
+    parts = []
+    if limits["cpus"]:
+        parts.append(f"{limits['cpus']:g} CPUs")
+    if limits["memory_bytes"]:
+        parts.append(f"{limits['memory_bytes'] / 2**30:.1f} GiB")
+    return ", ".join(parts) or "no limit"

@@ -1,0 +1,43 @@
+"""``nameplate plan``."""
+
+from __future__ import annotations
+
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from nameplate.native import describe
+from nameplate.plan import build_plan, read_plan, shipped_plans
+
+
+def command(name: str = "", /, *, json: bool = False) -> int:
+    """List the plans that come with nameplate, or the experiments of one.
+
+    Parameters
+    ----------
+    name
+        A shipped plan, or a path to a plan of yours (.toml).
+    json
+        The plan as it would be run.
+    """
+    console = Console(highlight=False)
+    if not name:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("plan")
+        table.add_column("measures")
+        for shipped in shipped_plans():
+            table.add_row(shipped, read_plan(shipped).summary)
+        console.print(table)
+        return 0
+    text = read_plan(name)
+    built = build_plan(text, describe(), {})
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(built), indent=2).decode())
+        return 0
+    console.print(
+        f"{built.name}: {text.summary}; budget {built.limits.budget_s:g} s, precision {built.limits.precision:.1%}"
+    )
+    for experiment in built.experiments:
+        console.print(f"  {experiment.id}  ({experiment.slice_s:g} s a round)")
+    return 0

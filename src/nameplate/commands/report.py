@@ -1,0 +1,33 @@
+"""``nameplate report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from nameplate.errors import UsageError
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+
+
+def command(
+    *runs: Path, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("nameplate-report.html")
+) -> int:
+    """Write an HTML report: one file, offline, charts and tables.
+
+    Parameters
+    ----------
+    runs
+        Run files (.jsonl); several are shown one after the other.
+    output
+        The file to write.
+    """
+    from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
+
+    if not runs:
+        raise UsageError("nothing to report: name one or more run files (.jsonl)")
+    write_html([summarise(read_run(run)) for run in runs], output)
+    print(f"wrote {output}")
+    return 0

@@ -1,0 +1,252 @@
+"""``nameplate run``."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from nameplate import __version__
+from nameplate.errors import FileError, Interrupted, UsageError
+from nameplate.measure import FEWEST_ROUNDS, Control, Progress, Session
+from nameplate.model import SCHEMA, Plan, Report, Run
+from nameplate.native import CoreProcess, OnRecord, describe, read_machine
+from nameplate.plan import DEFAULT_SLICE_S, build_plan, make_limits, read_plan, shipped_plans
+from nameplate.rated import parse_rated
+from nameplate.report.progress import make_progress
+from nameplate.report.text import print_report
+from nameplate.store import RunFile, RunWriter, drop_partial_line, read_run
+from nameplate.summarise import headline, summarise
+from nameplate.sweep import ProbeInfo, experiments, nearest, split_arguments
+
+HIGH_PRIORITY = -20
+Option = Annotated[str | None, Parameter(show_default=False)]
+
+
+def command(  # noqa: PLR0913 (the options of the command line)
+    what: str = "quick",
+    /,
+    *parameters: str,
+    budget: Option = None,
+    precision: Option = None,
+    rounds: Option = None,
+    samples: Option = None,
+    time: Option = None,
+    warmup: Option = None,
+    series: Option = None,
+    seed: int | None = None,
+    priority: str = "normal",
+    rated: Sequence[str] = (),
+    dry_run: bool = False,
+    resume: Path | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    report: Path | None = None,
+    json: bool = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+) -> int:
+    """Measure a plan, or one probe: nameplate run cpu_flops isa=avx2 threads=1,2
+
+    Parameters
+    ----------
+    what
+        A shipped plan (quick, full), a path to a plan of yours (.toml), or a probe.
+    parameters
+        The probe's, as name=value; a,b,c and 1KiB..1GiB*2 sweep. Default: what the probe chooses.
+    budget
+        How long the whole run may take: 60s, 10min.
+    precision
+        An experiment rests when its 95 % interval is narrower than ± this: 2%.
+    rounds
+        Exactly so many rounds, instead of budget and precision.
+    samples
+        At most so many samples in each round.
+    time
+        The length of one sample: 10s.
+    warmup
+        How long each experiment runs before its first sample.
+    series
+        One sample per interval without a gap: 600s/1s.
+    seed
+        Of the shuffled order; default: a new one, recorded.
+    priority
+        normal or high (needs the right to raise it).
+    rated
+        Nameplate values: memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file of such lines.
+    dry_run
+        Say what would run and how long, and measure nothing.
+    resume
+        Go on with a run file that was cut off: only what is missing is measured.
+    output
+        The run file; default: nameplate-DATE-TIME.jsonl in this directory.
+    report
+        Write an HTML report here too.
+    json
+        Print the figures as JSON instead of a table.
+    quiet
+        No progress, no table.
+    """
+    limits = {"budget": budget, "precision": precision, "rounds": rounds, "samples": samples, "time": time,
+              "warmup": warmup, "series": series}  # fmt: skip
+    options = {name: text for name, text in limits.items() if text is not None}
+    nice = _nice(priority)
+    if resume is not None:
+        earlier = read_run(resume)
+        header, path = earlier.run, resume
+    else:
+        earlier = None
+        header = _make_run(_choose(what, parameters, describe(), options), seed, _rated(rated), priority)
+        path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
+    if dry_run:
+        _explain(header.plan)
+        return 0
+    _measure(header, path, earlier, make_progress(quiet), nice)
+    result = summarise(read_run(path))
+    _show(result, path, report, json, quiet)
+    return _exit_code(result)
+
+
+def _nice(priority: str) -> int:
+    if priority not in ("normal", "high"):
+        raise UsageError(f"--priority {priority} is not possible: {nearest(priority, ('normal', 'high'))}")
+    if priority == "normal":
+        return 0
+    # Tried on this process first, where a refusal can still be said in one line.
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, HIGH_PRIORITY)
+    except PermissionError:
+        raise UsageError(
+            "--priority high is not allowed to this user: run it as root, or raise the nice limit"
+        ) from None
+    os.setpriority(os.PRIO_PROCESS, 0, before)
+    return HIGH_PRIORITY
+
+
+def _rated(arguments: Sequence[str]) -> dict[str, float]:
+    lines: list[str] = []
+    for argument in arguments:
+        if "=" in argument:
+            lines.append(argument)
+            continue
+        try:
+            lines += Path(argument).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileError(f"cannot read the rated values in {argument}: {error}") from None
+    return parse_rated(lines)
+
+
+def _choose(what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: dict[str, str]) -> Plan:
+    if what in probes:
+        cells = experiments(probes[what], split_arguments(parameters), DEFAULT_SLICE_S)
+        return Plan(what, cells, make_limits({"budget": "30s", **options}))
+    is_plan = what in shipped_plans() or what.endswith(".toml") or "/" in what
+    if not is_plan:
+        raise UsageError(f"unknown plan or probe '{what}': {nearest(what, [*shipped_plans(), *probes])}")
+    if parameters:
+        raise UsageError(f"'{what}' is a plan and takes no parameters: leave out '{parameters[0]}', or name a probe")
+    return build_plan(read_plan(what), probes, options)
+
+
+def _make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str) -> Run:
+    return Run(
+        schema=SCHEMA,
+        version=__version__,
+        started=datetime.now().astimezone().isoformat(timespec="seconds"),
+        plan=plan,
+        seed=random.SystemRandom().randrange(2**32) if seed is None else seed,
+        rated=rated,
+        priority=priority,
+    )
+
+
+def _explain(plan: Plan) -> None:
+    limits = plan.limits
+    each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
+    round_s = sum(max(each_s, experiment.slice_s) for experiment in plan.experiments)
+    rounds = f"{limits.rounds} rounds" if limits.rounds else f"{FEWEST_ROUNDS} rounds or more"
+    longest = "" if limits.rounds else f", at most {limits.budget_s:g} s"
+    fewest_s = (limits.rounds or FEWEST_ROUNDS) * round_s
+    print(f"{plan.name}: {len(plan.experiments)} experiments, {rounds}, about {fewest_s:.0f} s{longest}")
+    for experiment in plan.experiments:
+        print(f"  {experiment.id}")
+    print("writes to disk: the run file only; network: nothing")
+
+
+def _measure(header: Run, path: Path, earlier: RunFile | None, progress: Progress, nice: int) -> None:
+    machine = read_machine()
+    if earlier is not None:
+        drop_partial_line(earlier)
+    writer = RunWriter(path, append=earlier is not None)
+    control = Control()
+
+    def start_core(on_record: OnRecord) -> CoreProcess:
+        return CoreProcess(on_record, nice)
+
+    session = Session(
+        plan=header.plan,
+        seed=header.seed,
+        start_core=start_core,
+        write=writer.write,
+        headline_of=lambda measurement: headline(measurement, machine),
+        progress=progress,
+        control=control,
+    )
+    try:
+        if earlier is None:
+            writer.write(header)
+        else:
+            session.take_over(earlier.measurements)
+        with _stoppable(control):
+            session.run()
+    finally:
+        writer.close()
+
+
+@contextmanager
+def _stoppable(control: Control) -> Iterator[None]:
+    """Ctrl-C once: stop after the present sample; twice: leave now."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        second = control.stopped
+        control.request()
+        if second:
+            raise Interrupted("stopped at once; what was measured before is kept")
+        print("\nstopping after the present sample; once more to leave at once", file=sys.stderr)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bool) -> None:
+    if json:
+        from nameplate.report.exports.json import export  # noqa: PLC0415 (one of several formats)
+
+        sys.stdout.write(export(result))
+    elif not quiet:
+        print_report(result)
+        print(f"\nrun file: {path}; show it again with: nameplate show {path}")
+    if report is not None:
+        from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
+
+        write_html([result], report)
+        if not (quiet or json):
+            print(f"report: {report}")
+
+
+def _exit_code(result: Report) -> int:
+    endings = [r.summary.outcome for r in result.results]
+    nothing = not any(ending == "ok" for ending in endings)
+    return 3 if nothing or result.interrupted or "invalid" in endings or "failed" in endings else 0

@@ -1,0 +1,49 @@
+"""Everything that nameplate raises on purpose.
+
+NameplateError            one clear line for the user; ``exit_code`` is the process's
+├── UsageError        2   a name, value or option that is not possible, with what would be right
+├── FileError         2   a file that cannot be read or written, with its name and, where it has one, the line
+├── CoreError         3   the measuring process
+│   ├── CoreMissing       is not installed or is of another version
+│   ├── CoreDied          ended in the middle of an experiment
+│   └── CoreHung          did not answer before its deadline
+└── Interrupted       3   stopped by the user; what was measured is kept
+"""
+
+
+class NameplateError(Exception):
+    """The base of all of them: its text is shown as it stands."""
+
+    exit_code = 3
+
+
+class UsageError(NameplateError):
+    """A name, value or option that is not possible."""
+
+    exit_code = 2
+
+
+class FileError(NameplateError):
+    """A file that cannot be read or written."""
+
+    exit_code = 2
+
+
+class CoreError(NameplateError):
+    """Something is wrong with the measuring process."""
+
+
+class CoreMissing(CoreError):
+    """nameplate-core is not installed, or speaks another schema."""
+
+
+class CoreDied(CoreError):
+    """nameplate-core ended in the middle of an experiment."""
+
+
+class CoreHung(CoreError):
+    """nameplate-core did not answer before its deadline and was killed."""
+
+
+class Interrupted(NameplateError):
+    """The user stopped the run."""

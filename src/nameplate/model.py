@@ -1,0 +1,239 @@
+"""The data that modules hand to each other: frozen and typed. Records match ``schema/record.schema.json``.
+
+Units are SI base units and stand in the field's name; a parameter's value is a word, a count (also bytes) or
+seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+SCHEMA = 1
+
+Value: TypeAlias = str | int | float
+Ending: TypeAlias = Literal["ok", "skipped", "invalid", "failed"]
+
+
+class Record(
+    msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, forbid_unknown_fields=True
+):
+    """One line of a run file. ``round`` counts from 1; nameplate-core itself does not write it."""
+
+    round: int = 0
+
+
+class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was done in a sample."""
+
+    bytes: int
+    flops: int
+    ops: int
+
+
+class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One worker's part of a sample; ``start_s`` counts from the first worker's start."""
+
+    start_s: float
+    elapsed_s: float
+    work: Work
+
+
+class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Times of single operations: the lower bounds of the buckets that are not empty, and their counts."""
+
+    lower_ns: list[int]
+    count: list[int]
+
+
+class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The clock that nameplate-core times with."""
+
+    source: str
+    frequency_hz: float
+    resolution_s: float
+    cost_s: float
+
+
+class Header(Record, frozen=True, kw_only=True):
+    """The first record of a core process. ``machine`` is what ``nameplate-core --machine`` prints."""
+
+    schema: int
+    version: str
+    build: str
+    features: list[str]
+    machine: dict[str, Any]
+    clock: Clock
+
+
+class Sample(Record, frozen=True, kw_only=True):
+    """One timed call of a probe: from the first worker's start to the last one's finish."""
+
+    id: str
+    index: int
+    start_s: float
+    elapsed_s: float
+    repetitions: int
+    work: Work
+    counters: dict[str, float]
+    disturbed: dict[str, float]
+    workers: list[Worker] | msgspec.UnsetType = msgspec.UNSET
+    histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
+
+
+class Outcome(Record, frozen=True, kw_only=True):
+    """How one experiment ended in one round. ``params`` are complete: automatic ones are resolved."""
+
+    id: str
+    probe: str
+    ending: Ending
+    params: dict[str, Value]
+    facts: dict[str, float]
+    oversubscribed: bool
+    interrupted: bool
+    samples: int
+    setup_s: float
+    total_s: float
+    reason: str = ""
+    stage: str = ""
+
+
+class End(Record, frozen=True, kw_only=True):
+    """The last record of a core process: without it the process did not end in order."""
+
+    experiments: int
+    interrupted: bool
+
+
+class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One probe with one set of parameters; ``id`` is unique in its plan. ``slice_s`` is its time in each round."""
+
+    id: str
+    probe: str
+    params: dict[str, Value]
+    slice_s: float = 0.25
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a run ends, and how long its samples are. None: not limited, or calibrated."""
+
+    budget_s: float
+    precision: float
+    rounds: int | None = None
+    samples: int | None = None
+    sample_s: float | None = None
+    warmup_s: float = 0.02
+    series_s: float | None = None
+    interval_s: float | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is to be measured."""
+
+    name: str
+    experiments: list[Experiment]
+    limits: Limits
+
+
+class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A nameplate value in SI base units, and where it comes from; without a value, why there is none."""
+
+    value: float | None
+    source: str
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """The first record of a run file."""
+
+    schema: int
+    version: str
+    started: str
+    plan: Plan
+    seed: int
+    rated: dict[str, float]
+    priority: str = "normal"
+
+
+class Stop(Record, frozen=True, kw_only=True):
+    """The last record of a run file: why each experiment was not measured any longer."""
+
+    reasons: dict[str, str]
+    elapsed_s: float
+    interrupted: bool
+
+
+CoreRecord: TypeAlias = Header | Sample | Outcome | End
+FileRecord: TypeAlias = Run | Header | Sample | Outcome | End | Stop
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """An interval for a median, with the probability that it covers it."""
+
+    low: float
+    high: float
+    coverage: float
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric of one experiment over all rounds: a row of ``show --format json``.
+
+    ``value`` is the median of the round medians and ``ci`` its exact interval, in SI base units. ``p95`` and ``p99``
+    are what that part of the samples at least reaches, counted from the good end. ``sustained`` is all work over all
+    time. Whatever is not known is None, and ``reason`` says why.
+    """
+
+    probe: str
+    params: dict[str, Value]
+    metric: str
+    value: float | None
+    unit: str
+    ci: tuple[float, float] | None
+    rounds: int
+    samples: int
+    mean: float | None
+    best: float | None
+    sustained: float | None
+    p95: float | None
+    p99: float | None
+    rated: float | None
+    efficiency: float | None
+    outcome: Ending
+    reason: str
+    stop: str
+    disturbed: float
+
+
+class Series(msgspec.Struct, frozen=True):
+    """A metric over time: one point per sample, with when it began in seconds since the run's first sample."""
+
+    start_s: list[float]
+    value: list[float]
+    disturbed: list[bool]
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """A summary with what tables, charts and verdicts need beside it."""
+
+    id: str
+    summary: Summary
+    better: Literal["higher", "lower"]
+    rated: Rated
+    efficiency_ci: tuple[float, float] | None
+    series: Series
+    round_values: list[float]
+    utilisation: float
+    oversubscribed: bool
+    facts: dict[str, float]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole run, summarised: what ``show``, ``report`` and ``compare`` work on."""
+
+    run: Run
+    machine: dict[str, Any]
+    clock: Clock | None
+    results: list[Result]
+    truncated: bool
+    interrupted: bool
+    notes: list[str]

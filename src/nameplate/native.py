@@ -1,0 +1,197 @@
+"""The measuring process: starts nameplate-core, hands it requests, reads its records."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sysconfig
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from nameplate.errors import CoreDied, CoreHung, CoreMissing
+from nameplate.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
+from nameplate.sweep import ProbeInfo
+
+CORE_VARIABLE = "NAMEPLATE_CORE"
+START_DEADLINE_S = 20.0
+_decoder = msgspec.json.Decoder(CoreRecord)
+
+OnRecord = Callable[[Header | Sample | Outcome], None]
+
+
+class Core(Protocol):
+    """A running nameplate-core, or a test's stand-in for one."""
+
+    def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
+        """Hands over one request and every record up to its outcome."""
+
+    def close(self) -> None:
+        """Ends the process in order."""
+
+    def interrupt(self) -> None:
+        """Asks it to end after the present sample."""
+
+    def kill(self) -> None:
+        """Ends it now."""
+
+
+def core_path() -> Path:
+    """nameplate-core beside this installation's scripts, or what NAMEPLATE_CORE names. Raises CoreMissing."""
+    named = os.environ.get(CORE_VARIABLE)
+    path = Path(named) if named else Path(sysconfig.get_path("scripts")) / "nameplate-core"
+    if not path.is_file():
+        where = f"{CORE_VARIABLE} names it" if named else "it belongs beside this Python's scripts"
+        raise CoreMissing(f"nameplate-core is not at {path}, where {where}: run script/bootstrap")
+    return path
+
+
+def _ask(option: str, *more: str) -> bytes:
+    path = core_path()
+    try:
+        answer = subprocess.run(
+            [path, option, *more], capture_output=True, timeout=START_DEADLINE_S, check=True, stdin=subprocess.DEVNULL
+        )
+    except subprocess.CalledProcessError as error:
+        words = error.stderr.decode(errors="replace").strip() or f"exit {error.returncode}"
+        raise CoreDied(f"{path} {option} failed: {words}") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CoreMissing(f"{path} {option} could not be run: {error}") from None
+    return answer.stdout
+
+
+class _Description(msgspec.Struct):
+    schema: int
+    probes: list[ProbeInfo]
+
+
+def describe() -> dict[str, ProbeInfo]:
+    """Every probe that nameplate-core has, by name. Raises CoreError."""
+    description = msgspec.json.decode(_ask("--describe"), type=_Description)
+    check_schema(description.schema, str(core_path()))
+    return {probe.name: probe for probe in description.probes}
+
+
+def read_machine(root: str | None = None) -> dict[str, Any]:
+    """What nameplate-core knows about this machine, or about one recorded below ``root``. Raises CoreError."""
+    machine: dict[str, Any] = msgspec.json.decode(_ask("--machine", *(["--root", root] if root else [])))
+    return machine
+
+
+def check_schema(schema: int, who: str) -> None:
+    """Raises CoreMissing when the core speaks another version of the contract."""
+    if schema != SCHEMA:
+        raise CoreMissing(f"{who} speaks record schema {schema}, this nameplate {SCHEMA}: run script/bootstrap")
+
+
+def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict[str, Any]:
+    """What is asked of the core for one experiment in one round."""
+    request: dict[str, Any] = {
+        "id": experiment.id,
+        "probe": experiment.probe,
+        "params": experiment.params,
+        "slice_s": slice_s,
+        "warmup_s": limits.warmup_s,
+        "max_samples": limits.samples,
+        "interval_s": limits.interval_s,
+    }
+    if limits.sample_s is not None:
+        request["sample_s"] = limits.sample_s
+    return request
+
+
+class CoreProcess:
+    """One nameplate-core process: its header is read when it starts."""
+
+    def __init__(self, on_record: OnRecord, nice: int = 0) -> None:
+        """Raises CoreError when it does not start."""
+        self._process = subprocess.Popen(
+            [core_path(), "--die-with-parent"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches nameplate only, which ends the core in order
+        )
+        if nice:
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, nice)
+        assert self._process.stdout is not None
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._process.stdout, selectors.EVENT_READ)
+        self._buffer = b""
+        header = self._read(time.monotonic() + START_DEADLINE_S)
+        if not isinstance(header, Header):
+            raise CoreMissing("nameplate-core did not begin with a header: run script/bootstrap")
+        check_schema(header.schema, "nameplate-core")
+        on_record(header)
+
+    def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
+        """Raises CoreDied or CoreHung; the process is gone then."""
+        assert self._process.stdin is not None
+        deadline = time.monotonic() + deadline_s
+        try:
+            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._died() from None
+        while True:
+            record = self._read(deadline)
+            if isinstance(record, Sample | Outcome):
+                on_record(record)
+            if isinstance(record, Outcome):
+                return record
+
+    def close(self) -> None:
+        """Closes its input and waits for its end record; kills it if it does not come."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+            while not isinstance(self._read(time.monotonic() + START_DEADLINE_S), End):
+                pass
+        except (CoreDied, CoreHung, BrokenPipeError):
+            self.kill()
+        self._reap()
+
+    def interrupt(self) -> None:
+        """It ends after the present sample."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        """It ends now."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._reap()
+
+    def _reap(self) -> None:
+        self._process.wait()
+        self._selector.close()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def _died(self) -> CoreDied:
+        code = self._process.wait()
+        assert self._process.stderr is not None
+        words = self._process.stderr.read().decode(errors="replace").strip()
+        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        self._reap()
+        return CoreDied(f"nameplate-core {how}" + (f": {words[-500:]}" if words else ""))
+
+    def _read(self, deadline: float) -> CoreRecord:
+        while b"\n" not in self._buffer:
+            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+                self.kill()
+                raise CoreHung("nameplate-core did not answer before its deadline and was killed")
+            assert self._process.stdout is not None
+            chunk = os.read(self._process.stdout.fileno(), 1 << 20)
+            if not chunk:
+                raise self._died()
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        record: CoreRecord = _decoder.decode(line)
+        return record

@@ -1,0 +1,153 @@
+"""Plans: what is measured in one run. Shipped ones stand in ``plans/``, a user's own is a TOML file of the same shape.
+
+summary = "what it is for"
+budget = "60s"
+precision = "2%"            # optional, as are rounds, samples, time and warmup
+cells = "quick"             # every probe's own cells of that name, or:
+
+[[experiment]]
+probe = "cpu_flops"
+slice = "250ms"             # optional: its time in each round
+threads = [1, 2]            # parameters as on the command line; lists are swept
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from nameplate.errors import FileError, NameplateError, UsageError
+from nameplate.model import Experiment, Limits, Plan
+from nameplate.probes import Cells, load_probes
+from nameplate.sweep import ProbeInfo, experiments, find_probe, nearest
+from nameplate.units import parse_count, parse_duration, parse_fraction
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SHIPPED = Path(__file__).parent / "plans"
+DEFAULT_SLICE_S = 0.25
+DEFAULT_PRECISION = 0.02
+DEFAULT_BUDGET_S = 60.0
+_LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
+
+
+class PlanText(msgspec.Struct, frozen=True):
+    """A plan as it is written: not yet checked against any probe."""
+
+    name: str
+    summary: str
+    cells: str
+    limits: dict[str, str]
+    experiments: list[dict[str, Any]]
+
+
+def shipped_plans() -> dict[str, Path]:
+    """The plans that come with nameplate, by name."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def read_plan(name: str) -> PlanText:
+    """A shipped plan, or a file where ``name`` is a path. Raises FileError or UsageError."""
+    path = Path(name) if name.endswith(".toml") or "/" in name else shipped_plans().get(name)
+    if path is None:
+        raise UsageError(f"unknown plan '{name}': {nearest(name, shipped_plans())}")
+    try:
+        text = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: {error}") from None
+    return _check_shape(path, text)
+
+
+def _check_shape(path: Path, text: dict[str, Any]) -> PlanText:
+    known = {"summary", "cells", "experiment", *_LIMIT_KEYS}
+    for key in text:
+        if key not in known:
+            raise FileError(f"{path}: unknown key '{key}': {nearest(key, known)}")
+    entries = text.get("experiment", [])
+    if not isinstance(entries, list) or not all(
+        isinstance(e, dict) and isinstance(e.get("probe"), str) for e in entries
+    ):
+        raise FileError(f'{path}: write each experiment as a table [[experiment]] with its probe = "name"')
+    if not entries and "cells" not in text:
+        raise FileError(f'{path}: measures nothing: it needs an [[experiment]] table, or cells = "quick"')
+    limits = {key: str(text[key]) for key in _LIMIT_KEYS if key in text}
+    return PlanText(path.stem, str(text.get("summary", "")), str(text.get("cells", "")), limits, entries)
+
+
+def build_plan(text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str]) -> Plan:
+    """Checks a plan against the probes that are there. ``options`` are the command line's and go before the plan's."""
+    cells = _own_cells(text.cells, probes) if text.cells else []
+    for entry in text.experiments:
+        try:
+            cells += _written_cells(entry, probes)
+        except UsageError as error:
+            raise UsageError(f"plan {text.name}: {error}") from None
+    unique = {cell.id: cell for cell in cells}
+    return Plan(text.name, list(unique.values()), make_limits({**text.limits, **options}))
+
+
+def _own_cells(which: str, probes: Mapping[str, ProbeInfo]) -> list[Experiment]:
+    if which not in ("quick", "full"):
+        raise UsageError(f"cells = '{which}' is not possible: {nearest(which, ('quick', 'full'))}")
+    result = []
+    for name, probe in load_probes().items():
+        own: Sequence[Cells] = probe.quick if which == "quick" else probe.full
+        for cells in own:
+            result += experiments(find_probe(name, probes), cells.params, cells.slice_s)
+    return result
+
+
+def _written_cells(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo]) -> list[Experiment]:
+    slice_s = parse_duration(str(entry["slice"])) if "slice" in entry else DEFAULT_SLICE_S
+    params = {key: _as_argument(value) for key, value in entry.items() if key not in ("probe", "slice")}
+    return experiments(find_probe(entry["probe"], probes), params, slice_s)
+
+
+def _as_argument(value: object) -> str:
+    return ",".join(str(item) for item in value) if isinstance(value, list) else str(value)
+
+
+def make_limits(options: Mapping[str, str]) -> Limits:
+    """From the texts of ``budget``, ``precision``, ``rounds``, ``samples``, ``time``, ``warmup`` and ``series``."""
+
+    def read(key: str, parse: Any, default: Any = None) -> Any:
+        try:
+            return parse(options[key]) if key in options else default
+        except NameplateError as error:
+            raise UsageError(f"{key}: {error}") from None
+
+    series_s, interval_s = read("series", parse_series, (None, None))
+    limits = Limits(
+        budget_s=read("budget", parse_duration, DEFAULT_BUDGET_S),
+        precision=read("precision", parse_fraction, DEFAULT_PRECISION),
+        rounds=read("rounds", parse_count, 1 if series_s else None),
+        samples=read("samples", parse_count),
+        sample_s=read("time", parse_duration),
+        warmup_s=read("warmup", parse_duration, 0.02),
+        series_s=series_s,
+        interval_s=interval_s,
+    )
+    for key, value in (("budget", limits.budget_s), ("rounds", limits.rounds), ("samples", limits.samples)):
+        if value is not None and value <= 0:
+            raise UsageError(f"{key}: must be more than 0")
+    return limits
+
+
+def parse_series(text: str) -> tuple[float, float]:
+    """``600s/1s`` as (length, interval) in seconds. Raises UsageError."""
+    length, slash, interval = text.partition("/")
+    if not slash:
+        raise UsageError(f"'{text}' is not a series: write LENGTH/INTERVAL, such as 600s/1s")
+    length_s, interval_s = parse_duration(length), parse_duration(interval)
+    if not 0.01 <= interval_s <= length_s:
+        raise UsageError(f"'{text}' is not a series: the interval must be 10ms or more and not above the length")
+    return length_s, interval_s

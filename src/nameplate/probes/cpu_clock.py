@@ -1,0 +1,27 @@
+"""The clock really run at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nameplate.model import Rated, Sample
+from nameplate.probes import Cell, Cells, Metric, Probe
+from nameplate.probes._arithmetic import burst_cycles, burst_s
+from nameplate.rated import nominal_clock
+
+
+def _rated(_: Metric, cell: Cell, __: Sequence[Sample]) -> Rated:
+    return nominal_clock(cell.machine)
+
+
+PROBE = Probe(
+    name="cpu_clock",
+    title="Clock",
+    metrics=(Metric("frequency", "Hz", "higher", burst_cycles, burst_s),),
+    rated=_rated,
+    quick=(Cells({"under": "idle,widest"}, slice_s=0.15),),
+    full=(
+        Cells({"under": "idle,scalar,sse2,avx2,avx512", "threads": "1"}, slice_s=0.2),
+        Cells({"under": "widest"}, slice_s=0.2),
+    ),
+)

@@ -1,0 +1,38 @@
+"""Peak floating-point rate, with the flops per cycle and core that it amounts to."""
+
+from __future__ import annotations
+
+from nameplate.model import Sample
+from nameplate.probes import Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes._arithmetic import peak_by_ports
+
+
+def _flops(_: Cell, sample: Sample) -> float:
+    return float(sample.work.flops)
+
+
+def _core_cycles(cell: Cell, sample: Sample) -> float:
+    return sample.elapsed_s * cell.cores * cell.facts["burst_cycles"] / sample.counters["burst_s"]
+
+
+PROBE = Probe(
+    name="cpu_flops",
+    title="Floating-point rate",
+    metrics=(
+        Metric("rate", "FLOP/s", "higher", _flops, elapsed),
+        Metric("flops_per_cycle", "FLOP/cycle", "higher", _flops, _core_cycles),
+    ),
+    rated=peak_by_ports,
+    quick=(
+        Cells({}, slice_s=0.25),
+        Cells({"threads": "1"}, slice_s=0.25),
+        Cells({"precision": "fp32"}, slice_s=0.15),
+        Cells({"mix": "mixed"}, slice_s=0.15),
+    ),
+    full=(
+        Cells({"isa": "scalar,sse2", "mix": "add,mul,add+mul", "threads": "1"}, slice_s=0.2),
+        Cells({"isa": "avx2,avx512", "mix": "fma,fma+add,add+mul,div,mixed", "threads": "1"}, slice_s=0.2),
+        Cells({"threads": "1,2,4,8", "scaling": "weak,strong"}, slice_s=0.3),
+        Cells({"isa": "amx", "precision": "bf16"}, slice_s=0.2),
+    ),
+)

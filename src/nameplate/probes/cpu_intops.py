@@ -1,0 +1,25 @@
+"""Peak integer rate."""
+
+from __future__ import annotations
+
+from nameplate.model import Sample
+from nameplate.probes import Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes._arithmetic import peak_by_ports
+
+
+def _ops(_: Cell, sample: Sample) -> float:
+    return float(sample.work.ops)
+
+
+PROBE = Probe(
+    name="cpu_intops",
+    title="Integer rate",
+    metrics=(Metric("rate", "op/s", "higher", _ops, elapsed),),
+    rated=peak_by_ports,
+    quick=(Cells({"mix": "add"}, slice_s=0.15), Cells({"mix": "mixed"}, slice_s=0.15)),
+    full=(
+        Cells({"precision": "int32,int64", "mix": "add,mul", "threads": "1"}, slice_s=0.2),
+        Cells({"precision": "int32,int64", "mix": "mixed", "threads": "1,2,4,8"}, slice_s=0.2),
+        Cells({"mix": "dot"}, slice_s=0.2),
+    ),
+)

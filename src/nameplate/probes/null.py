@@ -1,0 +1,29 @@
+"""The tool itself: what a sample shows beyond the time in which nothing was done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nameplate.model import Rated, Sample
+from nameplate.probes import Cell, Cells, Metric, Probe
+
+
+def _beyond_duration(cell: Cell, sample: Sample) -> float:
+    return sample.elapsed_s - float(cell.params["duration"]) * sample.repetitions
+
+
+def _repetitions(_: Cell, sample: Sample) -> float:
+    return float(sample.repetitions)
+
+
+def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
+    return Rated(None, "an overhead has no nameplate value")
+
+
+PROBE = Probe(
+    name="null",
+    title="Tool overhead",
+    metrics=(Metric("overhead", "s", "lower", _beyond_duration, _repetitions),),
+    rated=_rated,
+    full=(Cells({"duration": "0,100us"}, slice_s=0.2),),
+)

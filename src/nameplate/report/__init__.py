@@ -1,0 +1,1 @@
+"""How results are shown: text, files for other programs, and the HTML report."""

@@ -1,0 +1,31 @@
+"""CSV: a row per metric, a column per field and parameter, values in SI base units."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import msgspec
+
+from nameplate.model import Report
+
+
+def export(report: Report) -> str:
+    """The parameters that occur become columns ``param.NAME``; the interval ``ci_low`` and ``ci_high``."""
+    rows = [msgspec.to_builtins(result.summary) for result in report.results]
+    names = list(dict.fromkeys(name for row in rows for name in row["params"]))
+    table = [_flat(row, names) for row in rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(table[0]) if table else ["probe"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    return text.getvalue()
+
+
+def _flat(row: dict[str, object], names: list[str]) -> dict[str, object]:
+    params = row.pop("params")
+    interval = row.pop("ci")
+    assert isinstance(params, dict)
+    low, high = interval if isinstance(interval, tuple | list) else (None, None)
+    probe = row.pop("probe")
+    return {"probe": probe, **{f"param.{n}": params.get(n) for n in names}, **row, "ci_low": low, "ci_high": high}

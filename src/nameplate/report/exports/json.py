@@ -1,0 +1,15 @@
+"""JSON: ``{"schema", "machine", "plan", "rows"}``, values in SI base units."""
+
+from __future__ import annotations
+
+import msgspec
+
+from nameplate.model import SCHEMA, Report
+
+
+def export(report: Report) -> str:
+    """One object; a row has exactly the fields of ``Summary``. The host's name stays out of it."""
+    machine = {key: value for key, value in report.machine.items() if key != "hostname"}
+    rows = [msgspec.to_builtins(result.summary) for result in report.results]
+    document = {"schema": SCHEMA, "machine": machine, "plan": report.run.plan.name, "rows": rows}
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

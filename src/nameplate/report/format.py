@@ -1,0 +1,65 @@
+"""Values for people: SI prefixes, four significant digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nameplate.model import Value
+
+_PREFIXES = (
+    (1e15, "P"),
+    (1e12, "T"),
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1.0, ""),
+    (1e-3, "m"),
+    (1e-6, "µ"),
+    (1e-9, "n"),
+)
+_WITHOUT_PREFIX = ("FLOP/cycle", "op/cycle", "")
+
+
+def scale(value: float, unit: str) -> tuple[float, str]:
+    """The factor and the prefixed unit in which ``value`` reads best."""
+    if unit in _WITHOUT_PREFIX or value == 0:
+        return 1.0, unit
+    for factor, prefix in _PREFIXES:
+        if abs(value) >= factor:
+            return factor, prefix + unit
+    return _PREFIXES[-1][0], _PREFIXES[-1][1] + unit
+
+
+def digits(value: float) -> str:
+    """Four significant digits, without an exponent."""
+    if value == 0:
+        return "0"
+    whole = len(str(int(abs(value))))
+    return f"{value:.{max(0, 4 - whole)}f}"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """``57.26 GFLOP/s``; a dash for what is not known."""
+    if value is None:
+        return "–"
+    factor, prefixed = scale(value, unit)
+    return f"{digits(value / factor)} {prefixed}".strip()
+
+
+def share(value: float | None) -> str:
+    """``94 %``, with a digit more near 100; a dash for what is not known."""
+    return "–" if value is None else f"{value * 100:.1f} %"
+
+
+def spread(value: float | None, interval: tuple[float, float] | None) -> str:
+    """Half the interval in percent of the value: ``±0.8 %``."""
+    if value is None or interval is None or value == 0:
+        return "–"
+    return f"±{(interval[1] - interval[0]) / 2 / abs(value) * 100:.1f} %"
+
+
+def parameters(params: Mapping[str, Value]) -> str:
+    """``isa=avx512 threads=2``."""
+    return " ".join(
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in params.items()
+    )

@@ -1,0 +1,95 @@
+"""What a run shows while it goes on: a bar with the time left, or plain lines where there is no terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+from nameplate.model import Experiment, Sample
+
+PLAIN_INTERVAL_S = 5.0
+
+
+class QuietProgress:
+    """Shows warnings only."""
+
+    def __enter__(self) -> QuietProgress:
+        """Nothing to begin."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to end."""
+
+    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """Not shown."""
+
+    def sample(self, experiment: Experiment, sample: Sample) -> None:
+        """Not shown."""
+
+    def warn(self, words: str) -> None:
+        """One line on standard error."""
+        print(f"nameplate: {words}", file=sys.stderr)
+
+
+class PlainProgress(QuietProgress):
+    """A line now and then on standard error, for logs."""
+
+    def __init__(self) -> None:
+        self._said_at = -PLAIN_INTERVAL_S
+
+    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """Shown every few seconds."""
+        if time.monotonic() - self._said_at >= PLAIN_INTERVAL_S:
+            self._said_at = time.monotonic()
+            print(f"round {round_number}: at most {left_s:.0f} s left", file=sys.stderr, flush=True)
+
+
+class LiveProgress(QuietProgress):
+    """A bar on standard error."""
+
+    def __init__(self) -> None:
+        self._bar = Progress(
+            TextColumn("round {task.fields[round]}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("at most {task.fields[left]} s left"),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            refresh_per_second=2,  # drawing takes CPU time that the measurement should have
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=1.0, round=1, left="")
+
+    def __enter__(self) -> LiveProgress:
+        """Draws the bar."""
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Removes the bar."""
+        self._bar.stop()
+
+    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """Moves the bar."""
+        self._bar.update(
+            self._task, completed=share_done, round=round_number, left=f"{left_s:.0f}", description=experiment.id
+        )
+
+    def warn(self, words: str) -> None:
+        """One line above the bar."""
+        self._bar.console.print(f"nameplate: {words}", style="yellow", highlight=False)
+
+
+def make_progress(quiet: bool) -> QuietProgress:
+    """What fits standard error."""
+    if quiet:
+        return QuietProgress()
+    return LiveProgress() if sys.stderr.isatty() else PlainProgress()

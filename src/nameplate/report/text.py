@@ -1,0 +1,184 @@
+"""The table in the terminal: what the machine delivers, beside what its nameplate promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from nameplate.model import Report, Result, Value
+from nameplate.probes import load_probes
+from nameplate.rated import count_ports, textbook_peak
+from nameplate.report.format import parameters, quantity, share, spread
+
+HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "cores", "notes")
+_RIGHT = HEADINGS[1:-1]
+_IN_A_NARROW_TERMINAL = ("", "measured", "95 %", "rated", "delivers")
+_WIDE = 120
+
+# A share of its nameplate value from which a figure is good, and below which it is poor.
+GOOD, POOR = 0.95, 0.75
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; ``mood`` is good, poor or plain."""
+
+    cells: tuple[str, ...]
+    mood: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One probe's lines, under a heading with the parameters that are the same in all of them."""
+
+    heading: str
+    rows: list[Row]
+
+
+def sections(report: Report) -> list[Section]:
+    """Every result as text, by probe in the plan's order."""
+    grouped = groupby(report.results, key=lambda result: result.summary.probe)
+    return [_section(probe, list(results)) for probe, results in grouped]
+
+
+def _section(probe: str, results: list[Result]) -> Section:
+    common = _common([result.summary.params for result in results])
+    known = load_probes().get(probe)
+    title = f"{known.title} ({probe} {known.metrics[0].name})" if known else probe
+    heading = f"{title}  {parameters(common)}".strip()
+    return Section(heading, [Row(_cells(result, common), _mood(result)) for result in results])
+
+
+def _common(all_params: Sequence[dict[str, Value]]) -> dict[str, Value]:
+    first, *others = all_params
+    return {key: value for key, value in first.items() if others and all(o.get(key) == value for o in others)}
+
+
+def _cells(result: Result, common: dict[str, Value]) -> tuple[str, ...]:
+    row = result.summary
+    name = _row_name(result, common)
+    if row.value is None:
+        return (name, row.outcome, "", "", "", "", "", "", row.reason)
+    return (
+        name,
+        quantity(row.value, row.unit),
+        spread(row.value, row.ci),
+        quantity(row.rated, row.unit),
+        share(row.efficiency),
+        quantity(row.best, row.unit),
+        quantity(row.sustained, row.unit),
+        f"{result.utilisation:.2f}",
+        ", ".join(_remarks(result)),
+    )
+
+
+def _row_name(result: Result, common: dict[str, Value]) -> str:
+    """The parameters that tell the cell from its neighbours; below it, its further metrics by their names."""
+    known = load_probes().get(result.summary.probe)
+    if known and result.summary.metric != known.metrics[0].name:
+        return f"  {result.summary.metric}"
+    return parameters({n: v for n, v in result.summary.params.items() if n not in common}) or "measured"
+
+
+def _remarks(result: Result) -> list[str]:
+    row = result.summary
+    remarks = []
+    if result.oversubscribed:
+        remarks.append("oversubscribed")
+    if row.disturbed > 0:
+        remarks.append(f"{row.disturbed:.0%} disturbed")
+    if row.ci is None:
+        remarks.append(f"{row.rounds} round{'s' if row.rounds > 1 else ''}: no interval")
+    return remarks
+
+
+def _mood(result: Result) -> str:
+    row = result.summary
+    if row.outcome in ("invalid", "failed"):
+        return "poor"
+    if row.efficiency is None:
+        return "plain"
+    return "good" if row.efficiency >= GOOD else "poor" if row.efficiency < POOR else "plain"
+
+
+def machine_line(report: Report) -> str:
+    """The machine in one line."""
+    machine = report.machine
+    if not machine:
+        return "no machine was recorded"
+    topology = machine["topology"]
+    model = machine["cpu"]["model"] or machine["cpu"]["architecture"]
+    guest = f", {machine['hypervisor']} guest" if machine["hypervisor"] else ""
+    memory = machine["memory"]["total_bytes"] / 2**30
+    return f"{machine['hostname']}: {model}, {topology['cores']} cores, {memory:.1f} GiB{guest}"
+
+
+def _table(section: Section, wide: bool, name_width: int) -> Table:
+    styles = {"good": "green", "poor": "red", "plain": ""}
+    shown = [i for i, heading in enumerate(HEADINGS) if wide or heading in _IN_A_NARROW_TERMINAL]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", min_width=name_width, overflow="fold")
+    for heading in (HEADINGS[i] for i in shown[1:]):
+        table.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=heading in _RIGHT)
+    for row in section.rows:
+        cells = [Text(cell) for cell in row.cells]
+        cells[4 if row.cells[4] else 1].stylize(styles[row.mood])
+        cells[0].pad_left(2)
+        if not wide and row.cells[-1]:
+            cells[0].append(f"\n    {row.cells[-1]}", style="dim")
+        table.add_row(*(cells[i] for i in shown))
+    return table
+
+
+def _section_parts(report: Report, wide: bool) -> list[RenderableType]:
+    found = sections(report)
+    name_width = max((len(row.cells[0]) + 2 for section in found for row in section.rows), default=0)
+    parts: list[RenderableType] = []
+    for section in found:
+        parts += [Text(), Text(section.heading, style="bold"), _table(section, wide, name_width)]
+    return parts
+
+
+def explanations(report: Report) -> list[str]:
+    """For each probe where its rated values come from, and the textbook's peak beside it."""
+    lines = []
+    for probe, grouped in groupby(report.results, key=lambda result: result.summary.probe):
+        results = [result for result in grouped if result.summary.value is not None]
+        rated = [result for result in results if result.summary.rated is not None]
+        if rated:
+            best = max(rated, key=lambda result: result.summary.rated or 0.0)
+            lines.append(f"{probe} rated {quantity(best.summary.rated, best.summary.unit)} = {best.rated.source}")
+            lines += _textbook_line(report, best)
+        elif results:
+            lines.append(f"{probe} not rated: {results[0].rated.source}")
+    return lines
+
+
+def _textbook_line(report: Report, result: Result) -> list[str]:
+    """GHz × cores × operations per cycle, for the cell with the highest ceiling of an arithmetic probe."""
+    ports = count_ports(result.facts) if "port_block_s" in result.facts else None
+    if ports is None or result.summary.metric != "rate":
+        return []
+    peak = textbook_peak(report.machine, ports * result.facts["operations_per_instruction"])
+    return [f"{result.summary.probe} textbook peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
+
+
+def render(report: Report, width: int) -> RenderableType:
+    """Machine, table, and below it the notes and where the rated values come from."""
+    parts: list[RenderableType] = [Text(machine_line(report)), *_section_parts(report, width >= _WIDE), Text()]
+    parts += [Text(f"! {note}", style="yellow") for note in report.notes]
+    parts += [Text(line, style="dim") for line in explanations(report)]
+    return Group(*parts)
+
+
+def print_report(report: Report) -> None:
+    """To standard output, in colour where it is a terminal."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=180)
+    console.print(render(report, console.width))

@@ -1,0 +1,174 @@
+"""Run files: JSON Lines, append-only, one record a line written at a time, so a killed run keeps what it measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from nameplate.errors import FileError
+from nameplate.model import SCHEMA, FileRecord, Header, Outcome, Run, Sample, Stop
+
+_decoder = msgspec.json.Decoder(FileRecord)
+
+
+class Measurement(msgspec.Struct, frozen=True):
+    """One experiment in one round: its samples and how it ended."""
+
+    outcome: Outcome
+    samples: list[Sample]
+
+
+class RunFile(msgspec.Struct, frozen=True):
+    """A run file's content. ``stop`` is None when the run did not end in order; ``lost`` counts dropped samples."""
+
+    path: str
+    run: Run
+    headers: list[Header]
+    measurements: list[Measurement]
+    stop: Stop | None
+    lost: int
+    whole_bytes: int
+
+
+class RunWriter:
+    """Appends records to a run file. Every method raises FileError when the disk does not take it."""
+
+    def __init__(self, path: Path, append: bool = False) -> None:
+        """Creates ``path``, which must not exist, or goes on at its end."""
+        self._path = path
+        flags = os.O_WRONLY | os.O_APPEND | (0 if append else os.O_CREAT | os.O_EXCL)
+        try:
+            self._descriptor = os.open(path, flags, 0o644)
+        except FileExistsError:
+            raise FileError(f"{path} is already there: name another with -o, or go on with --resume {path}") from None
+        except OSError as error:
+            raise FileError(f"cannot write {path}: {error.strerror}") from None
+
+    def write(self, record: FileRecord) -> None:
+        """Writes one line whole, or takes back the part of it that was written."""
+        line = msgspec.json.encode(record) + b"\n"
+        before = os.fstat(self._descriptor).st_size
+        try:
+            written = os.write(self._descriptor, line)
+            if written < len(line):
+                os.write(self._descriptor, line[written:])
+        except OSError as error:
+            if before:
+                os.ftruncate(self._descriptor, before)
+            raise FileError(
+                f"cannot write {self._path}: {error.strerror}; what was measured before is kept, "
+                f"go on with --resume {self._path}"
+            ) from None
+
+    def close(self) -> None:
+        """Nothing is buffered, so nothing can be lost here."""
+        os.close(self._descriptor)
+
+
+def read_run(path: Path) -> RunFile:
+    """Raises FileError that names the file and the line."""
+    try:
+        with path.open("rb") as file:
+            return _assemble(path, file)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+
+
+def drop_partial_line(run: RunFile) -> None:
+    """Cuts off what a killed writer left of its last line, so that the file can be gone on with."""
+    try:
+        os.truncate(run.path, run.whole_bytes)
+    except OSError as error:
+        raise FileError(f"cannot write {run.path}: {error.strerror}") from None
+
+
+def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord]]:
+    """Every record with the offset of its end; a last line without its newline is what a kill leaves behind."""
+    offset = 0
+    for number, line in enumerate(file, start=1):
+        if not line.endswith(b"\n"):
+            if number == 1:
+                raise FileError(f"{path}: line 1 is not a nameplate record: this is not a run file")
+            return
+        offset += len(line)
+        if number == 1:
+            _check_first(path, line)
+        try:
+            yield offset, _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise FileError(f"{path}: line {number} is not a nameplate record: {error}") from None
+
+
+class _First(msgspec.Struct):
+    type: str
+    schema: int
+
+
+def _check_first(path: Path, line: bytes) -> None:
+    try:
+        first = msgspec.json.decode(line, type=_First)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise FileError(f"{path}: line 1 is not a nameplate record: this is not a run file") from None
+    if first.type != "run":
+        raise FileError(f"{path}: line 1 is a record of type '{first.type}', not 'run': this is not a run file")
+    if first.schema != SCHEMA:
+        newer = "a newer nameplate; update this one" if first.schema > SCHEMA else "an older nameplate"
+        raise FileError(f"{path}: line 1 has schema {first.schema}, this nameplate reads {SCHEMA}: written by {newer}")
+
+
+class _Assembler:
+    """Puts a run file's records together. Samples belong to the outcome that follows them; others are lost."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._run: Run | None = None
+        self._stop: Stop | None = None
+        self._headers: list[Header] = []
+        self._measurements: list[Measurement] = []
+        self._pending: list[Sample] = []
+        self._lost = 0
+
+    def add(self, record: FileRecord) -> None:
+        self._stop = record if isinstance(record, Stop) else None
+        match record:
+            case Run():
+                if self._run is not None:
+                    raise FileError(f"{self._path}: has two records of type 'run': two run files were joined")
+                self._run = record
+            case Sample():
+                self._pending.append(record)
+            case Outcome():
+                self._take(record)
+            case Header():
+                self._headers.append(record)
+                self._drop_pending()
+
+    def _take(self, outcome: Outcome) -> None:
+        own = [sample for sample in self._pending if (sample.id, sample.round) == (outcome.id, outcome.round)]
+        self._lost += len(self._pending) - len(own)
+        self._pending = []
+        self._measurements.append(Measurement(outcome, own))
+
+    def _drop_pending(self) -> None:
+        self._lost += len(self._pending)
+        self._pending = []
+
+    def result(self, whole_bytes: int) -> RunFile:
+        if self._run is None:
+            raise FileError(f"{self._path} is empty: this is not a run file")
+        self._drop_pending()
+        return RunFile(
+            str(self._path), self._run, self._headers, self._measurements, self._stop, self._lost, whole_bytes
+        )
+
+
+def _assemble(path: Path, file: IO[bytes]) -> RunFile:
+    assembler = _Assembler(path)
+    end = 0
+    for end, record in _records(path, file):  # noqa: B007 (the last one is wanted)
+        assembler.add(record)
+    return assembler.result(end)

@@ -1,0 +1,231 @@
+"""From a run file's records to figures: every metric of every experiment, once, here."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from nameplate.model import Outcome, Rated, Report, Result, Run, Sample, Series, Summary, Value
+from nameplate.probes import Cell, Metric, Probe, load_probes
+from nameplate.rated import overriding
+from nameplate.stats import median, median_interval, reached_by
+from nameplate.store import Measurement, RunFile
+
+# From here on a core's clock, or the number of preemptions, is out of the ordinary.
+CLOCK_DROP = 0.03
+SWITCHES_PER_S = 50.0
+
+# A measured value may lie this far over its ceiling before one of the two is called wrong.
+CEILING_TOLERANCE = 0.005
+
+_WORST_FIRST = ("invalid", "failed", "skipped", "ok")
+
+
+def headline(measurement: Measurement, machine: dict[str, object]) -> float | None:
+    """The first metric's median over one round's samples: what precision is judged by. None without samples."""
+    probe = load_probes().get(measurement.outcome.probe)
+    if probe is None or not measurement.samples:
+        return None
+    cell = Cell(measurement.outcome.params, measurement.outcome.facts, machine)
+    return median([probe.metrics[0].value(cell, sample) for sample in measurement.samples])
+
+
+def summarise(file: RunFile) -> Report:
+    """Every metric of every experiment of a run, in the plan's order."""
+    machine = file.headers[0].machine if file.headers else {}
+    by_id: dict[str, list[Measurement]] = {experiment.id: [] for experiment in file.run.plan.experiments}
+    for measurement in file.measurements:
+        by_id.setdefault(measurement.outcome.id, []).append(measurement)
+    results = [
+        result
+        for experiment, measurements in by_id.items()
+        if measurements
+        for result in _results(file, experiment, measurements, machine)
+    ]
+    return Report(
+        run=file.run,
+        machine=machine,
+        clock=file.headers[0].clock if file.headers else None,
+        results=results,
+        truncated=file.stop is None,
+        interrupted=file.stop is not None and file.stop.interrupted,
+        notes=_notes(file, results),
+    )
+
+
+def _results(
+    file: RunFile, experiment: str, measurements: list[Measurement], machine: dict[str, object]
+) -> list[Result]:
+    worst = min((m.outcome for m in measurements), key=lambda outcome: _WORST_FIRST.index(outcome.ending))
+    stop = file.stop.reasons.get(experiment, "") if file.stop else "truncated"
+    probe = load_probes().get(worst.probe)
+    with_samples = [measurement for measurement in measurements if measurement.samples]
+    if probe is None or worst.ending != "ok" or not with_samples:
+        return [_without_number(experiment, worst, probe, stop)]
+    return [
+        _Figures(file.run, probe, metric, with_samples, machine).result(experiment, stop) for metric in probe.metrics
+    ]
+
+
+def _without_number(experiment: str, outcome: Outcome, probe: Probe | None, stop: str) -> Result:
+    metric = probe.metrics[0] if probe else None
+    reason = outcome.reason or ("interrupted before its first sample" if outcome.interrupted else "")
+    if probe is None:
+        reason = f"this nameplate does not know the probe {outcome.probe}"
+    summary = Summary(
+        probe=outcome.probe,
+        params=outcome.params or _params_of(experiment),
+        metric=metric.name if metric else "",
+        value=None,
+        unit=metric.unit if metric else "",
+        ci=None,
+        rounds=0,
+        samples=0,
+        mean=None,
+        best=None,
+        sustained=None,
+        p95=None,
+        p99=None,
+        rated=None,
+        efficiency=None,
+        outcome=outcome.ending if outcome.ending != "ok" else "failed",
+        reason=reason,
+        stop=stop,
+        disturbed=0.0,
+    )
+    return Result(
+        id=experiment,
+        summary=summary,
+        better=metric.better if metric else "higher",
+        rated=Rated(None, reason),
+        efficiency_ci=None,
+        series=Series([], [], []),
+        round_values=[],
+        utilisation=0.0,
+        oversubscribed=outcome.oversubscribed,
+        facts={},
+    )
+
+
+def _params_of(experiment: str) -> dict[str, Value]:
+    """The parameters that were asked for, when set-up never resolved them."""
+    pairs = (word.partition("=") for word in experiment.split(" ")[1:])
+    return {name: value for name, _, value in pairs}
+
+
+def is_disturbed(sample: Sample, oversubscribed: bool, usual_burst_s: float) -> bool:
+    """Whether something outside the program took part in a sample: steal, throttling, preemption, a slower clock.
+
+    With more workers than cores, preemption is the workers' own doing.
+    """
+    seen = sample.disturbed
+    taken = any(seen.get(key, 0) > 0 for key in ("steal_s", "cgroup_throttled", "thermal_throttled"))
+    preempted = seen.get("involuntary_switches", 0) > 1 + SWITCHES_PER_S * sample.elapsed_s
+    slowed = seen.get("burst_s", usual_burst_s) > usual_burst_s * (1 + CLOCK_DROP)
+    return taken or slowed or (preempted and not oversubscribed)
+
+
+class _Figures:
+    """One metric of one experiment over its rounds."""
+
+    def __init__(self, run: Run, probe: Probe, metric: Metric, measurements: Sequence[Measurement],
+                 machine: dict[str, object]) -> None:  # fmt: skip
+        self._run = run
+        self._probe = probe
+        self._metric = metric
+        self._measurements = measurements
+        outcome = measurements[-1].outcome
+        self._outcome = outcome
+        self._cells = [Cell(m.outcome.params, m.outcome.facts, machine) for m in measurements]
+        self._samples = [sample for m in measurements for sample in m.samples]
+        self._rounds = [
+            median([metric.value(cell, sample) for sample in m.samples])
+            for cell, m in zip(self._cells, measurements, strict=True)
+        ]
+        self._values = [
+            metric.value(cell, sample)
+            for cell, m in zip(self._cells, measurements, strict=True)
+            for sample in m.samples
+        ]
+
+    def result(self, experiment: str, stop: str) -> Result:
+        rated, efficiencies = self._rate()
+        summary = self._summary(stop, rated, efficiencies)
+        interval = median_interval(efficiencies) if efficiencies else None
+        return Result(
+            id=experiment, summary=summary, better=self._metric.better, rated=rated,
+            efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
+            round_values=self._rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
+            facts=self._outcome.facts,
+        )  # fmt: skip
+
+    def _rate(self) -> tuple[Rated, list[float]]:
+        """The ceiling, and each round's value over its own: a clock that drifts moves both.
+
+        A disturbed round may have none, where its ports could not be counted; the others decide.
+        """
+        given = overriding(self._run.rated, self._probe.name, self._metric.unit)
+        ceilings = [given] * len(self._cells) if given else [
+            self._probe.rated(self._metric, cell, m.samples)
+            for cell, m in zip(self._cells, self._measurements, strict=True)
+        ]  # fmt: skip
+        known = [(value, c.value, c.source) for value, c in zip(self._rounds, ceilings, strict=True) if c.value]
+        if 2 * len(known) <= len(ceilings):
+            return Rated(None, next(c.source for c in ceilings if c.value is None)), []
+        ceiling = median([c for _, c, _ in known])
+        nearest_source = min(known, key=lambda item: abs(item[1] - ceiling))[2]
+        return Rated(ceiling, nearest_source), [value / c for value, c, _ in known]
+
+    def _summary(self, stop: str, rated: Rated, efficiencies: list[float]) -> Summary:
+        interval = median_interval(self._rounds)
+        higher = self._metric.better == "higher"
+        # STREAM's rule: the first sample is the one that may still be warming up.
+        later = [v for m, c in zip(self._measurements, self._cells, strict=True)
+                 for v in [self._metric.value(c, s) for s in (m.samples[1:] or m.samples)]]  # fmt: skip
+        return Summary(
+            probe=self._probe.name, params=self._outcome.params, metric=self._metric.name,
+            value=median(self._rounds), unit=self._metric.unit,
+            ci=(interval.low, interval.high) if interval else None, rounds=len(self._rounds),
+            samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(later),
+            sustained=self._metric.sustained(self._cells[-1], self._samples),
+            p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,
+            efficiency=median(efficiencies) if efficiencies else None, outcome="ok",
+            reason="" if rated.value is not None else f"rated: {rated.source}", stop=stop,
+            disturbed=sum(self._flags()) / len(self._samples),
+        )  # fmt: skip
+
+    def _flags(self) -> list[bool]:
+        bursts = [s.disturbed["burst_s"] for s in self._samples if "burst_s" in s.disturbed]
+        usual_s = median(bursts) if bursts else float("inf")
+        return [is_disturbed(sample, self._outcome.oversubscribed, usual_s) for sample in self._samples]
+
+    def _series(self) -> Series:
+        """Rounds one after the other: each experiment's own clock begins with it."""
+        starts: list[float] = []
+        offset = 0.0
+        for measurement in self._measurements:
+            starts += [offset + sample.start_s for sample in measurement.samples]
+            offset += measurement.outcome.total_s
+        return Series(starts, self._values, self._flags())
+
+    def _utilisation(self) -> float:
+        """CPU time over elapsed time: how many cores were kept busy."""
+        busy_s = sum(s.counters["cpu_user_s"] + s.counters["cpu_system_s"] for s in self._samples)
+        return busy_s / sum(sample.elapsed_s for sample in self._samples)
+
+
+def _notes(file: RunFile, results: list[Result]) -> list[str]:
+    notes = []
+    if file.stop is None:
+        notes.append(f"{file.path} has no end: the run was cut off; go on with --resume {file.path}")
+    if file.lost:
+        notes.append(f"{file.lost} samples of an experiment that was cut off are left out")
+    if any(result.oversubscribed for result in results):
+        notes.append("oversubscribed: more workers than CPUs, so they take turns")
+    for result in results:
+        if result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
+            notes.append(
+                f"{result.id}: measured {result.efficiency_ci[0]:.1%} of its ceiling or more: one of the two is wrong "
+                f"({result.rated.source})"
+            )
+    return notes

@@ -1,0 +1,158 @@
+"""``name=value`` arguments: sweeps, checked against what nameplate-core says it can be asked.
+
+``a,b,c`` lists values; ``1KiB..1GiB*2`` goes by a factor, ``0..100KB+1000`` by a step, both ends included.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from nameplate.errors import UsageError
+from nameplate.model import Experiment, Value
+from nameplate.units import geometric, parse_count, parse_duration, parse_size
+
+MOST_VALUES = 10_000
+_RANGE = re.compile(r"(.+?)\.\.(.+?)([*+])(.+)")
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    """A parameter as ``nameplate-core --describe`` declares it; ``default`` None: decided by ``automatic``."""
+
+    name: str
+    type: Literal["choice", "integer", "size", "duration"]
+    summary: str
+    default: str | None
+    automatic: str
+    choices: list[str] = []
+    minimum: float = 0
+    maximum: float = 0
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A counter or a fact."""
+
+    name: str
+    unit: str
+    summary: str
+
+
+class ProbeInfo(msgspec.Struct, frozen=True):
+    """A probe as ``nameplate-core --describe`` declares it."""
+
+    name: str
+    summary: str
+    needs: list[str]
+    parameters: list[Parameter]
+    counters: list[Named]
+    facts: list[Named]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What the user may have meant, as the end of a message."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}"
+
+
+def find_probe(name: str, probes: Mapping[str, ProbeInfo]) -> ProbeInfo:
+    """Raises UsageError with the nearest right spelling."""
+    if name not in probes:
+        raise UsageError(f"unknown probe '{name}': {nearest(name, probes)}")
+    return probes[name]
+
+
+def _range_values(parameter: Parameter, match: re.Match[str], text: str) -> list[Value]:
+    read = parse_size if parameter.type == "size" else parse_count
+    if parameter.type not in ("size", "integer"):
+        raise UsageError(f"{parameter.name}={text}: only sizes and whole numbers can be swept by a range")
+    low, high = read(match[1]), read(match[2])
+    if low > high:
+        raise UsageError(f"{parameter.name}={text}: the range begins above its end")
+    if match[3] == "+":
+        step = read(match[4])
+        if step < 1 or (high - low) // step > MOST_VALUES:
+            raise UsageError(f"{parameter.name}={text}: the step gives no or more than {MOST_VALUES} values")
+        return list(range(low, high + 1, step))
+    factor = _factor(parameter, match[4], text)
+    if low < 1:
+        raise UsageError(f"{parameter.name}={text}: a range by a factor begins at 1 or above")
+    return list(geometric(low, high, factor))
+
+
+def _factor(parameter: Parameter, text: str, whole: str) -> float:
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 1.0009 <= factor <= 1e9:
+        raise UsageError(f"{parameter.name}={whole}: the factor must be a number from 1.001 up, such as 2 or 1.6")
+    return factor
+
+
+def _one_value(parameter: Parameter, text: str) -> Value:
+    if parameter.type == "choice":
+        if text not in parameter.choices:
+            raise UsageError(f"{parameter.name}={text} is not possible: {nearest(text, parameter.choices)}")
+        return text
+    read = {"integer": parse_count, "size": parse_size, "duration": parse_duration}[parameter.type]
+    try:
+        return read(text)
+    except UsageError as error:
+        raise UsageError(f"{parameter.name}: {error}") from None
+
+
+def parse_values(parameter: Parameter, text: str) -> list[Value]:
+    """The values that ``text`` stands for, in its order. Raises UsageError that says what would be right."""
+    values: list[Value] = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part)
+        values += _range_values(parameter, match, part) if match else [_one_value(parameter, part)]
+    for value in values:
+        if not isinstance(value, str) and not parameter.minimum <= value <= parameter.maximum:
+            limits = f"{parameter.minimum:g} to {parameter.maximum:g}"
+            raise UsageError(f"{parameter.name}={value:g} is out of range: possible is {limits}")
+    return list(dict.fromkeys(values))
+
+
+def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]:
+    """Every combination of the given parameters' values. Raises UsageError."""
+    parameters = {parameter.name: parameter for parameter in probe.parameters}
+    for name in given:
+        if name not in parameters:
+            raise UsageError(f"{probe.name} has no parameter '{name}': {nearest(name, parameters)}")
+    lists = [parse_values(parameters[name], text) for name, text in given.items()]
+    if len(given) and len(list(itertools.islice(itertools.product(*lists), MOST_VALUES + 1))) > MOST_VALUES:
+        raise UsageError(f"{probe.name}: the sweep has more than {MOST_VALUES} cells")
+    return [dict(zip(given, combination, strict=True)) for combination in itertools.product(*lists)]
+
+
+def experiment_id(probe: str, params: Mapping[str, Value]) -> str:
+    """A name for one cell: ``cpu_flops isa=avx2 threads=2``."""
+    return " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
+
+
+def experiments(probe: ProbeInfo, given: Mapping[str, str], slice_s: float) -> list[Experiment]:
+    """The cells of a sweep."""
+    return [
+        Experiment(id=experiment_id(probe.name, params), probe=probe.name, params=params, slice_s=slice_s)
+        for params in expand(probe, given)
+    ]
+
+
+def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
+    """``["a=1", "b=2"]`` as a mapping. Raises UsageError."""
+    given: dict[str, str] = {}
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
+        if not equals or not name or not text:
+            raise UsageError(f"'{argument}' is not a parameter: write name=value")
+        if name in given:
+            raise UsageError(f"'{name}' is given twice: list its values as {name}=a,b")
+        given[name] = text
+    return given

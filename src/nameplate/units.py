@@ -1,0 +1,85 @@
+"""Sizes, durations, counts and rates as people write them. Pure functions; formatting for people is report's."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+
+from nameplate.errors import UsageError
+
+SIZE_UNITS = {
+    "": 1, "B": 1,
+    "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+    "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
+}  # fmt: skip
+DURATION_UNITS = {
+    "": Fraction(1), "s": Fraction(1),
+    "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "ms": Fraction(1, 10**3),
+    "min": Fraction(60), "h": Fraction(3600),
+}  # fmt: skip
+_PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "u": 1e-6, "n": 1e-9}
+_BASE_UNITS = ("FLOP/s", "op/s", "B/s", "bit/s", "Hz", "s")
+_NUMBER = re.compile(r"(\d{1,30}(?:\.\d{1,30})?)([A-Za-z/]*)")
+
+
+def _split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise UsageError(f"'{text}' is not {what}: write it like {examples}")
+    return Fraction(match[1]), match[2]
+
+
+def parse_size(text: str) -> int:
+    """Bytes of ``8``, ``8KiB``, ``80MB``, ``1.5GiB``. Raises UsageError."""
+    examples = "8, 8KiB or 80MB (KB/MB/GB are powers of 1000, KiB/MiB/GiB of 1024)"
+    number, unit = _split(text, "a size", examples)
+    if unit not in SIZE_UNITS:
+        raise UsageError(f"'{text}' is not a size: write it like {examples}")
+    size = number * SIZE_UNITS[unit]
+    if size.denominator != 1:
+        raise UsageError(f"'{text}' is not a whole number of bytes")
+    return int(size)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of ``10ms``, ``2s``, ``1.5min``, ``0.25``. Raises UsageError."""
+    examples = "10ms, 2s, 10min or 0.25"
+    number, unit = _split(text, "a duration", examples)
+    if unit not in DURATION_UNITS:
+        raise UsageError(f"'{text}' is not a duration: write it like {examples}")
+    return float(number * DURATION_UNITS[unit])
+
+
+def parse_fraction(text: str) -> float:
+    """A share such as ``2%`` or ``0.02``. Raises UsageError."""
+    number, unit = _split(text.removesuffix("%"), "a share", "2% or 0.02")
+    if unit:
+        raise UsageError(f"'{text}' is not a share: write it like 2% or 0.02")
+    return float(number / 100 if text.endswith("%") else number)
+
+
+def parse_count(text: str) -> int:
+    """A whole number. Raises UsageError."""
+    number, unit = _split(text, "a whole number", "4")
+    if unit or number.denominator != 1:
+        raise UsageError(f"'{text}' is not a whole number")
+    return int(number)
+
+
+def parse_quantity(text: str) -> tuple[float, str]:
+    """A value with a unit, ``59.7GB/s`` or ``3.2GHz``, as (value in the base unit, base unit). Raises UsageError."""
+    examples = "59.7GB/s, 10Gbit/s, 3.2GHz, 2TFLOP/s or 5us"
+    number, unit = _split(text, "a value with a unit", examples)
+    for base in _BASE_UNITS:
+        prefix = unit.removesuffix(base)
+        if unit.endswith(base) and prefix in _PREFIXES:
+            return float(number) * _PREFIXES[prefix], base
+    raise UsageError(f"'{text}' has no unit known here: write it like {examples}")
+
+
+def geometric(low: int, high: int, factor: float) -> list[int]:
+    """Whole numbers from ``low`` to ``high``, both included, each ``factor`` times the one before."""
+    steps = math.floor(math.log(high / low, factor) + 1e-9)
+    grid = [round(low * factor**step) for step in range(steps + 1)]
+    return sorted({*grid, high}) if grid[-1] < high else sorted(set(grid))

@@ -1,0 +1,32 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from nameplate.native import CORE_VARIABLE, core_path as installed_core_path
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def core_path() -> Path:
+    """The nameplate-core under test."""
+    return installed_core_path()
+
+
+@pytest.fixture(scope="session")
+def faulty_core() -> Path:
+    """The core with wrong kernels and probes that crash and hang; script/test builds it."""
+    path = ROOT / "build" / "release" / "nameplate-core-faulty"
+    assert path.is_file(), "build it: cmake --build --preset release --target nameplate-core-faulty"
+    return path
+
+
+@pytest.fixture
+def use_faulty_core(faulty_core: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This test runs the faulty core."""
+    monkeypatch.setitem(os.environ, CORE_VARIABLE, str(faulty_core))

@@ -1,0 +1,366 @@
+"""What the core says about recorded machines: the facts that their files hold, nothing that names a unit."""
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recorded_machine
+
+Machine = dict[str, Any]
+Describe = Callable[[str], Machine]
+DescribeChanged = Callable[[str, dict[str, str]], Machine]
+
+KIBI = 1024
+MEBI = 1024 * KIBI
+GIBI = 1024 * MEBI
+
+NAMES = ["arm-server", "cloud-guest", "hybrid-laptop", "this-vm", "xeon-2s"]
+IDENTIFYING_KEYS = {"serial", "uuid", "mac", "address", "asset"}
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+HARDWARE_ADDRESS = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}", re.IGNORECASE)
+
+
+def described(core: Path, root: Path) -> Machine:
+    command = [str(core), "--machine", "--root", str(root)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    machine: Machine = json.loads(output)
+    return machine
+
+
+@pytest.fixture(scope="module")
+def describe(core_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Describe:
+    """What the core says about a machine, which is unpacked and asked about once."""
+    known: dict[str, Machine] = {}
+
+    def of(name: str) -> Machine:
+        if name not in known:
+            root = tmp_path_factory.mktemp(name)
+            recorded_machine.unpack(name, root)
+            known[name] = described(core_path, root)
+        return known[name]
+
+    return of
+
+
+@pytest.fixture
+def changed(core_path: Path, tmp_path: Path) -> DescribeChanged:
+    """What the core says about a machine after some of its files got another content."""
+
+    def of(name: str, files: dict[str, str]) -> Machine:
+        recorded_machine.unpack(name, tmp_path)
+        for path, content in files.items():
+            (tmp_path / path).write_text(content + "\n", encoding="utf-8")
+        return described(core_path, tmp_path)
+
+    return of
+
+
+def counts(machine: Machine) -> tuple[int, int, int]:
+    topology = machine["topology"]
+    return topology["packages"], topology["cores"], topology["threads"]
+
+
+def caches(machine: Machine) -> set[tuple[int, str, int, int, int, int]]:
+    """As (level, type, bytes, ways, how many, threads that share one)."""
+    fields = ("level", "type", "size_bytes", "ways", "count", "shared_by")
+    return {tuple(cache[field] for field in fields) for cache in machine["topology"]["caches"]}
+
+
+def nodes(machine: Machine) -> dict[int, str]:
+    return {node["index"]: node["cpus"] for node in machine["topology"]["numa_nodes"]}
+
+
+def kinds(machine: Machine) -> list[tuple[int, int]]:
+    """As (cores, maximum frequency), in the core's order."""
+    return [(kind["cores"], kind["maximum_frequency_hz"]) for kind in machine["topology"]["core_kinds"]]
+
+
+def frequencies(machine: Machine) -> tuple[float | None, float | None, float | None]:
+    """As (base, maximum, listed)."""
+    cpu = machine["cpu"]
+    return cpu["base_frequency_hz"], cpu["maximum_frequency_hz"], cpu["listed_frequency_hz"]
+
+
+def settings(machine: Machine) -> tuple[str | None, bool | None, bool | None]:
+    """As (governor, turbo, hardware threads)."""
+    cpu = machine["cpu"]
+    return cpu["governor"], cpu["turbo"], cpu["smt"]
+
+
+def identity(machine: Machine) -> tuple[str, str, str]:
+    cpu = machine["cpu"]
+    return cpu["architecture"], cpu["vendor"], cpu["model"]
+
+
+def test_every_recorded_machine_is_tested() -> None:
+    assert recorded_machine.names() == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_machine_says_its_origin(name: str) -> None:
+    assert re.fullmatch(r"recorded|written after public documentation: .{20,}", recorded_machine.origin(name))
+
+
+def test_patterns_become_files(tmp_path: Path) -> None:
+    recorded_machine.unpack("xeon-2s", tmp_path)
+
+    def content(path: str) -> str:
+        return (tmp_path / "sys/devices/system" / path).read_text(encoding="utf-8")
+
+    assert content("cpu/cpu2/topology/core_cpus") == "40,00000004\n"
+    assert content("cpu/cpu53/topology/core_cpus") == "200000,00020000\n"
+    assert content("cpu/cpu53/topology/core_id") == "17\n"
+    assert content("node/node0/cpumap") == "3ffff0,0003ffff\n"
+    assert content("node/node1/cpumap") == "ff,ffc0000f,fffc0000\n"
+
+
+class TestThisVm:
+    @pytest.fixture
+    def machine(self, describe: Describe) -> Machine:
+        return describe("this-vm")
+
+    def test_cpu(self, machine: Machine) -> None:
+        assert identity(machine) == ("x86_64", "AuthenticAMD", "AMD EPYC")
+        assert frequencies(machine) == (None, None, 2_596_150_000)
+        assert settings(machine) == (None, None, False)
+        assert {"hypervisor", "avx512f", "avx512_vnni"} <= set(machine["cpu"]["flags"])
+
+    def test_topology(self, machine: Machine) -> None:
+        assert counts(machine) == (1, 2, 2)
+        assert nodes(machine) == {0: "0-1"}
+        assert kinds(machine) == [(2, 0)]
+        assert caches(machine) == {
+            (1, "data", 32 * KIBI, 8, 2, 1),
+            (1, "instruction", 32 * KIBI, 8, 2, 1),
+            (2, "unified", 1 * MEBI, 8, 2, 1),
+            (3, "unified", 32 * MEBI, 16, 1, 2),
+        }
+
+    def test_memory(self, machine: Machine) -> None:
+        assert machine["memory"] == {
+            "total_bytes": 24684084 * KIBI,
+            "available_bytes": 23245508 * KIBI,
+            "swap_bytes": 0,
+            "transparent_huge_pages": "madvise",
+        }
+
+    def test_a_version_1_group_without_limits(self, machine: Machine) -> None:
+        assert machine["limits"] == {"cgroup_version": 1, "cpus": None, "memory_bytes": None}
+        assert machine["topology"]["allowed_cpus"] == [0, 1]
+        assert machine["default_threads"] == 2
+
+    def test_system(self, machine: Machine) -> None:
+        assert machine["hostname"] == "recorded"
+        assert machine["kernel"] == "6.18.44-fc-v669"
+        assert machine["distribution"] == "Debian GNU/Linux 12 (bookworm)"
+        assert machine["hypervisor"] == "kvm"
+        assert machine["product"] is None
+        assert machine["load_1min"] == 2.1
+        assert machine["vulnerable_to"] == ["spec_rstack_overflow", "spec_store_bypass"]
+
+
+class TestXeonWithTwoSockets:
+    @pytest.fixture
+    def machine(self, describe: Describe) -> Machine:
+        return describe("xeon-2s")
+
+    def test_cpu(self, machine: Machine) -> None:
+        assert identity(machine) == ("x86_64", "GenuineIntel", "Intel(R) Xeon(R) Gold 6140 CPU @ 2.30GHz")
+        assert frequencies(machine) == (2_300_000_000, 3_700_000_000, 1_000_128_000)
+        assert settings(machine) == ("powersave", True, True)
+
+    def test_topology(self, machine: Machine) -> None:
+        assert counts(machine) == (2, 36, 72)
+        assert nodes(machine) == {0: "0-17,36-53", 1: "18-35,54-71"}
+        assert kinds(machine) == [(36, 3_700_000_000)]
+        assert caches(machine) == {
+            (1, "data", 32 * KIBI, 8, 36, 2),
+            (1, "instruction", 32 * KIBI, 8, 36, 2),
+            (2, "unified", 1 * MEBI, 16, 36, 2),
+            (3, "unified", 25344 * KIBI, 11, 2, 36),
+        }
+
+    def test_workers_take_every_core_before_a_sibling(self, machine: Machine) -> None:
+        allowed = machine["topology"]["allowed_cpus"]
+        assert set(allowed[:36]) == set(range(36))
+        assert set(allowed[36:]) == set(range(36, 72))
+        assert machine["topology"]["allowed_cores"] == 36
+        assert machine["default_threads"] == 36
+
+    def test_memory_and_limits(self, machine: Machine) -> None:
+        assert machine["memory"]["total_bytes"] == 197584128 * KIBI
+        assert machine["memory"]["swap_bytes"] == 8388604 * KIBI
+        assert machine["limits"] == {"cgroup_version": 2, "cpus": None, "memory_bytes": None}
+
+    def test_system(self, machine: Machine) -> None:
+        assert machine["hypervisor"] is None
+        assert machine["product"] == "HPE ProLiant DL380 Gen10"
+        assert machine["distribution"] == "Ubuntu 22.04.4 LTS"
+        assert machine["vulnerable_to"] == ["mmio_stale_data"]
+
+
+class TestHybridLaptop:
+    @pytest.fixture
+    def machine(self, describe: Describe) -> Machine:
+        return describe("hybrid-laptop")
+
+    def test_cpu(self, machine: Machine) -> None:
+        assert identity(machine) == ("x86_64", "GenuineIntel", "12th Gen Intel(R) Core(TM) i7-1260P")
+        assert frequencies(machine) == (2_100_000_000, 4_700_000_000, 400_000_000)
+        assert settings(machine) == ("powersave", True, True)
+
+    def test_topology(self, machine: Machine) -> None:
+        assert counts(machine) == (1, 12, 16)
+        assert nodes(machine) == {0: "0-15"}
+        assert caches(machine) == {
+            (1, "data", 48 * KIBI, 12, 4, 2),
+            (1, "data", 32 * KIBI, 8, 8, 1),
+            (1, "instruction", 32 * KIBI, 8, 4, 2),
+            (1, "instruction", 64 * KIBI, 8, 8, 1),
+            (2, "unified", 1280 * KIBI, 10, 4, 2),
+            (2, "unified", 2 * MEBI, 16, 2, 4),
+            (3, "unified", 18 * MEBI, 12, 1, 16),
+        }
+
+    def test_two_kinds_of_cores_the_slower_first(self, machine: Machine) -> None:
+        assert kinds(machine) == [(8, 3_400_000_000), (4, 4_700_000_000)]
+
+    def test_kinds_have_names(self, machine: Machine) -> None:
+        names = [kind["name"] for kind in machine["topology"]["core_kinds"]]
+        assert names == ["IntelAtom", "IntelCore"]
+
+    def test_workers_take_fast_cores_then_slow_ones_then_siblings(self, machine: Machine) -> None:
+        allowed = machine["topology"]["allowed_cpus"]
+        assert set(allowed[:4]) == {0, 2, 4, 6}
+        assert set(allowed[4:12]) == set(range(8, 16))
+        assert set(allowed[12:]) == {1, 3, 5, 7}
+        assert machine["default_threads"] == 12
+
+    def test_system(self, machine: Machine) -> None:
+        assert machine["memory"]["total_bytes"] == 16077176 * KIBI
+        assert machine["memory"]["transparent_huge_pages"] == "always"
+        assert machine["limits"] == {"cgroup_version": 2, "cpus": None, "memory_bytes": None}
+        assert machine["hypervisor"] is None
+        assert machine["product"] == "Framework Laptop (12th Gen Intel Core)"
+        assert machine["distribution"] == "Fedora Linux 39 (Workstation Edition)"
+        assert machine["vulnerable_to"] == []
+
+
+class TestArmServer:
+    @pytest.fixture
+    def machine(self, describe: Describe) -> Machine:
+        return describe("arm-server")
+
+    def test_cpu(self, machine: Machine) -> None:
+        assert identity(machine) == ("aarch64", "ARM", "Neoverse-N1")
+        assert frequencies(machine) == (None, 3_000_000_000, None)
+        assert settings(machine) == ("ondemand", None, False)
+        assert {"asimd", "asimddp", "atomics"} <= set(machine["cpu"]["flags"])
+
+    def test_topology_without_a_third_level_cache(self, machine: Machine) -> None:
+        assert counts(machine) == (1, 80, 80)
+        assert nodes(machine) == {0: "0-79"}
+        assert kinds(machine) == [(80, 3_000_000_000)]
+        assert caches(machine) == {
+            (1, "data", 64 * KIBI, 4, 80, 1),
+            (1, "instruction", 64 * KIBI, 4, 80, 1),
+            (2, "unified", 1 * MEBI, 8, 80, 1),
+        }
+
+    def test_all_cores_are_allowed(self, machine: Machine) -> None:
+        assert machine["topology"]["allowed_cpus"] == list(range(80))
+        assert machine["limits"] == {"cgroup_version": 2, "cpus": None, "memory_bytes": None}
+        assert machine["default_threads"] == 80
+
+    def test_system(self, machine: Machine) -> None:
+        assert machine["memory"]["total_bytes"] == 263781376 * KIBI
+        assert machine["hypervisor"] is None
+        assert machine["product"] == "GIGABYTE R272-P30-JG"
+        assert machine["vulnerable_to"] == []
+
+
+class TestCloudGuest:
+    @pytest.fixture
+    def machine(self, describe: Describe) -> Machine:
+        return describe("cloud-guest")
+
+    def test_cpu(self, machine: Machine) -> None:
+        assert identity(machine) == ("x86_64", "AuthenticAMD", "AMD EPYC 9R14")
+        assert frequencies(machine) == (None, None, 2_600_000_000)
+        assert settings(machine) == (None, None, False)
+
+    def test_last_level_cache_is_hidden(self, machine: Machine) -> None:
+        assert counts(machine) == (1, 2, 2)
+        assert nodes(machine) == {0: "0-1"}
+        assert caches(machine) == {
+            (1, "data", 32 * KIBI, 8, 2, 1),
+            (1, "instruction", 32 * KIBI, 8, 2, 1),
+            (2, "unified", 1 * MEBI, 8, 2, 1),
+        }
+
+    def test_the_tightest_group_limits_threads_and_memory(self, machine: Machine) -> None:
+        assert machine["limits"] == {"cgroup_version": 2, "cpus": 1.5, "memory_bytes": 2 * GIBI}
+        assert machine["topology"]["allowed_cores"] == 2
+        assert machine["default_threads"] == 1
+
+    def test_system(self, machine: Machine) -> None:
+        assert machine["memory"]["total_bytes"] == 7934976 * KIBI
+        assert machine["hypervisor"] == "kvm"
+        assert machine["product"] == "Amazon EC2 m7a.large"
+        assert machine["distribution"] == "Amazon Linux 2023.4.20240416"
+
+
+class TestCpuset:
+    """A server of which the control group leaves the process four cores of the first socket."""
+
+    @pytest.fixture
+    def machine(self, changed: DescribeChanged) -> Machine:
+        group = "sys/fs/cgroup/user.slice/user-1000.slice/session-3.scope"
+        files = {f"{group}/cpuset.cpus.effective": "0-3,36-39", f"{group}/cpuset.mems.effective": "0"}
+        return changed("xeon-2s", files)
+
+    def test_narrows_what_is_allowed(self, machine: Machine) -> None:
+        assert machine["topology"]["allowed_cpus"] == [0, 1, 2, 3, 36, 37, 38, 39]
+        assert machine["topology"]["allowed_cores"] == 4
+        assert machine["default_threads"] == 4
+
+    def test_does_not_narrow_the_machine(self, machine: Machine, describe: Describe) -> None:
+        assert counts(machine) == (2, 36, 72)
+        assert nodes(machine) == {0: "0-17,36-53", 1: "18-35,54-71"}
+        assert caches(machine) == caches(describe("xeon-2s"))
+
+
+def test_maximum_frequency_is_that_of_the_fastest_core(changed: DescribeChanged) -> None:
+    fastest = {f"sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq": "3900000" for cpu in (3, 39)}
+    assert changed("xeon-2s", fastest)["cpu"]["maximum_frequency_hz"] == 3_900_000_000
+
+
+def keys_and_values(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, content in value.items():
+            yield from keys_and_values(content, str(name))
+    elif isinstance(value, list):
+        for content in value:
+            yield from keys_and_values(content, key)
+    else:
+        yield key, str(value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_identifies_a_unit(name: str, describe: Describe) -> None:
+    for key, value in keys_and_values(describe(name)):
+        assert not IDENTIFYING_KEYS & set(key.split("_")), key
+        assert not UUID.search(value), value
+        assert not HARDWARE_ADDRESS.search(value), value
+
+
+def test_planted_identities_are_not_passed_on(describe: Describe, tmp_path: Path) -> None:
+    recorded_machine.unpack("xeon-2s", tmp_path)
+    said = json.dumps(describe("xeon-2s"))
+    for path in ("class/dmi/id/product_serial", "class/dmi/id/product_uuid", "class/net/eno1/address"):
+        assert (tmp_path / "sys" / path).read_text(encoding="utf-8").strip() not in said
