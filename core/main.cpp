@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdio>
 #include <iostream>
 #include <string>
 
@@ -86,9 +87,7 @@ void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("Measures: one JSON request a line on standard input, JSON records on standard output.",
                "nameplate-core");
   bool show_probes = false;
@@ -103,24 +102,30 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", nameplate::version());
   CLI11_PARSE(app, argc, argv);
 
-  if (die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);  // NOLINT: the system's own signature
+  if (die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
   install_signal_handlers();
   const nameplate::RecordWriter writer(STDOUT_FILENO);
   const nameplate::Root root(directory);
-  try {
-    if (show_probes) {
-      describe(writer);
-    } else if (show_machine) {
-      json record = nameplate::to_json(nameplate::read_machine(root));
-      record["type"] = "machine";
-      record["schema"] = nameplate::kSchema;
-      writer.write(record);
-    } else {
-      serve_requests(writer, root);
-    }
-  } catch (const std::exception& error) {
-    std::cerr << "nameplate-core: " << error.what() << '\n';
-    return 1;
+  if (show_probes) {
+    describe(writer);
+  } else if (show_machine) {
+    json record = nameplate::to_json(nameplate::read_machine(root));
+    record["type"] = "machine";
+    record["schema"] = nameplate::kSchema;
+    writer.write(record);
+  } else {
+    serve_requests(writer, root);
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "nameplate-core: %s\n", error.what());  // a stream could throw once more
+  }
+  return 1;
 }

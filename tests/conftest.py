@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.native import CORE_VARIABLE, core_path as installed_core_path
+from nameplate.native import CORE_VARIABLE
+from nameplate.native import core_path as installed_core_path
 
 ROOT = Path(__file__).parent.parent
 

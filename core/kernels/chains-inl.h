@@ -22,10 +22,11 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The chains are variables with names, since SVE's vectors have no size and cannot stand in an array.
-#define NAMEPLATE_EACH_CHAIN(X)                                                                                        \
-  X(0)                                                                                                                 \
-  X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) \
-      X(22) X(23)
+// clang-format off
+#define NAMEPLATE_EACH_CHAIN(X) \
+  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) \
+  X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
+// clang-format on
 
 #define NAMEPLATE_LOAD(i) auto x##i = hn::LoadU(d, start + static_cast<std::size_t>((i) < kChains ? (i) : 0) * lanes);
 #define NAMEPLATE_STEP(i) \

@@ -44,7 +44,7 @@ HWY_INLINE V multiply(V x, V y) {
 }
 #else
 template <class V>
-HWY_INLINE V divide(V x, V) {
+HWY_INLINE V divide(V x, V /*divisor*/) {
   return x;
 }
 template <class V>

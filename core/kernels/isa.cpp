@@ -19,6 +19,9 @@ constexpr std::array<const char*, 7> kNames = {"scalar", "sse2", "avx2", "avx512
 
 #if defined(__x86_64__)
 
+// A macro, since the builtin takes a literal only, and is an int for g++ and a bool for clang.
+#define NAMEPLATE_CPU_HAS(feature) static_cast<bool>(__builtin_cpu_supports(feature))
+
 bool has_amx() {
   constexpr unsigned kLeaf = 7;
   constexpr unsigned kTileBf16AndInt8 = (1U << 22U) | (1U << 24U) | (1U << 25U);
@@ -61,13 +64,11 @@ std::optional<std::string> why_not(Isa isa) {
   switch (isa) {
     case Isa::scalar: return std::nullopt;
     // Highway's narrowest x86 target is compiled with SSSE3 switched on, though the kernels need SSE2 only.
-    case Isa::sse2:
-      return missing(__builtin_cpu_supports("ssse3") != 0, "SSSE3 (which the sse2 kernels are built with)");
-    case Isa::avx2:
-      return missing(__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0, "AVX2 with FMA");
+    case Isa::sse2: return missing(NAMEPLATE_CPU_HAS("ssse3"), "SSSE3 (which the sse2 kernels are built with)");
+    case Isa::avx2: return missing(NAMEPLATE_CPU_HAS("avx2") && NAMEPLATE_CPU_HAS("fma"), "AVX2 with FMA");
     case Isa::avx512:
-      return missing(__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-                         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0,
+      return missing(NAMEPLATE_CPU_HAS("avx512f") && NAMEPLATE_CPU_HAS("avx512vl") && NAMEPLATE_CPU_HAS("avx512dq") &&
+                         NAMEPLATE_CPU_HAS("avx512bw"),
                      "AVX-512 (F, VL, DQ and BW)");
     case Isa::amx:
       if (!has_amx()) return "this CPU has no AMX (TILE, BF16 and INT8)";

@@ -5,7 +5,8 @@
 
 // SSE4 and AVX3_DL add nothing to plain arithmetic. Without EMU128 the x86-64 baseline is Highway's scalar target,
 // which is wanted.
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3_DL | HWY_EMU128)
+#define HWY_BROKEN_EMU128 1
+#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3_DL)
 
 #include <hwy/detect_targets.h>
 

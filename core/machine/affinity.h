@@ -23,6 +23,8 @@ class ScopedBinding {
   explicit ScopedBinding(unsigned cpu);
   ScopedBinding(const ScopedBinding&) = delete;
   ScopedBinding& operator=(const ScopedBinding&) = delete;
+  ScopedBinding(ScopedBinding&&) = delete;
+  ScopedBinding& operator=(ScopedBinding&&) = delete;
   ~ScopedBinding();
 
  private:

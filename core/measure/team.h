@@ -18,6 +18,8 @@ class Team {
 
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
+  Team(Team&&) = delete;
+  Team& operator=(Team&&) = delete;
   virtual ~Team() = default;
 
   unsigned size() const { return static_cast<unsigned>(workers_.size()); }

@@ -65,6 +65,8 @@ class Probe {
   Probe() = default;
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
+  Probe(Probe&&) = delete;
+  Probe& operator=(Probe&&) = delete;
   virtual ~Probe() = default;
 
   // Allocates, pins, touches first, connects, creates files. May `refuse` (probe/error.h) with a reason.

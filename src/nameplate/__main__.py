@@ -18,6 +18,7 @@ def make_app() -> App:
         name="nameplate",
         help="Measures what a machine really delivers, beside what its nameplate promises.",
         version=__version__,
+        help_format="plaintext",  # Markdown would double the time that --help takes
     )
     register_all(app)
     app.register_install_completion_command()

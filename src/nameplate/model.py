@@ -16,9 +16,7 @@ Value: TypeAlias = str | int | float
 Ending: TypeAlias = Literal["ok", "skipped", "invalid", "failed"]
 
 
-class Record(
-    msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, forbid_unknown_fields=True
-):
+class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, forbid_unknown_fields=True):
     """One line of a run file. ``round`` counts from 1; nameplate-core itself does not write it."""
 
     round: int = 0
@@ -82,7 +80,7 @@ class Sample(Record, frozen=True, kw_only=True):
     histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
 
 
-class Outcome(Record, frozen=True, kw_only=True):
+class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
     """How one experiment ended in one round. ``params`` are complete: automatic ones are resolved."""
 
     id: str

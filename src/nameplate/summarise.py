@@ -223,6 +223,8 @@ def _notes(file: RunFile, results: list[Result]) -> list[str]:
     if any(result.oversubscribed for result in results):
         notes.append("oversubscribed: more workers than CPUs, so they take turns")
     for result in results:
+        if result.summary.value is None:
+            notes.append(f"{result.id}: {result.summary.outcome}: {result.summary.reason}")
         if result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
             notes.append(
                 f"{result.id}: measured {result.efficiency_ci[0]:.1%} of its ceiling or more: one of the two is wrong "

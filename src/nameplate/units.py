@@ -79,7 +79,9 @@ def parse_quantity(text: str) -> tuple[float, str]:
 
 
 def geometric(low: int, high: int, factor: float) -> list[int]:
-    """Whole numbers from ``low`` to ``high``, both included, each ``factor`` times the one before."""
-    steps = math.floor(math.log(high / low, factor) + 1e-9)
-    grid = [round(low * factor**step) for step in range(steps + 1)]
-    return sorted({*grid, high}) if grid[-1] < high else sorted(set(grid))
+    """Whole numbers from ``low`` to ``high``, both included, each ``factor`` times the one before.
+
+    The last step is up to half a step shorter or longer, so that the grid ends on ``high``.
+    """
+    steps = round(math.log(high / low, factor))
+    return sorted({*(round(low * factor**step) for step in range(steps)), low, high})

@@ -63,7 +63,7 @@ def _cells(result: Result, common: dict[str, Value]) -> tuple[str, ...]:
     row = result.summary
     name = _row_name(result, common)
     if row.value is None:
-        return (name, row.outcome, "", "", "", "", "", "", row.reason)
+        return (name, row.outcome, "", "", "", "", "", "", "")
     return (
         name,
         quantity(row.value, row.unit),

@@ -1,0 +1,71 @@
+"""``nameplate doctor``."""
+
+from __future__ import annotations
+
+import shutil
+
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nameplate.fitness import Finding, judge_machine, judge_spins
+from nameplate.model import Experiment, Header, Limits, Outcome, Sample
+from nameplate.native import CoreProcess, make_request
+
+_STYLES = {"good": "green", "note": "yellow", "bad": "red"}
+_SPIN_S = 1.0
+
+
+def command(*, json: bool = False) -> int:
+    """Say whether this machine is fit to measure on, and what is missing. Changes nothing.
+
+    Parameters
+    ----------
+    json
+        The findings as JSON.
+    """
+    headers: list[Header] = []
+    findings = [_measure_quiet(headers)]
+    findings = judge_machine(headers[0].machine) + findings + _missing(headers[0])
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
+        return 0
+    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+    for finding in findings:
+        table.add_row(Text(finding.grade, style=_STYLES[finding.grade]), finding.what, finding.state, finding.advice)
+    Console(highlight=False).print(table)
+    return 0
+
+
+def _measure_quiet(headers: list[Header]) -> Finding:
+    """One second of the idle clock: its bursts are the control loop."""
+    samples: list[Sample] = []
+
+    def keep(record: Header | Sample | Outcome) -> None:
+        if isinstance(record, Header):
+            headers.append(record)
+        elif isinstance(record, Sample):
+            samples.append(record)
+
+    core = CoreProcess(keep)
+    experiment = Experiment(id="quiet", probe="cpu_clock", params={"under": "idle", "threads": 1})
+    limits = Limits(budget_s=_SPIN_S, precision=1.0)
+    core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep)
+    core.close()
+    steal_s = sum(sample.disturbed.get("steal_s", 0.0) for sample in samples)
+    return judge_spins([sample.elapsed_s / sample.repetitions for sample in samples], steal_s)
+
+
+def _missing(header: Header) -> list[Finding]:
+    """What nameplate could use and does not have here."""
+    findings = []
+    if "openmp" not in header.features:
+        findings.append(
+            Finding("note", "openmp", "not built in", "engine=openmp: apt install g++, then script/bootstrap")
+        )
+    if shutil.which("likwid-bench") is None:
+        advice = "a reference to compare rates with: script/bootstrap bench"
+        findings.append(Finding("note", "likwid-bench", "not installed", advice))
+    return findings

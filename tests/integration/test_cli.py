@@ -1,0 +1,323 @@
+"""The program as a user meets it: real processes, real files, exit codes and messages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from nameplate.model import Summary
+from nameplate.store import read_run
+
+FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
+ISAS = ("scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve")
+
+
+def nameplate(*arguments: str, cwd: Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nameplate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=cwd, check=False)
+
+
+def rows_of(answer: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
+    rows = json.loads(answer.stdout)["rows"]
+    assert isinstance(rows, list)
+    return rows
+
+
+def assert_one_line(answer: subprocess.CompletedProcess[str], code: int, *words: str) -> None:
+    assert answer.returncode == code, answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert len(answer.stderr.strip().splitlines()) == 1, answer.stderr
+    for word in words:
+        assert word in answer.stderr
+
+
+def test_a_run_gives_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
+    answer = nameplate("run", "cpu_flops", "threads=1", *FAST, "-o", "x.jsonl", "--report", "x.html", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "Floating-point rate (cpu_flops rate)" in answer.stdout
+    assert "GFLOP/s" in answer.stdout
+    assert "1 round: no interval" in answer.stdout
+    assert read_run(tmp_path / "x.jsonl").stop is not None
+    assert (tmp_path / "x.html").stat().st_size < 1_500_000
+
+
+def test_show_json_has_exactly_the_agreed_fields(tmp_path: Path) -> None:
+    assert nameplate("run", "cpu_flops", "threads=1", *FAST, "-o", "x.jsonl", cwd=tmp_path).returncode == 0
+    document = json.loads(nameplate("show", "x.jsonl", "--format", "json", cwd=tmp_path).stdout)
+    assert set(document) == {"schema", "machine", "plan", "rows"}
+    assert "hostname" not in document["machine"]
+    agreed = {
+        "probe", "params", "metric", "value", "unit", "ci", "rounds", "samples", "mean", "best", "sustained", "p95",
+        "p99", "rated", "efficiency", "outcome", "reason", "stop", "disturbed",
+    }  # fmt: skip
+    assert {frozenset(row) for row in document["rows"]} == {frozenset(agreed)}
+    assert set(Summary.__struct_fields__) == agreed
+    row = document["rows"][0]
+    assert (row["unit"], row["params"]["threads"], row["outcome"]) == ("FLOP/s", 1, "ok")
+    assert row["value"] > 1e8
+
+
+def test_csv_and_markdown(tmp_path: Path) -> None:
+    assert nameplate("run", "null", "threads=1,2", *FAST, "-o", "x.jsonl", cwd=tmp_path).returncode == 0
+    table = list(csv.DictReader(io.StringIO(nameplate("show", "x.jsonl", "-f", "csv", cwd=tmp_path).stdout)))
+    assert [row["param.threads"] for row in table] == ["1", "2"]
+    assert all(float(row["value"]) > 0 for row in table)
+    lines = nameplate("show", "x.jsonl", "-f", "markdown", cwd=tmp_path).stdout.strip().splitlines()
+    assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "cpu_flop"], ["unknown plan or probe 'cpu_flop'", "did you mean 'cpu_flops'?"]),
+        (["run", "cpu_flops", "thread=1"], ["has no parameter 'thread'", "did you mean 'threads'?"]),
+        (["run", "cpu_flops", "isa=avx3"], ["isa=avx3 is not possible", "did you mean 'avx"]),
+        (["run", "cpu_flops", "threads=0"], ["threads=0 is out of range", "1 to 4096"]),
+        (["run", "cpu_flops", "threads"], ["'threads' is not a parameter: write name=value"]),
+        (["run", "quick", "threads=1"], ["is a plan and takes no parameters"]),
+        (["run", "null", "--budget", "soon"], ["budget: 'soon' is not a duration"]),
+        (["run", "null", "--priority", "hihg"], ["did you mean 'high'?"]),
+        (["run", "null", "--rated", "memory=fast"], ["'fast' is not a value with a unit"]),
+        (["run", "null", "--rated", "none.txt"], ["cannot read the rated values in none.txt"]),
+        (["run", "null", "--resume", "none.jsonl"], ["cannot read none.jsonl"]),
+        (["run", "null", "-o", "no/such/x.jsonl"], ["cannot write no/such/x.jsonl: No such file or directory"]),
+        (["run", "--frob"], ["--frob"]),
+        (["frob"], ["frob"]),
+        (["show", "none.jsonl"], ["cannot read none.jsonl: No such file or directory"]),
+        (["report"], ["nothing to report"]),
+        (["plan", "quik"], ["did you mean 'quick'?"]),
+        (["list", "nul"], ["did you mean 'null'?"]),
+        (["machine", "--root", "none"], ["none is not a directory"]),
+    ],
+)
+def test_bad_input_is_one_line_that_says_what_would_be_right(
+    arguments: list[str], words: Sequence[str], tmp_path: Path
+) -> None:
+    assert_one_line(nameplate(*arguments, cwd=tmp_path), 2, *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_run_file(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"jobs": []}\n')
+    assert_one_line(nameplate("show", "x.jsonl", cwd=tmp_path), 2, "x.jsonl: line 1 is not a nameplate record")
+
+
+def test_an_unknown_format(tmp_path: Path) -> None:
+    nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
+    assert_one_line(nameplate("show", "x.jsonl", "-f", "jsn", cwd=tmp_path), 2, "did you mean 'json'?")
+
+
+def test_a_report_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
+    arguments = ("run", "null", *FAST, "-o", "x.jsonl", "--report", "no/such/x.html", "--quiet")
+    assert_one_line(nameplate(*arguments, cwd=tmp_path), 2, "cannot write no/such/x.html")
+    assert read_run(tmp_path / "x.jsonl").stop is not None
+
+
+def test_an_instruction_set_that_this_cpu_lacks_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    answer = nameplate(
+        "run", "cpu_flops", f"isa={','.join(ISAS)}", *FAST, "mix=add", "threads=1", "--json", cwd=tmp_path
+    )
+    assert answer.returncode == 0, answer.stderr
+    rows = rows_of(answer)
+    skipped = [row for row in rows if row["outcome"] == "skipped"]
+    assert {row["outcome"] for row in rows} == {"ok", "skipped"}
+    assert len(skipped) >= 2  # no CPU has both x86's and Arm's
+    assert all(row["value"] is None and row["reason"] for row in skipped)
+
+
+def test_when_nothing_at_all_could_be_measured_the_exit_code_says_so(tmp_path: Path) -> None:
+    answer = nameplate("run", "cpu_flops", "isa=sse2,scalar", "mix=fma", *FAST, cwd=tmp_path)
+    assert answer.returncode == 3
+    assert "isa=sse2 has no instruction for mix=fma" in answer.stdout
+
+
+def test_more_threads_than_cores_are_allowed_and_flagged(tmp_path: Path) -> None:
+    many = str(2 * (os.cpu_count() or 1) + 1)
+    answer = nameplate("run", "cpu_flops", f"threads=1,{many}", *FAST, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.count("oversubscribed,") == 2  # both metrics of one cell
+    assert "! oversubscribed: more workers than CPUs" in answer.stdout
+
+
+def test_rated_values_override_and_say_so(tmp_path: Path) -> None:
+    (tmp_path / "type.rated").write_text("# this machine type\ncpu_flops=1PFLOP/s\n")
+    answer = nameplate("run", "cpu_flops", "threads=1", *FAST, "--rated", "type.rated", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "rated 1.000 PFLOP/s = given: --rated cpu_flops" in answer.stdout
+
+
+def test_three_repeats_of_a_given_length(tmp_path: Path) -> None:
+    arguments = ("run", "cpu_flops", "threads=1", "--rounds", "3", "--time", "200ms", "--samples", "1", "--json")
+    rows = rows_of(nameplate(*arguments, "-o", "x.jsonl", cwd=tmp_path))
+    assert (rows[0]["rounds"], rows[0]["samples"], rows[0]["stop"]) == (3, 3, "rounds")
+    lengths = [s.elapsed_s for m in read_run(tmp_path / "x.jsonl").measurements for s in m.samples]
+    assert all(length > 0.15 for length in lengths)
+
+
+def test_a_series_has_one_sample_per_interval_and_no_gap(tmp_path: Path) -> None:
+    answer = nameplate("run", "cpu_clock", "--series", "2s/100ms", "-o", "x.jsonl", "--quiet", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    samples = read_run(tmp_path / "x.jsonl").measurements[0].samples
+    assert len(samples) == 20
+    total = samples[-1].start_s + samples[-1].elapsed_s - samples[0].start_s
+    assert sum(sample.elapsed_s for sample in samples) == pytest.approx(total, rel=1e-6)
+
+
+def test_a_seed_repeats_the_order(tmp_path: Path) -> None:
+    def order(name: str) -> list[str]:
+        nameplate("run", "null", "threads=1,2,3,4,5", *FAST, "--seed", "7", "-o", name, "-q", cwd=tmp_path)
+        return [m.outcome.id for m in read_run(tmp_path / name).measurements]
+
+    assert order("a.jsonl") == order("b.jsonl") != sorted(order("c.jsonl"))
+
+
+def test_dry_run_measures_nothing(tmp_path: Path) -> None:
+    answer = nameplate("run", "quick", "--dry-run", cwd=tmp_path)
+    assert answer.returncode == 0
+    assert "cpu_flops" in answer.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [["list"], ["list", "cpu_flops"], ["plan"], ["plan", "quick"], ["machine"], ["doctor"]]
+)
+def test_what_tells_also_tells_programs(arguments: list[str], tmp_path: Path) -> None:
+    answer = nameplate(*arguments, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.strip()
+    if arguments != ["plan"]:
+        assert json.loads(nameplate(*arguments, "--json", cwd=tmp_path).stdout)
+
+
+# Faults.
+
+
+@pytest.mark.usefixtures("use_faulty_core")
+def test_a_wrong_kernel_is_invalid_and_shows_no_number(tmp_path: Path) -> None:
+    answer = nameplate("run", "cpu_flops", "threads=1", *FAST, "-o", "x.jsonl", cwd=tmp_path)
+    assert answer.returncode == 3
+    assert "invalid" in answer.stdout
+    assert "where a scalar replay gives" in answer.stdout
+    assert "FLOP/s" not in answer.stdout
+    rows = json.loads(nameplate("show", "x.jsonl", "-f", "json", cwd=tmp_path).stdout)["rows"]
+    assert [(row["outcome"], row["value"], row["best"]) for row in rows] == [("invalid", None, None)]
+
+
+@pytest.mark.usefixtures("use_faulty_core")
+def test_a_core_that_crashes_fails_one_experiment_and_the_rest_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(
+        '[[experiment]]\nprobe = "fault_crash"\n[[experiment]]\nprobe = "null"\nthreads = [1, 2]\n'
+    )
+    answer = nameplate("run", "./p.toml", *FAST, "-o", "x.jsonl", cwd=tmp_path)
+    assert answer.returncode == 3
+    assert "Traceback" not in answer.stderr
+    endings = {m.outcome.id: m.outcome for m in read_run(tmp_path / "x.jsonl").measurements}
+    assert endings["fault_crash"].ending == "failed"
+    assert "SIGSEGV" in endings["fault_crash"].reason
+    assert [endings[f"null threads={n}"].ending for n in (1, 2)] == ["ok", "ok"]
+
+
+def wait_for(condition: object, seconds: float = 30) -> None:
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "nameplate", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+
+
+def measured(path: Path) -> int:
+    return len(read_run(path).measurements) if path.exists() and b"\n" in path.read_bytes() else 0
+
+
+def children_of(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in found]
+
+
+LONG = ("run", "null", "threads=1,2", "--rounds", "200", "-o", "x.jsonl")
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_once_keeps_a_valid_partial_run(signal_number: int, tmp_path: Path) -> None:
+    process = start(*LONG, cwd=tmp_path)
+    wait_for(lambda: measured(tmp_path / "x.jsonl") >= 2)
+    core = children_of(process.pid)
+    process.send_signal(signal_number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 3
+    assert "Traceback" not in err
+    assert "Tool overhead" in out
+    stop = read_run(tmp_path / "x.jsonl").stop
+    assert stop is not None
+    assert stop.interrupted
+    assert not any(Path(f"/proc/{pid}").exists() for pid in core)
+
+
+@pytest.mark.usefixtures("use_faulty_core")
+def test_ctrl_c_twice_leaves_now_even_when_the_core_hangs(tmp_path: Path) -> None:
+    process = start("run", "fault_hang", "--rounds", "1", "-o", "x.jsonl", cwd=tmp_path)
+    wait_for(lambda: (tmp_path / "x.jsonl").exists() and b'"header"' in (tmp_path / "x.jsonl").read_bytes())
+    time.sleep(0.3)  # the hanging call itself leaves no trace to wait for
+    core = children_of(process.pid)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 3
+    assert "Traceback" not in err
+    assert not any(Path(f"/proc/{pid}").exists() for pid in core)
+
+
+def test_after_a_kill_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    process = start("run", "null", "threads=1,2", "--rounds", "8", "-o", "x.jsonl", cwd=tmp_path)
+    wait_for(lambda: measured(path) >= 3)
+    core = children_of(process.pid)
+    process.kill()
+    process.communicate()
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in core))  # it dies with its parent
+    with path.open("ab") as file:
+        file.write(b'{"type":"sample","round":2,"id')
+    before = [(m.outcome.round, m.outcome.id) for m in read_run(path).measurements]
+    answer = nameplate("run", "--resume", "x.jsonl", "--json", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    found = read_run(path)
+    after = [(m.outcome.round, m.outcome.id) for m in found.measurements]
+    assert after[: len(before)] == before
+    assert len(after) == len(set(after)) == 16
+    assert found.stop is not None
+    assert [row["rounds"] for row in rows_of(answer)] == [8, 8]
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small file system needs root")
+def test_a_disk_that_fills_up_loses_nothing_that_was_written(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        answer = nameplate("run", "null", "--rounds", "500", "-o", "small/x.jsonl", "--quiet", cwd=tmp_path)
+        assert_one_line(answer, 2, "No space left on device", "--resume small/x.jsonl")
+        found = read_run(small / "x.jsonl")
+        assert found.measurements
+        assert (small / "x.jsonl").stat().st_size == found.whole_bytes
+    finally:
+        subprocess.run(["umount", small], check=True)

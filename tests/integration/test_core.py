@@ -1,0 +1,209 @@
+"""nameplate-core itself: every record against the schema, and what it was built into."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import recorded_machine
+from nameplate.errors import CoreHung, CoreMissing
+from nameplate.model import Header, Outcome, Sample
+from nameplate.native import CORE_VARIABLE, CoreProcess, describe, read_machine
+from nameplate.probes import load_probes
+from nameplate.store import read_run
+
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def validator() -> Any:
+    schema = json.loads((ROOT / "schema" / "record.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def ask(core: Path, *requests: Mapping[str, object]) -> list[dict[str, Any]]:
+    text = "".join(json.dumps(request) + "\n" for request in requests)
+    answer = subprocess.run([core], input=text, capture_output=True, text=True, timeout=120, check=True)
+    assert answer.stderr == ""
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def assert_valid(records: Iterable[dict[str, Any]]) -> None:
+    for record in records:
+        # Against its own definition, whose errors are readable; `oneOf` would only say that none fits.
+        name = "machine_record" if record["type"] == "machine" else record["type"]
+        own = validator().evolve(schema={"$ref": f"#/$defs/{name}", "$defs": validator().schema["$defs"]})
+        errors = [error.message for error in own.iter_errors(record)]
+        assert not errors, f"{record['type']}: {errors[:3]}"
+        validator().validate(record)
+
+
+def test_every_record_of_every_probe_fits_the_schema(core_path: Path) -> None:
+    requests = [{"id": name, "probe": name, "params": {}, "slice_s": 0.02, "warmup_s": 0.001} for name in describe()]
+    requests += [
+        {"id": "series", "probe": "null", "params": {}, "slice_s": 0.1, "interval_s": 0.02},
+        {"id": "refused", "probe": "cpu_flops", "params": {"isa": "scalar", "mix": "fma"}},
+        {"id": "unknown", "probe": "frob", "params": {}},
+        {"id": "range", "probe": "null", "params": {"threads": 0}},
+        {"no": "request"},
+    ]
+    records = ask(core_path, *requests)
+    assert_valid(records)
+    assert records[0]["type"] == "header"
+    assert records[-1] == {"type": "end", "experiments": len(requests), "interrupted": False}
+    endings = {r["id"]: r["ending"] for r in records if r["type"] == "outcome"}
+    assert {name: endings[name] for name in describe()} == dict.fromkeys(describe(), "ok")
+    assert (endings["refused"], endings["unknown"], endings["range"], endings[""]) == ("skipped", *["failed"] * 3)
+
+
+def test_description_and_machine_fit_the_schema(core_path: Path, tmp_path: Path) -> None:
+    for option in ("--describe", "--machine"):
+        answer = subprocess.run([core_path, option], capture_output=True, text=True, check=True)
+        assert_valid([json.loads(answer.stdout)])
+    for name in recorded_machine.names():
+        recorded_machine.unpack(name, tmp_path / name)
+        assert_valid([read_machine(str(tmp_path / name))])
+
+
+def test_a_run_file_fits_the_schema(tmp_path: Path, core_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    options = ["--rounds", "2", "--samples", "2", "--output", str(path), "--quiet"]
+    subprocess.run([sys.executable, "-m", "nameplate", "run", "null", *options], check=True)
+    assert_valid(json.loads(line) for line in path.read_text().splitlines())
+    assert read_run(path).stop is not None
+
+
+def test_the_schema_notices_a_wrong_record() -> None:
+    for wrong in ({"type": "end"}, {"type": "end", "experiments": -1, "interrupted": False}, {"type": "frob"}):
+        with pytest.raises(jsonschema.ValidationError):
+            validator().validate(wrong)
+
+
+def test_one_stem_per_probe_in_the_core_in_python_and_in_the_docs(core_path: Path) -> None:
+    in_core = {path.stem for path in (ROOT / "core/probes").glob("*.cpp")}
+    in_docs = {path.stem for path in (ROOT / "docs/probes").glob("*.md")}
+    assert set(describe()) == in_core == set(load_probes()) == in_docs
+
+
+def test_every_probe_says_what_it_measures_and_what_it_does_not() -> None:
+    for path in (ROOT / "core/probes").glob("*.cpp"):
+        head = path.read_text().split("#include")[0]
+        assert head.startswith("// What it measures:"), path.name
+        assert "does not show" in head, path.name
+
+
+def test_an_empty_run_costs_what_reading_the_clock_twice_costs(core_path: Path) -> None:
+    """Not a time: the sample holds nothing but the two readings, so their cost bounds it on any machine."""
+    request = {
+        "id": "x",
+        "probe": "null",
+        "params": {"duration": "0"},
+        "repetitions": 1,
+        "max_samples": 200,
+        "slice_s": 2,
+    }
+    records = ask(core_path, request)
+    clock = records[0]["clock"]
+    shortest = min(r["elapsed_s"] for r in records if r["type"] == "sample")
+    assert shortest <= 10 * (clock["cost_s"] + clock["resolution_s"])
+
+
+def test_a_hanging_core_is_killed_after_its_deadline(use_faulty_core: None) -> None:
+    records: list[Header | Sample | Outcome] = []
+    core = CoreProcess(records.append)
+    pid = core._process.pid
+    with pytest.raises(CoreHung, match="did not answer before its deadline and was killed"):
+        core.measure({"id": "x", "probe": "fault_hang", "params": {}}, 0.5, records.append)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_core_that_is_not_there_or_no_core(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(CORE_VARIABLE, str(tmp_path / "none"))
+    with pytest.raises(CoreMissing, match=r"nameplate-core is not at .*: run script/bootstrap"):
+        describe()
+    other = tmp_path / "other"
+    other.write_text('#!/bin/sh\necho \'{"schema": 99, "probes": []}\'\n')
+    other.chmod(0o755)
+    monkeypatch.setenv(CORE_VARIABLE, str(other))
+    with pytest.raises(CoreMissing, match="speaks record schema 99"):
+        describe()
+
+
+# The generated code.
+
+
+# The installed one has no function names left.
+BUILT_CORE = ROOT / "build" / "release" / "nameplate-core"
+
+
+@cache
+def disassembly(core: Path) -> dict[str, list[str]]:
+    """Instructions by demangled function name."""
+    text = subprocess.run(
+        ["objdump", "-d", "-C", "--no-show-raw-insn", core], capture_output=True, text=True, check=True
+    ).stdout
+    functions: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if match := re.match(r"[0-9a-f]+ <(.+)>:$", line):
+            current = functions.setdefault(match[1], [])
+        elif line.startswith(" "):
+            current.append(line.strip())
+    return functions
+
+
+def inner_loop(instructions: list[str]) -> list[str]:
+    """From the target of the last backward jump up to it."""
+    addresses = [int(line.split(":")[0], 16) for line in instructions]
+    for index in range(len(instructions) - 1, -1, -1):
+        jump = re.search(r"\tj\w+\s+([0-9a-f]+)", instructions[index])
+        if jump and int(jump[1], 16) in addresses and addresses.index(int(jump[1], 16)) < index:
+            return instructions[addresses.index(int(jump[1], 16)) : index + 1]
+    raise AssertionError("no loop")
+
+
+# Target, mix (of FloatMix), element, what the loop must consist of, registers it must use.
+LOOPS = [
+    ("N_AVX3", 0, "double", r"vf[n]?madd\d+pd", "zmm"),
+    ("N_AVX3", 0, "float", r"vf[n]?madd\d+ps", "zmm"),
+    ("N_AVX3", 1, "double", r"v(add|sub)pd", "zmm"),
+    ("N_AVX2", 0, "double", r"vfmadd\d+pd", "ymm"),
+    ("N_AVX2", 2, "double", r"vmulpd", "ymm"),
+    ("N_AVX2", 3, "float", r"vdivps", "ymm"),
+    ("N_SSSE3", 4, "double", r"(add|sub|mul)pd", "xmm"),
+    ("N_SSSE3", 5, "float", r"(add|sub|mul|div)ps", "xmm"),
+    ("N_SCALAR", 4, "double", r"(add|sub|mul)sd", "xmm"),
+    ("N_SCALAR", 1, "float", r"(add|sub)ss", "xmm"),
+]
+
+
+@pytest.mark.parametrize("loop_of", LOOPS)
+def test_the_loops_hold_the_mix_and_nothing_else(loop_of: tuple[str, int, str, str, str]) -> None:
+    target, mix, element, wanted, register = loop_of
+    if read_machine()["cpu"]["architecture"] != "x86_64":
+        pytest.skip("these are x86-64's kernels")
+    operations = f"nameplate::{target}::FloatOperations<{element}, (nameplate::FloatMix){mix}>"
+    found = {
+        int(match[1]): code
+        for name, code in disassembly(BUILT_CORE).items()
+        if (match := re.search(re.escape(f"run_chains<{operations}, ") + r"(\d+)>", name))
+    }
+    assert len(found) >= 3, "every number of chains is a function of its own"
+    for chains, code in found.items():
+        loop = [line.split("\t", 1)[1] for line in inner_loop(code)]
+        arithmetic = [line for line in loop if re.match(wanted + r"\s", line)]
+        steps = 4 if mix in (4, 5) else 2
+        assert len(arithmetic) == chains * steps, loop
+        assert all(register in line for line in arithmetic)
+        assert not [line for line in loop if "(%rsp" in line or "(%rbp" in line], "spills"
+        assert len(loop) - len(arithmetic) <= 3, loop

@@ -1,0 +1,131 @@
+"""The policy of a run, on a clock that stands still but for the slices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from nameplate.errors import CoreDied, CoreHung, FileError
+from nameplate.model import Outcome, Sample
+from nameplate.store import Measurement
+from run_samples import FakeCores, outcome, plan, sample
+
+
+def steady(identity: str, before: int) -> Iterable[Sample | Outcome]:
+    return [sample(identity), outcome(identity)]
+
+
+def noisy(identity: str, before: int) -> Iterable[Sample | Outcome]:
+    return [sample(identity, flops=480_000_000 + 50_000_000 * (before % 3)), outcome(identity)]
+
+
+def rate(samples: Sequence[Sample]) -> float:
+    return samples[0].work.flops / samples[0].elapsed_s
+
+
+def test_a_precise_experiment_rests_after_six_rounds() -> None:
+    cores = FakeCores(steady)
+    cores.session(plan("a", "b"), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 6}
+    assert cores.started == 6
+    assert cores.stop().reasons == {"a": "precision", "b": "precision"}
+
+
+def test_the_others_go_on_until_the_budget_is_spent() -> None:
+    cores = FakeCores(lambda identity, before: (steady if identity == "a" else noisy)(identity, before))
+    cores.session(plan("a", "b", budget_s=20.0), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 14}
+    assert cores.stop().reasons == {"a": "precision", "b": "budget"}
+    assert cores.stop().elapsed_s == 20.0
+
+
+def test_fixed_rounds_are_kept_whatever_the_budget() -> None:
+    cores = FakeCores(noisy)
+    cores.session(plan("a", "b", rounds=9, budget_s=1.0), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 9, "b": 9}
+    assert cores.stop().reasons == {"a": "rounds", "b": "rounds"}
+
+
+def test_each_round_has_its_own_order_and_the_seed_repeats_it() -> None:
+    def orders(seed: int) -> list[str]:
+        cores = FakeCores(steady)
+        cores.session(plan(*"abcdefgh", rounds=4), rate, seed).run()
+        text = "".join(identity for _, identity in cores.asked)
+        return [text[i : i + 8] for i in range(0, 32, 8)]
+
+    assert orders(7) == orders(7)
+    assert orders(7) != orders(8)
+    assert len(set(orders(7))) == 4
+    assert all(sorted(order) == list("abcdefgh") for order in orders(7))
+
+
+@pytest.mark.parametrize("error", [CoreDied("SIGSEGV"), CoreHung("no answer")])
+def test_a_core_that_is_lost_fails_one_experiment_and_the_rest_goes_on(error: Exception) -> None:
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        if identity == "bad":
+            raise error
+        return steady(identity, before)
+
+    cores = FakeCores(answer)
+    cores.session(plan("a", "bad", "b", rounds=3), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 3, "b": 3, "bad": 1}
+    assert cores.stop().reasons == {"a": "rounds", "b": "rounds", "bad": "failed"}
+    failed = [r for r in cores.written if isinstance(r, Outcome) and r.ending == "failed"]
+    assert [r.reason for r in failed] == [str(error)]
+    assert cores.progress.warnings == [f"bad: {error}"]
+
+
+@pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])
+def test_what_did_not_end_well_is_not_tried_again(ending: str) -> None:
+    cores = FakeCores(lambda identity, before: [outcome(identity, ending)])  # type: ignore[arg-type]
+    cores.session(plan("a"), rate).run()
+    assert len(cores.asked) == 1
+    assert cores.stop().reasons == {"a": ending}
+
+
+def test_an_interrupted_run_stops_and_says_so() -> None:
+    cores = FakeCores(lambda identity, before: [])
+
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        cores.control.request()
+        return [sample(identity), outcome(identity, interrupted=True)]
+
+    cores.answer = answer
+    cores.session(plan("a", "b"), rate).run()
+    assert len(cores.asked) == 1
+    assert cores.stop().interrupted
+    assert cores.stop().reasons == {"a": "interrupted", "b": "interrupted"}
+
+
+def test_a_resumed_run_measures_only_what_is_missing() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a", "b", rounds=3), rate)
+    done = [("a", 1), ("b", 1), ("a", 2)]
+    session.take_over(Measurement(outcome(i, round_number=r), [sample(i, round_number=r)]) for i, r in done)
+    session.run()
+    assert sorted(identity for _, identity in cores.asked) == ["a", "b", "b"]
+    rounds = [(r.id, r.round) for r in cores.written if isinstance(r, Outcome)]
+    assert rounds[0] == ("b", 2)
+    assert sorted(rounds[1:]) == [("a", 3), ("b", 3)]
+
+
+def test_a_finished_run_that_is_resumed_measures_nothing() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a", rounds=2), rate)
+    session.take_over(Measurement(outcome("a", round_number=r), [sample("a", round_number=r)]) for r in (1, 2))
+    session.run()
+    assert cores.asked == []
+
+
+def test_a_full_disk_ends_the_run() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a"), rate)
+
+    def full(record: object) -> None:
+        raise FileError("cannot write x: No space left on device")
+
+    session.write = full
+    with pytest.raises(FileError):
+        session.run()

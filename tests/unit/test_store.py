@@ -1,0 +1,152 @@
+"""Run files: what a reader makes of whole, cut-off, foreign and damaged ones."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nameplate.errors import FileError
+from nameplate.model import FileRecord, Stop
+from nameplate.store import RunWriter, drop_partial_line, read_run
+from run_samples import header, outcome, plan, run, sample
+
+STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
+
+
+def records() -> list[FileRecord]:
+    return [run(plan("a")), header(), sample("a", round_number=1), outcome("a", round_number=1), STOP]
+
+
+def write(path: Path, content: list[FileRecord]) -> Path:
+    writer = RunWriter(path)
+    for record in content:
+        writer.write(record)
+    writer.close()
+    return path
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    found = read_run(write(tmp_path / "x.jsonl", records()))
+    assert found.run == run(plan("a"))
+    assert found.stop == STOP
+    assert found.lost == 0
+    assert [m.samples for m in found.measurements] == [[sample("a", round_number=1)]]
+
+
+def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    before = path.read_bytes()
+    with pytest.raises(FileError, match=r"already there: name another with -o, or go on with --resume"):
+        RunWriter(path)
+    assert path.read_bytes() == before
+
+
+def test_a_cut_off_run_keeps_what_it_measured_and_is_gone_on_with(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records()[:-1])
+    whole = path.stat().st_size
+    with path.open("ab") as file:
+        file.write(b'{"type":"sample","round":2,"id":"a","ind')
+    found = read_run(path)
+    assert found.stop is None
+    assert len(found.measurements) == 1
+    drop_partial_line(found)
+    assert path.stat().st_size == whole
+    writer = RunWriter(path, append=True)
+    writer.write(STOP)
+    writer.close()
+    assert read_run(path).stop == STOP
+
+
+def test_samples_without_an_outcome_are_lost_and_counted(tmp_path: Path) -> None:
+    content = [*records()[:-1], sample("a", round_number=2), sample("a", 1, round_number=2)]
+    assert read_run(write(tmp_path / "x.jsonl", content)).lost == 2
+    resumed = [*content, header(), sample("a", round_number=2), outcome("a", round_number=2), STOP]
+    found = read_run(write(tmp_path / "y.jsonl", resumed))
+    assert found.lost == 2
+    assert [len(m.samples) for m in found.measurements] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty: this is not a run file"),
+        (b"\n", "line 1 is not a nameplate record"),
+        (b"\x7fELF\x02\x01\x01\n", "line 1 is not a nameplate record: this is not a run file"),
+        (b'{"type":"header","schema":1}\n', "line 1 is a record of type 'header', not 'run'"),
+        (b'{"type":"run","schema":2}\n', "schema 2, this nameplate reads 1: written by a newer nameplate; update this"),
+        (b'{"type":"run","schema":0}\n', "written by an older nameplate"),
+        (b'{"benchmarks": []}\n', "line 1 is not a nameplate record"),
+        (b'{"type":"run","schema":1', "line 1 is not a nameplate record"),
+    ],
+)
+def test_what_is_no_run_file(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(FileError) as caught:
+        read_run(path)
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], lines[2].replace(b'"elapsed_s":0.01', b'"elapsed_s":"x"'), *lines[3:]]))
+    with pytest.raises(FileError, match=r"x\.jsonl: line 3 is not a nameplate record: .*elapsed_s"):
+        read_run(path)
+
+
+def test_two_files_joined(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", [*records(), *records()])
+    with pytest.raises(FileError, match="two run files were joined"):
+        read_run(path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot read .*: No such file or directory"):
+        read_run(tmp_path / "none.jsonl")
+    with pytest.raises(FileError, match=r"cannot write .*: No such file or directory"):
+        RunWriter(tmp_path / "none" / "x.jsonl")
+
+
+WHOLE = b"".join(msgspec.json.encode(record) + b"\n" for record in records())
+
+
+@given(st.integers(0, len(WHOLE)), st.binary(max_size=8), st.integers(0, 40))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+def test_any_damage_gives_a_run_or_one_clear_line(tmp_path: Path, at: int, put: bytes, cut: int) -> None:
+    path = tmp_path / "damaged.jsonl"
+    path.write_bytes(WHOLE[:at] + put + WHOLE[at + cut :])
+    with suppress(FileError):
+        assert read_run(path).run.plan.name
+
+
+@given(st.integers(1, len(WHOLE) - 1))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+def test_a_kill_at_any_byte_loses_only_what_came_after(tmp_path: Path, at: int) -> None:
+    path = tmp_path / "killed.jsonl"
+    path.write_bytes(WHOLE[:at])
+    first_line = WHOLE.index(b"\n") + 1
+    if at < first_line:
+        with pytest.raises(FileError, match="line 1 is not a nameplate record"):
+            read_run(path)
+    else:
+        found = read_run(path)
+        assert found.whole_bytes == WHOLE[:at].rindex(b"\n") + 1
+        assert found.stop is None
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said_with_how_to_go_on() -> None:
+    writer = RunWriter.__new__(RunWriter)
+    writer._path = Path("/dev/full")
+    writer._descriptor = os.open("/dev/full", os.O_WRONLY)
+    with pytest.raises(FileError, match="No space left on device; what was measured before is kept"):
+        writer.write(STOP)
+    writer.close()
