@@ -1,0 +1,112 @@
+(() => {
+  "use strict";
+
+  const theme = {
+    background: "transparent",
+    font: "system-ui, sans-serif",
+    view: { stroke: null },
+    axis: {
+      labelColor: "var(--faint)", titleColor: "var(--faint)", gridColor: "var(--line)", domainColor: "var(--line)",
+      tickColor: "var(--line)", labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal", labelOverlap: true,
+    },
+    legend: { labelColor: "var(--ink)", labelFontSize: 12, symbolSize: 80, symbolStrokeWidth: 2 },
+    rule: { color: "var(--faint)" },
+    range: { category: [1, 2, 3, 4, 5, 6, 7, 8].map((number) => `var(--series-${number})`) },
+  };
+
+  const unpacked = async (id) => {
+    const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).text();
+  };
+
+  const runBundle = async () => {
+    const script = document.createElement("script");
+    script.textContent = await unpacked("nameplate-bundle");
+    document.head.append(script);
+  };
+
+  const element = (name, text, attributes = {}) => {
+    const made = document.createElement(name);
+    made.textContent = text;
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    return made;
+  };
+
+  // Of several layers' points those with an interval are the measured ones.
+  const pointsOf = (spec) =>
+    spec.data?.values ?? Object.values(spec.datasets).find((points) => points.length && "low" in points[0]);
+
+  const fillTable = (details, { spec, columns }) => {
+    const table = document.createElement("table");
+    table.append(element("caption", details.dataset.name));
+    const head = table.createTHead().insertRow();
+    columns.forEach(([, heading]) => head.append(element("th", heading, { scope: "col" })));
+    const body = table.createTBody();
+    for (const point of pointsOf(spec)) {
+      const row = body.insertRow();
+      columns.forEach(([field]) => {
+        const kind = typeof point[field] === "number" ? { class: "number" } : {};
+        row.append(element("td", point[field], kind));
+      });
+    }
+    const frame = element("div", "", {
+      class: "scroll short", tabindex: "0", role: "region", "aria-label": `Table: ${details.dataset.name}, data`,
+    });
+    frame.append(table);
+    details.append(frame);
+  };
+
+  const readyTables = (charts) => {
+    document.querySelectorAll("[data-points]").forEach((details) => {
+      const fill = () => details.open && !details.querySelector("table") && fillTable(details, charts[details.dataset.points]);
+      details.addEventListener("toggle", fill);
+      fill();
+    });
+  };
+
+  const drawIn = async (root, charts) => {
+    const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: theme };
+    for (const place of root.querySelectorAll("[data-chart]:not(.vega-embed)")) {
+      // A folded chart has no width to fit into.
+      if (place.closest("details:not([open])")) continue;
+      await window.vegaEmbed(place, charts[place.dataset.chart].spec, options);
+    }
+  };
+
+  const drawAll = async (charts) => {
+    await drawIn(document, charts);
+    document.querySelectorAll("details.series").forEach((details) => {
+      details.addEventListener("toggle", () => drawIn(details, charts).catch(warn));
+    });
+  };
+
+  const readyCopying = () => {
+    document.querySelectorAll("button.copy").forEach((button) => {
+      const code = button.parentElement.querySelector("code");
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(code.textContent);
+        button.classList.add("done");
+        setTimeout(() => button.classList.remove("done"), 1500);
+      });
+    });
+  };
+
+  const warn = (error) => {
+    const warning = document.getElementById("no-charts");
+    warning.textContent = `Charts could not be drawn (${error.message}). Every figure is in the tables.`;
+    warning.hidden = false;
+  };
+
+  const start = async () => {
+    if (navigator.clipboard) readyCopying();
+    const charts = JSON.parse(await unpacked("nameplate-charts"));
+    readyTables(charts);
+    await runBundle();
+    await drawAll(charts);
+    document.documentElement.dataset.charts = "drawn";
+  };
+
+  start().catch(warn);
+})();

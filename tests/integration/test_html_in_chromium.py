@@ -1,0 +1,201 @@
+"""The HTML report in a real browser: its charts are drawn, nothing fails, nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nameplate.report.html import write_html
+from report_samples import failed, report, result, scaling_results, series
+
+CHROMIUM = Path("/usr/bin/chromium")
+DEADLINE_S = 60
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
+
+
+class Browser:
+    """Headless Chromium with one page, steered over a pair of pipes (--remote-debugging-pipe)."""
+
+    def __init__(self, profile: Path) -> None:
+        commands, self._write = os.pipe()
+        self._read, answers = os.pipe()
+        # The browser expects its pipes at 3 and 4.
+        launcher = f'exec "$0" "$@" 3<&{commands} 4>&{answers}'
+        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe",
+                   "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={profile}"]  # fmt: skip
+        self._process = subprocess.Popen(
+            ["bash", "-c", launcher, str(CHROMIUM), *options, "about:blank"],
+            pass_fds=(commands, answers), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(commands)
+        os.close(answers)
+        self._answers = os.fdopen(self._read, "rb")
+        self._number = 0
+        self._session: str | None = None
+        self.events: list[dict[str, Any]] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Waits for the answer; events that come before it are kept."""
+        self._number += 1
+        request = {"id": self._number, "method": method, "params": params}
+        if self._session:
+            request["sessionId"] = self._session
+        os.write(self._write, json.dumps(request).encode() + b"\0")
+        while (answer := self._receive()).get("id") != self._number:
+            self.events.append(answer)
+        assert "error" not in answer, answer
+        found: dict[str, Any] = answer["result"]
+        return found
+
+    def _receive(self) -> dict[str, Any]:
+        message = bytearray()
+        while (byte := self._answers.read(1)) != b"\0":
+            assert byte, "the browser has gone"
+            message += byte
+        decoded: dict[str, Any] = json.loads(message)
+        return decoded
+
+    def open(self, page: Path, width: int = 1280) -> None:
+        """Until every chart is drawn, or could not be."""
+        self.events.clear()
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.call("Page.navigate", url=page.as_uri())
+        self.value(
+            "new Promise(done => { const look = () => document.documentElement?.dataset.charts ||"
+            " document.querySelector('#no-charts:not([hidden])') ? done() : setTimeout(look, 50); look(); })"
+        )
+
+    def value(self, expression: str) -> Any:
+        """Of JavaScript in the page; a promise is waited for."""
+        answer = self.call(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True, timeout=DEADLINE_S * 1000
+        )
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def requests(self) -> list[str]:
+        """Every address that the page asked for."""
+        return [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
+
+    def complaints(self) -> list[dict[str, Any]]:
+        """Uncaught exceptions, console output, refusals by the content security policy."""
+        kinds = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
+        return [event for event in self.events if event["method"] in kinds]
+
+    def close(self) -> None:
+        os.close(self._write)
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._answers.close()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    started = Browser(tmp_path_factory.mktemp("profile"))
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "a report.html"
+    over_time = result({"threads": 1, "mix": "div"}, samples=series([5e10 + i for i in range(40)], [3, 4]))
+    hostile = result({"threads": 1, "mix": "<img src=//example.invalid/x onerror=alert(1)>"})
+    write_html([report([*scaling_results(), over_time, hostile, failed({"threads": 3}, "failed", "a reason")])], path)
+    return path
+
+
+@pytest.fixture
+def seen(browser: Browser, page: Path) -> Browser:
+    browser.open(page)
+    return browser
+
+
+def count(browser: Browser, selector: str) -> int:
+    number: int = browser.value(f"document.querySelectorAll({json.dumps(selector)}).length")
+    return number
+
+
+def test_every_chart_is_drawn(seen: Browser) -> None:
+    assert count(seen, "[data-chart]") == 9
+    assert count(seen, "[data-chart] svg.marks") == 9
+    assert count(seen, "#no-charts[hidden]") == 1
+
+
+def test_charts_have_marks(seen: Browser) -> None:
+    assert count(seen, '[aria-roledescription="point"]') >= 40
+    assert count(seen, 'svg.marks path[fill="var(--series-2)"]') >= 2
+    box = "document.querySelector('svg.marks .mark-line path').getBBox().width"
+    assert seen.value(box) > 200
+
+
+def test_colours_follow_the_theme(seen: Browser) -> None:
+    def colour(scheme: str) -> object:
+        seen.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        return seen.value("getComputedStyle(document.querySelector('svg.marks .role-axis-label text')).fill")
+
+    assert (colour("light"), colour("dark")) == ("rgb(87, 96, 106)", "rgb(154, 165, 177)")
+    seen.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_nothing_fails(seen: Browser) -> None:
+    assert seen.complaints() == []
+
+
+def test_nothing_is_fetched(seen: Browser, page: Path) -> None:
+    assert [url for url in seen.requests() if not url.startswith(("blob:", "data:"))] == [page.as_uri()]
+
+
+def test_a_request_would_be_seen(browser: Browser, tmp_path: Path) -> None:
+    fetching = tmp_path / "fetching.html"
+    fetching.write_text('<html data-charts="none"><img src="http://example.invalid/x.png">', encoding="utf-8")
+    browser.open(fetching)
+    browser.value("new Promise(done => setTimeout(done, 200))")
+    assert "http://example.invalid/x.png" in browser.requests()
+
+
+def test_the_policy_refuses_what_an_injection_would_fetch(seen: Browser) -> None:
+    seen.value("document.body.append(Object.assign(new Image(), {src: 'http://example.invalid/x.png'}))")
+    seen.value("new Promise(done => setTimeout(done, 200))")
+    assert any("Content Security Policy" in str(event) for event in seen.complaints())
+
+
+def test_unfolded_tables_hold_their_charts_data(seen: Browser) -> None:
+    seen.value("document.querySelectorAll('details.points').forEach(details => { details.open = true; })")
+    seen.value("new Promise(done => setTimeout(done, 200))")
+    assert count(seen, "details.points table") == 9
+    assert count(seen, "details.points th[scope=col]") == 6 + 8 * 3
+    rows = seen.value("[...document.querySelectorAll('details.points tbody tr')].map(row => row.innerText)")
+    assert "mix=fma\t1\t48\t47.04\t48.96\ta CPU for each" in rows
+    assert "0.03\t50\tdisturbed" in rows
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_does_not_scroll_sideways(browser: Browser, page: Path, width: int) -> None:
+    browser.open(page, width)
+    assert browser.value("document.documentElement.scrollWidth") <= width
+
+
+def test_folded_charts_are_drawn_when_they_are_unfolded(browser: Browser, tmp_path: Path) -> None:
+    write_html([report([result({"threads": 1, "n": n}) for n in range(20)])], tmp_path / "many.html")
+    browser.open(tmp_path / "many.html")
+    assert count(browser, "svg.marks") == 0
+    browser.value("document.querySelector('details.series').open = true")
+    browser.value(
+        "new Promise(done => { const look = () => document.querySelectorAll('svg.marks').length == 20 ? done()"
+        " : setTimeout(look, 50); look(); })"
+    )
+    assert count(browser, "svg.marks") == 20
