@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <regex>
 #include <sstream>
 
 namespace nameplate {
@@ -42,10 +41,9 @@ std::optional<double> highest_frequency(const Root& root) {
 
 // Intel writes the base clock into the model's name: "Intel(R) Xeon(R) Gold 6140 CPU @ 2.30GHz".
 std::optional<double> frequency_in_name(const std::string& model) {
-  static const std::regex kAtFrequency("@ ([0-9.]+)GHz");
-  std::smatch match;
-  if (!std::regex_search(model, match, kAtFrequency)) return std::nullopt;
-  const auto gigahertz = leading_number(match[1]);
+  const auto at = model.find("@ ");
+  if (at == std::string::npos || !model.ends_with("GHz")) return std::nullopt;
+  const auto gigahertz = leading_number(model.substr(at + 2));
   return gigahertz ? std::optional(*gigahertz * kHertzPerGigahertz) : std::nullopt;
 }
 

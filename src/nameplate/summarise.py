@@ -216,8 +216,6 @@ class _Figures:
 
 def _notes(file: RunFile, results: list[Result]) -> list[str]:
     notes = []
-    if file.stop is None:
-        notes.append(f"{file.path} has no end: the run was cut off; go on with --resume {file.path}")
     if file.lost:
         notes.append(f"{file.lost} samples of an experiment that was cut off are left out")
     if any(result.oversubscribed for result in results):

@@ -12,20 +12,18 @@ import pytest
 
 from nameplate.errors import FileError
 from nameplate.model import Report, Series
+from nameplate.report.aliases import without_names
+from nameplate.report.cards import repeat_command
+from nameplate.report.cells import headlines
 from nameplate.report.charts import LINES_IN_A_CHART, over_time, thin, thread_scaling
-from nameplate.report.html import (
-    DETAILS,
-    SIZE_LIMIT,
-    headlines,
-    read_embedded,
-    remarks,
-    render,
-    repeat_command,
-    verdict,
-    without_names,
-    write_html,
-)
+from nameplate.report.embed import read_embedded
+from nameplate.report.html import DETAILS, SIZE_LIMIT, write_html
+from nameplate.report.page import render
+from nameplate.report.verdict import remarks, verdict
+from nameplate.store import RunFile
+from nameplate.summarise import summarise
 from report_samples import HOST, failed, report, result, scaling_results, series, with_summary
+from run_samples import header, plan, run
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>{{ 7*7 }}"
 
@@ -168,9 +166,10 @@ class TestNames:
         assert [r.machine["hostname"] for r in hidden] == ["machine 1", "machine 2", "machine 1"]
 
     def test_the_path_of_a_cut_off_run_is_left_out(self) -> None:
-        note = "/home/alice/run.jsonl has no end: the run was cut off; go on with --resume /home/alice/run.jsonl"
-        page = page_of(report(scaling_results(), truncated=True, notes=[note]))
-        assert "alice" not in page.text
+        cut_off = RunFile("/home/alice/run.jsonl", run(plan("a")), [header()], [], None, 3, 0)
+        text = render(without_names([summarise(cut_off)]), DETAILS[0])
+        assert "The run was cut off before its end" in text
+        assert "alice" not in text
 
 
 class TestEscaping:

@@ -236,7 +236,7 @@ def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bo
 
         sys.stdout.write(export(result))
     elif not quiet:
-        print_report(result)
+        print_report(result, path)
         print(f"\nrun file: {path}; show it again with: nameplate show {path}")
     if report is not None:
         from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)

@@ -26,7 +26,7 @@ def command(run: Path, /, *, format: Annotated[str, Parameter(name=["--format", 
     """
     report = summarise(read_run(run))
     if format == "table":
-        print_report(report)
+        print_report(report, run)
     else:
         sys.stdout.write(find_export(format)(report))
     return 0

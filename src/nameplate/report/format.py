@@ -63,3 +63,8 @@ def parameters(params: Mapping[str, Value]) -> str:
     return " ".join(
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in params.items()
     )
+
+
+def count(number: int, noun: str) -> str:
+    """``3 cells``, ``1 cell``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -168,17 +169,18 @@ def _textbook_line(report: Report, result: Result) -> list[str]:
     return [f"{result.summary.probe} textbook peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
 
 
-def render(report: Report, width: int) -> RenderableType:
-    """Machine, table, and below it the notes and where the rated values come from."""
+def render(report: Report, path: Path, width: int) -> RenderableType:
+    """Machine, table, and below it the notes, how to go on, and where the rated values come from."""
     parts: list[RenderableType] = [Text(machine_line(report)), *_section_parts(report, width >= _WIDE), Text()]
-    parts += [Text(f"! {note}", style="yellow") for note in report.notes]
+    cut_off = [f"{path} has no end: the run was cut off; go on with --resume {path}"] if report.truncated else []
+    parts += [Text(f"! {note}", style="yellow") for note in [*cut_off, *report.notes]]
     parts += [Text(line, style="dim") for line in explanations(report)]
     return Group(*parts)
 
 
-def print_report(report: Report) -> None:
-    """To standard output, in colour where it is a terminal."""
+def print_report(report: Report, path: Path) -> None:
+    """The run file at ``path``, to standard output, in colour where it is a terminal."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=180)
-    console.print(render(report, console.width))
+    console.print(render(report, path, console.width))

@@ -13,5 +13,6 @@ def export(report: Report) -> str:
         lines.append((f"**{section.heading}**", *("",) * (len(HEADINGS) - 1)))
         lines += [row.cells for row in section.rows]
     table = "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
-    notes = "".join(f"\n- {note}" for note in report.notes)
+    cut_off = ["the run was cut off before its end"] if report.truncated else []
+    notes = "".join(f"\n- {note}" for note in [*cut_off, *report.notes])
     return f"{table}\n{notes}\n" if notes else f"{table}\n"

@@ -1,0 +1,46 @@
+"""Reports travel, so hosts' names stay out of them: machines are "machine 1", "machine 2"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from nameplate.model import Rated, Report, Result
+
+
+def without_names(reports: Sequence[Report]) -> list[Report]:
+    """Each host's name replaced by an alias, also where a reason or a note names it."""
+    aliases: dict[str, str] = {}
+    for report in reports:
+        host = str(report.machine.get("hostname", ""))
+        aliases.setdefault(host, f"machine {len(aliases) + 1}")
+    return [_aliased(report, aliases) for report in reports]
+
+
+def alias_of(report: Report) -> str:
+    """How a report that came out of ``without_names`` calls its machine."""
+    return str(report.machine["hostname"])
+
+
+def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
+    def hide(text: str) -> str:
+        for host, alias in aliases.items():
+            if host:
+                text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", alias, text)
+        return text
+
+    def hide_in(result: Result) -> Result:
+        summary = msgspec.structs.replace(result.summary, reason=hide(result.summary.reason))
+        return msgspec.structs.replace(
+            result, summary=summary, rated=Rated(result.rated.value, hide(result.rated.source))
+        )
+
+    alias = aliases[str(report.machine.get("hostname", ""))]
+    return msgspec.structs.replace(
+        report,
+        machine={**report.machine, "hostname": alias},
+        results=[hide_in(result) for result in report.results],
+        notes=[hide(note) for note in report.notes],
+    )

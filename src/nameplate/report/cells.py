@@ -1,0 +1,50 @@
+"""What tells a run's cells apart: titles, labels and moods, the same wherever a cell is shown in the HTML report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from nameplate.model import Result, Value
+from nameplate.probes import load_probes
+from nameplate.report.format import parameters
+from nameplate.report.text import GOOD, POOR
+
+
+def headlines(results: Iterable[Result]) -> list[Result]:
+    """The first metric of every cell."""
+    first: dict[str, Result] = {}
+    for result in results:
+        first.setdefault(result.id, result)
+    return list(first.values())
+
+
+def title_of(probe: str) -> str:
+    """A probe's title; its name, when this nameplate does not know it."""
+    known = load_probes().get(probe)
+    return known.title if known else probe
+
+
+def common_params(results: Sequence[Result]) -> dict[str, Value]:
+    """The parameters that are the same in all cells; what could not be measured often has not all of them."""
+    measured = [result for result in results if result.summary.value is not None] or results
+    first, *others = [result.summary.params for result in measured]
+    return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
+
+
+def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
+    """The parameters in which a cell differs from those in ``common``."""
+    return _own(params, common) or "all as above"
+
+
+def _own(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
+    return parameters({name: value for name, value in params.items() if common.get(name) != value})
+
+
+def mood_of(result: Result) -> str:
+    """How a figure is coloured: good, poor or plain."""
+    row = result.summary
+    if row.outcome in ("invalid", "failed"):
+        return "poor"
+    if row.efficiency is None or result.better == "lower":
+        return "plain"
+    return "good" if row.efficiency >= GOOD else "poor" if row.efficiency < POOR else "plain"

@@ -1,0 +1,47 @@
+"""The data inside an HTML report: compressed into the page, and read back from it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from nameplate.errors import FileError
+from nameplate.model import Report, Series
+
+_EMBEDDED = re.compile(rb'<script type="text/plain" id="nameplate-data">([A-Za-z0-9+/=]*)</script>')
+
+
+def packed(content: bytes) -> str:
+    """Compressed, in characters that stand in a page as they are."""
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def embedded(reports: Sequence[Report], has_samples: bool) -> str:
+    """The runs as ``read_embedded`` reads them, with or without their single samples."""
+    kept = reports if has_samples else [_without_samples(report) for report in reports]
+    return packed(msgspec.json.encode(kept))
+
+
+def read_embedded(path: Path) -> list[Report]:
+    """The runs that a report was written from, with aliases for the hosts' names. Raises FileError."""
+    try:
+        match = _EMBEDDED.search(path.read_bytes())
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    if match is None:
+        raise FileError(f"{path} has no data of a nameplate report in it")
+    try:
+        return msgspec.json.decode(gzip.decompress(base64.b64decode(match[1])), type=list[Report])
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise FileError(f"{path}: its data cannot be read: {error}") from None
+
+
+def _without_samples(report: Report) -> Report:
+    results = [msgspec.structs.replace(result, series=Series([], [], [])) for result in report.results]
+    return msgspec.structs.replace(report, results=results)
