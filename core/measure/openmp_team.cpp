@@ -33,7 +33,7 @@ std::unique_ptr<Team> make_openmp_team(unsigned size, const Placement& placement
 
 #else
 
-std::unique_ptr<Team> make_openmp_team(unsigned, const Placement&) { return nullptr; }
+std::unique_ptr<Team> make_openmp_team(unsigned /*size*/, const Placement& /*placement*/) { return nullptr; }
 
 #endif
 

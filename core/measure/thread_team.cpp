@@ -57,6 +57,11 @@ class ThreadTeam final : public Team {
     }
   }
 
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+  ThreadTeam(ThreadTeam&&) = delete;
+  ThreadTeam& operator=(ThreadTeam&&) = delete;
+
   ~ThreadTeam() override {
     function_ = nullptr;
     go_.raise();
