@@ -1,6 +1,6 @@
 """cpu_flops beside likwid-bench's peakflops kernels: the same mix and instruction set, pinned to the same cores.
 
-Each pair runs one after the other, in an order that alternates; a figure is all work over all time of one second.
+Each pair runs one after the other, in an order that alternates; a figure is the rate of one timed loop of a second.
 Pass the number of pairs as the first argument (default 7).
 """
 
@@ -49,7 +49,9 @@ def nameplate_flops(isa: str, mix: str, threads: int) -> tuple[float, float | No
 
     core = CoreProcess(keep)
     params: dict[str, Value] = {"isa": isa, "mix": mix, "threads": threads}
-    request = make_request(Experiment("bench", "cpu_flops", params), Limits(60, 0.01), SECONDS)
+    request = make_request(
+        Experiment("bench", "cpu_flops", params), Limits(60, 0.01, samples=1, sample_s=SECONDS), SECONDS
+    )
     outcome = core.measure(request, 60, keep)
     core.close()
     if outcome.ending != "ok":

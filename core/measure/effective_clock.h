@@ -1,6 +1,6 @@
 // The clock that a core really runs at, by short bursts of a dependent chain put between pieces of the load in the
-// same thread: the core has no time to change its clock, and at one burst of some 10 us every 3 ms the load loses 0.3
-// %.
+// same thread: the core has no time to change its clock, and with a burst of some 10 us every 8 ms the load loses 0.1 %
+// of its time.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace nameplate {
 // Cycles in one burst; at 3 GHz it takes 11 us, 500 times what reading the clock costs.
 inline constexpr std::uint64_t kBurstCycles = std::uint64_t{1} << 15U;
 
-// How long the load runs between two bursts: the shortest sample, 10 ms, has several, so that an interruption of one
-// does not move the result.
-inline constexpr double kBurstInterval_s = 3e-3;
+// How long the load runs between two bursts: the shortest sample, 10 ms, has two on each worker, so that an
+// interruption of one does not move the result.
+inline constexpr double kBurstInterval_s = 8e-3;
 
 // Runs one burst and returns its time in ticks, the cost of reading the clock taken off.
 Ticks run_burst();

@@ -8,7 +8,4 @@ inline void keep_alive(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
-// All memory may have been read and written here, as far as the compiler knows.
-inline void clobber_memory() { asm volatile("" : : : "memory"); }
-
 }  // namespace nameplate

@@ -2,7 +2,7 @@
 // floating-point load of each instruction set.
 //
 // Why that is valid: a chain of dependent register-to-register additions takes one cycle each on every current CPU; it
-// runs in short bursts (0.3 % of the time) between pieces of the load in the same thread, so the core has no time to
+// runs in short bursts (0.1 % of the time) between pieces of the load in the same thread, so the core has no time to
 // change its clock. It needs no counters, MSRs or privileges, and sees through a guest.
 //
 // What it does not show: the nominal clock or the time-stamp counter's, and changes shorter than some 10 us.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,8 +10,10 @@ from nameplate.errors import UsageError
 from nameplate.model import Rated
 from nameplate.units import parse_quantity
 
-# How far a measured number of instructions per cycle may lie from a whole number of ports.
-PORT_TOLERANCE = 0.08
+# A core never begins more instructions in a cycle than it has ports, but for the error of the measured clock; a mix
+# that keeps its ports busy less than this leaves open how many there are.
+OVER_PORTS = 0.01
+UNDER_PORTS = 0.08
 
 
 def parse_rated(lines: Iterable[str]) -> dict[str, float]:
@@ -47,14 +50,14 @@ def instructions_per_cycle(facts: Mapping[str, float]) -> float:
 
 
 def count_ports(facts: Mapping[str, float]) -> int | None:
-    """How many instructions of the mix the core can begin in a cycle: the measured rate, if it is a whole number.
+    """How many instructions of the mix the core can begin in a cycle: the measured rate, rounded up.
 
     Tables of ports per model are wrong for single products, so ports are counted by measuring. None where the rate is
-    not close to a whole number: a unit that is not pipelined (division) or a mix that no port count bounds.
+    not just below a whole number: a unit that is not pipelined (division), or a mix whose ports are not all kept busy.
     """
     rate = instructions_per_cycle(facts)
-    ports = round(rate)
-    return ports if ports >= 1 and abs(rate - ports) <= PORT_TOLERANCE * ports else None
+    ports = math.ceil(rate / (1 + OVER_PORTS))
+    return ports if rate >= ports * (1 - UNDER_PORTS) else None
 
 
 def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int) -> Rated:

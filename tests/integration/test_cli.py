@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -56,7 +57,9 @@ def test_show_json_has_exactly_the_agreed_fields(tmp_path: Path) -> None:
     assert nameplate("run", "cpu_flops", "threads=1", *FAST, "-o", "x.jsonl", cwd=tmp_path).returncode == 0
     document = json.loads(nameplate("show", "x.jsonl", "--format", "json", cwd=tmp_path).stdout)
     assert set(document) == {"schema", "machine", "plan", "rows"}
-    assert "hostname" not in document["machine"]
+    assert document["machine"]["hostname"] == "machine 1"
+    named = json.loads(nameplate("show", "x.jsonl", "--format", "json", "--identify", cwd=tmp_path).stdout)
+    assert named["machine"]["hostname"] == socket.gethostname()
     agreed = {
         "probe", "params", "metric", "value", "unit", "ci", "rounds", "samples", "mean", "best", "sustained", "p95",
         "p99", "rated", "efficiency", "outcome", "reason", "stop", "disturbed",

@@ -31,7 +31,9 @@ def test_ports_are_a_whole_number_of_instructions_a_cycle() -> None:
     assert instructions_per_cycle(facts(1.99)) == pytest.approx(1.99)
     assert count_ports(facts(0.997)) == 1
     assert count_ports(facts(1.9)) == 2
-    assert count_ports(facts(2.1)) == 2
+    assert count_ports(facts(2.01)) == 2
+    assert count_ports(facts(2.1)) is None
+    assert count_ports(facts(3.24)) is None
     assert count_ports(facts(3.33)) is None
     assert count_ports(facts(0.44)) is None
 

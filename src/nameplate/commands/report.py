@@ -13,7 +13,9 @@ from nameplate.summarise import summarise
 
 
 def command(
-    *runs: Path, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("nameplate-report.html")
+    *runs: Path,
+    identify: bool = False,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("nameplate-report.html"),
 ) -> int:
     """Write an HTML report: one file, offline, charts and tables.
 
@@ -21,6 +23,8 @@ def command(
     ----------
     runs
         Run files (.jsonl); several are shown one after the other.
+    identify
+        Keep the hosts' names; by default they are "machine 1", "machine 2".
     output
         The file to write.
     """
@@ -28,6 +32,6 @@ def command(
 
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
-    write_html([summarise(read_run(run)) for run in runs], output)
+    write_html([summarise(read_run(run)) for run in runs], output, identify)
     print(f"wrote {output}")
     return 0

@@ -22,6 +22,7 @@ from nameplate.model import SCHEMA, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, describe, read_machine
 from nameplate.plan import DEFAULT_SLICE_S, build_plan, make_limits, read_plan, shipped_plans
 from nameplate.rated import parse_rated
+from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
 from nameplate.report.text import print_report
 from nameplate.store import RunFile, RunWriter, drop_partial_line, read_run
@@ -234,7 +235,7 @@ def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bo
     if json:
         from nameplate.report.exports.json import export  # noqa: PLC0415 (one of several formats)
 
-        sys.stdout.write(export(result))
+        sys.stdout.write(export(without_names([result])[0]))
     elif not quiet:
         print_report(result, path)
         print(f"\nrun file: {path}; show it again with: nameplate show {path}")

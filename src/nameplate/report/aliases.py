@@ -19,8 +19,8 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     return [_aliased(report, aliases) for report in reports]
 
 
-def alias_of(report: Report) -> str:
-    """How a report that came out of ``without_names`` calls its machine."""
+def name_of(report: Report) -> str:
+    """How a report calls its machine: by an alias, if it came out of ``without_names``."""
     return str(report.machine["hostname"])
 
 

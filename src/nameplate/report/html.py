@@ -17,15 +17,17 @@ SIZE_LIMIT = 1_500_000
 DETAILS = (Detail(2000, True), Detail(500, True), Detail(200, True), Detail(200, False), Detail(60, False))
 
 
-def write_html(reports: Sequence[Report], path: Path) -> None:
+def write_html(reports: Sequence[Report], path: Path, identify: bool = False) -> None:
     """Writes a report of one or several runs, whole or not at all. Raises FileError.
+
+    Hosts are called "machine 1", "machine 2" unless ``identify``.
 
     It stays below ``SIZE_LIMIT`` by drawing fewer points, and, for very long runs, by leaving single samples out of the
     embedded data; the page says so.
     """
-    nameless = without_names(reports)
+    named = list(reports) if identify else without_names(reports)
     for detail in DETAILS:
-        page = render(nameless, detail).encode()
+        page = render(named, detail).encode()
         if len(page) <= SIZE_LIMIT:
             break
     _write(page, path)

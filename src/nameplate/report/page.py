@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from nameplate import __version__
 from nameplate.model import Report, Result
-from nameplate.report.aliases import alias_of
+from nameplate.report.aliases import name_of
 from nameplate.report.bars import Bars, efficiencies
 from nameplate.report.beside import side_by_side
 from nameplate.report.cards import HEADINGS, HEADINGS_IN_WORDS, Card, make_card
@@ -79,7 +79,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
 def _section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> Section:
     return Section(
         anchor=f"run-{number}",
-        title=f"Run {number}: {alias_of(report)}",
+        title=f"Run {number}: {name_of(report)}",
         verdict=verdict(report),
         remarks=remarks(report),
         machine=machine_facts(report.machine),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nameplate.model import Report, Result
-from nameplate.report.aliases import alias_of
+from nameplate.report.aliases import name_of
 from nameplate.report.cells import headlines, title_of
 from nameplate.report.format import count, parameters, quantity, share
 from nameplate.summarise import CEILING_TOLERANCE
@@ -17,7 +17,7 @@ NOT_QUIET = 0.1
 def verdict(report: Report) -> str:
     """What the machine delivers of its nameplate, in one sentence, from those figures alone that have a rated value."""
     judged = _judged(report)
-    who = alias_of(report)
+    who = name_of(report)
     if not judged:
         return f"What {who} delivers of its nameplate is not known: nothing that was measured has a rated value."
     delivered = [_share_of_rated(result) for result in judged if result.better == "higher"]

@@ -8,8 +8,7 @@ from nameplate.model import SCHEMA, Report
 
 
 def export(report: Report) -> str:
-    """One object; a row has exactly the fields of ``Summary``. The host's name stays out of it."""
-    machine = {key: value for key, value in report.machine.items() if key != "hostname"}
+    """One object; a row has exactly the fields of ``Summary``."""
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
-    document = {"schema": SCHEMA, "machine": machine, "plan": report.run.plan.name, "rows": rows}
+    document = {"schema": SCHEMA, "machine": report.machine, "plan": report.run.plan.name, "rows": rows}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
