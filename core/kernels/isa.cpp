@@ -53,6 +53,13 @@ std::optional<Isa> parse_isa(std::string_view name) {
   return static_cast<Isa>(found - kNames.begin());
 }
 
+Isa widest_isa(const std::function<bool(Isa)>& has_kernels) {
+  const auto& isas = compiled_isas();
+  const auto found =
+      std::find_if(isas.rbegin(), isas.rend(), [&](Isa isa) { return !why_not(isa) && has_kernels(isa); });
+  return found == isas.rend() ? Isa::scalar : *found;
+}
+
 #if defined(__x86_64__)
 
 const std::vector<Isa>& compiled_isas() {

@@ -1,6 +1,7 @@
 // The instruction sets that kernels are compiled for, one by one, whatever the rest of the program is compiled for.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ std::optional<Isa> parse_isa(std::string_view name);
 
 // The ones this program was compiled with, the narrowest first.
 const std::vector<Isa>& compiled_isas();
+
+// The widest that this CPU has and that `has_kernels` accepts; scalar where there is none.
+Isa widest_isa(const std::function<bool(Isa)>& has_kernels);
 
 // Why this CPU or its operating system cannot run it; nothing if it can.
 std::optional<std::string> why_not(Isa isa);

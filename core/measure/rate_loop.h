@@ -1,5 +1,4 @@
-// Runs a rate kernel on a team of workers, with the core's clock taken in between. Shared by the probes that measure
-// how fast a unit computes.
+// Runs a rate kernel on a team of workers, with the core's clock taken in between.
 #pragma once
 
 #include <memory>

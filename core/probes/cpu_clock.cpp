@@ -7,14 +7,9 @@
 //
 // What it does not show: the nominal clock or the time-stamp counter's, and changes shorter than some 10 us.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "kernels/flops.h"
 #include "kernels/register_chain.h"
-#include "measure/rate_loop.h"
-#include "probe/error.h"
+#include "measure/rate_probe.h"
 #include "probe/registry.h"
 
 namespace nameplate {
@@ -34,40 +29,26 @@ RateKernel chain_kernel() {
   return kernel;
 }
 
-Isa widest_isa() {
-  const auto& isas = compiled_isas();
-  const auto found = std::find_if(isas.rbegin(), isas.rend(), [](Isa isa) {
-    return !why_not(isa) && !flops_kernels<double>(isa, FloatMix::add_mul).empty();
-  });
-  return found == isas.rend() ? Isa::scalar : *found;
-}
-
-std::vector<RateKernel> load_kernels(const std::string& under) {
-  if (under == "idle") return {chain_kernel()};
-  const Isa isa = *parse_isa(under);
-  if (const auto reason = why_not(isa)) refuse(fmt::format("under={}: {}", under, *reason));
+// fp64 fma, or add+mul where there is no fma.
+std::vector<RateKernel> load_kernels(Isa isa) {
   auto kernels = flops_kernels<double>(isa, FloatMix::fma);
   return kernels.empty() ? flops_kernels<double>(isa, FloatMix::add_mul) : kernels;
 }
 
-class CpuClock final : public Probe {
+class CpuClock final : public RateProbe {
  public:
+  CpuClock() : RateProbe(Unit::ops) {}
+
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
-    const auto threads = parameters.count_if_given("threads").value_or(machine.default_threads());
-    const std::string asked = parameters.word("under");
-    const std::string under = asked == "widest" ? to_string(widest_isa()) : asked;
-    loop_.emplace(load_kernels(under), static_cast<unsigned>(threads), Scaling::weak, machine.topology.allowed);
-    Prepared prepared{.resolved = parameters, .facts = loop_->fact_values()};
-    prepared.resolved.set("under", under);
-    prepared.resolved.set("threads", threads);
+    const std::string under = parameters.word("under");
+    if (under == "idle") return ready({chain_kernel()}, parameters, machine);
+    const auto has_kernels = [](Isa isa) { return isa != Isa::amx && !load_kernels(isa).empty(); };
+    const Isa isa = under == "widest" ? widest_isa(has_kernels) : *parse_isa(under);
+    require_isa("under", isa);
+    Prepared prepared = ready(load_kernels(isa), parameters, machine);
+    prepared.resolved.set("under", to_string(isa));
     return prepared;
   }
-
-  Work run(std::uint64_t repetitions) override { return loop_->run(repetitions, false); }
-  void verify() override { loop_->verify(); }
-
- private:
-  std::optional<RateLoop> loop_;
 };
 
 ProbeInfo info() {

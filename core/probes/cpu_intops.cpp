@@ -9,12 +9,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "kernels/amx.h"
 #include "kernels/intops.h"
 #include "kernels/vnni.h"
-#include "measure/rate_loop.h"
+#include "measure/rate_probe.h"
 #include "probe/error.h"
 #include "probe/registry.h"
 
@@ -38,61 +36,42 @@ std::vector<RateKernel> kernels_for(Isa isa, const std::string& precision, const
                               : intops_kernels<std::int64_t>(isa, integer_mix);
 }
 
-// The widest instruction set that this CPU has and that has this mix of this type.
 Isa best_isa(const std::string& precision, const std::string& mix) {
   if (mix == "dot") return why_not(Isa::amx) ? Isa::avx512 : Isa::amx;
-  const auto& isas = compiled_isas();
-  const auto found = std::find_if(isas.rbegin(), isas.rend(),
-                                  [&](Isa isa) { return !why_not(isa) && !kernels_for(isa, precision, mix).empty(); });
-  return found == isas.rend() ? Isa::scalar : *found;
+  return widest_isa([&](Isa isa) { return !kernels_for(isa, precision, mix).empty(); });
 }
 
-class CpuIntops final : public Probe {
+class CpuIntops final : public RateProbe {
  public:
+  CpuIntops() : RateProbe(Unit::ops) {}
+
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
     const std::string mix = parameters.word("mix");
     const std::string precision = parameters.word_if_given("precision").value_or(mix == "dot" ? "int8" : "int64");
     const auto asked = parameters.word_if_given("isa");
     const Isa isa = asked ? *parse_isa(*asked) : best_isa(precision, mix);
-    const auto threads = parameters.count_if_given("threads").value_or(machine.default_threads());
-    const Scaling scaling = parameters.word("scaling") == "weak" ? Scaling::weak : Scaling::strong;
-
-    if (const auto reason = why_not(isa)) refuse(fmt::format("isa={}: {}", to_string(isa), *reason));
+    require_isa("isa", isa);
     std::vector<RateKernel> kernels = kernels_for(isa, precision, mix);
     if (kernels.empty()) {
       refuse(fmt::format("isa={} has no instruction for mix={} precision={}", to_string(isa), mix, precision));
     }
-    loop_.emplace(std::move(kernels), static_cast<unsigned>(threads), scaling, machine.topology.allowed);
-    Prepared prepared{.resolved = parameters, .facts = loop_->fact_values()};
+    Prepared prepared = ready(std::move(kernels), parameters, machine);
     prepared.resolved.set("isa", to_string(isa));
     prepared.resolved.set("precision", precision);
-    prepared.resolved.set("threads", threads);
     return prepared;
   }
-
-  Work run(std::uint64_t repetitions) override { return loop_->run(repetitions, false); }
-  void verify() override { loop_->verify(); }
-
- private:
-  std::optional<RateLoop> loop_;
 };
 
 ProbeInfo info() {
   return {.name = "cpu_intops",
           .summary = "peak integer rate from registers, by instruction set, type and mix",
-          .parameters = {automatic_choice("isa", "instruction set",
-                                          {"scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve"},
-                                          "the widest that this CPU has for the mix"),
+          .parameters = {isa_parameter(),
                          automatic_choice("precision", "type of the operands (int8: dot only)",
                                           {"int32", "int64", "int8"}, "int64, or int8 for mix=dot"),
                          choice("mix",
                                 "operations; mixed is + − × ÷ in equal parts, dot the 8-bit dot product of VNNI or AMX",
                                 {"add", "mul", "mixed", "dot"}, "add"),
-                         threads_parameter(),
-                         choice("scaling",
-                                "weak: as much work for every thread; strong: 10^9 operations a repetition, split "
-                                "between the threads",
-                                {"weak", "strong"}, "weak")},
+                         threads_parameter(), scaling_parameter()},
           .counters = RateLoop::counters(),
           .facts = RateLoop::facts(),
           .needs = {},

@@ -1,0 +1,39 @@
+// What the probes share that measure how fast a unit computes: their parameters, and everything after the choice of the
+// kernels.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/isa.h"
+#include "measure/rate_loop.h"
+#include "probe/probe.h"
+
+namespace nameplate {
+
+Parameter isa_parameter();
+Parameter scaling_parameter();
+
+// Refuses an instruction set that this CPU lacks.
+void require_isa(const std::string& parameter, Isa isa);
+
+class RateProbe : public Probe {
+ public:
+  // `unit` says what the kernels' operations count as.
+  enum class Unit { flops, ops };
+  explicit RateProbe(Unit unit) : unit_(unit) {}
+
+  Work run(std::uint64_t repetitions) override { return loop_->run(repetitions, unit_ == Unit::flops); }
+  void verify() override { loop_->verify(); }
+
+ protected:
+  // Tunes and readies the kernels, which must not be empty; resolves `threads`.
+  Prepared ready(std::vector<RateKernel> kernels, const Parameters& parameters, const Machine& machine);
+
+ private:
+  Unit unit_;
+  std::optional<RateLoop> loop_;
+};
+
+}  // namespace nameplate
