@@ -83,7 +83,7 @@ def _row_name(result: Result, common: dict[str, Value]) -> str:
     known = load_probes().get(result.summary.probe)
     if known and result.summary.metric != known.metrics[0].name:
         return f"  {result.summary.metric}"
-    return parameters({n: v for n, v in result.summary.params.items() if n not in common}) or "measured"
+    return parameters({n: v for n, v in result.summary.params.items() if n not in common}) or result.summary.metric
 
 
 def _remarks(result: Result) -> list[str]:
