@@ -5,9 +5,9 @@
 //
 // What it does not show: what the tool costs beside a probe that needs memory, caches or the network.
 
-#include "kernels/register_chain.h"
 #include "machine/machine.h"
 #include "measure/clock.h"
+#include "measure/keep_alive.h"
 #include "measure/team.h"
 #include "probe/registry.h"
 
@@ -38,7 +38,7 @@ class Null final : public Probe {
  private:
   void idle() const {
     for (std::uint64_t i = 0; i < repetitions_; ++i) {
-      asm volatile("");
+      keep_alive(i);
       if (duration_ == 0) continue;
       const Ticks end = Clock::now() + duration_;
       while (Clock::now() < end) {

@@ -118,6 +118,14 @@ def test_an_empty_run_costs_what_reading_the_clock_twice_costs(core_path: Path) 
     assert shortest <= 10 * (clock["cost_s"] + clock["resolution_s"])
 
 
+def test_an_empty_loop_is_not_optimised_away(core_path: Path) -> None:
+    """Otherwise no number of repetitions would ever make a sample long enough, and calibration would not end."""
+    records = ask(core_path, {"id": "x", "probe": "null", "params": {"duration": "0"}, "max_samples": 1})
+    sample = next(record for record in records if record["type"] == "sample")
+    assert sample["elapsed_s"] >= 0.01
+    assert 1_000 < sample["repetitions"] < 10**9
+
+
 def test_a_hanging_core_is_killed_after_its_deadline(use_faulty_core: None) -> None:
     records: list[Header | Sample | Outcome] = []
     core = CoreProcess(records.append)
