@@ -76,11 +76,15 @@ void serve_requests(const nameplate::RecordWriter& writer, const nameplate::Root
   writer.write({{"type", "end"}, {"experiments", experiments}, {"interrupted", nameplate::g_stop_requested.load()}});
 }
 
-// A stop is a flag that the sampler looks at between samples. Without SA_RESTART, so that a read waiting for the next
-// request ends too.
+// A stop is a flag that the sampler looks at between samples; asked twice, the program ends at once. Without
+// SA_RESTART, so that a read waiting for the next request ends too.
 void install_signal_handlers() {
   struct sigaction action {};
-  action.sa_handler = [](int) { nameplate::g_stop_requested = true; };
+  action.sa_handler = [](int) {
+    constexpr int kStoppedBySignal = 130;
+    if (nameplate::g_stop_requested) _exit(kStoppedBySignal);
+    nameplate::g_stop_requested = true;
+  };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   // The reader's death shows as an error of write, which ends the program in order.

@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include "measure/team.h"
+#include "probe/error.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -24,10 +27,22 @@ class OpenMpTeam final : public Team {
   }
 };
 
+// A runtime with a thread limit gives fewer without a word; the missing workers' times would be nonsense.
+void require_threads(unsigned size) {
+  unsigned given = 0;
+#pragma omp parallel num_threads(size)
+  {
+#pragma omp single
+    given = static_cast<unsigned>(omp_get_num_threads());
+  }
+  if (given != size) fail(fmt::format("OpenMP gives {} of {} threads: is OMP_THREAD_LIMIT set?", given, size));
+}
+
 }  // namespace
 
 std::unique_ptr<Team> make_openmp_team(unsigned size, const Placement& placement) {
   omp_set_dynamic(0);
+  require_threads(size);
   return std::make_unique<OpenMpTeam>(size, placement);
 }
 

@@ -16,6 +16,8 @@ std::atomic<bool> g_stop_requested = false;
 
 namespace {
 
+constexpr double kShortSample_s = 10e-3;
+constexpr double kLargestGrowth = 10;
 constexpr double kClockSteps = 1000;              // a sample lasts at least this many of the clock's steps
 constexpr double kFlushSampleLongerThan_s = 0.5;  // below that the reader would disturb the next sample
 constexpr std::uint64_t kMostRepetitions = std::uint64_t{1} << 50U;
@@ -88,6 +90,7 @@ class Experiment {
  private:
   void measure(const RegisteredProbe& registered);
   void calibrate();
+  double shorter_of_two_s();
   void take_samples(double end_s);
   void take_series(double end_s);
   Work run_once(std::uint64_t repetitions) {
@@ -152,32 +155,42 @@ void Experiment::measure(const RegisteredProbe& registered) {
   probe_->verify();
 }
 
-// Doubles the repetitions until a call is long enough to be timed, then scales them to the sample's length; the calls
-// warm the machine up meanwhile.
+// Doubles the repetitions until a call is long enough to be timed, then grows them towards the sample's length; the
+// calls warm the machine up meanwhile. A single call may have been held up, so the shorter of two counts.
 void Experiment::calibrate() {
   stage_ = Stage::run;
-  const double timeable_s = std::max(request_.sample_s > 0 ? std::min(request_.sample_s, 0.01) : 0.0,
-                                     kClockSteps * Clock::get().info().resolution_s);
+  const double timeable_s =
+      std::max(std::min(request_.sample_s, kShortSample_s), kClockSteps * Clock::get().info().resolution_s);
+  const double wanted_s = std::max(request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
   if (request_.repetitions) repetitions_ = *request_.repetitions;
   while (!g_stop_requested) {
-    Total total;
-    total.add(run_once(repetitions_), repetitions_, *info_);
-    const bool long_enough =
-        request_.repetitions || total.elapsed_s() >= timeable_s || repetitions_ >= kMostRepetitions;
-    if (long_enough && now_s() >= warm_s) {
-      if (!request_.repetitions && total.elapsed_s() < request_.sample_s) {
-        const double scale = request_.sample_s / std::max(total.elapsed_s(), 1e-9);
-        repetitions_ = static_cast<std::uint64_t>(std::ceil(static_cast<double>(repetitions_) * scale));
-      }
-      return;
+    const double elapsed_s = shorter_of_two_s();
+    if (request_.repetitions || elapsed_s >= wanted_s || repetitions_ >= kMostRepetitions) {
+      if (now_s() >= warm_s) return;
+    } else if (elapsed_s < timeable_s) {
+      repetitions_ *= 2;
+    } else {
+      const double growth = std::min(wanted_s / elapsed_s, kLargestGrowth);
+      repetitions_ = static_cast<std::uint64_t>(std::ceil(static_cast<double>(repetitions_) * growth));
+      // The last step is taken on trust: trying it out would take as long as the samples themselves.
+      if (elapsed_s * growth >= wanted_s && request_.sample_s > kShortSample_s) return;
     }
-    if (!long_enough) repetitions_ *= 2;
   }
 }
 
+double Experiment::shorter_of_two_s() {
+  const auto once_s = [this] {
+    Total total;
+    total.add(run_once(repetitions_), repetitions_, *info_);
+    return total.elapsed_s();
+  };
+  const double first_s = once_s();
+  return request_.repetitions || first_s > kShortSample_s * kLargestGrowth ? first_s : std::min(first_s, once_s());
+}
+
 void Experiment::take_samples(double end_s) {
-  do {
+  while (!enough()) {
     stage_ = Stage::prepare;
     probe_->prepare();
     stage_ = Stage::run;
@@ -187,7 +200,8 @@ void Experiment::take_samples(double end_s) {
     total.add(run_once(repetitions_), repetitions_, *info_);
     keep(total, disturbance_.read() - before, burst_s);
     if (total.elapsed_s() > kFlushSampleLongerThan_s) flush();
-  } while (now_s() < end_s && !enough());
+    if (now_s() >= end_s) return;
+  }
 }
 
 // One sample per interval, from boundary to boundary: what the tool itself takes in between is inside a sample, so the
@@ -201,7 +215,8 @@ void Experiment::take_series(double end_s) {
   Ticks begin = origin;
   Disturbance before = disturbance_.read();
   while (!enough() && clock.seconds(begin) < end_s) {
-    const Ticks boundary = origin + interval * (samples_ + 1);
+    // The next one in time, not in number: after a stall, samples of a whole interval follow again.
+    const Ticks boundary = origin + interval * ((begin - origin) / interval + 1);
     const double burst_s = clock.seconds(run_burst());
     Total total;
     Ticks now = 0;
@@ -293,6 +308,7 @@ Request parse_request(const std::string& line) {
     read_field(json, "max_samples", request.max_samples);
     read_field(json, "repetitions", request.repetitions);
     read_field(json, "interval_s", request.interval_s);
+    if (request.interval_s && !(*request.interval_s > 0)) fail("interval_s must be more than 0");
     return request;
   } catch (const nlohmann::json::exception& error) {
     fail(fmt::format("not a request: {}", error.what()));

@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 #include "measure/team.h"
+#include "probe/error.h"
 
 namespace nameplate {
 
@@ -52,8 +56,13 @@ class ThreadTeam final : public Team {
         go_(oversubscribed()),
         finished_(oversubscribed()),
         callers_binding_(placement.cpu_of(0)) {
-    for (unsigned worker = 1; worker < size; ++worker) {
-      threads_.emplace_back([this, worker, cpu = placement.cpu_of(worker)] { serve(worker, cpu); });
+    try {
+      for (unsigned worker = 1; worker < size; ++worker) {
+        threads_.emplace_back([this, worker, cpu = placement.cpu_of(worker)] { serve(worker, cpu); });
+      }
+    } catch (const std::system_error& error) {
+      go_.raise();  // lets those that started go home; a half-built team has no destructor to do it
+      fail(fmt::format("cannot start {} threads, only {}: {}", size, threads_.size() + 1, error.what()));
     }
   }
 

@@ -56,18 +56,18 @@ class Progress(Protocol):
 
 @dataclass
 class Control:
-    """How the user's Ctrl-C reaches a run: ``request`` is called from a signal handler."""
+    """How the user's Ctrl-C reaches a run: ``request`` is called from a signal handler.
+
+    To leave at once the handler raises; the core is then killed where it was started.
+    """
 
     stopped: bool = False
     core: Core | None = None
 
     def request(self) -> None:
-        """Ends the run after the present sample; the second time at once."""
-        if self.core is not None:
-            if self.stopped:
-                self.core.kill()
-            else:
-                self.core.interrupt()
+        """Ends the run after the present sample."""
+        if self.core is not None and not self.stopped:
+            self.core.interrupt()
         self.stopped = True
 
 
@@ -171,7 +171,7 @@ class Session:
             self.write(msgspec.structs.replace(record, round=number))
 
         limits = self.plan.limits
-        slice_s = limits.series_s or experiment.slice_s
+        slice_s = self._slice_s(experiment)
         longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or 0.0)
         deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + self.grace_s
         try:
@@ -184,7 +184,9 @@ class Session:
             self.progress.warn(f"{experiment.id}: {error}")
             self._note(Measurement(msgspec.structs.replace(outcome, round=number), samples))
             return False
-        self._note(Measurement(msgspec.structs.replace(outcome, round=number), samples))
+        # A request that the core could not read is answered without its name.
+        named = msgspec.structs.replace(outcome, id=experiment.id, round=number)
+        self._note(Measurement(named, samples))
         return True
 
     def _gone(self, experiment: Experiment, error: CoreError) -> Outcome:
@@ -226,6 +228,11 @@ class Session:
         width = relative_half_width(measured.headlines)
         return "precision" if width is not None and width <= limits.precision else ""
 
+    def _slice_s(self, experiment: Experiment) -> float:
+        """How long samples are taken in a round; with --samples and --time, long enough for all of them."""
+        limits = self.plan.limits
+        return limits.series_s or max(experiment.slice_s, (limits.samples or 1) * (limits.sample_s or 0.0))
+
     def _time_left(self) -> tuple[float, float]:
         """How much of the run is done, and how long the rest may take at most."""
         spent_s = self.clock() - self._began
@@ -234,7 +241,7 @@ class Session:
             return min(1.0, spent_s / limits.budget_s), max(0.0, limits.budget_s - spent_s)
         done = sum(len(self._measured[experiment.id].rounds) for experiment in self.plan.experiments)
         total = limits.rounds * len(self.plan.experiments)
-        each_s = limits.series_s or max(limits.sample_s or 0.0, self.plan.experiments[0].slice_s)
+        each_s = self._slice_s(self.plan.experiments[0])
         return done / total, (total - done) * (spent_s / done if done else each_s)
 
     def _finish(self) -> Stop:

@@ -135,10 +135,14 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A nameplate value in SI base units, and where it comes from; without a value, why there is none."""
+    """A nameplate value in SI base units, and where it comes from; without a value, why there is none.
+
+    ``is_ceiling`` is False for a value that a healthy machine may pass: a base clock below its turbo.
+    """
 
     value: float | None
     source: str
+    is_ceiling: bool = True
 
 
 class Run(Record, frozen=True, kw_only=True):

@@ -117,17 +117,24 @@ class CoreProcess:
             stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C reaches nameplate only, which ends the core in order
         )
-        if nice:
-            os.setpriority(os.PRIO_PROCESS, self._process.pid, nice)
         assert self._process.stdout is not None
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
         self._buffer = b""
+        try:
+            if nice:
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, nice)
+            on_record(self._read_header())
+        except BaseException:
+            self.kill()
+            raise
+
+    def _read_header(self) -> Header:
         header = self._read(time.monotonic() + START_DEADLINE_S)
         if not isinstance(header, Header):
             raise CoreMissing("nameplate-core did not begin with a header: run script/bootstrap")
         check_schema(header.schema, "nameplate-core")
-        on_record(header)
+        return header
 
     def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
         """Raises CoreDied or CoreHung; the process is gone then."""
@@ -157,13 +164,13 @@ class CoreProcess:
         self._reap()
 
     def interrupt(self) -> None:
-        """It ends after the present sample."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
+        """It ends after the present sample. Called from a signal handler: it waits for nothing."""
+        if self._process.returncode is None:
+            os.kill(self._process.pid, signal.SIGINT)
 
     def kill(self) -> None:
-        """It ends now."""
-        if self._process.poll() is None:
+        """It ends now, and its streams are closed. Harmless when it has ended before."""
+        if self._process.returncode is None:
             self._process.kill()
         self._reap()
 
@@ -193,5 +200,10 @@ class CoreProcess:
                 raise self._died()
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
-        record: CoreRecord = _decoder.decode(line)
+        try:
+            record: CoreRecord = _decoder.decode(line)
+        except msgspec.DecodeError as error:
+            self.kill()
+            text = line[:80].decode(errors="replace")
+            raise CoreDied(f"nameplate-core wrote what is no record of schema {SCHEMA}: {error}: {text}") from None
         return record

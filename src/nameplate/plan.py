@@ -91,7 +91,7 @@ def build_plan(text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping
             cells += _written_cells(entry, probes)
         except UsageError as error:
             raise UsageError(f"plan {text.name}: {error}") from None
-    unique = {cell.id: cell for cell in cells}
+    unique = {(cell.probe, frozenset(cell.params.items())): cell for cell in cells}
     return Plan(text.name, list(unique.values()), make_limits({**text.limits, **options}))
 
 

@@ -13,7 +13,7 @@ from nameplate.units import parse_quantity
 # A core never begins more instructions in a cycle than it has ports, but for the error of the measured clock; a mix
 # that keeps its ports busy less than this leaves open how many there are.
 OVER_PORTS = 0.01
-UNDER_PORTS = 0.08
+UNDER_PORTS = 0.05
 
 
 def parse_rated(lines: Iterable[str]) -> dict[str, float]:
@@ -30,6 +30,8 @@ def parse_rated(lines: Iterable[str]) -> dict[str, float]:
             if not equals or not key.strip():
                 raise UsageError(f"'{part}' is not a rated value: write KEY=VALUE, such as memory=59.7GB/s")
             value, unit = parse_quantity(text.strip())
+            if value <= 0:
+                raise UsageError(f"'{part.strip()}' is not a rated value: it must be more than 0")
             result[f"{key.strip()} {unit}"] = value
     return result
 
@@ -84,7 +86,7 @@ def nominal_clock(machine: Mapping[str, Any]) -> Rated:
     if cpu["maximum_frequency_hz"]:
         return Rated(cpu["maximum_frequency_hz"], "maximum of cpufreq")
     if cpu["base_frequency_hz"]:
-        return Rated(cpu["base_frequency_hz"], "base clock by cpufreq or the model's name")
+        return Rated(cpu["base_frequency_hz"], "base clock by cpufreq or the model's name", is_ceiling=False)
     return Rated(None, "the system shows no nominal clock (usual in a guest); give one with --rated cpu_clock=3.5GHz")
 
 

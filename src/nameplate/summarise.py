@@ -5,7 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from nameplate.model import Outcome, Rated, Report, Result, Run, Sample, Series, Summary, Value
+import msgspec
+
+from nameplate.model import Outcome, Rated, Report, Result, Run, Sample, Series, Summary
 from nameplate.probes import Cell, Metric, Probe, load_probes
 from nameplate.rated import overriding
 from nameplate.stats import median, median_interval, reached_by
@@ -18,6 +20,11 @@ SWITCHES_PER_S = 50.0
 # A measured value may lie this far over its ceiling before one of the two is called wrong.
 CEILING_TOLERANCE = 0.005
 
+_NOT_REACHED = {
+    "budget": "the budget was spent before its turn: raise --budget, or measure fewer cells",
+    "interrupted": "the run was stopped before its turn",
+    "truncated": "the run was cut off before its turn",
+}
 _WORST_FIRST = ("invalid", "failed", "skipped", "ok")
 
 
@@ -33,14 +40,11 @@ def headline(measurement: Measurement, machine: dict[str, object]) -> float | No
 def summarise(file: RunFile) -> Report:
     """Every metric of every experiment of a run, in the plan's order."""
     machine = file.headers[0].machine if file.headers else {}
-    by_id: dict[str, list[Measurement]] = {experiment.id: [] for experiment in file.run.plan.experiments}
-    for measurement in file.measurements:
-        by_id.setdefault(measurement.outcome.id, []).append(measurement)
+    by_id = _whole_rounds(file)
     results = [
         result
-        for experiment, measurements in by_id.items()
-        if measurements
-        for result in _results(file, experiment, measurements, machine)
+        for experiment in file.run.plan.experiments
+        for result in _results(file, experiment, by_id[experiment.id], machine)
     ]
     return Report(
         run=file.run,
@@ -53,28 +57,43 @@ def summarise(file: RunFile) -> Report:
     )
 
 
+def _whole_rounds(file: RunFile) -> dict[str, list[Measurement]]:
+    """Each experiment's measurements, one a round: a slice that was cut short counts only where there is no other."""
+    whole: dict[str, dict[int, Measurement]] = {experiment.id: {} for experiment in file.run.plan.experiments}
+    cut: dict[str, list[Measurement]] = {}
+    for measurement in file.measurements:
+        outcome = measurement.outcome
+        if outcome.interrupted and outcome.ending == "ok":
+            cut[outcome.id] = [measurement]
+        elif outcome.id in whole:
+            whole[outcome.id][outcome.round] = measurement
+    return {identity: [*rounds.values()] or cut.get(identity, []) for identity, rounds in whole.items()}
+
+
 def _results(
-    file: RunFile, experiment: str, measurements: list[Measurement], machine: dict[str, object]
+    file: RunFile, experiment: Experiment, measurements: list[Measurement], machine: dict[str, object]
 ) -> list[Result]:
+    stop = file.stop.reasons.get(experiment.id, "") if file.stop else "truncated"
+    probe = load_probes().get(experiment.probe)
+    if probe is None:
+        return [_without_number(experiment, None, f"this nameplate does not know the probe {experiment.probe}", stop)]
+    if not measurements:
+        return [_without_number(experiment, None, _NOT_REACHED.get(stop, "was not measured"), stop)]
     worst = min((m.outcome for m in measurements), key=lambda outcome: _WORST_FIRST.index(outcome.ending))
-    stop = file.stop.reasons.get(experiment, "") if file.stop else "truncated"
-    probe = load_probes().get(worst.probe)
     with_samples = [measurement for measurement in measurements if measurement.samples]
-    if probe is None or worst.ending != "ok" or not with_samples:
-        return [_without_number(experiment, worst, probe, stop)]
+    if worst.ending != "ok" or not with_samples:
+        return [_without_number(experiment, worst, worst.reason or "ended before its first sample", stop)]
     return [
-        _Figures(file.run, probe, metric, with_samples, machine).result(experiment, stop) for metric in probe.metrics
+        _Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop) for metric in probe.metrics
     ]
 
 
-def _without_number(experiment: str, outcome: Outcome, probe: Probe | None, stop: str) -> Result:
+def _without_number(experiment: Experiment, outcome: Outcome | None, reason: str, stop: str) -> Result:
+    probe = load_probes().get(experiment.probe)
     metric = probe.metrics[0] if probe else None
-    reason = outcome.reason or ("interrupted before its first sample" if outcome.interrupted else "")
-    if probe is None:
-        reason = f"this nameplate does not know the probe {outcome.probe}"
     summary = Summary(
-        probe=outcome.probe,
-        params=outcome.params or _params_of(experiment),
+        probe=experiment.probe,
+        params=outcome.params if outcome and outcome.params else experiment.params,
         metric=metric.name if metric else "",
         value=None,
         unit=metric.unit if metric else "",
@@ -88,13 +107,13 @@ def _without_number(experiment: str, outcome: Outcome, probe: Probe | None, stop
         p99=None,
         rated=None,
         efficiency=None,
-        outcome=outcome.ending if outcome.ending != "ok" else "failed",
+        outcome=outcome.ending if outcome and outcome.ending != "ok" else "failed",
         reason=reason,
         stop=stop,
         disturbed=0.0,
     )
     return Result(
-        id=experiment,
+        id=experiment.id,
         summary=summary,
         better=metric.better if metric else "higher",
         rated=Rated(None, reason),
@@ -102,15 +121,9 @@ def _without_number(experiment: str, outcome: Outcome, probe: Probe | None, stop
         series=Series([], [], []),
         round_values=[],
         utilisation=0.0,
-        oversubscribed=outcome.oversubscribed,
+        oversubscribed=outcome.oversubscribed if outcome else False,
         facts={},
     )
-
-
-def _params_of(experiment: str) -> dict[str, Value]:
-    """The parameters that were asked for, when set-up never resolved them."""
-    pairs = (word.partition("=") for word in experiment.split(" ")[1:])
-    return {name: value for name, _, value in pairs}
 
 
 def is_disturbed(sample: Sample, oversubscribed: bool, usual_burst_s: float) -> bool:
@@ -169,12 +182,12 @@ class _Figures:
             self._probe.rated(self._metric, cell, m.samples)
             for cell, m in zip(self._cells, self._measurements, strict=True)
         ]  # fmt: skip
-        known = [(value, c.value, c.source) for value, c in zip(self._rounds, ceilings, strict=True) if c.value]
+        known = [(value, c.value, c) for value, c in zip(self._rounds, ceilings, strict=True) if c.value is not None]
         if 2 * len(known) <= len(ceilings):
-            return Rated(None, next(c.source for c in ceilings if c.value is None)), []
-        ceiling = median([c for _, c, _ in known])
-        nearest_source = min(known, key=lambda item: abs(item[1] - ceiling))[2]
-        return Rated(ceiling, nearest_source), [value / c for value, c, _ in known]
+            return next(c for c in ceilings if c.value is None), []
+        middle = median([ceiling for _, ceiling, _ in known])
+        nearest = min(known, key=lambda item: abs(item[1] - middle))[2]
+        return msgspec.structs.replace(nearest, value=middle), [value / ceiling for value, ceiling, _ in known]
 
     def _summary(self, stop: str, rated: Rated, efficiencies: list[float]) -> Summary:
         interval = median_interval(self._rounds)
@@ -223,7 +236,7 @@ def _notes(file: RunFile, results: list[Result]) -> list[str]:
     for result in results:
         if result.summary.value is None:
             notes.append(f"{result.id}: {result.summary.outcome}: {result.summary.reason}")
-        if result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
+        if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
             notes.append(
                 f"{result.id}: measured {result.efficiency_ci[0]:.1%} of its ceiling or more: one of the two is wrong "
                 f"({result.rated.source})"

@@ -78,7 +78,7 @@ def _range_values(parameter: Parameter, match: re.Match[str], text: str) -> list
         step = read(match[4])
         if step < 1 or (high - low) // step > MOST_VALUES:
             raise UsageError(f"{parameter.name}={text}: the step gives no or more than {MOST_VALUES} values")
-        return list(range(low, high + 1, step))
+        return sorted({*range(low, high + 1, step), high})
     factor = _factor(parameter, match[4], text)
     if low < 1:
         raise UsageError(f"{parameter.name}={text}: a range by a factor begins at 1 or above")

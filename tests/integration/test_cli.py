@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from nameplate.model import Summary
+from nameplate.native import core_path
 from nameplate.store import read_run
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
@@ -95,6 +96,8 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
         (["run", "null", "--rated", "none.txt"], ["cannot read the rated values in none.txt"]),
         (["run", "null", "--resume", "none.jsonl"], ["cannot read none.jsonl"]),
         (["run", "null", "-o", "no/such/x.jsonl"], ["cannot write no/such/x.jsonl: No such file or directory"]),
+        (["run", "null", "--seed", "-1"], ["--seed -1 is not possible: 0 or more"]),
+        (["run", "null", "--rated", "cpu=0GHz"], ["must be more than 0"]),
         (["run", "--frob"], ["--frob"]),
         (["frob"], ["frob"]),
         (["show", "none.jsonl"], ["cannot read none.jsonl: No such file or directory"]),
@@ -203,7 +206,44 @@ def test_what_tells_also_tells_programs(arguments: list[str], tmp_path: Path) ->
         assert json.loads(nameplate(*arguments, "--json", cwd=tmp_path).stdout)
 
 
+def test_a_budget_that_is_too_small_names_what_was_not_measured(tmp_path: Path) -> None:
+    answer = nameplate("run", "null", "threads=1..40+1", "--budget", "300ms", cwd=tmp_path)
+    assert answer.returncode == 3
+    assert "the budget was spent before its turn: raise --budget" in answer.stdout
+
+
+def test_resume_goes_on_with_the_same_plan_and_machine_only(tmp_path: Path) -> None:
+    nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
+    assert_one_line(nameplate("run", "--resume", "x.jsonl", "--rounds", "9", cwd=tmp_path), 2, "leave out rounds")
+    text = (tmp_path / "x.jsonl").read_text().replace(f'"hostname":"{socket.gethostname()}"', '"hostname":"elsewhere"')
+    (tmp_path / "y.jsonl").write_text(text)
+    assert_one_line(nameplate("run", "--resume", "y.jsonl", cwd=tmp_path), 2, "was measured on another host")
+
+
 # Faults.
+
+
+@pytest.mark.parametrize("engine", ["thread", "openmp"])
+def test_threads_that_the_system_does_not_give_are_a_failure_not_a_hang(engine: str, tmp_path: Path) -> None:
+    limits = {"thread": "ulimit -v 400000;", "openmp": "export OMP_THREAD_LIMIT=2;"}
+    python = f"{sys.executable} -m nameplate run null engine={engine} threads=300 --rounds 1 --json -o x.jsonl"
+    core = json.dumps(str(core_wrapper(tmp_path, limits[engine])))
+    answer = subprocess.run(
+        ["sh", "-c", f"NAMEPLATE_CORE={core} {python}"],
+        capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert answer.returncode == 3, answer.stderr
+    reason = rows_of(answer)[0]["reason"]
+    assert isinstance(reason, str)
+    assert reason.startswith(("cannot start 300 threads, only", "OpenMP gives 2 of 300 threads"))
+
+
+def core_wrapper(directory: Path, limit: str) -> Path:
+    """A nameplate-core that runs under a limit of the shell."""
+    path = directory / "limited-core"
+    path.write_text(f'#!/bin/sh\n{limit} exec {core_path()} "$@"\n')
+    path.chmod(0o755)
+    return path
 
 
 @pytest.mark.usefixtures("use_faulty_core")

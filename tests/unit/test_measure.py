@@ -99,6 +99,18 @@ def test_an_interrupted_run_stops_and_says_so() -> None:
     assert cores.stop().reasons == {"a": "interrupted", "b": "interrupted"}
 
 
+def test_samples_of_a_given_length_all_fit_into_the_slice() -> None:
+    cores = FakeCores(steady)
+    cores.session(plan("a", rounds=1, samples=3, sample_s=10.0), rate).run()
+    assert cores.now == 30.0
+
+
+def test_a_request_that_the_core_rejects_is_not_asked_again() -> None:
+    cores = FakeCores(lambda identity, before: [outcome("", "failed")])
+    cores.session(plan("a"), rate).run()
+    assert len(cores.asked) == 1
+
+
 def test_a_resumed_run_measures_only_what_is_missing() -> None:
     cores = FakeCores(steady)
     session = cores.session(plan("a", "b", rounds=3), rate)

@@ -30,7 +30,7 @@ def facts(per_cycle: float) -> dict[str, float]:
 def test_ports_are_a_whole_number_of_instructions_a_cycle() -> None:
     assert instructions_per_cycle(facts(1.99)) == pytest.approx(1.99)
     assert count_ports(facts(0.997)) == 1
-    assert count_ports(facts(1.9)) == 2
+    assert count_ports(facts(1.92)) == 2
     assert count_ports(facts(2.01)) == 2
     assert count_ports(facts(2.1)) is None
     assert count_ports(facts(3.24)) is None
@@ -60,7 +60,9 @@ def test_the_textbook_takes_the_clock_on_paper() -> None:
 
 def test_a_guest_without_a_nominal_clock_says_so() -> None:
     assert nominal_clock(machine(2.3e9, 3.7e9, None)).value == 3.7e9
+    assert nominal_clock(machine(2.3e9, 3.7e9, None)).is_ceiling
     assert nominal_clock(machine(2.3e9, None, None)).value == 2.3e9
+    assert not nominal_clock(machine(2.3e9, None, None)).is_ceiling  # turbo goes past it
     unknown = nominal_clock(machine(None, None, 2.6e9))
     assert unknown.value is None
     assert "--rated cpu_clock=" in unknown.source
@@ -78,7 +80,7 @@ def test_given_values_override_by_probe_then_by_area_and_unit() -> None:
     assert overriding(rated, "disk_block", "B/s") is None
 
 
-@pytest.mark.parametrize("line", ["memory", "=5GB/s", "memory=fast", "memory=5"])
+@pytest.mark.parametrize("line", ["memory", "=5GB/s", "memory=fast", "memory=5", "memory=0GB/s"])
 def test_a_rated_value_that_is_none(line: str) -> None:
     with pytest.raises(UsageError):
         parse_rated([line])

@@ -131,3 +131,22 @@ def test_a_run_without_an_end_is_truncated_and_no_note_names_its_file() -> None:
 
 def test_a_run_without_any_measurement_has_no_rows() -> None:
     assert summarise(RunFile("x.jsonl", run(plan("a")), [], [], None, 0, 0)).results == []
+
+
+def test_an_experiment_that_was_never_reached_is_not_passed_over() -> None:
+    which = run(plan("a", "b"))
+    stop = Stop(reasons={"a": "precision", "b": "budget"}, elapsed_s=1.0, interrupted=False)
+    report = summarise(RunFile("x.jsonl", which, [header()], rounds(480_000_000), stop, 0, 0))
+    missing = report.results[-1].summary
+    assert (missing.outcome, missing.value) == ("failed", None)
+    assert "the budget was spent before its turn" in missing.reason
+    assert any("b: failed" in note for note in report.notes)
+
+
+def test_a_slice_that_was_cut_short_is_no_round_of_its_own() -> None:
+    cut = Measurement(outcome("a", round_number=6, interrupted=True), [sample("a", 0, 48_000)])
+    whole = rounds(*[480_000_000] * 6)
+    assert rate_of(report_of([*whole, cut])).summary.rounds == 6
+    assert rate_of(report_of([*whole, cut])).summary.ci == pytest.approx((48e9, 48e9))
+    alone = rate_of(report_of([cut])).summary
+    assert (alone.rounds, alone.value) == (1, pytest.approx(48_000 / 0.01))

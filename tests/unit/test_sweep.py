@@ -72,6 +72,7 @@ def test_a_geometric_range_has_both_ends_and_grows_by_the_factor(low: int, more:
 def test_ranges() -> None:
     assert parse_values(SIZE, "1KiB..8KiB*2") == [1024, 2048, 4096, 8192]
     assert parse_values(SIZE, "1KB..3KB+1000") == [1000, 2000, 3000]
+    assert parse_values(COUNT, "1..8+2") == [1, 3, 5, 7, 8]
     assert parse_values(COUNT, "1,2,4,8,2") == [1, 2, 4, 8]
     assert len(parse_values(SIZE, "1KiB..1GiB*1.09050773")) == 161
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -99,9 +99,13 @@ def command(  # noqa: PLR0913 (the options of the command line)
               "warmup": warmup, "series": series}  # fmt: skip
     options = {name: text for name, text in limits.items() if text is not None}
     nice = _nice(priority)
+    if seed is not None and seed < 0:
+        raise UsageError(f"--seed {seed} is not possible: 0 or more")
     if resume is not None:
         earlier = read_run(resume)
+        _check_resumable(earlier, [*options, *parameters, *rated, *(["-o"] if output else [])])
         header, path = earlier.run, resume
+        nice = _nice(header.priority)
     else:
         earlier = None
         header = _make_run(_choose(what, parameters, describe(), options), seed, _rated(rated), priority)
@@ -113,6 +117,27 @@ def command(  # noqa: PLR0913 (the options of the command line)
     result = summarise(read_run(path))
     _show(result, path, report, json, quiet)
     return _exit_code(result)
+
+
+def _check_resumable(earlier: RunFile, options: Sequence[str]) -> None:
+    """A run is one machine, one core and one plan; rounds of two would be one median of two things."""
+    if options:
+        raise UsageError(f"--resume takes the plan from {earlier.path}: leave out {options[0]}")
+    if not earlier.headers:
+        return
+    before, today = earlier.headers[-1].machine, read_machine()
+    for what, key in (("host", "hostname"), ("CPU", "cpu"), ("topology", "topology")):
+        if _stable(before[key]) != _stable(today[key]):
+            raise UsageError(
+                f"{earlier.path} was measured on another {what}: --resume goes on with the same machine only"
+            )
+    if earlier.run.version != __version__:
+        raise UsageError(f"{earlier.path} was measured by nameplate {earlier.run.version}, this is {__version__}")
+
+
+def _stable(facts: Any) -> Any:
+    """Without the clock that /proc/cpuinfo lists, which moves."""
+    return {k: v for k, v in facts.items() if k != "listed_frequency_hz"} if isinstance(facts, dict) else facts
 
 
 def _nice(priority: str) -> int:
@@ -221,7 +246,8 @@ def _stoppable(control: Control) -> Iterator[None]:
         control.request()
         if second:
             raise Interrupted("stopped at once; what was measured before is kept")
-        print("\nstopping after the present sample; once more to leave at once", file=sys.stderr)
+        # Not by print, which may be what was interrupted.
+        os.write(2, b"\nstopping after the present sample; once more to leave at once\n")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
