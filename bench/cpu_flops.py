@@ -82,8 +82,12 @@ def main() -> None:
                 efficiencies += [efficiency] if efficiency is not None else []
             interval = median_interval(ratios)
             text = f"{interval.low:.3f} to {interval.high:.3f}" if interval else "no interval below 6 pairs"
-            share = f"efficiency {statistics.median(efficiencies):.3f}" if efficiencies else "efficiency unknown"
-            if own := median_interval(efficiencies) if efficiencies else None:
+            share = (
+                f"efficiency {statistics.median(efficiencies):.3f}"
+                if 2 * len(efficiencies) > pairs
+                else "efficiency unknown"
+            )
+            if own := median_interval(efficiencies) if 2 * len(efficiencies) > pairs else None:
                 share += f" ({own.low:.3f} to {own.high:.3f})"
             print(
                 f"  {isa} {mix} threads={threads}: {statistics.median(ours) / 1e9:.2f} GFLOP/s, {test} "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from nameplate.model import Outcome, Rated, Report, Result, Run, Sample, Series, Summary
+from nameplate.model import Experiment, Outcome, Rated, Report, Result, Run, Sample, Series, Summary
 from nameplate.probes import Cell, Metric, Probe, load_probes
 from nameplate.rated import overriding
 from nameplate.stats import median, median_interval, reached_by

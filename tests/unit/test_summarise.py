@@ -129,8 +129,11 @@ def test_a_run_without_an_end_is_truncated_and_no_note_names_its_file() -> None:
     assert report.notes == ["3 samples of an experiment that was cut off are left out"]
 
 
-def test_a_run_without_any_measurement_has_no_rows() -> None:
-    assert summarise(RunFile("x.jsonl", run(plan("a")), [], [], None, 0, 0)).results == []
+def test_a_run_that_was_killed_before_its_first_measurement_names_what_is_missing() -> None:
+    results = summarise(RunFile("x.jsonl", run(plan("a")), [], [], None, 0, 0)).results
+    assert [(r.summary.outcome, r.summary.reason) for r in results] == [
+        ("failed", "the run was cut off before its turn")
+    ]
 
 
 def test_an_experiment_that_was_never_reached_is_not_passed_over() -> None:
