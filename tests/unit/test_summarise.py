@@ -152,4 +152,5 @@ def test_a_slice_that_was_cut_short_is_no_round_of_its_own() -> None:
     assert rate_of(report_of([*whole, cut])).summary.rounds == 6
     assert rate_of(report_of([*whole, cut])).summary.ci == pytest.approx((48e9, 48e9))
     alone = rate_of(report_of([cut])).summary
-    assert (alone.rounds, alone.value) == (1, pytest.approx(48_000 / 0.01))
+    assert alone.rounds == 1
+    assert alone.value == pytest.approx(48_000 / 0.01)
