@@ -13,8 +13,6 @@ namespace nameplate {
 
 namespace {
 
-constexpr std::size_t kResultBytes = 8192;
-
 // Cores take a while to reach the clock they hold under load.
 constexpr double kTuningWarmup_s = 10e-3;
 constexpr double kTrial_s = 0.5e-3;
@@ -34,8 +32,10 @@ RateLoop::RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling
       bursts_(threads),
       counter_values_(counters().size()),
       work_([this](unsigned worker) { work(worker); }) {
-  for (unsigned worker = 0; worker < threads; ++worker) results_.emplace_back(kResultBytes, Pages::small);
-  team_->each([this](unsigned worker) { results_[worker].touch(0, kResultBytes); });
+  std::size_t result_bytes = 1;
+  for (const RateKernel& candidate : candidates) result_bytes = std::max(result_bytes, candidate.result_bytes);
+  for (unsigned worker = 0; worker < threads; ++worker) results_.emplace_back(result_bytes, Pages::small);
+  team_->each([&](unsigned worker) { results_[worker].touch(0, result_bytes); });
   tune(std::move(candidates));
   blocks_in_repetition_ =
       static_cast<std::uint64_t>(std::ceil(kStrongOperations / static_cast<double>(kernel_.operations)));

@@ -1,4 +1,4 @@
-"""What tells a run's cells apart: titles, labels and moods, the same wherever a cell is shown in the HTML report."""
+"""What tells a run's cells apart: titles, labels and moods, the same wherever a cell is shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from nameplate.model import Result, Value
 from nameplate.probes import load_probes
 from nameplate.report.format import parameters
-from nameplate.report.text import GOOD, POOR
+
+# A share of its nameplate value from which a figure is good, and below which it is poor.
+GOOD, POOR = 0.95, 0.75
 
 
 def headlines(results: Iterable[Result]) -> list[Result]:
@@ -33,10 +35,11 @@ def common_params(results: Sequence[Result]) -> dict[str, Value]:
 
 def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
     """The parameters in which a cell differs from those in ``common``."""
-    return _own(params, common) or "all as above"
+    return own_params(params, common) or "all as above"
 
 
-def _own(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
+def own_params(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
+    """As ``label_of``, but empty where a cell differs in none."""
     return parameters({name: value for name, value in params.items() if common.get(name) != value})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -14,15 +13,13 @@ from rich.text import Text
 from nameplate.model import Report, Result, Value
 from nameplate.probes import load_probes
 from nameplate.rated import count_ports, textbook_peak
+from nameplate.report.cells import common_params, mood_of, own_params
 from nameplate.report.format import parameters, quantity, share, spread
 
 HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]
 _IN_A_NARROW_TERMINAL = ("", "measured", "95 %", "rated", "delivers")
 _WIDE = 120
-
-# A share of its nameplate value from which a figure is good, and below which it is poor.
-GOOD, POOR = 0.95, 0.75
 
 
 @dataclass(frozen=True)
@@ -48,16 +45,11 @@ def sections(report: Report) -> list[Section]:
 
 
 def _section(probe: str, results: list[Result]) -> Section:
-    common = _common([result.summary.params for result in results])
+    common = common_params(results)
     known = load_probes().get(probe)
     title = f"{known.title} ({probe} {known.metrics[0].name})" if known else probe
     heading = f"{title}  {parameters(common)}".strip()
-    return Section(heading, [Row(_cells(result, common), _mood(result)) for result in results])
-
-
-def _common(all_params: Sequence[dict[str, Value]]) -> dict[str, Value]:
-    first, *others = all_params
-    return {key: value for key, value in first.items() if others and all(o.get(key) == value for o in others)}
+    return Section(heading, [Row(_cells(result, common), mood_of(result)) for result in results])
 
 
 def _cells(result: Result, common: dict[str, Value]) -> tuple[str, ...]:
@@ -83,7 +75,7 @@ def _row_name(result: Result, common: dict[str, Value]) -> str:
     known = load_probes().get(result.summary.probe)
     if known and result.summary.metric != known.metrics[0].name:
         return f"  {result.summary.metric}"
-    return parameters({n: v for n, v in result.summary.params.items() if n not in common}) or result.summary.metric
+    return own_params(result.summary.params, common) or result.summary.metric
 
 
 def _remarks(result: Result) -> list[str]:
@@ -96,15 +88,6 @@ def _remarks(result: Result) -> list[str]:
     if row.ci is None:
         remarks.append(f"{row.rounds} round{'s' if row.rounds > 1 else ''}: no interval")
     return remarks
-
-
-def _mood(result: Result) -> str:
-    row = result.summary
-    if row.outcome in ("invalid", "failed"):
-        return "poor"
-    if row.efficiency is None:
-        return "plain"
-    return "good" if row.efficiency >= GOOD else "poor" if row.efficiency < POOR else "plain"
 
 
 def machine_line(report: Report) -> str:
