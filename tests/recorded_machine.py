@@ -8,13 +8,17 @@ A file `machines/NAME.machine` is read line by line:
     mounts: <<              a file of several lines, up to a line that holds only ">>"
     proc /proc proc rw 0 0
     >>
+    DMI: bytes <<           a binary file: pairs of hexadecimal digits, and texts between quotation marks
+    11 28 "DIMM_A1" 00
+    >>
 
 A directory may stand for many: below `[sys/devices/system/cpu/cpu{0-3,8}/topology]` every entry is a file of
 each of the CPUs 0, 1, 2, 3 and 8. In its content `{n}` is the CPU's number and `{n-18}` that number less 18.
 `{mask n,n+36}` and `{mask 0-17,36-53}` are sets of CPUs, written as the kernel writes its masks: the second
 one is `3ffff0,0003ffff`.
 
-`unpack` makes a directory tree of it that `nameplate-core --root` takes for a machine.
+`unpack` makes a directory tree of it that `nameplate-core --root` takes for a machine. One of its files is none of
+Linux: `recorded/cpuid` has what the instruction CPUID answered, in the lines of `cpuid -1 -r`.
 """
 
 import re
@@ -29,6 +33,7 @@ _GROUP = re.compile(r"\{(?P<cpus>[\d,-]+)\}")
 _PLACEHOLDER = re.compile(r"\{(?P<mask>mask )?(?P<cpus>[\dn,+-]+)\}")
 _RELATIVE = re.compile(r"n(?P<offset>[+-]\d+)?")
 _RANGE = re.compile(r"(?P<first>\d+)(-(?P<last>\d+))?")
+_TEXT_OR_BYTES = re.compile(r'"(?P<text>[^"]*)"|(?P<bytes>\S+)')
 _MASK_WORD_DIGITS = 8
 
 
@@ -50,16 +55,19 @@ def unpack(name: str, directory: Path) -> None:
     for path, content in _files(_read(name)):
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("x", encoding="utf-8") as file:
-            file.write(content + "\n")
+        with target.open("xb") as file:
+            file.write(content if isinstance(content, bytes) else f"{content}\n".encode())
 
 
 def _read(name: str) -> str:
     return (_MACHINES / (name + _SUFFIX)).read_text(encoding="utf-8")
 
 
-def _files(text: str) -> Iterator[tuple[str, str]]:
+def _files(text: str) -> Iterator[tuple[str, str | bytes]]:
     for path, content in _entries(text):
+        if isinstance(content, bytes):
+            yield path, content
+            continue
         group = _GROUP.search(path)
         if group is None:
             yield path, _filled(content, None)
@@ -68,7 +76,7 @@ def _files(text: str) -> Iterator[tuple[str, str]]:
             yield _GROUP.sub(str(cpu), path), _filled(content, cpu)
 
 
-def _entries(text: str) -> Iterator[tuple[str, str]]:
+def _entries(text: str) -> Iterator[tuple[str, str | bytes]]:
     directory = ""
     lines = iter(text.splitlines())
     for line in lines:
@@ -80,7 +88,17 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
         name, separator, content = line.partition(":")
         if not separator:
             raise ValueError(f"neither a directory nor an entry: {line!r}")
-        yield f"{directory}/{name}", _block(lines) if content.strip() == "<<" else content.strip()
+        yield f"{directory}/{name}", _content(content.strip(), lines)
+
+
+def _content(said: str, lines: Iterator[str]) -> str | bytes:
+    if said == "bytes <<":
+        return b"".join(_packed(match) for match in _TEXT_OR_BYTES.finditer(_block(lines)))
+    return _block(lines) if said == "<<" else said
+
+
+def _packed(match: re.Match[str]) -> bytes:
+    return match["text"].encode() if match["text"] is not None else bytes.fromhex(match["bytes"])
 
 
 def _block(lines: Iterator[str]) -> str:

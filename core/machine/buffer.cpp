@@ -1,9 +1,14 @@
 #include "machine/buffer.h"
 
 #include <fmt/format.h>
+#include <linux/mempolicy.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
@@ -46,6 +51,17 @@ Buffer::Buffer(std::size_t size_bytes, Pages pages) : size_bytes_(size_bytes) {
 void Buffer::touch(std::size_t begin, std::size_t end) const {
   for (std::size_t at = begin; at < end; at += kSmallPage) {
     *static_cast<volatile std::byte*>(memory_.get() + at) = std::byte{1};
+  }
+}
+
+void Buffer::bind_to_node(unsigned node) const {
+  constexpr unsigned kBits = sizeof(unsigned long) * CHAR_BIT;
+  std::array<unsigned long, 16> nodes{};
+  const bool fits = node < nodes.size() * kBits;
+  if (fits) nodes.at(node / kBits) = 1UL << (node % kBits);
+  const std::size_t bytes = memory_.get_deleter().size_bytes;
+  if (!fits || syscall(SYS_mbind, memory_.get(), bytes, MPOL_BIND, nodes.data(), nodes.size() * kBits, 0) != 0) {
+    throw std::runtime_error(fmt::format("cannot take memory from NUMA node {}: {}", node, std::strerror(errno)));
   }
 }
 

@@ -34,6 +34,10 @@ class Buffer {
   // page on that worker's NUMA node.
   void touch(std::size_t begin, std::size_t end) const;
 
+  // Takes its pages from the memory of one NUMA node, for as far as they are not touched yet. Throws
+  // std::runtime_error.
+  void bind_to_node(unsigned node) const;
+
   // How much of it the kernel really backs with huge pages, from /proc/self/smaps.
   std::int64_t huge_bytes() const;
 

@@ -1,6 +1,9 @@
 #include "machine/limits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <initializer_list>
 #include <sstream>
 
 namespace nameplate {
@@ -25,8 +28,8 @@ std::optional<std::string> group_of(const std::string& cgroups, const std::strin
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    if (controllers.find("," + controller + ",") != std::string::npos) return line.substr(second + 1);
+    const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
+    if (controllers.find(fmt::format(",{},", controller)) != std::string::npos) return line.substr(second + 1);
   }
   return std::nullopt;
 }
@@ -60,13 +63,45 @@ std::optional<std::int64_t> memory_v1(const Root& root, const std::string& direc
   return bytes && *bytes < kNoLimit ? bytes : std::nullopt;
 }
 
+// Past memory.high nothing is refused, but whoever allocates is put to sleep: no place to measure at.
+std::optional<std::int64_t> memory_v2(const Root& root, const std::string& directory) {
+  auto limit = root.number(directory + "/memory.max");
+  keep_smaller(limit, root.number(directory + "/memory.high"));
+  return limit;
+}
+
+// The numbers after several keys of memory.stat ("key number" in each line), added up.
+std::int64_t sum_of(const std::string& memory_stat, std::initializer_list<std::string> keys) {
+  std::istringstream lines(memory_stat);
+  std::string key;
+  std::uint64_t sum = 0;
+  for (std::uint64_t value = 0; lines >> key >> value;) {
+    if (std::ranges::find(keys, key) != keys.end()) sum += value;
+  }
+  return static_cast<std::int64_t>(sum);
+}
+
+std::optional<MemoryLeft> left_in(const Root& root, const std::string& directory, int version) {
+  const bool v1 = version == 1;
+  const auto limit = v1 ? memory_v1(root, directory) : memory_v2(root, directory);
+  if (!limit) return std::nullopt;
+  const auto used = root.number(directory + (v1 ? "/memory.usage_in_bytes" : "/memory.current")).value_or(0);
+  // Not the whole of `file` or `cache`: they count shared memory too, which cannot be dropped.
+  const std::string stat = root.text(directory + "/memory.stat").value_or("");
+  const std::int64_t droppable =
+      v1 ? sum_of(stat, {"total_active_file", "total_inactive_file"}) : sum_of(stat, {"active_file", "inactive_file"});
+  const std::int64_t kept = std::max<std::int64_t>(0, used - droppable);
+  return MemoryLeft{.limit_bytes = *limit, .left_bytes = std::max<std::int64_t>(0, *limit - kept)};
+}
+
 Limits read_v2(const Root& root, const std::string& group) {
   const std::string base =
       root.exists("/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified";
   Limits limits{.cgroup_version = 2};
   for (const std::string& each : with_ancestors(group)) {
     keep_smaller(limits.cpus, quota_v2(root.text(base + each + "/cpu.max")));
-    keep_smaller(limits.memory_bytes, root.number(base + each + "/memory.max"));
+    keep_smaller(limits.memory_bytes, memory_v2(root, base + each));
+    limits.memory_groups.push_back(base + each);
     if (limits.cpu_stat_path.empty() && root.exists(base + each + "/cpu.stat")) {
       limits.cpu_stat_path = base + each + "/cpu.stat";
     }
@@ -84,17 +119,32 @@ Limits read_v1(const Root& root, const std::string& cgroups) {
   }
   for (const std::string& each : with_ancestors(group_of(cgroups, "memory").value_or(""))) {
     keep_smaller(limits.memory_bytes, memory_v1(root, "/sys/fs/cgroup/memory" + each));
+    limits.memory_groups.push_back("/sys/fs/cgroup/memory" + each);
   }
   return limits;
 }
 
 }  // namespace
 
+std::optional<MemoryLeft> read_memory_left(const Root& root, const Limits& limits) {
+  std::optional<MemoryLeft> least;
+  for (const std::string& directory : limits.memory_groups) {
+    const auto left = left_in(root, directory, limits.cgroup_version);
+    if (left && (!least || left->left_bytes < least->left_bytes)) least = left;
+  }
+  return least;
+}
+
 Limits read_limits(const Root& root) {
   const std::string cgroups = root.text("/proc/self/cgroup").value_or("");
-  if (group_of(cgroups, "cpu")) return read_v1(root, cgroups);
-  if (const auto group = group_of(cgroups, "")) return read_v2(root, *group);
-  return {};
+  Limits limits;
+  if (group_of(cgroups, "cpu")) {
+    limits = read_v1(root, cgroups);
+  } else if (const auto group = group_of(cgroups, "")) {
+    limits = read_v2(root, *group);
+  }
+  if (const auto left = read_memory_left(root, limits)) limits.memory_available_bytes = left->left_bytes;
+  return limits;
 }
 
 }  // namespace nameplate

@@ -12,11 +12,6 @@ namespace nameplate {
 
 namespace {
 
-std::int64_t kibibytes(const std::string& meminfo, const std::string& key) {
-  constexpr double kKibi = 1024;
-  return static_cast<std::int64_t>(leading_number(field(meminfo, key).value_or("")).value_or(0) * kKibi);
-}
-
 // "always [madvise] never" means madvise.
 std::string bracketed(const std::string& text) {
   const auto open = text.find('[');
@@ -27,10 +22,11 @@ std::string bracketed(const std::string& text) {
 
 Memory read_memory(const Root& root) {
   const std::string info = root.text("/proc/meminfo").value_or("");
-  return {.total_bytes = kibibytes(info, "MemTotal"),
-          .available_bytes = kibibytes(info, "MemAvailable"),
-          .swap_bytes = kibibytes(info, "SwapTotal"),
-          .transparent_huge_pages = bracketed(root.text("/sys/kernel/mm/transparent_hugepage/enabled").value_or(""))};
+  return {.total_bytes = kibibytes_field(info, "MemTotal").value_or(0),
+          .available_bytes = kibibytes_field(info, "MemAvailable").value_or(0),
+          .swap_bytes = kibibytes_field(info, "SwapTotal").value_or(0),
+          .transparent_huge_pages = bracketed(root.text("/sys/kernel/mm/transparent_hugepage/enabled").value_or("")),
+          .modules = read_memory_modules(root)};
 }
 
 std::string read_distribution(const Root& root) {
@@ -107,6 +103,48 @@ nlohmann::json json_of(const Cpu& cpu) {
   return result;
 }
 
+template <class T>
+nlohmann::json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json json_of(const MemoryModules& modules) {
+  if (modules.status != ModulesStatus::read) return nullptr;
+  nlohmann::json result = nlohmann::json::array();
+  for (const MemoryModule& module : modules.modules) {
+    result.push_back({{"locator", module.locator},
+                      {"bank", module.bank},
+                      {"size_bytes", or_null(module.size_bytes)},
+                      {"width_bits", or_null(module.width_bits)},
+                      {"rated_transfers_per_s", or_null(module.rated_transfers_per_s)},
+                      {"configured_transfers_per_s", or_null(module.configured_transfers_per_s)},
+                      {"type", or_null(module.type)}});
+  }
+  return result;
+}
+
+nlohmann::json json_of(const Memory& memory) {
+  return {{"total_bytes", memory.total_bytes},
+          {"available_bytes", memory.available_bytes},
+          {"swap_bytes", memory.swap_bytes},
+          {"transparent_huge_pages", memory.transparent_huge_pages},
+          {"modules_status", to_string(memory.modules.status)},
+          {"modules", json_of(memory.modules)}};
+}
+
+nlohmann::json json_of(const std::vector<CpuidCache>& caches) {
+  nlohmann::json result = nlohmann::json::array();
+  for (const CpuidCache& cache : caches) {
+    result.push_back({{"level", cache.level},
+                      {"type", cache.type},
+                      {"size_bytes", cache.size_bytes},
+                      {"line_bytes", cache.line_bytes},
+                      {"ways", cache.ways},
+                      {"shared_by", cache.shared_by}});
+  }
+  return result;
+}
+
 nlohmann::json json_of(const Topology& topology) {
   nlohmann::json caches = nlohmann::json::array();
   for (const Cache& cache : topology.caches) {
@@ -128,15 +166,11 @@ nlohmann::json json_of(const Topology& topology) {
           {"cores", topology.cores},
           {"threads", topology.threads},
           {"caches", caches},
+          {"cpuid_caches", json_of(topology.cpuid_caches)},
           {"numa_nodes", nodes},
           {"core_kinds", kinds},
           {"allowed_cpus", topology.allowed.cpus},
           {"allowed_cores", topology.allowed.cores}};
-}
-
-template <class T>
-nlohmann::json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
 }  // namespace
@@ -150,6 +184,7 @@ unsigned Machine::default_threads() const {
 
 Machine read_machine(const Root& root) {
   Machine machine;
+  machine.root = root;
   machine.hostname = root.text("/proc/sys/kernel/hostname").value_or("");
   machine.kernel = root.text("/proc/sys/kernel/osrelease").value_or("");
   machine.distribution = read_distribution(root);
@@ -173,16 +208,13 @@ nlohmann::json to_json(const Machine& machine) {
           {"vulnerable_to", machine.vulnerable_to},
           {"load_1min", machine.load_1min},
           {"cpu", json_of(machine.cpu)},
-          {"memory",
-           {{"total_bytes", machine.memory.total_bytes},
-            {"available_bytes", machine.memory.available_bytes},
-            {"swap_bytes", machine.memory.swap_bytes},
-            {"transparent_huge_pages", machine.memory.transparent_huge_pages}}},
+          {"memory", json_of(machine.memory)},
           {"topology", json_of(machine.topology)},
           {"limits",
            {{"cgroup_version", machine.limits.cgroup_version},
             {"cpus", or_null(machine.limits.cpus)},
-            {"memory_bytes", or_null(machine.limits.memory_bytes)}}},
+            {"memory_bytes", or_null(machine.limits.memory_bytes)},
+            {"memory_available_bytes", or_null(machine.limits.memory_available_bytes)}}},
           {"default_threads", machine.default_threads()}};
 }
 

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "machine/dmi.h"
 #include "machine/limits.h"
+#include "machine/root.h"
 #include "machine/topology.h"
 
 namespace nameplate {
@@ -32,6 +34,7 @@ struct Memory {
   std::int64_t available_bytes = 0;
   std::int64_t swap_bytes = 0;
   std::string transparent_huge_pages;  // always, madvise or never
+  MemoryModules modules;
 };
 
 struct Machine {
@@ -46,6 +49,7 @@ struct Machine {
   Memory memory;
   Topology topology;
   Limits limits;
+  Root root;  // where all this was read, for what changes meanwhile
 
   // Physical cores allowed by the affinity mask and the cgroup quota: the default number of workers.
   unsigned default_threads() const;

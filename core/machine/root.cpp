@@ -30,6 +30,17 @@ std::optional<std::string> Root::text(const std::string& path) const {
   return trimmed(content.str());
 }
 
+std::optional<std::vector<std::uint8_t>> Root::bytes(const std::string& path) const {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(resolve(path), ignored)) return std::nullopt;
+  std::ifstream file(resolve(path), std::ios::binary);
+  if (!file) return std::nullopt;
+  std::ostringstream content;
+  content << file.rdbuf();
+  const std::string raw = content.str();
+  return std::vector<std::uint8_t>(raw.begin(), raw.end());
+}
+
 std::optional<std::int64_t> Root::number(const std::string& path) const {
   const auto content = text(path);
   if (!content) return std::nullopt;
@@ -71,6 +82,12 @@ std::optional<std::string> field(const std::string& text, const std::string& key
     if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key) return trimmed(line.substr(colon + 1));
   }
   return std::nullopt;
+}
+
+std::optional<std::int64_t> kibibytes_field(const std::string& text, const std::string& key) {
+  constexpr double kKibi = 1024;
+  const auto number = leading_number(field(text, key).value_or(""));
+  return number ? std::optional(static_cast<std::int64_t>(*number * kKibi)) : std::nullopt;
 }
 
 }  // namespace nameplate

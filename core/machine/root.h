@@ -18,6 +18,8 @@ class Root {
 
   // The file's text without the newline at its end; nothing where it is not there or not readable.
   std::optional<std::string> text(const std::string& path) const;
+  // The file's bytes as they are; nothing where it is not there or not readable.
+  std::optional<std::vector<std::uint8_t>> bytes(const std::string& path) const;
   // The whole number that the file holds.
   std::optional<std::int64_t> number(const std::string& path) const;
   // The number, whole or not, that the file begins with.
@@ -37,5 +39,9 @@ std::optional<double> leading_number(const std::string& text);
 
 // The value after "key:" in a file of such lines, as /proc/meminfo and /proc/cpuinfo are; the first one.
 std::optional<std::string> field(const std::string& text, const std::string& key);
+
+// The bytes after "key:" in a file of lines such as /proc/meminfo's "MemTotal:  24684084 kB", where kB are KiB
+// (proc(5)).
+std::optional<std::int64_t> kibibytes_field(const std::string& text, const std::string& key);
 
 }  // namespace nameplate

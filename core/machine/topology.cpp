@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -85,7 +86,9 @@ std::vector<NumaNode> read_numa_nodes(hwloc_topology_t topology) {
   std::vector<NumaNode> result;
   for (hwloc_obj_t object = nullptr;
        (object = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, object)) != nullptr;) {
-    result.push_back({static_cast<int>(object->os_index), cpu_list(object->cpuset)});
+    result.push_back({.index = static_cast<int>(object->os_index),
+                      .cpus = cpu_list(object->cpuset),
+                      .memory_bytes = static_cast<std::int64_t>(object->attr->numanode.local_memory)});
   }
   return result;
 }
@@ -135,6 +138,13 @@ std::vector<CoreKind> read_core_kinds(hwloc_topology_t topology, const Root& roo
   return result;
 }
 
+// Kinds of cores differ in their caches and each answers CPUID for itself.
+std::vector<CpuidCache> read_cpuid(const Root& root, const Topology& topology) {
+  std::optional<ScopedBinding> binding;
+  if (root.is_this_machine() && topology.core_kinds.size() > 1) binding.emplace(topology.allowed.cpu_of(0));
+  return read_cpuid_caches(root);
+}
+
 Bitmap allowed_cpus(hwloc_topology_t topology, const Root& root) {
   Bitmap allowed(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
   if (!root.is_this_machine()) return allowed;
@@ -179,6 +189,7 @@ Topology read_topology(const Root& root) {
   result.core_kinds = read_core_kinds(topology, root);
   result.allowed = read_placement(topology, allowed_cpus(topology, root).get());
   if (result.allowed.cpus.empty()) throw std::runtime_error("no CPU is allowed to this process");
+  result.cpuid_caches = read_cpuid(root, result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "machine/affinity.h"
+#include "machine/cpuid_caches.h"
 #include "machine/root.h"
 
 namespace nameplate {
@@ -23,6 +24,7 @@ struct Cache {
 struct NumaNode {
   int index = 0;
   std::string cpus;  // as a list: 0-3,8
+  std::int64_t memory_bytes = 0;
 };
 
 // Cores of one kind; a hybrid CPU has several, the most efficient first.
@@ -36,7 +38,8 @@ struct Topology {
   int packages = 0;
   int cores = 0;
   int threads = 0;
-  std::vector<Cache> caches;
+  std::vector<Cache> caches;             // as the kernel lists them
+  std::vector<CpuidCache> cpuid_caches;  // as the CPU of the first worker tells them; other kinds of cores may differ
   std::vector<NumaNode> numa_nodes;
   std::vector<CoreKind> core_kinds;
   Placement allowed;  // of this process

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from nameplate.errors import UsageError
 from nameplate.model import Rated
@@ -14,6 +16,24 @@ from nameplate.units import parse_quantity
 # that keeps its ports busy less than this leaves open how many there are.
 OVER_PORTS = 0.01
 UNDER_PORTS = 0.05
+
+Module: TypeAlias = Mapping[str, Any]  # one of the record's memory.modules
+
+_GIVE_MEMORY = "give one with --rated memory=59.7GB/s"
+_NO_MODULES = {
+    None: "this run was recorded before nameplate read the list of memory modules",
+    "no_table": "the system shows no DMI table, which would list the memory modules (usual in a guest)",
+    "no_permission": "only root may read the DMI table, which lists the memory modules",
+    "damaged": "the DMI table, which lists the memory modules, is damaged",
+}
+_NOT_MEMORY = {"ROM", "Flash", "EEPROM", "FEPROM", "EPROM", "VRAM", "logical non-volatile device"}
+# What tells a module's channel, in capitals: "P0 CHANNEL A", "CHANNELB-DIMM0"; "CPU0_C2D1"; "DIMM_A1", "P1-DIMMA1".
+_CHANNEL = re.compile(r"CHANNEL[ _-]*(?P<channel>[A-Z](?![A-Z])|\d+)")
+_CHANNEL_AND_DIMM = re.compile(r"(?<![A-Z])C(?P<channel>\d+)[ _-]?D\d+")
+_LETTER_AND_SLOT = re.compile(r"(?:DIMM|DDR\d)[ _-]*(?:P\d+[ _-])?(?P<channel>[A-Z])(?P<slot>\d+)$")
+# What tells the processor or controller that the channel belongs to: each counts its channels from the beginning.
+_PLACE = re.compile(r"(?<![A-Z])(CPU|PROC|P|SOCKET|NODE|CONTROLLER|MC|IMC)[ _-]*(\d+)")
+_MOST_SLOTS_OF_A_CHANNEL = 3
 
 
 def parse_rated(lines: Iterable[str]) -> dict[str, float]:
@@ -109,3 +129,87 @@ def textbook_peak(machine: Mapping[str, Any], operations_per_cycle: float) -> Ra
     cores = machine["topology"]["cores"]
     source = f"{clock.value / 1e9:.2f} GHz ({clock.source}) × {cores} cores × {operations_per_cycle:g} per cycle"
     return Rated(clock.value * cores * operations_per_cycle, source)
+
+
+def memory_bandwidth(machine: Mapping[str, Any]) -> Rated:
+    """Transfers per second × bytes of a transfer, added up over the populated channels that the DMI table states."""
+    memory = machine["memory"]
+    status = memory.get("modules_status")
+    if status != "read":
+        return Rated(None, f"{_NO_MODULES.get(status, status)}; {_GIVE_MEMORY}")
+    # A size that is not stated is that of a module; an empty slot states 0.
+    modules = [m for m in memory["modules"] if m["size_bytes"] != 0 and m["type"] not in _NOT_MEMORY]
+    if not modules:
+        return Rated(None, f"the DMI table lists no memory module; {_GIVE_MEMORY}")
+    if not all(m["configured_transfers_per_s"] or m["rated_transfers_per_s"] for m in modules):
+        return Rated(None, f"the DMI table does not state the memory's speed (usual under QEMU); {_GIVE_MEMORY}")
+    if not all(m["width_bits"] for m in modules):
+        return Rated(None, f"the DMI table does not state how wide the memory is; {_GIVE_MEMORY}")
+    return _bandwidth_of(modules, memory["modules"], machine.get("hypervisor"))
+
+
+def _bandwidth_of(modules: Sequence[Module], slots: Sequence[Module], hypervisor: str | None) -> Rated:
+    channels = _channels(modules, slots)
+    doubts = [] if channels else ["it does not tell which modules share a channel: each is counted as one of its own"]
+    doubts += _doubts_of_speed(modules)
+    doubts += [f"it is what {hypervisor} shows its guest"] if hypervisor else []
+    # Modules of one channel take turns, at the speed of the slowest.
+    alike = Counter(
+        (min(_transfers_per_s(m) for m in channel), max(m["width_bits"] / 8 for m in channel))
+        for channel in channels or [[m] for m in modules]
+    )
+    parts = [
+        f"{number} channel{'s' if number > 1 else ''} × {rate / 1e6:g} MT/s × {width_bytes:g} B"
+        for (rate, width_bytes), number in alike.items()
+    ]
+    source = f"{' + '.join(parts)} (DMI{'; '.join(['', *doubts])})"
+    value = sum(number * rate * width_bytes for (rate, width_bytes), number in alike.items())
+    return Rated(value, source, is_ceiling=not doubts)
+
+
+def _transfers_per_s(module: Module) -> float:
+    configured, rated = module["configured_transfers_per_s"], module["rated_transfers_per_s"]
+    return float(rated if not configured or _is_clock(module) else configured)
+
+
+def _is_clock(module: Module) -> bool:
+    """Whether the configured speed is the clock, as some firmware writes it: a cycle makes two transfers."""
+    configured, rated = module["configured_transfers_per_s"], module["rated_transfers_per_s"]
+    return bool(configured and rated and abs(2 * configured - rated) <= 2e6)
+
+
+def _doubts_of_speed(modules: Sequence[Module]) -> list[str]:
+    doubts = []
+    if not all(m["configured_transfers_per_s"] for m in modules):
+        doubts.append("it states the modules' own speed, not the configured one")
+    if any(_is_clock(m) for m in modules):
+        doubts.append("its configured speed is half the modules' own and taken for the clock in MHz")
+    return doubts
+
+
+def _channels(modules: Sequence[Module], slots: Sequence[Module]) -> list[list[Module]]:
+    """The modules by channel; nothing where their locators do not tell."""
+    # On boards whose letters go on to a fourth slot they name processors, not channels.
+    letters = all(
+        int(found["slot"]) <= _MOST_SLOTS_OF_A_CHANNEL
+        for slot in slots
+        if (found := _LETTER_AND_SLOT.search(slot["locator"].upper()))
+    )
+    channels: dict[object, list[Module]] = {}
+    for module in modules:
+        channels.setdefault(_channel(module, letters), []).append(module)
+    # Places that bear the same names are not told apart by them.
+    distinct = len({(m["bank"], m["locator"]) for m in modules}) == len(modules)
+    crowded = any(len(channel) > _MOST_SLOTS_OF_A_CHANNEL for channel in channels.values())
+    return list(channels.values()) if distinct and not crowded and None not in channels else []
+
+
+def _channel(module: Module, letters: bool) -> object:
+    """What is the same for the modules of one channel; None where the locators do not tell."""
+    bank, locator = module["bank"].upper(), module["locator"].upper()
+    numbered = _CHANNEL.search(bank) or _CHANNEL.search(locator) or _CHANNEL_AND_DIMM.search(locator)
+    lettered = _LETTER_AND_SLOT.search(locator) if letters else None
+    if not numbered and not lettered:
+        return None
+    places = frozenset(_PLACE.findall(bank) + _PLACE.findall(locator))
+    return places, numbered and numbered["channel"], lettered and lettered["channel"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import recorded_machine
+from nameplate.rated import memory_bandwidth
 
 Machine = dict[str, Any]
 Describe = Callable[[str], Machine]
@@ -69,6 +70,17 @@ def caches(machine: Machine) -> set[tuple[int, str, int, int, int, int]]:
     """As (level, type, bytes, ways, how many, threads that share one)."""
     fields = ("level", "type", "size_bytes", "ways", "count", "shared_by")
     return {tuple(cache[field] for field in fields) for cache in machine["topology"]["caches"]}
+
+
+def cpuid_caches(machine: Machine) -> list[tuple[int, str, int, int, int]]:
+    """As (level, type, bytes, ways, threads that may share one)."""
+    fields = ("level", "type", "size_bytes", "ways", "shared_by")
+    return [tuple(cache[field] for field in fields) for cache in machine["topology"]["cpuid_caches"]]
+
+
+def unlimited(version: int) -> dict[str, int | None]:
+    """The limits of control groups of this version that allow everything."""
+    return {"cgroup_version": version, "cpus": None, "memory_bytes": None, "memory_available_bytes": None}
 
 
 def nodes(machine: Machine) -> dict[int, str]:
@@ -147,10 +159,21 @@ class TestThisVm:
             "available_bytes": 23245508 * KIBI,
             "swap_bytes": 0,
             "transparent_huge_pages": "madvise",
+            "modules_status": "no_table",
+            "modules": None,
         }
+        assert "no DMI table" in memory_bandwidth(machine).source
+
+    def test_cpuid_says_the_same_as_the_kernel(self, machine: Machine) -> None:
+        assert cpuid_caches(machine) == [
+            (1, "data", 32 * KIBI, 8, 1),
+            (1, "instruction", 32 * KIBI, 8, 1),
+            (2, "unified", 1 * MEBI, 8, 1),
+            (3, "unified", 32 * MEBI, 16, 2),
+        ]
 
     def test_a_version_1_group_without_limits(self, machine: Machine) -> None:
-        assert machine["limits"] == {"cgroup_version": 1, "cpus": None, "memory_bytes": None}
+        assert machine["limits"] == unlimited(1)
         assert machine["topology"]["allowed_cpus"] == [0, 1]
         assert machine["default_threads"] == 2
 
@@ -185,6 +208,14 @@ class TestXeonWithTwoSockets:
             (3, "unified", 25344 * KIBI, 11, 2, 36),
         }
 
+    def test_cpuid_counts_the_room_for_threads(self, machine: Machine) -> None:
+        assert cpuid_caches(machine) == [
+            (1, "data", 32 * KIBI, 8, 2),
+            (1, "instruction", 32 * KIBI, 8, 2),
+            (2, "unified", 1 * MEBI, 16, 2),
+            (3, "unified", 25344 * KIBI, 11, 64),
+        ]
+
     def test_workers_take_every_core_before_a_sibling(self, machine: Machine) -> None:
         allowed = machine["topology"]["allowed_cpus"]
         assert set(allowed[:36]) == set(range(36))
@@ -195,7 +226,7 @@ class TestXeonWithTwoSockets:
     def test_memory_and_limits(self, machine: Machine) -> None:
         assert machine["memory"]["total_bytes"] == 197584128 * KIBI
         assert machine["memory"]["swap_bytes"] == 8388604 * KIBI
-        assert machine["limits"] == {"cgroup_version": 2, "cpus": None, "memory_bytes": None}
+        assert machine["limits"] == unlimited(2)
 
     def test_system(self, machine: Machine) -> None:
         assert machine["hypervisor"] is None
@@ -227,6 +258,23 @@ class TestHybridLaptop:
             (3, "unified", 18 * MEBI, 12, 1, 16),
         }
 
+    def test_without_a_record_of_cpuid_this_machine_is_not_asked(self, machine: Machine) -> None:
+        assert cpuid_caches(machine) == []
+
+    def test_memory_modules(self, machine: Machine) -> None:
+        assert machine["memory"]["modules_status"] == "read"
+        assert machine["memory"]["modules"] == [
+            {
+                "locator": f"Controller{n}-ChannelA-DIMM0", "bank": f"BANK {n}", "size_bytes": 8 * GIBI,
+                "width_bits": 64, "rated_transfers_per_s": 3_200_000_000, "configured_transfers_per_s": 3_200_000_000,
+                "type": "DDR4",
+            }
+            for n in range(2)
+        ]  # fmt: skip
+        rated = memory_bandwidth(machine)
+        assert rated.value == 51_200_000_000
+        assert rated.is_ceiling
+
     def test_two_kinds_of_cores_the_slower_first(self, machine: Machine) -> None:
         assert kinds(machine) == [(8, 3_400_000_000), (4, 4_700_000_000)]
 
@@ -244,7 +292,7 @@ class TestHybridLaptop:
     def test_system(self, machine: Machine) -> None:
         assert machine["memory"]["total_bytes"] == 16077176 * KIBI
         assert machine["memory"]["transparent_huge_pages"] == "always"
-        assert machine["limits"] == {"cgroup_version": 2, "cpus": None, "memory_bytes": None}
+        assert machine["limits"] == unlimited(2)
         assert machine["hypervisor"] is None
         assert machine["product"] == "Framework Laptop (12th Gen Intel Core)"
         assert machine["distribution"] == "Fedora Linux 39 (Workstation Edition)"
@@ -274,7 +322,7 @@ class TestArmServer:
 
     def test_all_cores_are_allowed(self, machine: Machine) -> None:
         assert machine["topology"]["allowed_cpus"] == list(range(80))
-        assert machine["limits"] == {"cgroup_version": 2, "cpus": None, "memory_bytes": None}
+        assert machine["limits"] == unlimited(2)
         assert machine["default_threads"] == 80
 
     def test_system(self, machine: Machine) -> None:
@@ -304,7 +352,11 @@ class TestCloudGuest:
         }
 
     def test_the_tightest_group_limits_threads_and_memory(self, machine: Machine) -> None:
-        assert machine["limits"] == {"cgroup_version": 2, "cpus": 1.5, "memory_bytes": 2 * GIBI}
+        # Of the 768 MiB in use 384 are page cache that can be dropped.
+        available = 2 * GIBI - 384 * MEBI
+        assert machine["limits"] == {
+            "cgroup_version": 2, "cpus": 1.5, "memory_bytes": 2 * GIBI, "memory_available_bytes": available,
+        }  # fmt: skip
         assert machine["topology"]["allowed_cores"] == 2
         assert machine["default_threads"] == 1
 
@@ -357,6 +409,20 @@ def test_nothing_identifies_a_unit(name: str, describe: Describe) -> None:
         assert not IDENTIFYING_KEYS & set(key.split("_")), key
         assert not UUID.search(value), value
         assert not HARDWARE_ADDRESS.search(value), value
+
+
+def test_identities_of_memory_modules_are_not_passed_on(describe: Describe, tmp_path: Path) -> None:
+    recorded_machine.unpack("hybrid-laptop", tmp_path)
+    assert b"INVENTED-SERIAL-0" in (tmp_path / "sys/firmware/dmi/tables/DMI").read_bytes()
+    assert "INVENTED" not in json.dumps(describe("hybrid-laptop"))
+
+
+def test_a_damaged_table_is_said_to_be(core_path: Path, tmp_path: Path) -> None:
+    recorded_machine.unpack("hybrid-laptop", tmp_path)
+    table = tmp_path / "sys/firmware/dmi/tables/DMI"
+    table.write_bytes(table.read_bytes()[:-20])
+    memory = described(core_path, tmp_path)["memory"]
+    assert (memory["modules_status"], memory["modules"]) == ("damaged", None)
 
 
 def test_planted_identities_are_not_passed_on(describe: Describe, tmp_path: Path) -> None:

@@ -1,33 +1,10 @@
 #include "machine/limits.h"
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-
 #include "machine/disturbance.h"
+#include "tests/machine/fake_root.h"
 
 namespace nameplate {
 namespace {
-
-// A directory of files that stands for a machine.
-class FakeRoot : public testing::Test {
- protected:
-  void SetUp() override {
-    directory_ = testing::TempDir() + "nameplate-root-" + testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(directory_);
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  void put(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(directory_ + path).parent_path());
-    std::ofstream(directory_ + path) << text << '\n';
-  }
-  Root root() const { return Root(directory_); }
-
- private:
-  std::string directory_;
-};
 
 TEST_F(FakeRoot, Version2TakesTheTightestOfTheGroupAndThoseAroundIt) {
   put("/proc/self/cgroup", "0::/pod/container");
@@ -56,11 +33,69 @@ TEST_F(FakeRoot, Version1ReadsEachController) {
   EXPECT_EQ(*limits.memory_bytes, 4096000);
 }
 
+TEST_F(FakeRoot, WhatAGroupLeavesIsItsLimitWithoutWhatCannotBeDropped) {
+  put("/proc/self/cgroup", "0::/pod");
+  put("/sys/fs/cgroup/cgroup.controllers", "memory");
+  put("/sys/fs/cgroup/pod/memory.max", "1000");
+  put("/sys/fs/cgroup/pod/memory.current", "700");
+  put("/sys/fs/cgroup/pod/memory.stat", "anon 300\nfile 400\nshmem 150\ninactive_file 200\nactive_file 50\n");
+  EXPECT_EQ(read_limits(root()).memory_available_bytes, 550);
+}
+
+TEST_F(FakeRoot, AnyGroupAroundMayBeTheOneThatLeavesLeast) {
+  put("/proc/self/cgroup", "0::/pod/container");
+  put("/sys/fs/cgroup/cgroup.controllers", "memory");
+  put("/sys/fs/cgroup/pod/memory.max", "1000");
+  put("/sys/fs/cgroup/pod/memory.current", "900");
+  put("/sys/fs/cgroup/pod/container/memory.max", "800");
+  put("/sys/fs/cgroup/pod/container/memory.current", "100");
+  const Limits limits = read_limits(root());
+  EXPECT_EQ(limits.memory_bytes, 800);
+  EXPECT_EQ(limits.memory_available_bytes, 100);
+  const auto left = read_memory_left(root(), limits);
+  EXPECT_EQ(left->limit_bytes, 1000);
+  put("/sys/fs/cgroup/pod/memory.current", "200");
+  EXPECT_EQ(read_memory_left(root(), limits)->left_bytes, 700);
+}
+
+TEST_F(FakeRoot, Version2CountsTheLimitThatOnlyThrottles) {
+  put("/proc/self/cgroup", "0::/pod");
+  put("/sys/fs/cgroup/cgroup.controllers", "memory");
+  put("/sys/fs/cgroup/pod/memory.max", "max");
+  put("/sys/fs/cgroup/pod/memory.high", "500");
+  EXPECT_EQ(read_limits(root()).memory_bytes, 500);
+}
+
+TEST_F(FakeRoot, Version1CountsTheGroupsBelowToo) {
+  put("/proc/self/cgroup", "4:memory:/a/b\n2:cpu:/\n");
+  put("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1000");
+  put("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "600");
+  put("/sys/fs/cgroup/memory/a/memory.stat",
+      "cache 5\nactive_file 5\nhierarchical_memsw_limit 18446744073709551615\n"
+      "total_cache 300\ntotal_inactive_file 90\ntotal_active_file 10\n");
+  put("/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712");
+  const Limits limits = read_limits(root());
+  EXPECT_EQ(limits.memory_bytes, 1000);
+  EXPECT_EQ(limits.memory_available_bytes, 500);
+}
+
+TEST_F(FakeRoot, AGroupOverItsLimitLeavesNothing) {
+  put("/proc/self/cgroup", "0::/pod");
+  put("/sys/fs/cgroup/cgroup.controllers", "memory");
+  put("/sys/fs/cgroup/pod/memory.max", "1000");
+  put("/sys/fs/cgroup/pod/memory.current", "1200");
+  EXPECT_EQ(read_limits(root()).memory_available_bytes, 0);
+  put("/sys/fs/cgroup/pod/memory.stat", "inactive_file 5000\n");  // not read at the same moment as the usage
+  EXPECT_EQ(read_limits(root()).memory_available_bytes, 1000);
+}
+
 TEST_F(FakeRoot, WithoutCgroupsThereIsNoLimit) {
   const Limits limits = read_limits(root());
   EXPECT_EQ(limits.cgroup_version, 0);
   EXPECT_FALSE(limits.cpus);
   EXPECT_FALSE(limits.memory_bytes);
+  EXPECT_FALSE(limits.memory_available_bytes);
+  EXPECT_FALSE(read_memory_left(root(), limits));
 }
 
 TEST_F(FakeRoot, StealIsTheEighthNumberInTicks) {

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from nameplate.errors import FileError
 from nameplate.native import read_machine
+from nameplate.report.facts import cpuid_facts, memory_modules
 from nameplate.report.format import quantity
 
 
@@ -51,9 +52,11 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("clock", _clock(cpu)),
     ]
     facts += [(f"L{cache['level']} {cache['type']}", _cache(cache)) for cache in topology["caches"]]
+    facts += cpuid_facts(topology)
     facts += [(f"NUMA node {node['index']}", f"CPUs {node['cpus']}") for node in topology["numa_nodes"]]
     facts += [(f"{kind['name'] or 'cores'} kind", f"{kind['cores']} cores") for kind in topology["core_kinds"][1:]]
     facts.append(("memory", f"{memory['total_bytes'] / 2**30:.1f} GiB, huge pages: {memory['transparent_huge_pages']}"))
+    facts.append(("memory modules", memory_modules(memory)))
     facts.append(("cgroup", _limits(limits)))
     return facts
 
@@ -76,5 +79,6 @@ def _limits(limits: dict[str, Any]) -> str:
     if limits["cpus"]:
         parts.append(f"{limits['cpus']:g} CPUs")
     if limits["memory_bytes"]:
-        parts.append(f"{limits['memory_bytes'] / 2**30:.1f} GiB")
+        left = f"{limits['memory_available_bytes'] / 2**30:.1f} GiB left"
+        parts.append(f"{limits['memory_bytes'] / 2**30:.1f} GiB ({left})")
     return ", ".join(parts) or "no limit"

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from nameplate.model import Report
 from nameplate.report.format import count, quantity
+
+_NO_MODULES = {
+    None: "not recorded",
+    "no_table": "not shown: no DMI table",
+    "no_permission": "only root may read them",
+    "damaged": "not known: the DMI table is damaged",
+}
 
 
 def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -24,8 +32,10 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("clock on paper", _clock_on_paper(cpu)),
     ]
     facts += [(f"L{cache['level']} {cache['type']}", _cache(cache)) for cache in topology["caches"]]
+    facts += cpuid_facts(topology)
     facts += [
         ("memory", f"{_binary(memory['total_bytes'])}, huge pages: {memory['transparent_huge_pages']}"),
+        ("memory modules", memory_modules(memory)),
         ("NUMA nodes", str(len(topology["numa_nodes"]))),
         ("runs on", f"{machine['hypervisor']} guest" if machine["hypervisor"] else "bare metal, as far as can be seen"),
         ("product", machine["product"] or "not shown"),
@@ -35,12 +45,46 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
+def cpuid_facts(topology: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The caches of which CPUID tells another size than the system shows."""
+    facts = []
+    for cache in topology.get("cpuid_caches", []):
+        alike = [c for c in topology["caches"] if (c["level"], c["type"]) == (cache["level"], cache["type"])]
+        if cache["size_bytes"] not in [c["size_bytes"] for c in alike]:
+            shown = " and ".join(_binary(c["size_bytes"]) for c in alike) or "none"
+            facts.append(
+                (
+                    f"L{cache['level']} {cache['type']}, CPUID",
+                    f"{_binary(cache['size_bytes'])}; the system shows {shown}",
+                )
+            )
+    return facts
+
+
+def memory_modules(memory: Mapping[str, Any]) -> str:
+    """``2 × 8 GiB DDR4 at 3200 MT/s; 2 slots empty``, or why they are not known."""
+    if memory.get("modules_status") != "read":
+        return _NO_MODULES.get(memory.get("modules_status"), "not known")
+    modules = Counter(_module(module) for module in memory["modules"] if module["size_bytes"] != 0)
+    parts = [", ".join(f"{number} × {words}" for words, number in modules.items()) or "none"]
+    slots_empty = len(memory["modules"]) - modules.total()
+    parts += [f"{count(slots_empty, 'slot')} empty"] if slots_empty else []
+    return "; ".join(parts)
+
+
+def _module(module: Mapping[str, Any]) -> str:
+    words = [_binary(module["size_bytes"]) if module["size_bytes"] else "unknown size", module["type"] or "memory"]
+    transfers_per_s = module["configured_transfers_per_s"] or module["rated_transfers_per_s"]
+    words += [f"at {transfers_per_s / 1e6:g} MT/s"] if transfers_per_s else []
+    return " ".join(words)
+
+
 def run_facts(report: Report) -> list[tuple[str, str]]:
     """What is needed to run the same again."""
     run, clock = report.run, report.clock
     facts = [
         ("started", run.started),
-        ("plan", f"{run.plan.name}, {count(len(run.plan.experiments), 'cell')}"),
+        ("plan", f"{run.plan.name}, {_cells(report)}"),
         ("limits", _run_limits(report)),
         ("seed", str(run.seed)),
         ("priority", run.priority),
@@ -49,6 +93,17 @@ def run_facts(report: Report) -> list[tuple[str, str]]:
     ]
     given = ", ".join(f"{key.partition(' ')[0]}={quantity(v, key.partition(' ')[2])}" for key, v in run.rated.items())
     return [*facts, ("rated by the user", given)] if given else facts
+
+
+def _cells(report: Report) -> str:
+    """Of the plan, without the points of curves that only a bend makes worth measuring, and how many of those were."""
+    experiments = report.run.plan.experiments
+    measured = {result.id for result in report.results}
+    dense = [experiment for experiment in experiments if experiment.dense]
+    words = count(len(experiments) - len(dense), "cell")
+    if dense:
+        words += f", and {sum(cell.id in measured for cell in dense)} of {len(dense)} more where a curve bends"
+    return words
 
 
 def _timer(source: str, resolution_s: float, cost_s: float) -> str:

@@ -1,0 +1,28 @@
+// The caches as the CPU itself tells them, by its instruction CPUID: leaf 4 "Deterministic Cache Parameters" (Intel 64
+// and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID) or leaf 0x8000001D "Cache Topology
+// Information" (AMD64 Architecture Programmer's Manual, volume 3, appendix E), which share their layout.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "machine/root.h"
+
+namespace nameplate {
+
+struct CpuidCache {
+  int level = 0;
+  std::string type;  // data, instruction or unified
+  std::int64_t size_bytes = 0;
+  std::int64_t line_bytes = 0;
+  int ways = 0;
+  // Hardware threads that have room in the numbering of those that share one: often more than there are.
+  int shared_by = 0;
+};
+
+// Of the CPU that this runs on; none where there is no CPUID. A recorded machine's answers stand in its file
+// /recorded/cpuid, in the lines of `cpuid -1 -r`; without that file there are none.
+std::vector<CpuidCache> read_cpuid_caches(const Root& root);
+
+}  // namespace nameplate

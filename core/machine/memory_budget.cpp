@@ -1,0 +1,51 @@
+#include "machine/memory_budget.h"
+
+#include <fmt/format.h>
+
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr std::int64_t kUsablePercent = 90;
+
+std::string readable(std::int64_t bytes) {
+  constexpr double kMebi = 1 << 20;
+  constexpr double kGibi = 1 << 30;
+  const auto size = static_cast<double>(bytes);
+  return size < kGibi ? fmt::format("{:.1f} MiB", size / kMebi) : fmt::format("{:.1f} GiB", size / kGibi);
+}
+
+std::optional<MemoryBudget> of_machine(const Machine& machine) {
+  const std::string info = machine.root.text("/proc/meminfo").value_or("");
+  const auto available = kibibytes_field(info, "MemAvailable");
+  if (!available) return std::nullopt;
+  return MemoryBudget{.free_bytes = *available,
+                      .total_bytes = kibibytes_field(info, "MemTotal").value_or(machine.memory.total_bytes)};
+}
+
+}  // namespace
+
+std::optional<MemoryBudget> read_memory_budget(const Machine& machine) {
+  auto budget = of_machine(machine);
+  const auto group = read_memory_left(machine.root, machine.limits);
+  if (group && (!budget || group->left_bytes < budget->free_bytes)) {
+    budget = {.free_bytes = group->left_bytes, .total_bytes = group->limit_bytes, .of_group = true};
+  }
+  if (budget) budget->usable_bytes = budget->free_bytes / 100 * kUsablePercent;
+  return budget;
+}
+
+void require_memory(std::int64_t bytes, const Machine& machine, const std::string& what) {
+  const auto budget = read_memory_budget(machine);
+  if (!budget || bytes <= budget->usable_bytes) return;
+  const std::string place = budget->of_group ? "the control group's limit of" : "the machine's";
+  refuse(
+      fmt::format("{} would take {} of memory, but {} of {} {} are free and {} % of that may be used: "
+                  "choose a size that takes at most {}",
+                  what, readable(bytes), readable(budget->free_bytes), place, readable(budget->total_bytes),
+                  kUsablePercent, readable(budget->usable_bytes)));
+}
+
+}  // namespace nameplate

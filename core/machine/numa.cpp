@@ -1,0 +1,44 @@
+#include "machine/numa.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <hwloc.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+const NumaNode& find_node(const Topology& topology, unsigned node) {
+  const auto found = std::ranges::find(topology.numa_nodes, static_cast<int>(node), &NumaNode::index);
+  if (found != topology.numa_nodes.end()) return *found;
+  std::vector<int> there;
+  for (const NumaNode& each : topology.numa_nodes) there.push_back(each.index);
+  refuse(fmt::format("there is no NUMA node {}: this machine has {}", node, fmt::join(there, ", ")));
+}
+
+}  // namespace
+
+Placement placement_on(const Topology& topology, unsigned node) {
+  const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> cpus(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+  hwloc_bitmap_list_sscanf(cpus.get(), find_node(topology, node).cpus.c_str());
+  Placement placement;
+  // The first hardware threads of all cores stand first, and so they do in what is kept.
+  for (std::size_t i = 0; i < topology.allowed.cpus.size(); ++i) {
+    if (hwloc_bitmap_isset(cpus.get(), topology.allowed.cpus[i]) == 0) continue;
+    placement.cpus.push_back(topology.allowed.cpus[i]);
+    if (i < topology.allowed.cores) ++placement.cores;
+  }
+  if (placement.cpus.empty()) refuse(fmt::format("this process may use no CPU of NUMA node {}", node));
+  return placement;
+}
+
+void require_memory_on(const Topology& topology, unsigned node) {
+  if (find_node(topology, node).memory_bytes == 0) refuse(fmt::format("NUMA node {} has no memory", node));
+}
+
+}  // namespace nameplate

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "machine/root.h"
+
+namespace nameplate {
+
+// A directory of files that stands for a machine.
+class FakeRoot : public testing::Test {
+ protected:
+  void SetUp() override {
+    const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+    directory_ = testing::TempDir() + "nameplate-root-" + test.test_suite_name() + "-" + test.name();
+    std::filesystem::remove_all(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  void put(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(directory_ + path).parent_path());
+    std::ofstream(directory_ + path) << text << '\n';
+  }
+  std::string path(const std::string& below) const { return directory_ + below; }
+  Root root() const { return Root(directory_); }
+
+ private:
+  std::string directory_;
+};
+
+}  // namespace nameplate
