@@ -1,0 +1,58 @@
+"""What the comparisons share: one timed run of nameplate's, one of likwid-bench's, and the ratio of many pairs."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from nameplate.model import Experiment, Header, Limits, Outcome, Sample, Value
+from nameplate.native import CoreProcess, make_request
+from nameplate.stats import median_interval
+
+DEFAULT_PAIRS = 7
+
+
+def asked_pairs() -> int:
+    """The first argument, else seven."""
+    return int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_PAIRS
+
+
+def measure(
+    probe: str, params: Mapping[str, Value], slice_s: float, sample_s: float | None = None
+) -> tuple[Outcome, list[Sample], dict[str, object]]:
+    """One experiment in a fresh core: outcome, samples and machine. Ends the program if it does not succeed."""
+    samples: list[Sample] = []
+    machine: dict[str, object] = {}
+
+    def keep(record: Header | Sample | Outcome) -> None:
+        if isinstance(record, Header):
+            machine.update(record.machine)
+        elif isinstance(record, Sample):
+            samples.append(record)
+
+    core = CoreProcess(keep)
+    limits = Limits(60, 0.01, sample_s=sample_s)
+    outcome = core.measure(make_request(Experiment("bench", probe, dict(params)), limits, slice_s), 120, keep)
+    core.close()
+    if outcome.ending != "ok":
+        raise SystemExit(f"{probe} {params}: {outcome.ending}: {outcome.reason}")
+    return outcome, samples, machine
+
+
+def likwid(test: str, size_bytes: int, threads: int, seconds: float, unit: str) -> float:
+    """A rate per second of one likwid-bench run on the first cores, each thread filling its own part."""
+    command = ["likwid-bench", "-t", test, "-W", f"S0:{size_bytes // 1000}kB:{threads}", "-s", str(int(seconds))]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    match = re.search(rf"{unit}/s:\s+([\d.]+)", output)
+    assert match, output
+    return float(match[1]) * 1e6
+
+
+def summary(ratios: Sequence[float]) -> str:
+    """``1.012 (0.987 to 1.031)``."""
+    interval = median_interval(ratios)
+    text = f"{interval.low:.3f} to {interval.high:.3f}" if interval else "no interval below 6 pairs"
+    return f"{statistics.median(ratios):.3f} ({text})"

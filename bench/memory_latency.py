@@ -1,0 +1,55 @@
+"""memory_latency beside a plain C chase over the same permutation, size and pages, built here.
+
+Each pair runs one after the other, in an order that alternates. Pass the number of pairs as the first argument
+(default 7).
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from _pairs import asked_pairs, measure, summary
+
+SOURCE = Path(__file__).with_suffix(".c")
+SIZES = (16 << 10, 256 << 10, 4 << 20, 64 << 20, 256 << 20)
+SECONDS = 0.5
+
+
+def ours(size_bytes: int, pages: str) -> float:
+    """Seconds a load, the median of samples."""
+    _, samples, _ = measure("memory_latency", {"size": size_bytes, "pages": pages}, SECONDS)
+    return statistics.median(s.elapsed_s / s.work.ops for s in samples)
+
+
+def plain_c(program: Path, size_bytes: int, pages: str) -> float:
+    """The same of the C program."""
+    command = ["taskset", "-c", "0", str(program), str(size_bytes), pages, str(SECONDS)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def main() -> None:
+    """Prints a line per size and kind of pages."""
+    pairs = asked_pairs()
+    print(f"memory_latency beside a plain C chase, {pairs} pairs of {SECONDS:g} s each")
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "chase")
+        subprocess.run(["gcc", "-O2", "-o", program, SOURCE], check=True)
+        for pages in ("huge", "small"):
+            for size in SIZES:
+                ratios, mine, theirs = [], [], []
+                for pair in range(pairs):
+                    first = plain_c(program, size, pages) if pair % 2 else None
+                    value = ours(size, pages)
+                    reference = plain_c(program, size, pages) if first is None else first
+                    ratios.append(value / reference)
+                    mine.append(value)
+                    theirs.append(reference)
+                print(f"  {size >> 10} KiB pages={pages}: {statistics.median(mine) * 1e9:.2f} ns, plain C "
+                      f"{statistics.median(theirs) * 1e9:.2f}, ratio {summary(ratios)}", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

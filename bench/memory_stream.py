@@ -1,0 +1,135 @@
+"""memory_stream beside likwid-bench and hpcc's STREAM: the same loop, array size and cores, one after the other.
+
+Each pair runs in an order that alternates. likwid's figures, and ours beside them, are the work of a second's passes
+over their time; STREAM's, and ours beside it, the best pass. Pass the number of pairs as the first argument (default
+7); with ``--without-hpcc`` the slowest part, a minute a pair, is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from _pairs import asked_pairs, likwid, measure, summary
+from nameplate.model import Value
+
+SECONDS = 1.0
+ARRAY_BYTES = 128 << 20
+# Our loop, our stores, likwid's kernel of the same traffic, and how many arrays that has.
+CELLS = (
+    ("copy", "plain", "copy", 2),
+    ("triad", "plain", "stream", 3),
+    ("copy", "plain", "copy_avx512", 2),
+    ("triad", "plain", "stream_avx512_fma", 3),
+    ("copy", "nontemporal", "copy_mem_avx512", 2),
+    ("triad", "nontemporal", "stream_mem_avx512", 3),
+    ("write", "nontemporal", "store_mem_avx512", 1),
+    ("read", "plain", "load_avx512", 1),
+)
+THREADS = (1, 2)
+# Of hpcc's vectors two thirds of a gigabyte each at this order of its matrix and two processes.
+HPCC_ORDER = 7100
+HPCC_VECTOR_BYTES = 8 * (HPCC_ORDER**2 // 6)
+
+
+def rate(op: str, stores: str, threads: int) -> float:
+    """B/s over one sample of a second: likwid's threads do not wait for each other between passes either."""
+    params: dict[str, Value] = {"op": op, "stores": stores, "threads": threads, "size": ARRAY_BYTES}
+    _, samples, _ = measure("memory_stream", params, SECONDS, SECONDS)
+    return sum(s.work.bytes for s in samples) / sum(s.elapsed_s for s in samples)
+
+
+def best_pass(op: str, threads: int, pages: str) -> float:
+    """B/s of the best sample, as STREAM has it."""
+    size = HPCC_VECTOR_BYTES * threads // 64 * 64
+    params: dict[str, Value] = {"op": op, "stores": "plain", "threads": threads, "size": size, "pages": pages}
+    _, samples, _ = measure("memory_stream", params, SECONDS)
+    return max(s.work.bytes / s.elapsed_s for s in samples[1:])
+
+
+def beside_likwid(pairs: int) -> None:
+    """A line per kernel and number of threads."""
+    for op, stores, kernel, arrays in CELLS:
+        for threads in THREADS:
+            ratios, mine, theirs = [], [], []
+            for pair in range(pairs):
+                size = arrays * ARRAY_BYTES
+                first = likwid(kernel, size, threads, SECONDS, "MByte") if pair % 2 else None
+                value = rate(op, stores, threads)
+                reference = likwid(kernel, size, threads, SECONDS, "MByte") if first is None else first
+                ratios.append(value / reference)
+                mine.append(value)
+                theirs.append(reference)
+            print(f"  {op} {stores} threads={threads}: {statistics.median(mine) / 1e9:.2f} GB/s, likwid {kernel} "
+                  f"{statistics.median(theirs) / 1e9:.2f}, ratio {summary(ratios)}", flush=True)  # fmt: skip
+
+
+def nontemporal_beside_plain(pairs: int) -> None:
+    """The user's bytes of triad with each kind of stores."""
+    for threads in THREADS:
+        ratios = []
+        for pair in range(pairs):
+            order = ("plain", "nontemporal") if pair % 2 else ("nontemporal", "plain")
+            rates = {stores: rate("triad", stores, threads) for stores in order}
+            ratios.append(rates["nontemporal"] / rates["plain"])
+        print(f"  triad threads={threads}: non-temporal to plain {summary(ratios)}", flush=True)
+
+
+def hpcc() -> dict[str, float]:
+    """B/s of hpcc's STREAM: one process alone (Single), and both at once, together (Star)."""
+    example = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt").read_text(encoding="latin-1")
+    text = re.sub(r"^1000( +Ns)", rf"{HPCC_ORDER}\1", example, flags=re.MULTILINE)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "hpccinf.txt").write_text(text, encoding="latin-1")
+        subprocess.run(
+            ["mpirun", "--allow-run-as-root", "-n", "2", "hpcc"], cwd=folder, check=True, capture_output=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        )  # fmt: skip
+        output = Path(folder, "hpccoutf.txt").read_text(encoding="latin-1")
+    rates = {key: float(value) * 1e9 for key, value in re.findall(r"^(\w+STREAM_\w+)=([\d.]+)$", output, re.MULTILINE)}
+    return {key: rate * (2 if key.startswith("Star") else 1) for key, rate in rates.items()}
+
+
+def beside_hpcc(pairs: int) -> None:
+    """STREAM's best pass beside ours, on the same kind of pages and on huge ones."""
+    cells = [
+        (op, key, threads, pages)
+        for op in ("copy", "triad")
+        for key, threads in (("SingleSTREAM", 1), ("StarSTREAM", 2))
+        for pages in ("small", "huge")
+    ]
+    ratios: dict[tuple[str, str, int, str], list[float]] = {cell: [] for cell in cells}
+    figures: dict[tuple[str, str, int, str], list[tuple[float, float]]] = {cell: [] for cell in cells}
+    for pair in range(pairs):
+        first = hpcc() if pair % 2 else None
+        bests = {cell: best_pass(cell[0], cell[2], cell[3]) for cell in cells}
+        reference = hpcc() if first is None else first
+        for cell in cells:
+            theirs = reference[f"{cell[1]}_{cell[0].capitalize()}"]
+            ratios[cell].append(bests[cell] / theirs)
+            figures[cell].append((bests[cell], theirs))
+    for cell in cells:
+        mine, theirs = (statistics.median(column) / 1e9 for column in zip(*figures[cell], strict=True))
+        print(f"  {cell[0]} threads={cell[2]} pages={cell[3]}: best {mine:.2f} GB/s, {cell[1]} {theirs:.2f}, "
+              f"ratio {summary(ratios[cell])}", flush=True)  # fmt: skip
+
+
+def main() -> None:
+    """Prints a line per cell."""
+    pairs = asked_pairs()
+    print(f"memory_stream beside likwid-bench, arrays of {ARRAY_BYTES >> 20} MiB, {pairs} pairs of {SECONDS:g} s each")
+    beside_likwid(pairs)
+    print("non-temporal beside plain stores")
+    nontemporal_beside_plain(pairs)
+    if "--without-hpcc" not in sys.argv:
+        print(f"memory_stream beside hpcc's STREAM, {HPCC_VECTOR_BYTES / 1e6:.0f} MB a process, {pairs} pairs")
+        beside_hpcc(pairs)
+
+
+if __name__ == "__main__":
+    main()
