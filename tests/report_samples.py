@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,6 +21,7 @@ from nameplate.model import (
     Summary,
     Value,
 )
+from nameplate.probes import load_probes
 
 HOST = "secret-host-17"
 
@@ -53,7 +54,12 @@ MACHINE: dict[str, Any] = {
 
 def series(values: Sequence[float], disturbed: Sequence[int] = ()) -> Series:
     """One sample each 10 ms; ``disturbed`` are indices."""
-    return Series([i * 0.01 for i in range(len(values))], list(values), [i in disturbed for i in range(len(values))])
+    return Series(
+        [i * 0.01 for i in range(len(values))],
+        list(values),
+        [i in disturbed for i in range(len(values))],
+        [1] * len(values),
+    )
 
 
 def result(  # noqa: PLR0913 (each test names the one or two that it is about)
@@ -68,7 +74,7 @@ def result(  # noqa: PLR0913 (each test names the one or two that it is about)
     samples: Series | None = None,
 ) -> Result:
     """A measured rate, or what could not be measured where ``value`` is None."""
-    points = samples or (series([value * 0.99, value, value * 1.01], [1]) if value else Series([], [], []))
+    points = samples or (series([value * 0.99, value, value * 1.01], [1]) if value else Series([], [], [], []))
     efficiency = value / rated if value and rated else None
     summary = Summary(
         probe=probe, params=params, metric="rate", value=value, unit="FLOP/s",
@@ -100,7 +106,7 @@ def report(
     )  # fmt: skip
     return Report(
         run=run, machine={**MACHINE, "hostname": host}, clock=Clock("tsc", 2e9, 2e-8, 2e-8), results=list(results),
-        truncated=truncated, interrupted=False, notes=list(notes),
+        tables=[], truncated=truncated, interrupted=False, notes=list(notes),
     )  # fmt: skip
 
 
@@ -111,6 +117,81 @@ def scaling_results() -> list[Result]:
         for mix, rate, rated in (("fma", 48e9, 50e9), ("mixed", 9e9, 10e9))
         for n in (1, 2, 4)
     ]
+
+
+KIB = 2**10
+
+
+def swept(  # noqa: PLR0913 (each test names the ones that it is about)
+    probe: str,
+    params: dict[str, Value],
+    value: float,
+    metric: str,
+    unit: str,
+    *,
+    rated: float | None = None,
+    oversubscribed: bool = False,
+    facts: dict[str, float] | None = None,
+    remarks: Sequence[str] = (),
+) -> Result:
+    """A cell of a probe other than ``cpu_flops``; of a unit in seconds less is better."""
+    made = result(params, value, probe=probe, rated=rated, oversubscribed=oversubscribed)
+    named = with_summary(made, metric=metric, unit=unit)
+    better: Literal["lower", "higher"] = "lower" if unit == "s" else "higher"
+    return msgspec.structs.replace(named, better=better, facts=facts or {}, remarks=list(remarks))
+
+
+def latency_at(size: int, **others: Value) -> Result:
+    """Of a machine whose L1d ends at 32 KiB (1 ns), its L2 at 1 MiB (5 ns), memory takes 100 ns."""
+    value = 1e-9 if size <= 32 * KIB else 5e-9 if size <= 1024 * KIB else 100e-9
+    params: dict[str, Value] = {"size": size, "stride": 64, "pages": "huge", "chains": 1, "load": 0, **others}
+    return swept("memory_latency", params, value, "latency", "s", facts={"touched_bytes": float(size)})
+
+
+def read_at(size: int, threads: int = 1, **others: Value) -> Result:
+    """On that machine: 200 GB/s from the L1d, 100 GB/s from the L2, 10 GB/s from memory by each of two threads."""
+    value = 200e9 if size <= 32 * KIB else 100e9 if size <= 1024 * KIB else 10e9 * min(threads, 2)
+    params: dict[str, Value] = {"op": "read", "threads": threads, "size": size, "pages": "huge", "stores": "plain"}
+    facts = {"touched_bytes": float(size), "last_level_bytes": 1024.0 * KIB, "pass_bytes": float(size)}
+    remarks = [] if size >= 4096 * KIB else ["may fit the caches"]
+    return swept("memory_stream", {**params, **others}, value, "bandwidth", "B/s", oversubscribed=threads > 2,
+                 facts=facts, remarks=remarks)  # fmt: skip
+
+
+def sizes(count: int) -> list[int]:
+    """So many from 4 KiB on, two in each octave."""
+    return [round(4 * KIB * 2 ** (step / 2)) for step in range(count)]
+
+
+def block_results(patterns: Sequence[str] = ("sequential", "random")) -> list[Result]:
+    """Bandwidth and latency of four blocks by four numbers of threads; more than two threads take turns."""
+    fixed: dict[str, Value] = {"op": "copy", "generator": "pcg"}
+    return [
+        swept("memory_block", {**fixed, "pattern": pattern, "block": block, "threads": n}, value, metric, unit,
+              oversubscribed=n > 2, facts={"offset_s": 1e-9})
+        for pattern in patterns
+        for block, rate in ((8, 3e8), (8192, 5e9), (2**20, 8e9), (80 * 10**6, 8.5e9))
+        for n in (1, 2, 4, 8)
+        for metric, unit, value in (("bandwidth", "B/s", rate * min(n, 2)), ("latency", "s", block / rate))
+    ]  # fmt: skip
+
+
+def memory_report() -> Report:
+    """A run with curves, a grid, peaks and bandwidths, and with what the probes derive from them."""
+    latencies = [latency_at(size) for size in sizes(31)]
+    reads = [read_at(size) for size in sizes(29)] + [read_at(64 * 1024 * KIB, threads=n) for n in (2, 4)]
+    flops = [result({"mix": "fma", "precision": "fp64", "threads": n}, 50e9 * n, rated=60e9 * n) for n in (1, 2)]
+    by_probe = {
+        "cpu_flops": flops,
+        "memory_latency": latencies,
+        "memory_stream": reads,
+        "memory_block": block_results(),
+    }
+    probes = [load_probes()[name] for name in by_probe]
+    derived = [result for probe in probes for result in probe.derive(by_probe, MACHINE)]
+    tables = [table for probe in probes if probe.tables for table in probe.tables(by_probe, MACHINE)]
+    measured = [result for results in by_probe.values() for result in results]
+    return msgspec.structs.replace(report([*measured, *derived]), tables=tables)
 
 
 def with_summary(original: Result, **changes: Any) -> Result:

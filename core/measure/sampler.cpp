@@ -112,6 +112,7 @@ class Experiment {
   std::unique_ptr<Probe> probe_;
   Prepared prepared_;
   Stage stage_ = Stage::request;
+  std::optional<std::uint64_t> fixed_;  // repetitions that are given and not calibrated
   std::uint64_t repetitions_ = 1;
   std::uint64_t samples_ = 0;
   double begin_s_ = 0;
@@ -143,6 +144,7 @@ void Experiment::measure(const RegisteredProbe& registered) {
   stage_ = Stage::setup;
   probe_ = registered.make();
   prepared_ = probe_->setup(parameters, machine_);
+  fixed_ = request_.repetitions ? request_.repetitions : prepared_.repetitions;
   setup_s_ = now_s() - begin_s_;
   calibrate();
   const double end_s = now_s() + request_.slice_s;
@@ -163,10 +165,10 @@ void Experiment::calibrate() {
       std::max(std::min(request_.sample_s, kShortSample_s), kClockSteps * Clock::get().info().resolution_s);
   const double wanted_s = std::max(request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
-  if (request_.repetitions) repetitions_ = *request_.repetitions;
+  if (fixed_) repetitions_ = *fixed_;
   while (!g_stop_requested) {
     const double elapsed_s = shorter_of_two_s();
-    if (request_.repetitions || elapsed_s >= wanted_s || repetitions_ >= kMostRepetitions) {
+    if (fixed_ || elapsed_s >= wanted_s || repetitions_ >= kMostRepetitions) {
       if (now_s() >= warm_s) return;
     } else if (elapsed_s < timeable_s) {
       repetitions_ *= 2;
@@ -186,7 +188,7 @@ double Experiment::shorter_of_two_s() {
     return total.elapsed_s();
   };
   const double first_s = once_s();
-  return request_.repetitions || first_s > kShortSample_s * kLargestGrowth ? first_s : std::min(first_s, once_s());
+  return fixed_ || first_s > kShortSample_s * kLargestGrowth ? first_s : std::min(first_s, once_s());
 }
 
 void Experiment::take_samples(double end_s) {

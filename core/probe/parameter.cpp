@@ -122,6 +122,19 @@ Parameter integer(std::string name, std::string summary, double minimum, double 
           .automatic = {}};
 }
 
+Parameter size(std::string name, std::string summary, double minimum, double maximum, std::string default_value) {
+  Parameter parameter = integer(std::move(name), std::move(summary), minimum, maximum, std::move(default_value));
+  parameter.type = ParameterType::size;
+  return parameter;
+}
+
+Parameter automatic_size(std::string name, std::string summary, double minimum, double maximum, std::string automatic) {
+  Parameter parameter = size(std::move(name), std::move(summary), minimum, maximum, "");
+  parameter.default_value = std::nullopt;
+  parameter.automatic = std::move(automatic);
+  return parameter;
+}
+
 Parameter duration(std::string name, std::string summary, double minimum, double maximum, std::string default_value) {
   Parameter parameter = integer(std::move(name), std::move(summary), minimum, maximum, std::move(default_value));
   parameter.type = ParameterType::duration;

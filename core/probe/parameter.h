@@ -36,6 +36,8 @@ Parameter choice(std::string name, std::string summary, std::vector<std::string>
 Parameter automatic_choice(std::string name, std::string summary, std::vector<std::string> choices,
                            std::string automatic);
 Parameter integer(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
+Parameter size(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
+Parameter automatic_size(std::string name, std::string summary, double minimum, double maximum, std::string automatic);
 Parameter duration(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
 // The `threads` parameter that every threaded probe shares: by default one worker per physical core allowed.
 Parameter threads_parameter();

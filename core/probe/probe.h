@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ struct ProbeInfo {
 struct Prepared {
   Parameters resolved;
   std::vector<double> facts;
+  std::optional<std::uint64_t> repetitions = {};  // of every sample, where they are given and not calibrated
 };
 
 // What one call of `run` did. The spans belong to the probe and stay valid until its next call.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
@@ -19,15 +19,18 @@ import msgspec
 from nameplate.errors import CoreDied, CoreError, CoreHung
 from nameplate.model import Experiment, FileRecord, Header, Outcome, Plan, Sample, Stop
 from nameplate.native import Core, OnRecord, make_request
+from nameplate.plan import FEWEST_ROUNDS
 from nameplate.stats import relative_half_width
 from nameplate.store import Measurement
 
-# Six independent values are the fewest whose minimum and maximum cover the median with 95 %.
-FEWEST_ROUNDS = 6
+# Where a curve bends is asked for the first time after so many rounds of its sparse points.
+ROUNDS_BEFORE_DENSE = 2
 
 # A slice may take this much longer than asked for set-up, warm-up, calibration and the last sample.
 GRACE_S = 30.0
 
+# From the figures so far by experiment: the dense points (Experiment.dense) that are worth measuring.
+Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
 StartCore = Callable[[OnRecord], Core]
 HeadlineOf = Callable[[Measurement], float | None]
 Clock = Callable[[], float]
@@ -91,9 +94,11 @@ class Session:
     headline_of: HeadlineOf
     progress: Progress
     control: Control
+    refine: Refine = lambda _: set()
     clock: Clock = time.monotonic
     grace_s: float = GRACE_S
     _measured: dict[str, Measured] = field(default_factory=lambda: defaultdict(Measured))
+    _worth_measuring: set[str] = field(default_factory=set)
     _began: float = 0.0
 
     def take_over(self, measurements: Iterable[Measurement]) -> None:
@@ -113,10 +118,16 @@ class Session:
             if self.control.stopped or self._out_of_time():
                 break
             if not any(self._wanted(experiment, number) for experiment in self.plan.experiments):
-                if all(self._measured[experiment.id].reason for experiment in self.plan.experiments):
+                if all(
+                    self._measured[experiment.id].reason for experiment in self.plan.experiments if self._in(experiment)
+                ):
                     break
                 continue
             self._round(number)
+            if number >= ROUNDS_BEFORE_DENSE:
+                self._worth_measuring |= self.refine(
+                    {identity: measured.headlines for identity, measured in self._measured.items()}
+                )
 
     def order(self, number: int) -> list[Experiment]:
         """The experiments of a round, shuffled anew by the seed and the round's number."""
@@ -132,7 +143,10 @@ class Session:
 
     def _wanted(self, experiment: Experiment, number: int) -> bool:
         measured = self._measured[experiment.id]
-        return not measured.reason and number not in measured.rounds
+        return self._in(experiment) and not measured.reason and number not in measured.rounds
+
+    def _in(self, experiment: Experiment) -> bool:
+        return not experiment.dense or experiment.id in self._worth_measuring
 
     def _round(self, number: int) -> None:
         todo = [experiment for experiment in self.order(number) if self._wanted(experiment, number)]
@@ -252,5 +266,6 @@ class Session:
     def _reasons(self) -> dict[str, str]:
         otherwise = "interrupted" if self.control.stopped else "budget"
         return {
-            experiment.id: self._measured[experiment.id].reason or otherwise for experiment in self.plan.experiments
+            experiment.id: self._measured[experiment.id].reason or (otherwise if self._in(experiment) else "even")
+            for experiment in self.plan.experiments
         }

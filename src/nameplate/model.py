@@ -105,12 +105,18 @@ class End(Record, frozen=True, kw_only=True):
 
 
 class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One probe with one set of parameters; ``id`` is unique in its plan. ``slice_s`` is its time in each round."""
+    """One probe with one set of parameters; ``id`` is unique in its plan. ``slice_s`` is its time in each round.
+
+    ``sample_s`` is the length of its samples where the run gives none. ``dense``: a point of a curve that is measured
+    only if the points around it, which are not, show that the curve bends there.
+    """
 
     id: str
     probe: str
     params: dict[str, Value]
     slice_s: float = 0.25
+    sample_s: float | None = None
+    dense: bool = False
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -138,11 +144,13 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A nameplate value in SI base units, and where it comes from; without a value, why there is none.
 
     ``is_ceiling`` is False for a value that a healthy machine may pass: a base clock below its turbo.
+    ``can_be_given`` is False for a figure that no ``--rated`` value is meant for: what a cache delivers.
     """
 
     value: float | None
     source: str
     is_ceiling: bool = True
+    can_be_given: bool = True
 
 
 class Run(Record, frozen=True, kw_only=True):
@@ -207,11 +215,15 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Series(msgspec.Struct, frozen=True):
-    """A metric over time: one point per sample, with when it began in seconds since the run's first sample."""
+    """A metric over time: one point per sample, with when it began in seconds since the run's first sample.
+
+    ``round`` counts from 1.
+    """
 
     start_s: list[float]
     value: list[float]
     disturbed: list[bool]
+    round: list[int]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -227,6 +239,25 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     utilisation: float
     oversubscribed: bool
     facts: dict[str, float]
+    remarks: list[str] = []
+
+
+class Quantity(msgspec.Struct, frozen=True):
+    """A value in its SI base unit, with its interval where there is one."""
+
+    value: float
+    unit: str
+    ci: tuple[float, float] | None = None
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Figures in rows and columns as a probe's readers expect them; the first cell of a row names it."""
+
+    probe: str
+    title: str
+    headings: list[str]
+    rows: list[list[str | Quantity | None]]
+    notes: list[str] = []
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,6 +267,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     machine: dict[str, Any]
     clock: Clock | None
     results: list[Result]
+    tables: list[Table]
     truncated: bool
     interrupted: bool
     notes: list[str]

@@ -96,12 +96,13 @@ def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict
         "probe": experiment.probe,
         "params": experiment.params,
         "slice_s": slice_s,
-        "warmup_s": limits.warmup_s,
+        "warmup_s": min(limits.warmup_s, slice_s),
         "max_samples": limits.samples,
         "interval_s": limits.interval_s,
     }
-    if limits.sample_s is not None:
-        request["sample_s"] = limits.sample_s
+    sample_s = limits.sample_s or experiment.sample_s
+    if sample_s is not None:
+        request["sample_s"] = sample_s
     return request
 
 

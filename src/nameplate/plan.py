@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,14 @@ SHIPPED = Path(__file__).parent / "plans"
 DEFAULT_SLICE_S = 0.25
 DEFAULT_PRECISION = 0.02
 DEFAULT_BUDGET_S = 60.0
+DEFAULT_PROBE_BUDGET_S = 30.0
+# Six independent values are the fewest whose minimum and maximum cover the median with 95 %.
+FEWEST_ROUNDS = 6
+# The points of a curve hold each other up.
+CURVE_PRECISION = "5%"
+# A working set that no cache holds: STREAM's rule, and a floor for systems that list no cache or too small a one.
+BEYOND_CACHES = 4
+SMALLEST_BEYOND = 128 << 20
 _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
 
 
@@ -83,33 +92,88 @@ def _check_shape(path: Path, text: dict[str, Any]) -> PlanText:
     return PlanText(path.stem, str(text.get("summary", "")), str(text.get("cells", "")), limits, entries)
 
 
-def build_plan(text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str]) -> Plan:
+def build_plan(
+    text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Mapping[str, Any]
+) -> Plan:
     """Checks a plan against the probes that are there. ``options`` are the command line's and go before the plan's."""
-    cells = _own_cells(text.cells, probes) if text.cells else []
+    stand_ins = _stand_ins(machine)
+    cells = _own_cells(text.cells, probes, stand_ins) if text.cells else []
     for entry in text.experiments:
         try:
-            cells += _written_cells(entry, probes)
+            cells += _written_cells(entry, probes, stand_ins)
         except UsageError as error:
             raise UsageError(f"plan {text.name}: {error}") from None
     unique = {(cell.probe, frozenset(cell.params.items())): cell for cell in cells}
     return Plan(text.name, list(unique.values()), make_limits({**text.limits, **options}))
 
 
-def _own_cells(which: str, probes: Mapping[str, ProbeInfo]) -> list[Experiment]:
+def sweep_plan(
+    name: str, given: Mapping[str, str], probes: Mapping[str, ProbeInfo], options: Mapping[str, str],
+    machine: Mapping[str, Any],
+) -> Plan:  # fmt: skip
+    """The plan of ``nameplate run PROBE``: the probe's own sweep, with what is given in its place.
+
+    Who gives the values of its curve wants those and nothing else.
+    """
+    sweep = load_probes()[name].sweep
+    has_curve = any(cells.curve for cells in sweep)
+    if not sweep or any(cells.curve in given for cells in sweep):
+        sweep, has_curve = (Cells({}, DEFAULT_SLICE_S),), False
+    experiments: list[Experiment] = []
+    for cells in sweep:
+        info = find_probe(cells.probe or name, probes)
+        params = cells.params if cells.probe else {**cells.params, **given}
+        experiments += _experiments(info, replace(cells, params=params), _stand_ins(machine))
+    # All cells six times, where nobody says how long it may take.
+    whole_s = FEWEST_ROUNDS * sum(e.slice_s + load_probes()[e.probe].overhead_s for e in experiments)
+    budget_s = DEFAULT_BUDGET_S if has_curve else max(DEFAULT_PROBE_BUDGET_S, whole_s)
+    defaults = {"budget": f"{budget_s:.0f}s", **({"precision": CURVE_PRECISION} if has_curve else {})}
+    unique = {experiment.id: experiment for experiment in reversed(experiments)}
+    return Plan(name, list(reversed(unique.values())), make_limits({**defaults, **options}))
+
+
+def _stand_ins(machine: Mapping[str, Any]) -> dict[str, str]:
+    """What ``{name}`` in a value stands for on this machine."""
+    caches = [c for c in machine["topology"]["caches"] if c["type"] != "instruction"]
+    last = max((c["level"] for c in caches), default=0)
+    last_level = sum(c["size_bytes"] * c["count"] for c in caches if c["level"] == last)
+    nodes = machine["topology"]["numa_nodes"]
+    return {
+        "beyond": str(max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)),
+        "nodes": ",".join(str(node["index"]) for node in nodes) or "0",
+    }
+
+
+def _experiments(info: ProbeInfo, cells: Cells, stand_ins: Mapping[str, str]) -> list[Experiment]:
+    if stand_ins["nodes"].count(",") + 1 < cells.fewest_nodes:
+        return []
+    params = {name: _filled_in(text, stand_ins) for name, text in cells.params.items()}
+    return experiments(info, params, cells.slice_s, cells.sample_s, cells.curve)
+
+
+def _filled_in(text: str, stand_ins: Mapping[str, str]) -> str:
+    for name, value in stand_ins.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _own_cells(which: str, probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]) -> list[Experiment]:
     if which not in ("quick", "full"):
         raise UsageError(f"cells = '{which}' is not possible: {nearest(which, ('quick', 'full'))}")
     result = []
     for name, probe in load_probes().items():
         own: Sequence[Cells] = probe.quick if which == "quick" else probe.full
         for cells in own:
-            result += experiments(find_probe(name, probes), cells.params, cells.slice_s)
+            result += _experiments(find_probe(name, probes), cells, stand_ins)
     return result
 
 
-def _written_cells(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo]) -> list[Experiment]:
+def _written_cells(
+    entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
+) -> list[Experiment]:
     slice_s = parse_duration(str(entry["slice"])) if "slice" in entry else DEFAULT_SLICE_S
     params = {key: _as_argument(value) for key, value in entry.items() if key not in ("probe", "slice")}
-    return experiments(find_probe(entry["probe"], probes), params, slice_s)
+    return _experiments(find_probe(entry["probe"], probes), Cells(params, slice_s), stand_ins)
 
 
 def _as_argument(value: object) -> str:

@@ -44,13 +44,21 @@ def summarise(file: RunFile) -> Report:
     results = [
         result
         for experiment in file.run.plan.experiments
+        if by_id[experiment.id] or not experiment.dense
         for result in _results(file, experiment, by_id[experiment.id], machine)
     ]
+    by_probe: dict[str, list[Result]] = {}
+    for result in results:
+        by_probe.setdefault(result.summary.probe, []).append(result)
+    present = [probe for name, probe in load_probes().items() if name in by_probe] if machine else []
+    derived = {probe.name: probe.derive(by_probe, machine) for probe in present}
+    results = [result for name, own in by_probe.items() for result in [*own, *derived.get(name, [])]]
     return Report(
         run=file.run,
         machine=machine,
         clock=file.headers[0].clock if file.headers else None,
         results=results,
+        tables=[table for probe in present if probe.tables for table in probe.tables(by_probe, machine)],
         truncated=file.stop is None,
         interrupted=file.stop is not None and file.stop.interrupted,
         notes=_notes(file, results),
@@ -83,8 +91,12 @@ def _results(
     with_samples = [measurement for measurement in measurements if measurement.samples]
     if worst.ending != "ok" or not with_samples:
         return [_without_number(experiment, worst, worst.reason or "ended before its first sample", stop)]
+    last = with_samples[-1].outcome
+    cell = Cell(last.params, last.facts, machine)
     return [
-        _Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop) for metric in probe.metrics
+        _Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop)
+        for metric in probe.metrics
+        if metric.when(cell)
     ]
 
 
@@ -118,7 +130,7 @@ def _without_number(experiment: Experiment, outcome: Outcome | None, reason: str
         better=metric.better if metric else "higher",
         rated=Rated(None, reason),
         efficiency_ci=None,
-        series=Series([], [], []),
+        series=Series([], [], [], []),
         round_values=[],
         utilisation=0.0,
         oversubscribed=outcome.oversubscribed if outcome else False,
@@ -169,7 +181,7 @@ class _Figures:
             id=experiment, summary=summary, better=self._metric.better, rated=rated,
             efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
             round_values=self._rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
-            facts=self._outcome.facts,
+            facts=self._outcome.facts, remarks=self._probe.remarks(self._cells[-1]),
         )  # fmt: skip
 
     def _rate(self) -> tuple[Rated, list[float]]:
@@ -178,10 +190,11 @@ class _Figures:
         A disturbed round may have none, where its ports could not be counted; the others decide.
         """
         given = overriding(self._run.rated, self._probe.name, self._metric.unit)
-        ceilings = [given] * len(self._cells) if given else [
+        ceilings = [
             self._probe.rated(self._metric, cell, m.samples)
             for cell, m in zip(self._cells, self._measurements, strict=True)
-        ]  # fmt: skip
+        ]
+        ceilings = [given if given and ceiling.can_be_given else ceiling for ceiling in ceilings]
         known = [(value, c.value, c) for value, c in zip(self._rounds, ceilings, strict=True) if c.value is not None]
         if 2 * len(known) <= len(ceilings):
             return next(c for c in ceilings if c.value is None), []
@@ -215,11 +228,13 @@ class _Figures:
     def _series(self) -> Series:
         """Rounds one after the other: each experiment's own clock begins with it."""
         starts: list[float] = []
+        rounds: list[int] = []
         offset = 0.0
-        for measurement in self._measurements:
+        for number, measurement in enumerate(self._measurements, start=1):
             starts += [offset + sample.start_s for sample in measurement.samples]
+            rounds += [number] * len(measurement.samples)
             offset += measurement.outcome.total_s
-        return Series(starts, self._values, self._flags())
+        return Series(starts, self._values, self._flags(), rounds)
 
     def _utilisation(self) -> float:
         """CPU time over elapsed time: how many cores were kept busy."""

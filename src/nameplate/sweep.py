@@ -1,6 +1,7 @@
 """``name=value`` arguments: sweeps, checked against what nameplate-core says it can be asked.
 
-``a,b,c`` lists values; ``1KiB..1GiB*2`` goes by a factor, ``0..100KB+1000`` by a step, both ends included.
+``a,b,c`` lists values; ``1KiB..1GiB*2`` goes by a factor, which may be a root as in ``*2^(1/8)``, and
+``0..100KB+1000`` by a step, both ends included.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from nameplate.model import Experiment, Value
 from nameplate.units import geometric, parse_count, parse_duration, parse_size
 
 MOST_VALUES = 10_000
+COARSE_STRIDE = 4
+_ROOT = re.compile(r"(\d+(?:\.\d+)?)\^\(1/(\d+)\)")
 _RANGE = re.compile(r"(.+?)\.\.(.+?)([*+])(.+)")
 
 
@@ -86,12 +89,15 @@ def _range_values(parameter: Parameter, match: re.Match[str], text: str) -> list
 
 
 def _factor(parameter: Parameter, text: str, whole: str) -> float:
+    root = _ROOT.fullmatch(text)
     try:
-        factor = float(text)
-    except ValueError:
+        factor = float(root[1]) ** (1 / int(root[2])) if root else float(text)
+    except (ValueError, ZeroDivisionError, OverflowError):
         factor = 0.0
     if not 1.0009 <= factor <= 1e9:
-        raise UsageError(f"{parameter.name}={whole}: the factor must be a number from 1.001 up, such as 2 or 1.6")
+        raise UsageError(
+            f"{parameter.name}={whole}: the factor must be a number from 1.001 up, such as 2, 1.6 or 2^(1/8)"
+        )
     return factor
 
 
@@ -137,12 +143,24 @@ def experiment_id(probe: str, params: Mapping[str, Value]) -> str:
     return " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
 
 
-def experiments(probe: ProbeInfo, given: Mapping[str, str], slice_s: float) -> list[Experiment]:
-    """The cells of a sweep."""
+def experiments(
+    probe: ProbeInfo, given: Mapping[str, str], slice_s: float, sample_s: float | None = None, curve: str = ""
+) -> list[Experiment]:
+    """The cells of a sweep. Of the values of the parameter ``curve`` only every fourth is measured in any case."""
+    cells = expand(probe, given)
+    sparse = coarse(sorted({int(params[curve]) for params in cells})) if curve else set()
     return [
-        Experiment(id=experiment_id(probe.name, params), probe=probe.name, params=params, slice_s=slice_s)
-        for params in expand(probe, given)
-    ]
+        Experiment(
+            id=experiment_id(probe.name, params), probe=probe.name, params=params, slice_s=slice_s, sample_s=sample_s,
+            dense=bool(curve) and params[curve] not in sparse,
+        )
+        for params in cells
+    ]  # fmt: skip
+
+
+def coarse(sizes: Sequence[int]) -> set[int]:
+    """Every fourth of a dense grid, with its ends."""
+    return {*sizes[::COARSE_STRIDE], *sizes[-1:]}
 
 
 def split_arguments(arguments: Sequence[str]) -> dict[str, str]:

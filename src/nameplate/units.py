@@ -13,6 +13,7 @@ SIZE_UNITS = {
     "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
 }  # fmt: skip
+_LONGEST_SIZE = len("1024KiB")
 DURATION_UNITS = {
     "": Fraction(1), "s": Fraction(1),
     "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "ms": Fraction(1, 10**3),
@@ -40,6 +41,20 @@ def parse_size(text: str) -> int:
     if size.denominator != 1:
         raise UsageError(f"'{text}' is not a whole number of bytes")
     return int(size)
+
+
+def size_text(size_bytes: float) -> str:
+    """``8KiB``, ``80MB``, ``4.36KiB``: the shortest whole number of a unit, or three digits where all are long."""
+    whole = [
+        f"{size_bytes / factor:.0f}{unit or 'B'}" for unit, factor in SIZE_UNITS.items() if size_bytes % factor == 0
+    ]
+    shortest = min(whole, key=len, default="")
+    if shortest and len(shortest) <= _LONGEST_SIZE and size_bytes > 0:
+        return shortest
+    unit, factor = max(((u, f) for u, f in SIZE_UNITS.items() if u.endswith("iB") and f <= size_bytes),
+                       key=lambda item: item[1], default=("B", 1))  # fmt: skip
+    number = size_bytes / factor
+    return f"{number:.0f}{unit}" if number >= 1000 else f"{number:.3g}{unit}"
 
 
 def parse_duration(text: str) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nameplate.report.html import write_html
-from report_samples import failed, report, result, scaling_results, series
+from report_samples import failed, memory_report, report, result, scaling_results, series
 
 CHROMIUM = Path("/usr/bin/chromium")
 DEADLINE_S = 60
@@ -118,6 +118,19 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def memory_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "memory.html"
+    write_html([memory_report()], path)
+    return path
+
+
+@pytest.fixture
+def memory_seen(browser: Browser, memory_page: Path) -> Browser:
+    browser.open(memory_page)
+    return browser
+
+
 @pytest.fixture
 def seen(browser: Browser, page: Path) -> Browser:
     browser.open(page)
@@ -184,9 +197,59 @@ def test_unfolded_tables_hold_their_charts_data(seen: Browser) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_does_not_scroll_sideways(browser: Browser, page: Path, width: int) -> None:
-    browser.open(page, width)
+@pytest.mark.parametrize("which", ["page", "memory_page"])
+def test_the_page_does_not_scroll_sideways(
+    browser: Browser, request: pytest.FixtureRequest, which: str, width: int
+) -> None:
+    browser.open(request.getfixturevalue(which), width)
+    browser.value("document.querySelectorAll('details').forEach(details => { details.open = true; })")
+    browser.value("new Promise(done => setTimeout(done, 200))")
     assert browser.value("document.documentElement.scrollWidth") <= width
+
+
+def texts(browser: Browser, selector: str) -> list[str]:
+    found: list[str] = browser.value(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
+    return found
+
+
+class TestMemory:
+    """Curves, heat maps and the roofline."""
+
+    def test_all_are_drawn_without_complaint(self, memory_seen: Browser) -> None:
+        assert count(memory_seen, ".roofline svg.marks") == 1
+        assert count(memory_seen, ".curve svg.marks") == 2
+        assert count(memory_seen, ".map svg.marks") == 4
+        assert memory_seen.complaints() == []
+
+    def test_a_curve_marks_the_levels(self, memory_seen: Browser) -> None:
+        assert memory_seen.value("document.querySelector('.curve .mark-line path').getBBox().width") > 600
+        assert texts(memory_seen, ".curve .mark-text.role-mark text") == ["L1d", "L2"] * 2
+        assert count(memory_seen, ".curve .mark-rect.role-mark path") == 4
+        assert "64 KiB" in texts(memory_seen, ".curve .role-axis-label text")
+
+    def test_a_heat_map_shows_its_figures(self, memory_seen: Browser) -> None:
+        assert count(memory_seen, ".map .mark-text.role-mark text") == 4 * 16
+        assert {"300.0 MB/s", "17.00 GB/s", "9.412 ms"} <= set(texts(memory_seen, ".map .mark-text.role-mark text"))
+        cells = "[...document.querySelectorAll('.map .mark-rect.role-mark path')]"
+        shades = memory_seen.value(f"{cells}.map(cell => Number(cell.getAttribute('opacity')))")
+        assert {0.05, 0.5} <= {round(shade, 2) for shade in shades}
+
+    def test_figures_fit_their_cells(self, memory_seen: Browser) -> None:
+        widths = "[...document.querySelectorAll('.map .mark-text.role-mark text')].map(e => e.getBBox().width)"
+        assert max(memory_seen.value(widths)) <= 68
+
+    def test_the_roofline_has_its_roofs_slopes_and_ridges(self, memory_seen: Browser) -> None:
+        assert count(memory_seen, ".roofline .mark-line path") == 6
+        assert "memory, 2 threads: 20.00 GB/s" in texts(memory_seen, ".roofline .role-legend-label text")
+        assert {"1/16", "16"} <= set(texts(memory_seen, ".roofline .role-axis-label text"))
+
+    def test_tables_hold_their_charts_data(self, memory_seen: Browser) -> None:
+        memory_seen.value("document.querySelectorAll('details.points').forEach(details => { details.open = true; })")
+        memory_seen.value("new Promise(done => setTimeout(done, 200))")
+        rows = memory_seen.value("[...document.querySelectorAll('details.points tbody tr')].map(row => row.innerText)")
+        assert "4KiB\t1\t0.98\t1.02" in rows
+        assert "8B\t1\t300.0 MB/s\t294.0 to 306.0 MB/s\ta CPU for each" in rows
+        assert memory_seen.complaints() == []
 
 
 def test_folded_charts_are_drawn_when_they_are_unfolded(browser: Browser, tmp_path: Path) -> None:

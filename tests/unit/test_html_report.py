@@ -11,18 +11,37 @@ import msgspec
 import pytest
 
 from nameplate.errors import FileError
-from nameplate.model import Report, Series
+from nameplate.model import Experiment, Quantity, Rated, Report, Result, Series, Table
 from nameplate.report.aliases import without_names
-from nameplate.report.cards import repeat_command
+from nameplate.report.bars import efficiencies
+from nameplate.report.beside import side_by_side
+from nameplate.report.cards import Card, make_card
 from nameplate.report.cells import headlines
-from nameplate.report.charts import LINES_IN_A_CHART, over_time, thin, thread_scaling
+from nameplate.report.charts import LINES_IN_A_CHART
 from nameplate.report.embed import read_embedded
 from nameplate.report.html import DETAILS, SIZE_LIMIT, write_html
+from nameplate.report.over_time import over_time, thin
 from nameplate.report.page import render
-from nameplate.report.verdict import remarks, verdict
+from nameplate.report.repeat import repeat_command
+from nameplate.report.scaling import thread_scaling
+from nameplate.report.text import MOST_CELLS, MOST_NOTES
+from nameplate.report.verdict import judged_by, remarks, verdict
 from nameplate.store import RunFile
 from nameplate.summarise import summarise
-from report_samples import HOST, failed, report, result, scaling_results, series, with_summary
+from report_samples import (
+    HOST,
+    block_results,
+    failed,
+    latency_at,
+    memory_report,
+    read_at,
+    report,
+    result,
+    scaling_results,
+    series,
+    sizes,
+    with_summary,
+)
 from run_samples import header, plan, run
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>{{ 7*7 }}"
@@ -55,6 +74,19 @@ class Page(HTMLParser):
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.tags if name == tag]
+
+
+def cards_of(whole: Report) -> list[Card]:
+    groups: dict[str, list[Result]] = {}
+    for one in whole.results:
+        groups.setdefault(one.summary.probe, []).append(one)
+    return [make_card(probe, whole, results, 2000, []) for probe, results in groups.items()]
+
+
+def rated_at(cell: Result, rated: float) -> Result:
+    share = (cell.summary.value or 0.0) / rated
+    named = with_summary(cell, rated=rated, efficiency=share)
+    return msgspec.structs.replace(named, efficiency_ci=(share, share), rated=Rated(rated, "by hand"))
 
 
 def page_of(*reports: Report) -> Page:
@@ -93,6 +125,19 @@ class TestFile:
         assert path.stat().st_size <= SIZE_LIMIT
         assert "without their single samples" in path.read_text(encoding="utf-8")
         assert [r.summary for r in read_embedded(path)[0].results] == [r.summary for r in long]
+
+    def test_a_run_of_large_sweeps_fits_with_its_samples(self, tmp_path: Path) -> None:
+        path = tmp_path / "sweeps.html"
+        fine = [round(1024 * 2 ** (step / 8)) for step in range(150)]
+        swept = [
+            with_summary(msgspec.structs.replace(at(size), series=samples), metric=metric)
+            for at, first in ((latency_at, "latency"), (read_at, "bandwidth"))
+            for size in fine for samples in [series([5e10 + i * size for i in range(20)])]
+            for metric in (first, "second", "third")
+        ]  # fmt: skip
+        write_html([report(swept)], path)
+        assert path.stat().st_size <= SIZE_LIMIT
+        assert "without their single samples" not in path.read_text(encoding="utf-8")
 
 
 class TestNothingIsFetched:
@@ -255,26 +300,209 @@ class TestContent:
         assert "Runs side by side" in page_of(report(scaling_results()), report(scaling_results(), host="b")).text
         assert "Runs side by side" not in page_of(report(scaling_results())).text
 
-    def test_is_accessible(self) -> None:
-        page = page_of(report(scaling_results()))
+    @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
+    def test_is_accessible(self, whole: Report) -> None:
+        page = page_of(whole)
         assert page.all("html")[0]["lang"] == "en"
         assert page.all("a")[0]["href"] == "#content"
         assert all("scope" in attributes for attributes in page.all("th"))
         assert len(page.all("caption")) == len(page.all("table"))
-        framed = [attributes for attributes in page.all("div") if attributes.get("class") == "scroll"]
+        framed = [attributes for attributes in page.all("div") if "scroll" in (attributes.get("class") or "").split()]
         assert framed
         assert all(attributes.get("tabindex") == "0" and attributes.get("aria-label") for attributes in framed)
 
-    def test_headings_skip_no_level(self) -> None:
-        levels = [int(tag[1]) for tag, _ in page_of(report(scaling_results())).tags if re.fullmatch(r"h[1-6]", tag)]
+    @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
+    def test_headings_skip_no_level(self, whole: Report) -> None:
+        levels = [int(tag[1]) for tag, _ in page_of(whole).tags if re.fullmatch(r"h[1-6]", tag)]
         assert levels[0] == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
 
     def test_anchors_are_unique_and_there(self) -> None:
-        page = page_of(report(scaling_results()), report(scaling_results(), host="b"))
+        page = page_of(report(scaling_results()), report(scaling_results(), host="b"), memory_report())
         anchors = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
         assert len(anchors) == len(set(anchors))
         assert {(a["href"] or "").lstrip("#") for a in page.all("a")} <= set(anchors)
+
+
+class TestProbesOwnTables:
+    TABLE = Table(
+        "cpu_flops", "Rates by size", ["size", "rate", "share"],
+        [["4KiB", Quantity(5e9, "FLOP/s", (4.9e9, 5.2e9)), "12"], ["8KiB", None, None]], ["a note on <it>"],
+    )  # fmt: skip
+
+    @pytest.fixture
+    def page(self) -> Page:
+        return page_of(msgspec.structs.replace(report(scaling_results()), tables=[self.TABLE]))
+
+    def test_stand_in_the_card_as_in_the_terminal(self, page: Page) -> None:
+        assert "Rates by size size rate share 4KiB 5.000 GFLOP/s" in page.text
+        assert "8KiB – – a note on <it>" in page.text
+        assert page.text.index("Rates by size") < page.text.index("Floating-point rate: figures")
+
+    def test_intervals_can_be_pointed_at_and_heard(self, page: Page) -> None:
+        assert [cell["title"] for cell in page.all("td") if "title" in cell] == [
+            "95 % interval: 4.900 to 5.200 GFLOP/s"
+        ]
+        assert "5.000 GFLOP/s , 95 % interval: 4.900 to 5.200 GFLOP/s" in page.text
+
+    def test_of_another_probe_stand_elsewhere(self) -> None:
+        other = msgspec.structs.replace(self.TABLE, probe="cpu_intops")
+        assert "Rates by size" not in page_of(msgspec.structs.replace(report(scaling_results()), tables=[other])).text
+
+    def test_that_a_heat_map_shows_are_folded_below_it(self) -> None:
+        whole = memory_report()
+        (block,) = [card for card in cards_of(whole) if card.probe == "memory_block"]
+        assert len(block.heat_maps) == 4
+        assert len(block.tables_of_maps) == 4
+        assert block.tables == []
+        assert "The same figures as tables" in page_of(whole).text
+
+    def test_names_in_notes_are_hidden(self) -> None:
+        noted = msgspec.structs.replace(self.TABLE, notes=[f"measured on {HOST}"])
+        (hidden,) = without_names([msgspec.structs.replace(report([]), tables=[noted])])
+        assert hidden.tables[0].notes == ["measured on machine 1"]
+
+
+SWEEP = [latency_at(size) for size in sizes(MOST_CELLS + 1)]
+
+
+class TestLargeSweeps:
+    def test_fold_their_cells_and_leave_their_samples_out(self) -> None:
+        (card,) = cards_of(report(SWEEP))
+        assert (len(card.curves), len(card.rows), len(card.folded), len(card.over_time)) == (1, 0, len(SWEEP), 0)
+        text = page_of(report(SWEEP)).text
+        assert "Every figure of all 25 cells" in text
+        assert "The samples over time are not drawn: 25 cells would be as many charts" in text
+
+    def test_show_what_could_not_be_measured(self) -> None:
+        bad = with_summary(SWEEP[3], value=None, outcome="failed", reason="no memory")
+        (card,) = cards_of(report([*SWEEP[:3], bad, *SWEEP[4:]]))
+        assert [row.missing for row in card.rows] == ["failed: no memory"]
+
+    def test_a_few_sizes_are_shown_whole(self) -> None:
+        (card,) = cards_of(report(SWEEP[:-1]))
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MOST_CELLS, 0, MOST_CELLS)
+
+    def test_many_cells_that_nothing_else_shows_stay_open(self) -> None:
+        (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MOST_CELLS + 1)]))
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MOST_CELLS + 1, 0, MOST_CELLS + 1)
+
+    def test_a_grid_is_not_drawn_again_against_threads(self) -> None:
+        (card,) = cards_of(report(block_results()))
+        assert (len(card.heat_maps), len(card.scaling)) == (4, 0)
+
+    def test_a_curve_at_each_number_of_threads_is_not_either(self) -> None:
+        (card,) = cards_of(report([read_at(size, threads=n) for size in sizes(12) for n in (1, 2)]))
+        assert (len(card.curves), len(card.scaling)) == (1, 0)
+
+    def test_a_line_over_threads_keeps_its_point_in_a_curve(self) -> None:
+        curve = [read_at(size) for size in sizes(12)]
+        (card,) = cards_of(report([*curve, read_at(sizes(12)[-1], threads=2)]))
+        (scaling,) = card.scaling
+        (points,) = scaling.chart.spec["datasets"].values()
+        assert [point["threads"] for point in points] == [1, 2]
+
+    def test_their_bars_are_left_out_but_for_the_one_that_is_judged(self) -> None:
+        rated = [rated_at(cell, 90e-9) for cell in SWEEP]
+        (group,) = efficiencies(report(rated)).groups
+        assert (len(group.bars), group.left_out) == (1, MOST_CELLS)
+        assert "24 more in the curves and tables below" in page_of(report(rated)).text
+
+    def test_side_by_side_they_are_folded(self) -> None:
+        lines = side_by_side([report(SWEEP), report(SWEEP)])
+        assert len(lines) == len(SWEEP)
+        assert all(line.is_folded for line in lines)
+        assert "25 cells of large sweeps" in page_of(report(SWEEP), report(SWEEP, host="b")).text
+
+    def test_many_notes_are_folded(self) -> None:
+        text = page_of(report([], notes=[f"note {n}" for n in range(MOST_NOTES + 3)])).text
+        assert f"note {MOST_NOTES - 1} 3 more note {MOST_NOTES}" in text
+
+    def test_points_of_curves_that_were_not_worth_measuring_are_not_missed(self) -> None:
+        sparse = report(SWEEP)
+        dense = [Experiment(f"memory_latency size={n}", "memory_latency", {"size": n}, dense=True) for n in range(9)]
+        plan = msgspec.structs.replace(sparse.run.plan, experiments=[*sparse.run.plan.experiments, *dense])
+        sparse = msgspec.structs.replace(sparse, run=msgspec.structs.replace(sparse.run, plan=plan))
+        (hidden,) = without_names([sparse])
+        assert not any("not measured" in remark for remark in remarks(hidden))
+        assert "by hand, 25 cells, and 0 of 9 more where a curve bends" in page_of(sparse).text
+
+
+class TestDerived:
+    """What is made of all cells together: no parameters, no samples, and a size that the system lists."""
+
+    @staticmethod
+    def smaller_cache(listed: float = 32768.0) -> Result:
+        size = with_summary(result({}, 8192.0, probe="memory_latency", rated=listed), metric="l1d_size", unit="B",
+                            stop="derived", disturbed=0.0, samples=0)  # fmt: skip
+        rated = Rated(listed, "listed by the system", is_ceiling=False, can_be_given=False)
+        named = msgspec.structs.replace(size, id="memory_latency l1d_size", rated=rated)
+        return msgspec.structs.replace(named, series=Series([], [], [], []), round_values=[], utilisation=0.0)
+
+    def test_is_no_verdict_and_no_bar(self) -> None:
+        run = report([*scaling_results(), latency_at(4096), self.smaller_cache()])
+        assert [judged.summary.probe for judged in judged_by(run)] == ["cpu_flops"]
+        assert [group.title for group in efficiencies(run).groups] == ["Floating-point rate"]
+        assert "Latency of a load: measured, but without a rated value: nobody knows." in remarks(run)
+
+    def test_larger_than_listed_is_not_over_a_ceiling(self) -> None:
+        run = report([latency_at(4096), self.smaller_cache(listed=1000.0)])
+        assert not any("over the ceiling" in remark for remark in remarks(run))
+        (hidden,) = without_names([run])
+        assert not hidden.results[1].rated.is_ceiling
+
+    def test_nor_is_a_cell_over_a_rated_value_that_is_no_ceiling(self) -> None:
+        base = Rated(2e9, "base clock", is_ceiling=False)
+        clock = msgspec.structs.replace(result({}, 3e9, probe="cpu_clock", rated=2e9), rated=base)
+        assert not any("over the ceiling" in remark for remark in remarks(report([clock])))
+
+    def test_stands_in_a_table_of_its_own(self) -> None:
+        page = page_of(report([latency_at(4096), self.smaller_cache()]))
+        assert "From all cells together metric measured 95 % interval rated delivers l1d_size 8.000 KiB" in page.text
+        assert "All cells: size=4KiB stride=64B" in page.text
+
+    def test_is_told_apart_from_its_neighbours_side_by_side(self) -> None:
+        other = msgspec.structs.replace(
+            with_summary(self.smaller_cache(), metric="l2_size", value=65536.0), id="memory_latency l2_size"
+        )
+        run = report([self.smaller_cache(), other])
+        assert [(line.label, line.values) for line in side_by_side([run, run])] == [
+            ("memory_latency l1d_size", ["8.000 KiB"] * 2),
+            ("memory_latency l2_size", ["64.00 KiB"] * 2),
+        ]
+
+
+class TestJudging:
+    def test_of_equal_promises_the_best_kept(self) -> None:
+        poor, good = (rated_at(read_at(2**26, threads=n), 40e9) for n in (1, 2))
+        assert judged_by(report([poor, good])) == [good]
+
+    def test_a_latency_is_judged_by_its_largest_region(self) -> None:
+        small, large = (rated_at(latency_at(size), 90e-9) for size in (4096, 2**26))
+        assert judged_by(report([small, large])) == [large]
+
+    def test_a_reason_that_can_be_mended_goes_before_others(self) -> None:
+        cached, beyond = read_at(4096), read_at(2**26)
+        cached = msgspec.structs.replace(cached, rated=Rated(None, "it may fit the caches", can_be_given=False))
+        assert remarks(report([cached, beyond])) == [
+            "Memory bandwidth: measured, but without a rated value: nobody knows."
+        ]
+
+
+def test_remarks_stand_beside_the_cell() -> None:
+    page = page_of(report([read_at(4096)]))
+    assert [badge["class"] for badge in page.all("span") if badge.get("class") == "badge"] == ["badge"]
+    assert "all as above may fit the caches bandwidth" in page.text
+
+
+class TestRooflineInThePage:
+    def test_stands_before_the_cards(self) -> None:
+        page = page_of(memory_report())
+        assert page.text.index("What this means:") < page.text.index("Peak floating-point rate")
+        assert {"href": "#run-1-roofline"} in page.all("a")
+
+    def test_only_where_there_is_a_peak_and_a_bandwidth(self) -> None:
+        assert "Roofline" not in page_of(report(scaling_results())).text
 
 
 class TestCharts:
@@ -288,7 +516,7 @@ class TestCharts:
 
     def test_a_short_series_is_drawn_whole(self) -> None:
         assert thin(series([1.0, 2.0, 3.0]), 3) == [0, 1, 2]
-        assert thin(Series([], [], []), 3) == []
+        assert thin(Series([], [], [], []), 3) == []
 
     def test_thinning_is_stated(self) -> None:
         chart = over_time(result({"threads": 1}, samples=series([1e9, 2e9] * 50, [1])), 10)
@@ -303,6 +531,18 @@ class TestCharts:
         layer = chart.spec["layer"][0]
         ideal = chart.spec["datasets"][layer["data"]["name"]]
         assert [(point["threads"], point["ideal"]) for point in ideal] == [(1, 48.0), (2, 96.0), (4, 96.0)]
+
+    def test_memory_has_no_ideal_scaling(self) -> None:
+        (bandwidth,) = thread_scaling([read_at(2**26, threads=n) for n in (1, 2)], 2)
+        (working_set,) = thread_scaling([result({"size": 4096, "threads": n}) for n in (1, 2)], 2)
+        (disk,) = thread_scaling([with_summary(result({"threads": n}), unit="B/s") for n in (1, 2)], 2)
+        for chart in (bandwidth, working_set, disk):
+            assert "ideal" not in chart.caption
+            assert "'ideal'" not in str(chart.spec)
+
+    def test_nothing_is_hollow_without_oversubscription(self) -> None:
+        (chart,) = thread_scaling([read_at(2**26, threads=n) for n in (1, 2)], 2)
+        assert len(chart.spec["layer"]) == 3
 
     def test_many_lines_take_several_charts(self) -> None:
         many = [result({"threads": n, "size": size}) for size in range(LINES_IN_A_CHART + 1) for n in (1, 2)]

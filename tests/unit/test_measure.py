@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
 import pytest
 
 from nameplate.errors import CoreDied, CoreHung, FileError
@@ -141,3 +142,22 @@ def test_a_full_disk_ends_the_run() -> None:
     session.write = full
     with pytest.raises(FileError):
         session.run()
+
+
+def test_dense_points_are_measured_only_where_they_are_worth_it() -> None:
+    """Asked for after two rounds; what is not wanted rests as ``even`` and keeps nothing waiting."""
+    asked: list[dict[str, int]] = []
+
+    def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:
+        asked.append({identity: len(values) for identity, values in headlines.items() if values})
+        return {"b"}
+
+    which = plan("a", "b", "c")
+    dense = [msgspec.structs.replace(e, dense=e.id != "a") for e in which.experiments]
+    cores = FakeCores(steady)
+    session = cores.session(msgspec.structs.replace(which, experiments=dense), rate)
+    session.refine = refine
+    session.run()
+    assert asked[0] == {"a": 2}
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 6}
+    assert cores.stop().reasons == {"a": "precision", "b": "precision", "c": "even"}

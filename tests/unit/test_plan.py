@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from nameplate.errors import FileError, NameplateError
-from nameplate.plan import build_plan, make_limits, parse_series, read_plan, shipped_plans
-from nameplate.probes import load_probes
-from nameplate.sweep import Parameter, ProbeInfo
+from nameplate.plan import (
+    FEWEST_ROUNDS,
+    build_plan,
+    make_limits,
+    parse_series,
+    read_plan,
+    shipped_plans,
+    sweep_plan,
+)
+from nameplate.probes import Cells, load_probes
+from nameplate.sweep import Parameter, ProbeInfo, parse_values
+from run_samples import MACHINE
 
 PROBES = {
     "null": ProbeInfo(
@@ -20,17 +31,72 @@ PROBES = {
     )
 }  # fmt: skip
 
-# What a round costs an experiment beside its slice: set-up, tuning, warm-up, calibration.
-OVERHEAD_S = 0.12
-ROUNDS = 6
+SIZE = Parameter(name="size", type="size", summary="", default="1", automatic="", minimum=1, maximum=2**50)
+
+
+def number_of(cells: Cells) -> int:
+    return math.prod(
+        len(parse_values(SIZE, text)) if ".." in text else text.count(",") + 1 for text in cells.params.values()
+    )
 
 
 def test_quick_fits_into_a_minute() -> None:
     """Every probe's cells of the plan, later ones too, in the six rounds that the budget must hold."""
-    own = [cells for probe in load_probes().values() for cells in probe.quick]
-    numbers = [math.prod(text.count(",") + 1 for text in cells.params.values()) for cells in own]
-    round_s = sum(number * (cells.slice_s + OVERHEAD_S) for number, cells in zip(numbers, own, strict=True))
-    assert round_s * ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
+    round_s = sum(
+        number_of(cells) * (cells.slice_s + (probe.overhead_s if cells.overhead_s is None else cells.overhead_s))
+        for probe in load_probes().values()
+        for cells in probe.quick
+    )
+    assert round_s * FEWEST_ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
+
+
+def test_what_stands_in_for_a_machine(tmp_path: Path) -> None:
+    """The end of a sweep beyond the caches, whatever the system lists, and its NUMA nodes."""
+    path = tmp_path / "mine.toml"
+    path.write_text('[[experiment]]\nprobe = "sized"\nsize = "1MiB..{beyond}*2"\nnode = "{nodes}"\n')
+    node = Parameter(name="node", type="integer", summary="", default="0", automatic="", minimum=0, maximum=8)
+    probes = {"sized": ProbeInfo("sized", "", [], [SIZE, node], [], [])}
+    small = build_plan(read_plan(str(path)), probes, {}, MACHINE)
+    assert small.experiments[-1].params == {"size": 128 << 20, "node": 0}
+    caches = [{"level": 3, "type": "unified", "size_bytes": 100 << 20, "count": 2},
+              {"level": 2, "type": "unified", "size_bytes": 1 << 20, "count": 64}]  # fmt: skip
+    nodes = [{"index": 0, "cpus": "0"}, {"index": 2, "cpus": "1"}]
+    large = {**MACHINE, "topology": {**MACHINE["topology"], "caches": caches, "numa_nodes": nodes}}
+    assert build_plan(read_plan(str(path)), probes, {}, large).experiments[-1].params == {"size": 800 << 20, "node": 2}
+
+
+def sized(name: str) -> dict[str, ProbeInfo]:
+    choices = {"op": ["read", "copy"], "stride": [], "threads": []}
+    parameters = [
+        SIZE,
+        Parameter(name="op", type="choice", summary="", default="copy", automatic="", choices=choices["op"]),
+        *(msgspec.structs.replace(SIZE, name=other) for other in ("stride", "threads")),
+    ]
+    return {probe: ProbeInfo(probe, "", [], parameters, [], []) for probe in (name, "memory_latency", "memory_stream")}
+
+
+def test_a_probes_own_sweep_and_what_is_given_in_its_place() -> None:
+    """A curve is sparse at first; its sizes, given, are measured as they are and nothing beside them."""
+    plan = sweep_plan("cpu_workset", {}, sized("cpu_workset"), {}, MACHINE)
+    own = [e for e in plan.experiments if e.probe == "cpu_workset"]
+    sizes = sorted(int(e.params["size"]) for e in own)
+    assert (sizes[0], sizes[-1]) == (1024, 128 << 20)
+    assert all(math.isclose(b / a, 2 ** (1 / 8), rel_tol=0.02) for a, b in itertools.pairwise(sizes))
+    assert sum(not e.dense for e in own) == math.ceil(len(own) / 4)
+    assert {e.probe for e in plan.experiments} == {"cpu_workset", "memory_latency", "memory_stream"}
+    assert plan.limits.budget_s <= 60
+    given = sweep_plan("cpu_workset", {"size": "1KiB,2KiB"}, sized("cpu_workset"), {}, MACHINE)
+    assert [(e.params, e.dense) for e in given.experiments] == [({"size": 1024}, False), ({"size": 2048}, False)]
+
+
+def test_a_long_sweep_gets_the_time_for_six_rounds() -> None:
+    many = sweep_plan("memory_block", {"size": "1KiB..1GiB*2^(1/8)"}, sized("memory_block"), {}, MACHINE)
+    assert many.limits.budget_s >= FEWEST_ROUNDS * len(many.experiments) * 0.5
+    assert sweep_plan("memory_block", {"size": "1KiB"}, sized("memory_block"), {}, MACHINE).limits.budget_s == 30
+    assert (
+        sweep_plan("memory_block", {"size": "1KiB"}, sized("memory_block"), {"budget": "9s"}, MACHINE).limits.budget_s
+        == 9
+    )
 
 
 @pytest.mark.parametrize("name", shipped_plans())
@@ -43,7 +109,7 @@ def test_a_plan_of_ones_own(tmp_path: Path) -> None:
     path.write_text(
         'budget = "5s"\nprecision = "1%"\n[[experiment]]\nprobe = "null"\nslice = "20ms"\nthreads = [1, 2]\n'
     )
-    plan = build_plan(read_plan(str(path)), PROBES, {"budget": "9s"})
+    plan = build_plan(read_plan(str(path)), PROBES, {"budget": "9s"}, MACHINE)
     assert [e.id for e in plan.experiments] == ["null threads=1", "null threads=2"]
     assert plan.experiments[0].slice_s == 0.02
     assert plan.limits.budget_s == 9
@@ -67,7 +133,7 @@ def test_what_is_wrong_with_a_plan(tmp_path: Path, text: str, message: str) -> N
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(NameplateError) as caught:
-        build_plan(read_plan(str(path)), PROBES, {})
+        build_plan(read_plan(str(path)), PROBES, {}, MACHINE)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -19,6 +19,7 @@ from nameplate.units import (
     parse_fraction,
     parse_quantity,
     parse_size,
+    size_text,
 )
 
 SIZE = Parameter(name="size", type="size", summary="", default="8", automatic="", minimum=1, maximum=2**40)
@@ -142,3 +143,34 @@ def test_shares() -> None:
     assert parse_fraction("0.02") == 0.02
     with pytest.raises(UsageError):
         parse_fraction("2 percent")
+
+
+def test_a_range_by_a_root() -> None:
+    """Eight sizes an octave, each octave's end exact."""
+    values = parse_values(SIZE, "1KiB..1MiB*2^(1/8)")
+    assert len(values) == 81
+    assert values[::8] == [2**power for power in range(10, 21)]
+
+
+@pytest.mark.parametrize("factor", ["2^(1/0)", "2^(1/8", "2^(1/100000)", "1^(1/8)"])
+def test_a_root_that_is_no_factor(factor: str) -> None:
+    with pytest.raises(UsageError):
+        parse_values(SIZE, f"1KiB..1MiB*{factor}")
+
+
+def test_of_a_curve_every_fourth_point_and_its_ends_are_certain() -> None:
+    info = ProbeInfo("p", "", [], [SIZE, COUNT], [], [])
+    cells = experiments(info, {"size": "1KiB..64KiB*2^(1/2)", "threads": "1,2"}, 0.1, 0.01, curve="size")
+    certain = {int(cell.params["size"]) for cell in cells if not cell.dense}
+    assert certain == {1024, 4096, 16384, 65536}
+    assert len([cell for cell in cells if not cell.dense]) == 8
+    assert {(cell.slice_s, cell.sample_s) for cell in cells} == {(0.1, 0.01)}
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(1, "1B"), (1000, "1KB"), (1024, "1KiB"), (8192, "8KiB"), (80_000_000, "80MB"), (83_886_080, "80MiB"),
+     (1_280_000_000, "1280MB"), (134_217_246, "128MiB"), (28_160.5, "27.5KiB"), (1_000_003, "977KiB")],
+)  # fmt: skip
+def test_sizes_as_people_write_them(size: float, text: str) -> None:
+    assert size_text(size) == text

@@ -16,18 +16,20 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from nameplate import __version__
+from nameplate.curves import refiner
 from nameplate.errors import FileError, Interrupted, UsageError
-from nameplate.measure import FEWEST_ROUNDS, Control, Progress, Session
+from nameplate.measure import Control, Progress, Session
 from nameplate.model import SCHEMA, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, describe, read_machine
-from nameplate.plan import DEFAULT_SLICE_S, build_plan, make_limits, read_plan, shipped_plans
+from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, shipped_plans, sweep_plan
+from nameplate.probes import load_probes
 from nameplate.rated import parse_rated
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
 from nameplate.report.text import print_report
 from nameplate.store import RunFile, RunWriter, drop_partial_line, read_run
 from nameplate.summarise import headline, summarise
-from nameplate.sweep import ProbeInfo, experiments, nearest, split_arguments
+from nameplate.sweep import ProbeInfo, nearest, split_arguments
 
 HIGH_PRIORITY = -20
 Option = Annotated[str | None, Parameter(show_default=False)]
@@ -108,7 +110,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         nice = _nice(header.priority)
     else:
         earlier = None
-        header = _make_run(_choose(what, parameters, describe(), options), seed, _rated(rated), priority)
+        plan = _choose(what, parameters, describe(), options, read_machine())
+        header = _make_run(plan, seed, _rated(rated), priority)
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
     if dry_run:
         _explain(header.plan)
@@ -170,16 +173,17 @@ def _rated(arguments: Sequence[str]) -> dict[str, float]:
     return parse_rated(lines)
 
 
-def _choose(what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: dict[str, str]) -> Plan:
+def _choose(
+    what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: dict[str, str], machine: dict[str, Any]
+) -> Plan:
     if what in probes:
-        cells = experiments(probes[what], split_arguments(parameters), DEFAULT_SLICE_S)
-        return Plan(what, cells, make_limits({"budget": "30s", **options}))
+        return sweep_plan(what, split_arguments(parameters), probes, options, machine)
     is_plan = what in shipped_plans() or what.endswith(".toml") or "/" in what
     if not is_plan:
         raise UsageError(f"unknown plan or probe '{what}': {nearest(what, [*shipped_plans(), *probes])}")
     if parameters:
         raise UsageError(f"'{what}' is a plan and takes no parameters: leave out '{parameters[0]}', or name a probe")
-    return build_plan(read_plan(what), probes, options)
+    return build_plan(read_plan(what), probes, options, machine)
 
 
 def _make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str) -> Run:
@@ -197,12 +201,15 @@ def _make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: s
 def _explain(plan: Plan) -> None:
     limits = plan.limits
     each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
-    round_s = sum(max(each_s, experiment.slice_s) for experiment in plan.experiments)
+    certain = [experiment for experiment in plan.experiments if not experiment.dense]
+    round_s = sum(max(each_s, e.slice_s) + load_probes()[e.probe].overhead_s for e in certain)
     rounds = f"{limits.rounds} rounds" if limits.rounds else f"{FEWEST_ROUNDS} rounds or more"
     longest = "" if limits.rounds else f", at most {limits.budget_s:g} s"
     fewest_s = (limits.rounds or FEWEST_ROUNDS) * round_s
-    print(f"{plan.name}: {len(plan.experiments)} experiments, {rounds}, about {fewest_s:.0f} s{longest}")
-    for experiment in plan.experiments:
+    print(f"{plan.name}: {len(certain)} experiments, {rounds}, about {fewest_s:.0f} s{longest}")
+    if len(certain) < len(plan.experiments):
+        print(f"  and up to {len(plan.experiments) - len(certain)} more, where these show that the figures change")
+    for experiment in certain:
         print(f"  {experiment.id}")
     print("writes to disk: the run file only; network: nothing")
 
@@ -225,6 +232,7 @@ def _measure(header: Run, path: Path, earlier: RunFile | None, progress: Progres
         headline_of=lambda measurement: headline(measurement, machine),
         progress=progress,
         control=control,
+        refine=refiner(header.plan),
     )
     try:
         if earlier is None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from nameplate.model import Rated, Sample, Value
+from nameplate.model import Rated, Result, Sample, Table, Value
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ Quantity = Callable[[Cell, Sample], float]
 class Metric:
     """A figure as a quotient of two quantities that add up over samples, so that ``sustained`` is defined for it.
 
-    A sample's value is ``numerator / denominator``, in the SI base unit ``unit``.
+    A sample's value is ``numerator / denominator``, in the SI base unit ``unit``. Cells where ``when`` is False have no
+    such figure, or one that repeats another.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Metric:
     better: Literal["higher", "lower"]
     numerator: Quantity
     denominator: Quantity
+    when: Callable[[Cell], bool] = lambda _: True
 
     def value(self, cell: Cell, sample: Sample) -> float:
         """Of one sample."""
@@ -64,18 +66,37 @@ class Metric:
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a shipped plan: parameters as on the command line, and the time of each cell in each round."""
+    """Cells of a shipped plan: parameters as on the command line, and the time of each cell in each round.
+
+    ``probe`` is named where the cells are another probe's than the one that declares them.
+    ``{beyond}`` in a value stands for a size that no cache holds, ``{nodes}`` for the NUMA nodes. ``curve`` names a
+    parameter whose range is measured sparsely at first and densely only where the figures change. On a machine with
+    fewer than ``fewest_nodes`` NUMA nodes there are no such cells. ``overhead_s``: where they cost less beside their
+    slice than most of their probe's.
+    """
 
     params: Mapping[str, str]
     slice_s: float
+    sample_s: float | None = None
+    probe: str = ""
+    curve: str = ""
+    fewest_nodes: int = 1
+    overhead_s: float | None = None
 
 
+ByProbe = Mapping[str, Sequence[Result]]
 RatedBy = Callable[[Metric, Cell, Sequence[Sample]], Rated]
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What nameplate makes of one probe. ``rated`` gives the ceiling of a metric from the samples of one round."""
+    """What nameplate makes of one probe.
+
+    ``rated`` gives the ceiling of a metric from the samples of one round, ``remarks`` what a cell's reader must know,
+    ``derive`` further results from all of a run's, ``tables`` what is shown as rows and columns. ``sweep`` is what
+    ``nameplate run PROBE`` measures unless it is told otherwise, which may be another probe's cells beside its own,
+    ``overhead_s`` what a cell costs in a round beside its slice.
+    """
 
     name: str
     title: str
@@ -83,6 +104,11 @@ class Probe:
     rated: RatedBy
     quick: tuple[Cells, ...] = ()
     full: tuple[Cells, ...] = ()
+    sweep: tuple[Cells, ...] = ()
+    overhead_s: float = 0.12
+    remarks: Callable[[Cell], list[str]] = lambda _: []
+    derive: Callable[[ByProbe, Mapping[str, Any]], list[Result]] = lambda _, __: []
+    tables: Callable[[ByProbe, Mapping[str, Any]], list[Table]] | None = None
 
     @property
     def area(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from nameplate.model import Rated, Report, Result
+from nameplate.model import Report, Result, Table
 
 
 def without_names(reports: Sequence[Report]) -> list[Report]:
@@ -32,15 +32,21 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         return text
 
     def hide_in(result: Result) -> Result:
-        summary = msgspec.structs.replace(result.summary, reason=hide(result.summary.reason))
         return msgspec.structs.replace(
-            result, summary=summary, rated=Rated(result.rated.value, hide(result.rated.source))
+            result,
+            summary=msgspec.structs.replace(result.summary, reason=hide(result.summary.reason)),
+            rated=msgspec.structs.replace(result.rated, source=hide(result.rated.source)),
+            remarks=[hide(remark) for remark in result.remarks],
         )
+
+    def hide_in_table(table: Table) -> Table:
+        return msgspec.structs.replace(table, title=hide(table.title), notes=[hide(note) for note in table.notes])
 
     alias = aliases[str(report.machine.get("hostname", ""))]
     return msgspec.structs.replace(
         report,
         machine={**report.machine, "hostname": alias},
         results=[hide_in(result) for result in report.results],
+        tables=[hide_in_table(table) for table in report.tables],
         notes=[hide(note) for note in report.notes],
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate.model import Report, Result, Value
-from nameplate.report.cells import common_params, headlines, label_of, mood_of, title_of
+from nameplate.report.cells import common_params, headlines, is_derived, label_of, mood_of, title_of
+from nameplate.report.curves import curve_lines
 from nameplate.report.format import parameters, quantity, share
+from nameplate.report.verdict import judged_by
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,15 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarGroup:
-    """One probe's efficiencies, with the parameters that are the same in all of them."""
+    """One probe's efficiencies, with the parameters that are the same in all of them.
+
+    ``left_out`` counts the cells that stand in a curve instead.
+    """
 
     title: str
     common: str
     bars: list[Bar]
+    left_out: int
 
 
 @dataclass(frozen=True)
@@ -39,19 +45,33 @@ class Bars:
 
 
 def efficiencies(report: Report) -> Bars:
-    """The headline of every cell that has a rated value."""
-    rated = [result for result in headlines(report.results) if result.summary.efficiency is not None]
-    ends = [end for result in rated for end in (result.summary.efficiency or 0.0, *(result.efficiency_ci or ()))]
-    reach = max([1.0, *ends]) * 1.04
+    """The headline of every cell that has a rated value; of a curve's cells that by which the machine is judged."""
     groups: dict[str, list[Result]] = {}
-    for result in rated:
-        groups.setdefault(result.summary.probe, []).append(result)
-    return Bars(100 / reach, [_bar_group(probe, results, reach) for probe, results in groups.items()])
+    for result in headlines(report.results):
+        if result.summary.efficiency is not None and not is_derived(result):
+            groups.setdefault(result.summary.probe, []).append(result)
+    judged = {result.id for result in judged_by(report)}
+    shown = {probe: _without_curves(results, judged) for probe, results in groups.items()}
+    reach = max([1.0, *(end for results in shown.values() for result in results for end in _ends(result))]) * 1.04
+    return Bars(
+        100 / reach,
+        [_bar_group(results, len(groups[probe]) - len(results), reach) for probe, results in shown.items()],
+    )
 
 
-def _bar_group(probe: str, results: Sequence[Result], reach: float) -> BarGroup:
+def _without_curves(results: Sequence[Result], judged: Container[str]) -> list[Result]:
+    in_curves = {result.id for line in curve_lines(results) for result in line}
+    return [result for result in results if result.id in judged or result.id not in in_curves]
+
+
+def _ends(result: Result) -> tuple[float, ...]:
+    return (result.summary.efficiency or 0.0, *(result.efficiency_ci or ()))
+
+
+def _bar_group(results: Sequence[Result], left_out: int, reach: float) -> BarGroup:
     common = common_params(results)
-    return BarGroup(title_of(probe), parameters(common), [_bar(result, common, reach) for result in results])
+    bars = [_bar(result, common, reach) for result in results]
+    return BarGroup(title_of(results[0].summary.probe), parameters(common), bars, left_out)
 
 
 def _bar(result: Result, common: Mapping[str, Value], reach: float) -> Bar:

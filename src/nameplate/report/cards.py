@@ -1,82 +1,86 @@
-"""A probe's card in the HTML report: its table, its charts, its sources and commands."""
+"""A probe's card in the HTML report: its tables, its charts, its sources and commands."""
 
 from __future__ import annotations
 
 import importlib
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate import probes
-from nameplate.model import Report, Result, Summary, Value
-from nameplate.report.cells import common_params, headlines, label_of, mood_of, title_of
-from nameplate.report.charts import Chart, over_time, thread_scaling
-from nameplate.report.format import digits, parameters, quantity, scale, share
-from nameplate.report.text import explanations
-
-HEADINGS = (
-    "measured", "95 % interval", "rated", "delivers", "best", "p95", "p99", "sustained", "rounds",
-    "samples", "disturbed", "outcome", "stopped by",
-)  # fmt: skip
-HEADINGS_IN_WORDS = ("outcome", "stopped by")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of a probe's table, and beside it where its rated value comes from and how to measure it again.
-
-    There are either ``figures``, in the order of ``HEADINGS``, or words why they are ``missing``.
-    """
-
-    label: str
-    metric: str
-    figures: tuple[str, ...]
-    missing: str
-    mood: str
-    is_oversubscribed: bool
-    source: str
-    command: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A chart with its place in the list that the page's script draws."""
-
-    index: int
-    chart: Chart
+from nameplate.model import Report, Result, Value
+from nameplate.report.cells import common_params, headlines, is_derived, label_of, title_of
+from nameplate.report.charts import Chart, Figure, lines_along, placed
+from nameplate.report.curves import curve_lines, curves, level_ends
+from nameplate.report.format import count, parameters
+from nameplate.report.grids import Grid, grids, holds
+from nameplate.report.heatmap import heat_map
+from nameplate.report.over_time import over_time
+from nameplate.report.rows import Row, Source, make_row, sources
+from nameplate.report.scaling import thread_scaling
+from nameplate.report.tables import OwnTable, own_table
+from nameplate.report.text import MOST_CELLS, explanations
 
 
 @dataclass(frozen=True)
 class Card:
-    """Everything about one probe in one run."""
+    """Everything about one probe in one run.
+
+    ``tables`` are the probe's own, ``tables_of_maps`` those of them whose figures the heat maps show. ``derived`` are
+    the figures that were made of all cells together. The ``rows`` of a sweep whose tables and charts say what it found
+    are ``folded``, but for cells without a figure, and ``no_series`` says why its samples are not drawn.
+    """
 
     anchor: str
     title: str
     probe: str
     meaning: str
     common: str
+    tables: list[OwnTable]
+    tables_of_maps: list[OwnTable]
+    derived: list[Row]
     rows: list[Row]
+    folded: list[Row]
+    cells: int
     explanations: list[str]
+    sources: list[Source]
+    curves: list[Figure]
+    heat_maps: list[Figure]
     scaling: list[Figure]
     over_time: list[Figure]
+    no_series: str
 
 
 def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:
     """One probe's card, with at most so many points in a chart; its charts go to the end of ``charts``."""
     probe = results[0].summary.probe
+    cells = [result for result in results if not is_derived(result)]
     common = common_params(results)
-    first = headlines(results)
-    cores = int(report.machine["topology"]["allowed_cores"]) if "topology" in report.machine else 1
+    first = headlines(cells)
+    lines = curve_lines(first)
+    maps = grids(_without(cells, [result for line in lines for result in line]))
+    tables = [table for table in report.tables if table.probe == probe]
+    repeated = [table for table in tables if any(holds(grid, table) for grid in maps)]
+    is_large = len(first) > MOST_CELLS and bool(lines or maps or tables)
+    by_threads = _not_drawn_yet(first, [result for line in lines for result in line] + _by_threads(maps))
     return Card(
         anchor=anchor,
         title=title_of(probe),
         probe=probe,
         meaning=meaning(probe),
         common=parameters(common),
-        rows=[_row(result, common) for result in results],
+        tables=[own_table(table) for table in tables if table not in repeated],
+        tables_of_maps=[own_table(table) for table in repeated],
+        derived=[make_row(result, common) for result in results if is_derived(result)],
+        rows=[make_row(result, common) for result in cells if not is_large or result.summary.value is None],
+        folded=[make_row(result, common) for result in cells if is_large],
+        cells=len(first),
         explanations=[line for line in explanations(report) if line.startswith(f"{probe} ")],
-        scaling=_placed(thread_scaling(first, cores), charts),
-        over_time=_placed([_titled(r, common, points) for r in first if len(r.series.value) > 1], charts),
+        sources=sources(results, common),
+        curves=placed(curves(lines, level_ends(report.results)), charts),
+        heat_maps=placed([heat_map(grid) for grid in maps], charts),
+        scaling=placed(thread_scaling(by_threads, _allowed_cores(report)), charts),
+        over_time=placed([] if is_large else _series_charts(first, common, points), charts),
+        no_series=_no_series(len(first)) if is_large else "",
     )
 
 
@@ -87,55 +91,38 @@ def meaning(probe: str) -> str:
     return (importlib.import_module(f"{probes.__name__}.{probe}").__doc__ or "").strip()
 
 
-def _titled(result: Result, common: Mapping[str, Value], limit: int) -> Chart:
-    chart = over_time(result, limit)
-    return Chart(label_of(result.summary.params, common), chart.caption, chart.spec, chart.columns)
+def _allowed_cores(report: Report) -> int:
+    return int(report.machine["topology"]["allowed_cores"]) if "topology" in report.machine else 1
 
 
-def _placed(new: Sequence[Chart], charts: list[Chart]) -> list[Figure]:
-    figures = [Figure(len(charts) + offset, chart) for offset, chart in enumerate(new)]
-    charts.extend(new)
-    return figures
+def _without(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
+    """The cells that are not among others."""
+    shown = {result.id for result in others}
+    return [result for result in results if result.id not in shown]
 
 
-def _row(result: Result, common: Mapping[str, Value]) -> Row:
-    row = result.summary
-    return Row(
-        label=label_of(row.params, common),
-        metric=row.metric,
-        figures=_figures(row) if row.value is not None else (),
-        mood=mood_of(result),
-        is_oversubscribed=result.oversubscribed,
-        missing=f"{row.outcome}: {row.reason or 'no reason is known'}" if row.value is None else "",
-        source=result.rated.source,
-        command=repeat_command(row.probe, row.params),
+def _not_drawn_yet(first: Sequence[Result], others: Sequence[Result]) -> list[Result]:
+    """What was measured with several threads, but for lines of which every point stands in another chart already."""
+    shown = {result.id for result in others}
+    lines = [line for line in lines_along(first, "threads") if not all(result.id in shown for result in line)]
+    return [result for line in lines for result in line]
+
+
+def _by_threads(maps: Sequence[Grid]) -> list[Result]:
+    return [result for grid in maps if "threads" in (grid.rows, grid.columns) for result in grid.results]
+
+
+def _no_series(cells: int) -> str:
+    return (
+        f"The samples over time are not drawn: {count(cells, 'cell')} would be as many charts. A cell that is measured "
+        "by itself has its chart."
     )
 
 
-def _figures(row: Summary) -> tuple[str, ...]:
-    def shown(value: float | None) -> str:
-        return quantity(value, row.unit)
-
-    return (
-        shown(row.value), _interval(row), shown(row.rated), share(row.efficiency), shown(row.best),
-        shown(row.p95), shown(row.p99), shown(row.sustained), str(row.rounds), str(row.samples),
-        f"{row.disturbed * 100:.0f} %", row.outcome, row.stop or "–",
-    )  # fmt: skip
+def _series_charts(first: Sequence[Result], common: Mapping[str, Value], limit: int) -> list[Chart]:
+    return [_titled(result, common, limit) for result in first if len(result.series.value) > 1]
 
 
-def _interval(row: Summary) -> str:
-    if row.ci is None or row.value is None:
-        return "–"
-    factor, unit = scale(row.value, row.unit)
-    return f"{digits(row.ci[0] / factor)} to {digits(row.ci[1] / factor)} {unit}".strip()
-
-
-def repeat_command(probe: str, params: Mapping[str, Value]) -> str:
-    """The command that measures a cell again, fit for a shell."""
-    words = [f"{name}={_as_argument(value)}" for name, value in params.items()]
-    return shlex.join(["nameplate", "run", probe, *words])
-
-
-def _as_argument(value: Value) -> str:
-    """Without an exponent, which the command line does not take."""
-    return f"{value:.15f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+def _titled(result: Result, common: Mapping[str, Value], limit: int) -> Chart:
+    chart = over_time(result, limit)
+    return Chart(label_of(result.summary.params, common), chart.caption, chart.spec, chart.columns)

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nameplate.model import Result, Value
 from nameplate.probes import load_probes
-from nameplate.report.format import parameters
+from nameplate.report.format import digits, parameters, scale
 
 # A share of its nameplate value from which a figure is good, and below which it is poor.
 GOOD, POOR = 0.95, 0.75
+
+
+def is_derived(result: Result) -> bool:
+    """Whether it was made of other cells' figures: it has no parameters and no samples of its own."""
+    return result.summary.stop == "derived"
 
 
 def headlines(results: Iterable[Result]) -> list[Result]:
@@ -28,7 +33,8 @@ def title_of(probe: str) -> str:
 
 def common_params(results: Sequence[Result]) -> dict[str, Value]:
     """The parameters that are the same in all cells; what could not be measured often has not all of them."""
-    measured = [result for result in results if result.summary.value is not None] or results
+    own = [result for result in results if not is_derived(result)] or results
+    measured = [result for result in own if result.summary.value is not None] or own
     first, *others = [result.summary.params for result in measured]
     return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
 
@@ -41,6 +47,14 @@ def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
 def own_params(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
     """As ``label_of``, but empty where a cell differs in none."""
     return parameters({name: value for name, value in params.items() if common.get(name) != value})
+
+
+def interval_text(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
+    """``1.129 to 1.221 ns``, in the unit in which the value stands beside it; a dash for what is not known."""
+    if value is None or interval is None:
+        return "–"
+    factor, prefixed = scale(value, unit)
+    return f"{digits(interval[0] / factor)} to {digits(interval[1] / factor)} {prefixed}".strip()
 
 
 def mood_of(result: Result) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.model import Value
+from nameplate.model import Quantity, Value
+from nameplate.units import size_text
 
 _PREFIXES = (
     (1e15, "P"),
@@ -17,6 +18,9 @@ _PREFIXES = (
     (1e-6, "µ"),
     (1e-9, "n"),
 )
+# Capacities come in powers of two, rates in powers of ten.
+_SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
+_SIZE_PARAMETERS = ("size", "block", "stride", "load")
 _WITHOUT_PREFIX = ("FLOP/cycle", "op/cycle", "")
 
 
@@ -24,6 +28,8 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     """The factor and the prefixed unit in which ``value`` reads best."""
     if unit in _WITHOUT_PREFIX or value == 0:
         return 1.0, unit
+    if unit == "B":
+        return next(((factor, name) for factor, name in _SIZES if abs(value) >= factor), (1.0, "B"))
     for factor, prefix in _PREFIXES:
         if abs(value) >= factor:
             return factor, prefix + unit
@@ -46,6 +52,13 @@ def quantity(value: float | None, unit: str) -> str:
     return f"{digits(value / factor)} {prefixed}".strip()
 
 
+def cell_text(cell: str | Quantity | None) -> str:
+    """A cell of a probe's own table."""
+    if isinstance(cell, Quantity):
+        return quantity(cell.value, cell.unit)
+    return cell or "–"
+
+
 def share(value: float | None) -> str:
     """``94 %``, with a digit more near 100; a dash for what is not known."""
     return "–" if value is None else f"{value * 100:.1f} %"
@@ -59,10 +72,14 @@ def spread(value: float | None, interval: tuple[float, float] | None) -> str:
 
 
 def parameters(params: Mapping[str, Value]) -> str:
-    """``isa=avx512 threads=2``."""
-    return " ".join(
-        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in params.items()
-    )
+    """``isa=avx512 threads=2 size=4KiB``."""
+    return " ".join(f"{name}={_parameter(name, value)}" for name, value in params.items())
+
+
+def _parameter(name: str, value: Value) -> str:
+    if isinstance(value, int) and name in _SIZE_PARAMETERS:
+        return size_text(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def count(number: int, noun: str) -> str:

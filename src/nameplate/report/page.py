@@ -16,11 +16,14 @@ from nameplate.model import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.bars import Bars, efficiencies
 from nameplate.report.beside import side_by_side
-from nameplate.report.cards import HEADINGS, HEADINGS_IN_WORDS, Card, make_card
+from nameplate.report.cards import Card, make_card
 from nameplate.report.charts import Chart
 from nameplate.report.embed import embedded, packed
 from nameplate.report.facts import machine_facts, run_facts
+from nameplate.report.roofline_card import RooflineCard, make_roofline_card
+from nameplate.report.rows import HEADINGS, HEADINGS_IN_WORDS
 from nameplate.report.scripts import chart_bundle, policy, script_hash
+from nameplate.report.text import MOST_NOTES
 from nameplate.report.verdict import remarks, verdict
 
 # A probe with more cells has its charts over time folded, to be drawn when they are unfolded.
@@ -39,7 +42,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class Section:
-    """One run."""
+    """One run; of its ``notes`` those beyond the first few are ``further_notes``."""
 
     anchor: str
     title: str
@@ -48,8 +51,10 @@ class Section:
     machine: list[tuple[str, str]]
     run: list[tuple[str, str]]
     efficiencies: Bars
+    roofline: RooflineCard | None
     cards: list[Card]
     notes: list[str]
+    further_notes: list[str]
 
 
 def render(reports: Sequence[Report], detail: Detail) -> str:
@@ -85,11 +90,13 @@ def _section(number: int, report: Report, detail: Detail, charts: list[Chart]) -
         machine=machine_facts(report.machine),
         run=run_facts(report),
         efficiencies=efficiencies(report),
+        roofline=make_roofline_card(f"run-{number}-roofline", report, charts),
         cards=[
             make_card(f"run-{number}-{index}", report, results, detail.points, charts)
             for index, results in enumerate(_by_probe(report).values(), start=1)
         ],
-        notes=report.notes,
+        notes=report.notes[:MOST_NOTES],
+        further_notes=report.notes[MOST_NOTES:],
     )
 
 

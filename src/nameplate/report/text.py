@@ -13,13 +13,15 @@ from rich.text import Text
 from nameplate.model import Report, Result, Value
 from nameplate.probes import load_probes
 from nameplate.rated import count_ports, textbook_peak
-from nameplate.report.cells import common_params, mood_of, own_params
-from nameplate.report.format import parameters, quantity, share, spread
+from nameplate.report.cells import common_params, mood_of, own_params, title_of
+from nameplate.report.format import cell_text, parameters, quantity, share, spread
 
 HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]
 _IN_A_NARROW_TERMINAL = ("", "measured", "95 %", "rated", "delivers")
 _WIDE = 120
+MOST_CELLS = 24
+MOST_NOTES = 12
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,26 @@ def sections(report: Report) -> list[Section]:
 
 def _section(probe: str, results: list[Result]) -> Section:
     common = common_params(results)
+    results, left_out = _in_a_terminal(results)
     known = load_probes().get(probe)
     title = f"{known.title} ({probe} {known.metrics[0].name})" if known else probe
     heading = f"{title}  {parameters(common)}".strip()
-    return Section(heading, [Row(_cells(result, common), mood_of(result)) for result in results])
+    rows = [Row(_cells(result, common), mood_of(result)) for result in results]
+    if left_out:
+        words = f"{left_out} cells in the tables and charts; every figure: nameplate show FILE --format csv"
+        rows.append(Row((words, *("",) * (len(HEADINGS) - 1)), "plain"))
+    return Section(heading, rows)
+
+
+def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
+    """Without the cells of a large sweep, which its probe's tables show, and their number."""
+    cells = {result.id for result in results if result.summary.stop != "derived"}
+    known = load_probes().get(results[0].summary.probe)
+    if len(cells) <= MOST_CELLS or known is None or known.tables is None:
+        return results, 0
+    return [result for result in results if result.summary.stop == "derived" or result.summary.value is None], len(
+        cells
+    )
 
 
 def _cells(result: Result, common: dict[str, Value]) -> tuple[str, ...]:
@@ -65,7 +83,7 @@ def _cells(result: Result, common: dict[str, Value]) -> tuple[str, ...]:
         share(row.efficiency),
         quantity(row.best, row.unit),
         quantity(row.sustained, row.unit),
-        f"{result.utilisation:.2f}",
+        f"{result.utilisation:.2f}" if row.stop != "derived" else "–",
         ", ".join(_remarks(result)),
     )
 
@@ -87,7 +105,7 @@ def _remarks(result: Result) -> list[str]:
         remarks.append(f"{row.disturbed:.0%} disturbed")
     if row.ci is None:
         remarks.append(f"{row.rounds} round{'s' if row.rounds > 1 else ''}: no interval")
-    return remarks
+    return [*remarks, *result.remarks]
 
 
 def machine_line(report: Report) -> str:
@@ -132,7 +150,7 @@ def explanations(report: Report) -> list[str]:
     """For each probe where its rated values come from, and the textbook's peak beside it."""
     lines = []
     for probe, grouped in groupby(report.results, key=lambda result: result.summary.probe):
-        results = [result for result in grouped if result.summary.value is not None]
+        results = [r for r in grouped if r.summary.value is not None and r.summary.stop != "derived"]
         rated = [result for result in results if result.summary.rated is not None]
         if rated:
             best = max(rated, key=lambda result: result.summary.rated or 0.0)
@@ -152,11 +170,32 @@ def _textbook_line(report: Report, result: Result) -> list[str]:
     return [f"{result.summary.probe} textbook peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
 
 
+def _table_parts(report: Report) -> list[RenderableType]:
+    """The probes' own tables."""
+    parts: list[RenderableType] = []
+    for own in report.tables:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for index, heading in enumerate(own.headings):
+            table.add_column(Text(heading), justify="right" if index else "left")
+        for row in own.rows:
+            cells = [Text(cell_text(cell)) for cell in row]
+            cells[0].pad_left(2)
+            table.add_row(*cells)
+        title = f"{title_of(own.probe)}: {own.title}"
+        parts += [Text(), Text(title, style="bold"), table, *(Text(f"  {note}", style="dim") for note in own.notes)]
+    return parts
+
+
 def render(report: Report, path: Path, width: int) -> RenderableType:
     """Machine, table, and below it the notes, how to go on, and where the rated values come from."""
-    parts: list[RenderableType] = [Text(machine_line(report)), *_section_parts(report, width >= _WIDE), Text()]
+    parts: list[RenderableType] = [
+        Text(machine_line(report)), *_section_parts(report, width >= _WIDE), *_table_parts(report), Text(),
+    ]  # fmt: skip
     cut_off = [f"{path} has no end: the run was cut off; go on with --resume {path}"] if report.truncated else []
-    parts += [Text(f"! {note}", style="yellow") for note in [*cut_off, *report.notes]]
+    notes = [*cut_off, *report.notes]
+    if len(notes) > MOST_NOTES:
+        notes = [*notes[: MOST_NOTES - 1], f"… and {len(notes) - MOST_NOTES + 1} more"]
+    parts += [Text(f"! {note}", style="yellow") for note in notes]
     parts += [Text(line, style="dim") for line in explanations(report)]
     return Group(*parts)
 

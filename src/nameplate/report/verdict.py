@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.model import Report, Result
 from nameplate.report.aliases import name_of
-from nameplate.report.cells import headlines, title_of
+from nameplate.report.cells import headlines, is_derived, title_of
 from nameplate.report.format import count, parameters, quantity, share
 from nameplate.summarise import CEILING_TOLERANCE
 
@@ -16,7 +16,7 @@ NOT_QUIET = 0.1
 
 def verdict(report: Report) -> str:
     """What the machine delivers of its nameplate, in one sentence, from those figures alone that have a rated value."""
-    judged = _judged(report)
+    judged = judged_by(report)
     who = name_of(report)
     if not judged:
         return f"What {who} delivers of its nameplate is not known: nothing that was measured has a rated value."
@@ -28,7 +28,7 @@ def verdict(report: Report) -> str:
 
 def remarks(report: Report) -> list[str]:
     """What the verdict rests on, and what stands against it: unknown, missing and doubtful figures."""
-    lines = [_basis(result) for result in _judged(report)]
+    lines = [_basis(result) for result in judged_by(report)]
     lines += _unknown(report)
     lines += _missing(report)
     if report.truncated:
@@ -38,19 +38,31 @@ def remarks(report: Report) -> list[str]:
     return lines + _doubts(report)
 
 
-def _judged(report: Report) -> list[Result]:
-    """For each probe the cell with the highest nameplate value: that is what the machine as a whole promises."""
+def judged_by(report: Report) -> list[Result]:
+    """For each probe the cell with the highest nameplate value: that is what the machine as a whole promises.
+
+    What is derived from all cells is not judged: a cache that is smaller than listed delivers no less of its speed.
+    """
     by_probe: dict[str, list[Result]] = {}
-    for result in headlines(report.results):
+    for result in _cells(report):
         if result.summary.efficiency is not None:
             by_probe.setdefault(result.summary.probe, []).append(result)
     return [_most_promised(results) for results in by_probe.values()]
 
 
+def _cells(report: Report) -> list[Result]:
+    return headlines(result for result in report.results if not is_derived(result))
+
+
 def _most_promised(results: list[Result]) -> Result:
+    """Where several promise the same, as all cells of a bandwidth do, the one that keeps most of it.
+
+    Of latencies it is the one of the largest region: a nameplate means the memory's, and caches are quicker.
+    """
     own = [result for result in results if not result.oversubscribed] or results
-    pick = max if own[0].better == "higher" else min
-    return pick(own, key=lambda result: result.summary.rated or 0.0)
+    if own[0].better == "higher":
+        return max(own, key=lambda result: (result.summary.rated or 0.0, result.summary.efficiency or 0.0))
+    return min(own, key=lambda result: (result.summary.rated or 0.0, -result.facts.get("touched_bytes", 0.0)))
 
 
 def _share_of_rated(result: Result) -> str:
@@ -78,20 +90,24 @@ def _basis(result: Result) -> str:
 
 
 def _unknown(report: Report) -> list[str]:
-    measured: dict[str, Result] = {}
-    for result in headlines(report.results):
-        if result.summary.value is not None:
-            measured.setdefault(result.summary.probe, result)
-    rated = {result.summary.probe for result in _judged(report)}
+    rated = {result.summary.probe for result in judged_by(report)}
+    measured: dict[str, list[Result]] = {}
+    for result in _cells(report):
+        if result.summary.value is not None and result.summary.probe not in rated:
+            measured.setdefault(result.summary.probe, []).append(result)
     return [
-        f"{title_of(probe)}: measured, but without a rated value: {result.rated.source}."
-        for probe, result in measured.items()
-        if probe not in rated
+        f"{title_of(probe)}: measured, but without a rated value: {_why_unknown(results)}."
+        for probe, results in measured.items()
     ]
 
 
+def _why_unknown(results: Sequence[Result]) -> str:
+    """Of several reasons rather one that a user can mend, by giving the value."""
+    return next((result for result in results if result.rated.can_be_given), results[0]).rated.source
+
+
 def _missing(report: Report) -> list[str]:
-    first = headlines(report.results)
+    first = _cells(report)
     words = {
         "invalid": "computed a wrong result, so no number is shown",
         "failed": "could not be measured",
@@ -101,7 +117,8 @@ def _missing(report: Report) -> list[str]:
     for ending, said in words.items():
         cells = [result.id for result in first if result.summary.outcome == ending]
         lines += [f"{count(len(cells), 'cell')} {said}: {_some(cells)}."] if cells else []
-    never = len(report.run.plan.experiments) - len(first)
+    known = {result.id for result in first}
+    never = sum(not cell.dense and cell.id not in known for cell in report.run.plan.experiments)
     return lines + ([f"{count(never, 'cell')} of the plan not measured at all."] if never > 0 else [])
 
 
@@ -111,9 +128,12 @@ def _some(cells: Sequence[str], limit: int = 3) -> str:
 
 
 def _doubts(report: Report) -> list[str]:
-    shown = [result for result in headlines(report.results) if result.summary.value is not None]
+    shown = [result for result in _cells(report) if result.summary.value is not None]
     noisy = [result for result in shown if result.summary.disturbed > NOT_QUIET]
-    over = [r for r in shown if r.efficiency_ci and r.efficiency_ci[0] > 1 + CEILING_TOLERANCE]
+    over = [
+        result for result in shown
+        if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE
+    ]  # fmt: skip
     lines = []
     if noisy:
         lines.append(

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from nameplate.model import Report
+from collections.abc import Sequence
+
+from nameplate.model import Report, Table
+from nameplate.report.cells import title_of
+from nameplate.report.format import cell_text
 from nameplate.report.text import HEADINGS, sections
 
 
 def export(report: Report) -> str:
-    """The table of ``nameplate show``, its notes as a list below it."""
+    """The tables of ``nameplate show``: the figures', each probe's own, and the notes as a list below them."""
     lines = [HEADINGS, ("---",) * len(HEADINGS)]
     for section in sections(report):
         lines.append((f"**{section.heading}**", *("",) * (len(HEADINGS) - 1)))
         lines += [row.cells for row in section.rows]
-    table = "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
+    tables = "\n".join([_rows(lines), *(_own_table(table) for table in report.tables)])
     cut_off = ["the run was cut off before its end"] if report.truncated else []
     notes = "".join(f"\n- {note}" for note in [*cut_off, *report.notes])
-    return f"{table}\n{notes}\n" if notes else f"{table}\n"
+    return f"{tables}{notes}\n" if notes else tables
+
+
+def _rows(lines: Sequence[Sequence[str]]) -> str:
+    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)
+
+
+def _own_table(table: Table) -> str:
+    ruler = ["---", *["---:"] * (len(table.headings) - 1)]
+    rows = _rows([table.headings, ruler, *([cell_text(cell) for cell in row] for row in table.rows)])
+    notes = "".join(f"\n{note}\n" for note in table.notes)
+    return f"**{title_of(table.probe)}: {table.title}**\n\n{rows}{notes}"

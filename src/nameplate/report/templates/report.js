@@ -33,22 +33,27 @@
     return made;
   };
 
-  // Of several layers' points those with an interval are the measured ones.
-  const pointsOf = (spec) =>
-    spec.data?.values ?? Object.values(spec.datasets).find((points) => points.length && "low" in points[0]);
+  // Of several layers' points those that know most of the table's columns are the measured ones.
+  const pointsOf = ({ spec, columns }) => {
+    const known = (points) => columns.filter(([field]) => points.some((point) => field in point)).length;
+    const sets = spec.data?.values ? [spec.data.values] : Object.values(spec.datasets);
+    return sets.reduce((best, points) => (known(points) > known(best) ? points : best));
+  };
 
-  const fillTable = (details, { spec, columns }) => {
+  const fillTable = (details, chart) => {
+    const points = pointsOf(chart);
+    const columns = chart.columns.map(([field, heading]) => {
+      const isNumber = points.some((point) => typeof point[field] === "number");
+      return { field, heading, kind: isNumber ? { class: "number" } : {} };
+    });
     const table = document.createElement("table");
     table.append(element("caption", details.dataset.name));
     const head = table.createTHead().insertRow();
-    columns.forEach(([, heading]) => head.append(element("th", heading, { scope: "col" })));
+    columns.forEach(({ heading, kind }) => head.append(element("th", heading, { scope: "col", ...kind })));
     const body = table.createTBody();
-    for (const point of pointsOf(spec)) {
+    for (const point of points) {
       const row = body.insertRow();
-      columns.forEach(([field]) => {
-        const kind = typeof point[field] === "number" ? { class: "number" } : {};
-        row.append(element("td", point[field], kind));
-      });
+      columns.forEach(({ field, kind }) => row.append(element("td", point[field] ?? "–", kind)));
     }
     const frame = element("div", "", {
       class: "scroll short", tabindex: "0", role: "region", "aria-label": `Table: ${details.dataset.name}, data`,

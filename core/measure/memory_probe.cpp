@@ -1,0 +1,49 @@
+#include "measure/memory_probe.h"
+
+#include <algorithm>
+
+namespace nameplate {
+
+namespace {
+
+constexpr std::int64_t kSmallestArray = std::int64_t{64} << 20;
+constexpr std::int64_t kTimesLastLevel = 4;
+
+}  // namespace
+
+Parameter pages_parameter() {
+  return choice("pages",
+                "huge: 2 MiB pages where the system gives them, so that translation costs little; small: 4 KiB",
+                {"huge", "small"}, "huge");
+}
+
+Pages parse_pages(const std::string& name) { return name == "huge" ? Pages::huge : Pages::small; }
+
+std::int64_t last_level_bytes(const Machine& machine) {
+  int last = 0;
+  std::int64_t bytes = 0;
+  for (const Cache& cache : machine.topology.caches) {
+    if (cache.type == "instruction" || cache.level < last) continue;
+    if (cache.level > last) bytes = 0;
+    last = cache.level;
+    bytes += cache.size_bytes * cache.count;
+  }
+  return bytes;
+}
+
+std::int64_t memory_array_bytes(const Machine& machine) {
+  return std::max(kTimesLastLevel * last_level_bytes(machine), kSmallestArray);
+}
+
+std::vector<Fact> memory_facts() {
+  return {{"touched_bytes", "B", "memory that is read or written, in all"},
+          {"huge_bytes", "B", "how much of it lies on huge pages"},
+          {"last_level_bytes", "B", "all last-level caches together, as the system lists them"}};
+}
+
+std::vector<double> memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, const Machine& machine) {
+  return {static_cast<double>(touched_bytes), static_cast<double>(huge_bytes),
+          static_cast<double>(last_level_bytes(machine))};
+}
+
+}  // namespace nameplate

@@ -1,0 +1,29 @@
+// What the probes of memory share: their parameters, and how large an array must be to measure memory and not a cache.
+#pragma once
+
+#include <cstdint>
+
+#include "machine/buffer.h"
+#include "machine/machine.h"
+#include "probe/probe.h"
+
+namespace nameplate {
+
+inline constexpr double kLargestRegion = 0x1p50;
+
+Parameter pages_parameter();
+Pages parse_pages(const std::string& name);
+
+// All last-level caches together, as the system lists them; 0 where it lists none.
+std::int64_t last_level_bytes(const Machine& machine);
+
+// Four times that, as STREAM demands of each of its arrays, and not less than 64 MiB, since some systems list no cache
+// or hide one.
+std::int64_t memory_array_bytes(const Machine& machine);
+
+// The facts that every one of these probes adds: what it touches, how much of that the kernel really backs with huge
+// pages, and the caches it may fit in.
+std::vector<Fact> memory_facts();
+std::vector<double> memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, const Machine& machine);
+
+}  // namespace nameplate

@@ -1,0 +1,265 @@
+#include "measure/stream_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "kernels/operands.h"
+#include "measure/clock.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr int kTrials = 2;
+
+template <class T>
+constexpr std::size_t kLineElements = kLine / sizeof(T);
+
+// Some lines between the arrays' starts: at equal distances from a page's start a store and the loads behind it share
+// the low twelve bits of their addresses, by which processors tell them apart first.
+constexpr std::size_t kSkew_bytes = 4 * kLine;
+
+// One worker's part, on a cache line of its own.
+template <class T>
+struct alignas(kLine) Part {
+  std::size_t begin = 0;  // elements
+  std::size_t end = 0;
+  std::size_t block = 0;
+  std::vector<std::size_t> starts;  // of the blocks, in the order in which they are passed over
+  std::uint64_t sum = 0;
+};
+
+Isa stream_isa() {
+  return widest_isa([](Isa isa) { return isa != Isa::amx; });
+}
+
+void shuffle(std::vector<std::size_t>& values) {
+  OperandSource random;
+  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.next() % i]);
+}
+
+template <class T>
+class TypedStreamTask final : public StreamTask {
+ public:
+  TypedStreamTask(const StreamSettings& settings, Team& team)
+      : settings_(settings),
+        team_(team),
+        count_(settings.array_bytes / sizeof(T)),
+        parts_(team.size()),
+        pass_([this](unsigned worker) { pass(worker); }) {
+    divide();
+    allocate();
+    team_.each([this](unsigned worker) { fill(worker); });
+    choose_stores();
+  }
+
+  std::span<Worker> run(std::uint64_t passes) override {
+    passes_ = passes;
+    const std::span<Worker> workers = team_.run(pass_);
+    done_ += passes;
+    const StreamTraffic moved = traffic(settings_.op);
+    for (unsigned i = 0; i < workers.size(); ++i) {
+      workers[i].bytes = passes * (parts_[i].end - parts_[i].begin) * sizeof(T) * (moved.reads + moved.writes);
+    }
+    return workers;
+  }
+
+  void verify() override {
+    team_.each([this](unsigned worker) { verify_part(worker); });
+  }
+
+  Stores stores() const override { return stores_; }
+
+  std::uint64_t bytes_in_pass() const override {
+    const StreamTraffic moved = traffic(settings_.op);
+    return count_ * sizeof(T) * (moved.reads + moved.writes);
+  }
+
+  std::size_t total_bytes() const override {
+    std::size_t total = 0;
+    for (const Buffer& buffer : buffers_) total += buffer.size_bytes();
+    return total;
+  }
+
+  std::int64_t huge_bytes() const override {
+    std::int64_t total = 0;
+    for (const Buffer& buffer : buffers_) total += buffer.size_bytes() > 0 ? buffer.huge_bytes() : 0;
+    return total;
+  }
+
+ private:
+  void divide();
+  void allocate();
+  void fill(unsigned worker);
+  std::string why_not_nontemporal() const;
+  void choose_stores();
+  double trial_s(Stores stores);
+  void pass(unsigned worker);
+  void verify_part(unsigned worker) const;
+
+  StreamArrays<T> arrays_at(std::size_t index) const {
+    const auto at = [index](T* array) { return array == nullptr ? nullptr : array + index; };
+    return {at(arrays_.a), at(arrays_.b), at(arrays_.c)};
+  }
+  std::array<T*, 3> by_number() const { return {arrays_.a, arrays_.b, arrays_.c}; }
+
+  StreamSettings settings_;
+  Team& team_;
+  std::size_t count_;
+  std::vector<Part<T>> parts_;
+  std::array<Buffer, 3> buffers_;
+  StreamArrays<T> arrays_;
+  Stores stores_ = Stores::plain;
+  StreamLoop<T> loop_ = nullptr;
+  std::uint64_t passes_ = 0;  // of the present call
+  std::uint64_t done_ = 0;    // of all calls
+  Team::Function pass_;
+};
+
+template <class T>
+void TypedStreamTask<T>::divide() {
+  const std::size_t lines = count_ / kLineElements<T>;
+  const std::size_t workers = parts_.size();
+  if (lines < workers) {
+    refuse(fmt::format("arrays of {} bytes are too small for {} threads: every thread needs {} bytes",
+                       settings_.array_bytes, workers, kLine));
+  }
+  for (std::size_t i = 0; i < workers; ++i) {
+    Part<T>& part = parts_[i];
+    part.begin = lines * i / workers * kLineElements<T>;
+    part.end = i + 1 == workers ? count_ : lines * (i + 1) / workers * kLineElements<T>;
+    const std::size_t share = part.end - part.begin;
+    part.block = settings_.block_bytes == 0 ? share : settings_.block_bytes / sizeof(T);
+    if (part.block > share) {
+      refuse(fmt::format("block={} is larger than a thread's part of an array, {} bytes", settings_.block_bytes,
+                         share * sizeof(T)));
+    }
+    for (std::size_t at = part.begin; at < part.end; at += part.block) part.starts.push_back(at);
+    if (settings_.random_blocks) shuffle(part.starts);
+  }
+}
+
+template <class T>
+void TypedStreamTask<T>::allocate() {
+  const StreamTraffic moved = traffic(settings_.op);
+  std::array<T*, 3> arrays{};
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (!moved.uses[i]) continue;
+    const std::size_t skew = i * kSkew_bytes;
+    buffers_.at(i) = Buffer(count_ * sizeof(T) + skew, settings_.pages);
+    if (settings_.memory_node) buffers_.at(i).bind_to_node(*settings_.memory_node);
+    arrays.at(i) = buffers_.at(i).template as<T>().data() + skew / sizeof(T);
+  }
+  arrays_ = {arrays[0], arrays[1], arrays[2]};
+}
+
+template <class T>
+void TypedStreamTask<T>::fill(unsigned worker) {
+  const Part<T>& part = parts_[worker];
+  const auto arrays = by_number();
+  for (unsigned which = 0; which < arrays.size(); ++which) {
+    T* const array = arrays.at(which);
+    if (array == nullptr) continue;
+    for (std::size_t i = part.begin; i < part.end; ++i) array[i] = stream_start<T>(which, i);
+  }
+}
+
+// Nothing where non-temporal stores are possible; else what forbids them.
+template <class T>
+std::string TypedStreamTask<T>::why_not_nontemporal() const {
+  if (traffic(settings_.op).writes == 0) return "op=read stores nothing";
+  if (settings_.block_bytes % kLine != 0) return "block must be a multiple of 64 bytes";
+  const bool has_loop = stream_loop<T>(stream_isa(), settings_.op, Stores::nontemporal) != nullptr;
+  return has_loop ? "" : "this CPU has no such store";
+}
+
+template <class T>
+void TypedStreamTask<T>::choose_stores() {
+  const std::string reason = why_not_nontemporal();
+  if (settings_.stores == Stores::nontemporal && !reason.empty()) refuse(fmt::format("stores=nontemporal: {}", reason));
+  stores_ = settings_.stores.value_or(Stores::plain);
+  if (!settings_.stores && reason.empty()) {
+    const double plain_s = trial_s(Stores::plain);
+    stores_ = trial_s(Stores::nontemporal) < plain_s ? Stores::nontemporal : Stores::plain;
+  }
+  loop_ = stream_loop<T>(stream_isa(), settings_.op, stores_);
+}
+
+// The shortest of some passes, after one that does not count.
+template <class T>
+double TypedStreamTask<T>::trial_s(Stores stores) {
+  loop_ = stream_loop<T>(stream_isa(), settings_.op, stores);
+  run(1);
+  double best_s = std::numeric_limits<double>::max();
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const std::span<Worker> workers = run(1);
+    const Ticks start = std::ranges::min(workers, {}, &Worker::start).start;
+    const Ticks finish = std::ranges::max(workers, {}, &Worker::finish).finish;
+    best_s = std::min(best_s, Clock::get().seconds(finish - start));
+  }
+  return best_s;
+}
+
+template <class T>
+void TypedStreamTask<T>::pass(unsigned worker) {
+  Part<T>& part = parts_[worker];
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < passes_; ++i) {
+    const T scalar = static_cast<T>(stream_scalar(settings_.op, done_ + i));
+    for (const std::size_t start : part.starts) {
+      sum += loop_(arrays_at(start), scalar, std::min(part.block, part.end - start));
+    }
+  }
+  part.sum = sum;
+}
+
+template <class T>
+void TypedStreamTask<T>::verify_part(unsigned worker) const {
+  constexpr std::array<char, 3> kNames = {'a', 'b', 'c'};
+  const Part<T>& part = parts_[worker];
+  const auto arrays = by_number();
+  for (unsigned which = 0; which < arrays.size(); ++which) {
+    const T* const array = arrays.at(which);
+    if (array == nullptr) continue;
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+      const T expected = stream_expected<T>(settings_.op, done_, which, i);
+      if (array[i] != expected) {
+        wrong_result(fmt::format("{}[{}] is {} where {} gives {}", kNames.at(which), i, array[i],
+                                 to_string(settings_.op), expected));
+      }
+    }
+  }
+  if (settings_.op != StreamOp::read) return;
+  const std::uint64_t mask = std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * sizeof(T));
+  const std::uint64_t expected = passes_ * stream_sum<T>(part.begin, part.end);
+  if ((part.sum & mask) != (expected & mask)) {
+    wrong_result(fmt::format("the sum of a[{}] to a[{}] is {:#x} where {:#x} is right", part.begin, part.end - 1,
+                             part.sum & mask, expected & mask));
+  }
+}
+
+}  // namespace
+
+std::size_t element_bytes(const std::string& precision) { return precision == "fp32" ? sizeof(float) : sizeof(double); }
+
+std::unique_ptr<StreamTask> make_stream_task(const std::string& precision, const StreamSettings& settings, Team& team) {
+  if (precision == "fp32") return std::make_unique<TypedStreamTask<float>>(settings, team);
+  return std::make_unique<TypedStreamTask<double>>(settings, team);
+}
+
+double bus_bytes_per_byte(StreamOp op, Stores stores) {
+  const StreamTraffic moved = traffic(op);
+  const double user = moved.reads + moved.writes;
+  const bool allocates = moved.allocates && stores == Stores::plain;
+  return (user + (allocates ? 1 : 0)) / user;
+}
+
+}  // namespace nameplate

@@ -1,0 +1,56 @@
+// STREAM's arrays on a team of workers: each fills, passes over and checks its own part.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/stream.h"
+#include "machine/buffer.h"
+#include "measure/team.h"
+
+namespace nameplate {
+
+struct StreamSettings {
+  StreamOp op = StreamOp::triad;
+  std::optional<Stores> stores;  // none: whichever is faster in a trial
+  std::size_t array_bytes = 0;   // of each array
+  std::size_t block_bytes = 0;   // 0: every worker's part at once
+  bool random_blocks = false;    // blocks in a random order, the same in every pass
+  Pages pages = Pages::huge;
+  std::optional<unsigned> memory_node;  // none: where the worker runs
+};
+
+class StreamTask {
+ public:
+  StreamTask() = default;
+  StreamTask(const StreamTask&) = delete;
+  StreamTask& operator=(const StreamTask&) = delete;
+  StreamTask(StreamTask&&) = delete;
+  StreamTask& operator=(StreamTask&&) = delete;
+  virtual ~StreamTask() = default;
+
+  // Passes over the arrays so many times; each worker's `bytes` are the user's: what the operation reads and writes.
+  virtual std::span<Worker> run(std::uint64_t passes) = 0;
+  // Compares every element, each worker its own; calls wrong_result with the array and the index.
+  virtual void verify() = 0;
+
+  virtual Stores stores() const = 0;
+  virtual std::uint64_t bytes_in_pass() const = 0;
+  // All arrays together, and how much of them the kernel backs with huge pages.
+  virtual std::size_t total_bytes() const = 0;
+  virtual std::int64_t huge_bytes() const = 0;
+};
+
+// Allocates and fills. `precision` is fp64 or fp32. Throws ProbeError(skipped) for stores or blocks that cannot be.
+std::unique_ptr<StreamTask> make_stream_task(const std::string& precision, const StreamSettings& settings, Team& team);
+
+// What the memory bus moves for each byte of the user's: a plain store into a line that was not read makes the cache
+// read it first.
+double bus_bytes_per_byte(StreamOp op, Stores stores);
+
+// Elements of 8 or 4 bytes.
+std::size_t element_bytes(const std::string& precision);
+
+}  // namespace nameplate

@@ -1,0 +1,127 @@
+// What it measures: the floating-point rate of a loop with seven operations for each element it reads and writes,
+// against the size of what it works on. The rate falls where a level of cache ends.
+//
+// Why that is valid: the loop passes over its two arrays again and again, so what fits a cache stays there; operands
+// are exact, so every result is compared bit for bit; pages are huge, so that a cache's end is not taken for that of a
+// translation buffer's.
+//
+// What it does not show: the peak rate (cpu_flops), or the bandwidth of a level (memory_stream with a small size=): the
+// loop may be limited by its arithmetic where a cache could give more.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "kernels/workset.h"
+#include "machine/memory_budget.h"
+#include "measure/memory_probe.h"
+#include "measure/team.h"
+#include "probe/error.h"
+#include "probe/registry.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr double kSmallestSize = 2 * kWorksetGroup * sizeof(double);
+
+// One worker's arrays, x behind y in one region.
+struct alignas(kLine) Set {
+  Buffer memory;
+  double* x = nullptr;
+  double* y = nullptr;
+};
+
+class CpuWorkset final : public Probe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override {
+    const auto threads = parameters.count("threads");
+    const std::int64_t size = parameters.count("size");
+    pages_ = parse_pages(parameters.word("pages"));
+    // Half of it each, in whole groups: a size of the study's grid is not always a multiple.
+    count_ = static_cast<std::size_t>(size) / (2 * sizeof(double)) / kWorksetGroup * kWorksetGroup;
+    require_memory(size * threads, machine, fmt::format("size={} for {} threads", size, threads));
+    const Isa isa = widest_isa([](Isa each) { return each != Isa::amx; });
+    loop_ = parameters.word("build") == "plain" ? plain_workset_loop() : vector_workset_loop(isa);
+    team_ = make_thread_team(static_cast<unsigned>(threads), machine.topology.allowed);
+    sets_ = std::vector<Set>(static_cast<std::size_t>(threads));
+    team_->each([this](unsigned worker) { fill(sets_[worker]); });
+    std::int64_t huge_bytes = 0;
+    for (const Set& set : sets_) huge_bytes += set.memory.huge_bytes();
+    const auto touched = static_cast<std::int64_t>(2 * sizeof(double) * count_ * sets_.size());
+    return {.resolved = parameters, .facts = memory_fact_values(touched, huge_bytes, machine)};
+  }
+
+  Work run(std::uint64_t repetitions) override {
+    passes_ = repetitions;
+    const std::span<Worker> workers = team_->run(work_);
+    const std::uint64_t flops = repetitions * count_ / kWorksetGroup * kWorksetFlops;
+    const std::uint64_t bytes = repetitions * count_ * 2 * sizeof(double);
+    for (Worker& worker : workers) {
+      worker.flops = flops;
+      worker.bytes = bytes;
+    }
+    return {.bytes = bytes * workers.size(), .flops = flops * workers.size(), .workers = workers};
+  }
+
+  void verify() override {
+    team_->each([this](unsigned worker) { verify_set(worker); });
+  }
+
+ private:
+  void fill(Set& set) const {
+    set.memory = Buffer(2 * count_ * sizeof(double), pages_);
+    set.y = set.memory.as<double>().data();
+    set.x = set.y + count_;
+    for (std::size_t i = 0; i < count_; ++i) set.y[i] = workset_operand(i);
+    std::fill_n(set.x, count_, -1.0);
+  }
+
+  void verify_set(unsigned worker) const {
+    const Set& set = sets_[worker];
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (set.y[i] != workset_operand(i)) {
+        wrong_result(fmt::format("worker {}: y[{}] is {} where {} stood", worker, i, set.y[i], workset_operand(i)));
+      }
+      if (set.x[i] != workset_result(i)) {
+        wrong_result(fmt::format("worker {}: x[{}] is {} where {} is right", worker, i, set.x[i], workset_result(i)));
+      }
+    }
+  }
+
+  Pages pages_ = Pages::huge;
+  std::size_t count_ = 0;
+  WorksetLoop loop_ = nullptr;
+  std::unique_ptr<Team> team_;
+  std::vector<Set> sets_;
+  std::uint64_t passes_ = 0;
+  Team::Function work_ = [this](unsigned worker) {
+    const Set& set = sets_[worker];
+    loop_(set.x, set.y, count_, passes_);
+  };
+};
+
+ProbeInfo info() {
+  Parameter threads = threads_parameter();
+  threads.default_value = "1";
+  return {.name = "cpu_workset",
+          .summary = "floating-point rate against the size of the working set: where the caches end",
+          .parameters = {size("size", "of the working set, both arrays together, for each thread", kSmallestSize,
+                              kLargestRegion, "16KiB"),
+                         threads,
+                         choice("build", "vector: written with vectors; plain: as C++ that becomes scalar instructions",
+                                {"vector", "plain"}, "vector"),
+                         pages_parameter()},
+          .counters = {},
+          .facts = memory_facts(),
+          .needs = {},
+          .reports_workers = true};
+}
+
+const Registration<CpuWorkset> kRegistration(info());
+
+}  // namespace
+
+}  // namespace nameplate

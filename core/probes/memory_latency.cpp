@@ -1,0 +1,200 @@
+// What it measures: how long a load takes whose address is known only when the load before it has ended, in a region of
+// any size: cache by cache up to memory, with one or several such chains at once, alone or while other threads read.
+//
+// Why that is valid: the loads follow one random cycle through the whole region, so no prefetcher foresees them and no
+// line is visited twice before all others; every stop carries its number, so that the walk's end proves its length.
+//
+// What it does not show: the cost of a miss in the page tables apart from the line's own (compare pages=huge and small,
+// or stride=4KiB), or of a store. At a stride of one line, hardware that fetches lines in pairs makes memory look
+// faster.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "kernels/stream.h"
+#include "machine/memory_budget.h"
+#include "measure/chase_cycle.h"
+#include "measure/clock.h"
+#include "measure/memory_probe.h"
+#include "measure/team.h"
+#include "probe/error.h"
+#include "probe/registry.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kSmallestSize = 2 * kLine;
+constexpr std::uint64_t kMostWarmingStops = (std::uint64_t{64} << 20U) / kLine;
+constexpr std::size_t kLoadChunk = 16 << 10;
+constexpr double kMostLoadThreads = 4095;
+
+// What the other threads read meanwhile, each in a part of its own, at a pace kept by the clock.
+struct alignas(kLine) Reader {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t at = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t sum = 0;
+};
+
+class MemoryLatency final : public Probe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override {
+    read_parameters(parameters, machine);
+    const std::int64_t load_region = load_bytes_per_s_ > 0 ? memory_array_bytes(machine) : 0;
+    require_memory(static_cast<std::int64_t>(size_) + load_region, machine, fmt::format("size={}", size_));
+    team_ = make_thread_team(1 + load_threads_, machine.topology.allowed);
+    cycle_.emplace(size_, stride_, pages_, chains_);
+    std::ranges::copy(cycle_->starts(), walkers_.begin());
+    if (load_region > 0) make_load(static_cast<std::size_t>(load_region));
+    // The walk has left in the caches what it will find there: once around, or until they are full of what it passed.
+    walk(std::min(cycle_->stops(), kMostWarmingStops) / kChaseUnroll);
+    return describe(parameters, machine);
+  }
+
+  Work run(std::uint64_t repetitions) override {
+    rounds_ = repetitions;
+    done_.store(false, std::memory_order_relaxed);
+    const std::span<Worker> workers = team_->run(work_);
+    workers[0].ops = repetitions * kChaseUnroll * chains_;
+    workers[0].bytes = 0;
+    counters_[0] = 0;
+    for (const Reader& reader : readers_) counters_[0] += static_cast<double>(reader.bytes);
+    // The others read until the walk is over: its time is what counts.
+    return {.ops = workers[0].ops, .workers = workers.first(1), .counters = counters_};
+  }
+
+  void verify() override {
+    cycle_->verify();
+    for (unsigned i = 0; i < chains_; ++i) {
+      const std::uint64_t expected = (cycle_->starts()[i]->ordinal + steps_) % cycle_->stops();
+      if (walkers_.at(i)->ordinal != expected) {
+        wrong_result(fmt::format("chain {} stands at stop {} of {} after {} steps, where {} is right", i,
+                                 walkers_.at(i)->ordinal, cycle_->stops(), steps_, expected));
+      }
+    }
+  }
+
+ private:
+  void read_parameters(const Parameters& parameters, const Machine& machine) {
+    size_ = static_cast<std::size_t>(parameters.count("size"));
+    stride_ = static_cast<std::size_t>(parameters.count("stride"));
+    chains_ = static_cast<unsigned>(parameters.count("chains"));
+    pages_ = parse_pages(parameters.word("pages"));
+    load_bytes_per_s_ = static_cast<double>(parameters.count("load"));
+    if (stride_ % kLine != 0) refuse("stride must be a multiple of a line, 64 bytes");
+    if (size_ / stride_ < 2) refuse(fmt::format("size={} is less than two strides of {} bytes", size_, stride_));
+    const unsigned others = std::max(1U, machine.default_threads() - 1);
+    const auto given = parameters.count_if_given("load_threads");
+    load_threads_ = load_bytes_per_s_ > 0 ? static_cast<unsigned>(given.value_or(others)) : 0;
+  }
+
+  void walk(std::uint64_t rounds) {
+    chase_loop(chains_)(walkers_.data(), rounds);
+    steps_ += rounds * kChaseUnroll;
+  }
+
+  void make_load(std::size_t region) {
+    load_memory_ = Buffer(region, Pages::huge);
+    load_loop_ =
+        stream_loop<double>(widest_isa([](Isa isa) { return isa != Isa::amx; }), StreamOp::read, Stores::plain);
+    readers_.resize(load_threads_);
+    for (unsigned i = 0; i < load_threads_; ++i) {
+      readers_[i].begin = region * i / load_threads_ / kLoadChunk * kLoadChunk;
+      readers_[i].end = region * (i + 1) / load_threads_ / kLoadChunk * kLoadChunk;
+      readers_[i].at = readers_[i].begin;
+    }
+    team_->each([this](unsigned worker) {
+      if (worker > 0) load_memory_.touch(readers_[worker - 1].begin, readers_[worker - 1].end);
+    });
+  }
+
+  void work(unsigned worker) {
+    if (worker > 0) {
+      read_on(readers_[worker - 1]);
+      return;
+    }
+    walk(rounds_);
+    done_.store(true, std::memory_order_relaxed);
+  }
+
+  void read_on(Reader& reader) {
+    const Ticks start = Clock::now();
+    const Ticks chunk_ticks =
+        Clock::get().ticks(static_cast<double>(kLoadChunk) * static_cast<double>(load_threads_) / load_bytes_per_s_);
+    std::uint64_t chunks = 0;
+    std::uint64_t sum = 0;
+    for (; !done_.load(std::memory_order_relaxed); ++chunks) {
+      auto* const at = reinterpret_cast<double*>(load_memory_.data() + reader.at);  // NOLINT: whole pages of numbers
+      sum += load_loop_({.a = at}, 0, kLoadChunk / sizeof(double));
+      reader.at += kLoadChunk;
+      if (reader.at == reader.end) reader.at = reader.begin;
+      const Ticks next = start + (chunks + 1) * chunk_ticks;
+      while (Clock::now() < next && !done_.load(std::memory_order_relaxed)) {
+      }
+    }
+    reader.bytes = chunks * kLoadChunk;
+    reader.sum = sum;
+  }
+
+  Prepared describe(const Parameters& parameters, const Machine& machine) const {
+    Prepared prepared{.resolved = parameters,
+                      .facts = memory_fact_values(static_cast<std::int64_t>(cycle_->stops() * stride_),
+                                                  cycle_->memory().huge_bytes(), machine)};
+    prepared.facts.push_back(static_cast<double>(cycle_->stops() * kLine));
+    prepared.resolved.set("load_threads", static_cast<std::int64_t>(load_threads_));
+    return prepared;
+  }
+
+  std::size_t size_ = 0;
+  std::size_t stride_ = 0;
+  unsigned chains_ = 1;
+  Pages pages_ = Pages::huge;
+  double load_bytes_per_s_ = 0;
+  unsigned load_threads_ = 0;
+  std::unique_ptr<Team> team_;
+  std::optional<ChaseCycle> cycle_;
+  std::array<const ChaseStop*, kMostChains> walkers_{};
+  std::uint64_t rounds_ = 0;
+  std::uint64_t steps_ = 0;
+  Buffer load_memory_;
+  StreamLoop<double> load_loop_ = nullptr;
+  std::vector<Reader> readers_;
+  alignas(kLine) std::atomic<bool> done_ = false;
+  std::array<double, 1> counters_{};
+  Team::Function work_ = [this](unsigned worker) { work(worker); };
+};
+
+ProbeInfo info() {
+  std::vector<Fact> facts = memory_facts();
+  facts.push_back(
+      {"line_bytes", "B", "lines that the cycle visits, in all: less than the region where the stride is wide"});
+  Parameter load_threads =
+      integer("load_threads", "threads that read meanwhile, when load= is given", 0, kMostLoadThreads, "");
+  load_threads.default_value = std::nullopt;
+  load_threads.automatic = "every core but the one that chases, at least one; none without load=";
+  return {.name = "memory_latency",
+          .summary = "time of dependent loads over one random cycle through a region",
+          .parameters = {size("size", "of the region", kSmallestSize, kLargestRegion, "256MiB"),
+                         size("stride", "one stop in every so many bytes: 64 every line, 4KiB one line a small page",
+                              kLine, 0x1p30, "64"),
+                         pages_parameter(), integer("chains", "cycles followed at once", 1, kMostChains, "1"),
+                         size("load", "bytes a second that other threads read meanwhile, together; 0: none", 0, 0x1p45,
+                              "0"),
+                         load_threads},
+          .counters = {{"load_bytes", "B", "what the other threads read meanwhile", Combine::sum}},
+          .facts = std::move(facts),
+          .needs = {},
+          .reports_workers = false};
+}
+
+const Registration<MemoryLatency> kRegistration(info());
+
+}  // namespace
+
+}  // namespace nameplate

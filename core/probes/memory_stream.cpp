@@ -1,0 +1,140 @@
+// What it measures: the bandwidth of memory, or of a cache where the arrays are small, for STREAM's copy, scale, add
+// and triad and for reading, writing and updating in place, on any number of threads.
+//
+// Why that is valid: arrays are four times all last-level caches unless told otherwise, every thread touches its own
+// part first, the stores are what was asked for (plain or past the caches) and not what a compiler chose, and every
+// element is compared with plain scalar code afterwards.
+//
+// What it does not show: what scattered accesses reach (memory_block), or how long one takes (memory_latency). What the
+// bus moves beyond the user's bytes is counted by rule, not observed: some CPUs avoid reading a line that is about to
+// be overwritten.
+
+#include <fmt/format.h>
+
+#include "machine/memory_budget.h"
+#include "machine/numa.h"
+#include "measure/memory_probe.h"
+#include "measure/stream_task.h"
+#include "probe/error.h"
+#include "probe/registry.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kMostNodes = 1023;
+
+std::optional<Stores> parse_stores(const std::string& name) {
+  if (name == "best") return std::nullopt;
+  return name == "plain" ? Stores::plain : Stores::nontemporal;
+}
+
+std::optional<unsigned> node_if_given(const Parameters& parameters, const std::string& name) {
+  const auto node = parameters.count_if_given(name);
+  return node ? std::optional(static_cast<unsigned>(*node)) : std::nullopt;
+}
+
+// Arrays of whole elements, and blocks of whole elements in them.
+void check_sizes(const StreamSettings& settings, const std::string& precision) {
+  const std::size_t element = element_bytes(precision);
+  if (settings.array_bytes % element != 0 || settings.block_bytes % element != 0) {
+    refuse(fmt::format("size and block must be multiples of {} bytes for precision={}", element, precision));
+  }
+  if (settings.random_blocks && settings.block_bytes == 0) refuse("pattern=random needs block=, such as block=4KiB");
+}
+
+class MemoryStream final : public Probe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override {
+    const std::string& precision = parameters.word("precision");
+    const auto node = node_if_given(parameters, "node");
+    const auto memory_node = node_if_given(parameters, "memory_node");
+    const Placement placement = node ? placement_on(machine.topology, *node) : machine.topology.allowed;
+    if (memory_node) require_memory_on(machine.topology, *memory_node);
+    const auto threads =
+        parameters.count_if_given("threads").value_or(node ? placement.cores : machine.default_threads());
+    const std::int64_t size = parameters.count_if_given("size").value_or(memory_array_bytes(machine));
+    settings_ = {.op = parse_stream_op(parameters.word("op")),
+                 .stores = parse_stores(parameters.word("stores")),
+                 .array_bytes = static_cast<std::size_t>(size),
+                 .block_bytes = static_cast<std::size_t>(parameters.count_if_given("block").value_or(0)),
+                 .random_blocks = parameters.word("pattern") == "random",
+                 .pages = parse_pages(parameters.word("pages")),
+                 .memory_node = memory_node};
+    check_sizes(settings_, precision);
+    require_memory(size * arrays_in(settings_.op), machine, fmt::format("size={}", size));
+    team_ = make_thread_team(static_cast<unsigned>(threads), placement);
+    task_ = make_stream_task(precision, settings_, *team_);
+    return describe(parameters, machine, threads, size);
+  }
+
+  Work run(std::uint64_t repetitions) override {
+    const std::span<Worker> workers = task_->run(repetitions);
+    return {.bytes = repetitions * task_->bytes_in_pass(), .workers = workers};
+  }
+
+  void verify() override { task_->verify(); }
+
+ private:
+  static std::int64_t arrays_in(StreamOp op) {
+    const StreamTraffic moved = traffic(op);
+    return static_cast<std::int64_t>(moved.uses[0]) + static_cast<std::int64_t>(moved.uses[1]) +
+           static_cast<std::int64_t>(moved.uses[2]);
+  }
+
+  Prepared describe(const Parameters& parameters, const Machine& machine, std::int64_t threads,
+                    std::int64_t size) const {
+    Prepared prepared{
+        .resolved = parameters,
+        .facts = memory_fact_values(static_cast<std::int64_t>(task_->total_bytes()), task_->huge_bytes(), machine)};
+    prepared.facts.push_back(static_cast<double>(task_->bytes_in_pass()));
+    prepared.facts.push_back(bus_bytes_per_byte(settings_.op, task_->stores()));
+    prepared.facts.push_back(task_->stores() == Stores::nontemporal ? 1 : 0);
+    prepared.resolved.set("threads", threads);
+    prepared.resolved.set("size", size);
+    return prepared;
+  }
+
+  StreamSettings settings_;
+  std::unique_ptr<Team> team_;
+  std::unique_ptr<StreamTask> task_;
+};
+
+ProbeInfo info() {
+  std::vector<Fact> facts = memory_facts();
+  facts.push_back({"pass_bytes", "B", "the user's bytes in one pass over the arrays"});
+  facts.push_back(
+      {"bus_bytes_per_byte", "", "what the bus moves for each of them: more where a line is read to be written"});
+  facts.push_back({"nontemporal", "", "1 where the stores went past the caches, 0 where not"});
+  Parameter node = integer("node", "NUMA node whose CPUs the threads run on", 0, kMostNodes, "");
+  node.default_value = std::nullopt;
+  node.automatic = "all that are allowed";
+  Parameter memory_node = node;
+  memory_node.name = "memory_node";
+  memory_node.summary = "NUMA node whose memory is used";
+  memory_node.automatic = "each thread's own, by first touch";
+  return {
+      .name = "memory_stream",
+      .summary = "bandwidth of memory and caches: STREAM's copy, scale, add, triad, and read, write, update",
+      .parameters = {choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc, read a, write a=q, update a=qa",
+                            stream_op_names(), "triad"),
+                     choice("stores", "plain, past the caches (nontemporal), or whichever is faster in a trial (best)",
+                            {"plain", "nontemporal", "best"}, "plain"),
+                     choice("precision", "type of the elements", {"fp64", "fp32"}, "fp64"), threads_parameter(),
+                     automatic_size("size", "of each array", 64, kLargestRegion,
+                                    "four times all last-level caches, at least 64 MiB"),
+                     automatic_size("block", "pass over each thread's part block by block", 4, kLargestRegion,
+                                    "the whole part at once"),
+                     choice("pattern", "order of the blocks", {"sequential", "random"}, "sequential"),
+                     pages_parameter(), node, memory_node},
+      .counters = {},
+      .facts = std::move(facts),
+      .needs = {},
+      .reports_workers = true};
+}
+
+const Registration<MemoryStream> kRegistration(info());
+
+}  // namespace
+
+}  // namespace nameplate

@@ -1,0 +1,40 @@
+"""Curves in a plan: which of their dense points are worth measuring, by the figures so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nameplate.measure import Refine
+from nameplate.model import Experiment, Plan, Value
+from nameplate.probes import load_probes
+from nameplate.stats import median
+
+
+def refiner(plan: Plan) -> Refine:
+    """What a Session asks between rounds: nothing is added to a plan without dense points."""
+    curves = _curves(plan)
+
+    def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:
+        return {identity for curve in curves for identity in _worth_measuring(curve, headlines)}
+
+    return refine
+
+
+def _curves(plan: Plan) -> list[dict[int, Experiment]]:
+    """The experiments of each curve by size: those that differ in nothing else."""
+    curves: dict[tuple[str, frozenset[tuple[str, Value]]], dict[int, Experiment]] = {}
+    for experiment in plan.experiments:
+        name = next((cells.curve for cells in load_probes()[experiment.probe].sweep if cells.curve), "")
+        if name in experiment.params:
+            others = frozenset((key, value) for key, value in experiment.params.items() if key != name)
+            curve = curves.setdefault((experiment.probe, others), {})
+            curve[int(experiment.params[name])] = experiment
+    return [curve for curve in curves.values() if any(experiment.dense for experiment in curve.values())]
+
+
+def _worth_measuring(curve: Mapping[int, Experiment], headlines: Mapping[str, Sequence[float]]) -> set[str]:
+    from nameplate.fit import refine  # noqa: PLC0415 (numpy takes a tenth of a second to import)
+
+    medians = {size: median(headlines[e.id]) for size, e in curve.items() if headlines.get(e.id) and not e.dense}
+    wanted = refine(sorted(curve), medians)
+    return {curve[size].id for size in wanted if curve[size].dense}

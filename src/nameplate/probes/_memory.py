@@ -1,0 +1,46 @@
+"""What the probes of memory share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nameplate.model import Rated, Sample
+from nameplate.probes import Cell, Metric
+from nameplate.rated import memory_bandwidth
+
+# STREAM's rule for its arrays: what is smaller may partly be served by the caches.
+TIMES_LAST_LEVEL = 4
+# Of what was asked for: the ends of an array need not fill a huge page.
+ENOUGH_HUGE = 0.9
+
+
+def moved_bytes(_: Cell, sample: Sample) -> float:
+    """The user's bytes."""
+    return float(sample.work.bytes)
+
+
+def operations(_: Cell, sample: Sample) -> float:
+    """Loads, or blocks."""
+    return float(sample.work.ops)
+
+
+def is_beyond_caches(cell: Cell) -> bool:
+    """Whether what is touched is so large that the caches serve next to nothing of it."""
+    return cell.facts["touched_bytes"] >= TIMES_LAST_LEVEL * cell.facts["last_level_bytes"]
+
+
+def remarks(cell: Cell) -> list[str]:
+    """What a reader must know of a cell: that caches may have served it, or that it did not get its huge pages."""
+    found = []
+    if not is_beyond_caches(cell):
+        found.append("may fit the caches")
+    if cell.params.get("pages") == "huge" and cell.facts["huge_bytes"] < ENOUGH_HUGE * cell.facts["touched_bytes"]:
+        found.append("no huge pages" if cell.facts["huge_bytes"] == 0 else "huge pages in part only")
+    return found
+
+
+def rated_bandwidth(_: Metric, cell: Cell, __: Sequence[Sample]) -> Rated:
+    """That of the memory, for what no cache can hold."""
+    if not is_beyond_caches(cell):
+        return Rated(None, "what may fit the caches has no rated bandwidth", can_be_given=False)
+    return memory_bandwidth(cell.machine)

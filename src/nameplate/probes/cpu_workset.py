@@ -1,0 +1,58 @@
+"""Floating-point rate against the size of the working set: where the caches end, and what each level sustains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nameplate.model import Rated, Result, Sample, Table
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes._levels import derived, table
+from nameplate.probes._memory import remarks
+
+
+def _flops(_: Cell, sample: Sample) -> float:
+    return float(sample.work.flops)
+
+
+def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
+    return Rated(None, "the loop is limited by memory as well as by arithmetic: the peak stands beside cpu_flops",
+                 can_be_given=False)  # fmt: skip
+
+
+def _remarks(cell: Cell) -> list[str]:
+    # A small working set is what was asked for here.
+    return [remark for remark in remarks(cell) if "caches" not in remark]
+
+
+def _derive(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
+    return derived("cpu_workset", by_probe, machine)
+
+
+def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+    return table("cpu_workset", by_probe, machine)
+
+
+PROBE = Probe(
+    name="cpu_workset",
+    title="Rate by working set",
+    metrics=(Metric("rate", "FLOP/s", "higher", _flops, elapsed),),
+    rated=_rated,
+    quick=(Cells({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.002),),
+    full=(
+        Cells({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
+        Cells({"size": "3200..9444733*1.6", "build": "vector,plain"}, slice_s=0.01, sample_s=0.002),
+    ),
+    # Where the loop is limited by its arithmetic the rate hides a level that the latency shows.
+    sweep=(
+        Cells({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
+        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, probe="memory_latency", curve="size"),
+        Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
+        Cells({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.01, sample_s=0.002,
+              probe="memory_stream"),
+    ),
+    overhead_s=0.03,
+    remarks=_remarks,
+    derive=_derive,
+    tables=_tables,
+)  # fmt: skip

@@ -1,0 +1,74 @@
+"""Memory read, written and copied block by block: bandwidth, and the time an operation takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nameplate.model import Quantity, Rated, Result, Sample, Table
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes._grid import grids, quantity_of
+from nameplate.probes._memory import moved_bytes, operations, remarks
+
+
+def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
+    return Rated(
+        None, "a block's rate has no nameplate value: memory's stands beside memory_stream", can_be_given=False
+    )
+
+
+def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+    measured = [result for result in by_probe["memory_block"] if result.summary.value is not None]
+    return grids("memory_block", measured, rows="block", columns="threads") + _generators(measured)
+
+
+def _generators(results: Sequence[Result]) -> list[Table]:
+    """Ways of drawing offsets, side by side: what one costs by itself, and what is left of the bandwidth."""
+    groups: dict[str, dict[str, dict[str, Result]]] = {}
+    for result in results:
+        params = result.summary.params
+        others = {name: value for name, value in params.items() if name not in ("generator", "pattern")}
+        if result.summary.metric == "latency":
+            own = groups.setdefault(" ".join(f"{name}={value}" for name, value in others.items()), {})
+            own.setdefault(str(params["generator"]), {})[str(params["pattern"])] = result
+    tables = []
+    for title, generators in groups.items():
+        patterns = sorted({pattern for own in generators.values() for pattern in own}, reverse=True)
+        rows: list[list[str | Quantity | None]] = [
+            [
+                name,
+                Quantity(next(iter(own.values())).facts["offset_s"], "s"),
+                *(quantity_of(own.get(p)) for p in patterns),
+            ]
+            for name, own in generators.items()
+        ]
+        if len(rows) > 1:
+            headings = ["generator", "an offset alone", *(f"an operation, {pattern}" for pattern in patterns)]
+            notes = ["precomputed: made before the timed region; rand: the C library's, which locks"]
+            tables.append(Table("memory_block", f"Ways of drawing offsets: {title}", headings, rows, notes))
+    return tables
+
+
+PROBE = Probe(
+    name="memory_block",
+    title="Memory by blocks",
+    metrics=(
+        Metric("bandwidth", "B/s", "higher", moved_bytes, elapsed),
+        # The time from one operation's end to the next one's, whichever thread does it, as the studies print it.
+        Metric("latency", "s", "lower", elapsed, operations),
+    ),
+    rated=_rated,
+    quick=(
+        Cells({"op": "copy", "block": "8KiB", "size": "256MiB"}, slice_s=0.05, overhead_s=0.25),
+        Cells({"op": "read", "block": "8", "pattern": "random", "size": "256MiB"}, slice_s=0.05, overhead_s=0.25),
+    ),
+    full=(
+        Cells({"op": "read,write,copy", "pattern": "sequential,random", "block": "8,8KiB,8MiB,80MB",
+               "threads": "1,2,4,8"}, slice_s=0.1),
+        Cells({"op": "write", "block": "8", "pattern": "sequential,random", "generator": "precomputed,xoshiro,pcg,rand",
+               "threads": "1"}, slice_s=0.1),
+    ),
+    overhead_s=0.5,
+    remarks=remarks,
+    tables=_tables,
+)  # fmt: skip

@@ -1,0 +1,69 @@
+"""How long a dependent load takes, by the size of the region and beside other traffic: cache by cache up to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nameplate.model import Rated, Result, Sample, Table
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes._levels import derived, table
+from nameplate.probes._memory import operations, remarks
+
+
+def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
+    return Rated(None, "no nameplate states a latency; give one with --rated memory_latency=90ns")
+
+
+def _steps(cell: Cell, sample: Sample) -> float:
+    """Of each chain: they take them side by side."""
+    return sample.work.ops / float(cell.params["chains"])
+
+
+def _load_bytes(_: Cell, sample: Sample) -> float:
+    return sample.counters["load_bytes"]
+
+
+def _remarks(cell: Cell) -> list[str]:
+    # A small region is what was asked for here.
+    return [remark for remark in remarks(cell) if "caches" not in remark]
+
+
+def _derive(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
+    return derived("memory_latency", by_probe, machine)
+
+
+def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+    return table("memory_latency", by_probe, machine)
+
+
+PROBE = Probe(
+    name="memory_latency",
+    title="Latency of a load",
+    metrics=(
+        Metric("latency", "s", "lower", elapsed, _steps),
+        Metric("time_per_load", "s", "lower", elapsed, operations, when=lambda cell: cell.params["chains"] != 1),
+        Metric("load_bandwidth", "B/s", "higher", _load_bytes, elapsed, when=lambda cell: cell.params["load"] != 0),
+    ),
+    rated=_rated,
+    quick=(
+        Cells({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.002),
+        Cells({"size": "64KiB..64MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.002),
+    ),
+    full=(
+        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
+        Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.002),
+        Cells({"size": "256MiB,1GiB", "pages": "huge,small"}, slice_s=0.1),
+        Cells({"chains": "1,2,4,8,16"}, slice_s=0.1),
+        Cells({"load": "1GB,2GB,4GB,8GB,16GB,32GB"}, slice_s=0.1),
+    ),
+    sweep=(
+        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
+        Cells({"size": "256MiB,512MiB,1GiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
+        Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
+    ),
+    overhead_s=0.04,
+    remarks=_remarks,
+    derive=_derive,
+    tables=_tables,
+)

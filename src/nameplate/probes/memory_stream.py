@@ -1,0 +1,120 @@
+"""Bandwidth of memory by STREAM's loops: the user's bytes, and what the bus moves for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from nameplate.model import Quantity, Result, Sample, Table
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes._memory import moved_bytes, rated_bandwidth, remarks
+from nameplate.units import size_text
+
+_FUNCTIONS = {"copy": "Copy:", "scale": "Scale:", "add": "Add:", "triad": "Triad:"}
+
+
+def _bus_bytes(cell: Cell, sample: Sample) -> float:
+    return sample.work.bytes * cell.facts["bus_bytes_per_byte"]
+
+
+def _reads_for_ownership(cell: Cell) -> bool:
+    return cell.facts["bus_bytes_per_byte"] > 1
+
+
+def _remarks(cell: Cell) -> list[str]:
+    chosen = "non-temporal stores" if cell.facts["nontemporal"] else "plain stores"
+    return [*remarks(cell), *([f"best: {chosen}"] if cell.params["stores"] == "best" else [])]
+
+
+def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+    measured = [
+        result for result in by_probe["memory_stream"]
+        if result.summary.metric == "bandwidth" and result.summary.value is not None
+    ]  # fmt: skip
+    return _as_stream_prints(measured) + _nodes(measured)
+
+
+def _as_stream_prints(results: Sequence[Result]) -> list[Table]:
+    """A table for each set of other parameters, where more than one of STREAM's four was measured."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        others = {name: value for name, value in result.summary.params.items() if name != "op"}
+        if result.summary.params["op"] in _FUNCTIONS:
+            groups.setdefault(repr(others), []).append(result)
+    tables = []
+    for own in groups.values():
+        by_op = {str(result.summary.params["op"]): result for result in own}
+        rows = [_stream_row(by_op[op]) for op in _FUNCTIONS if op in by_op]
+        params = own[0].summary.params
+        size = size_text(int(params["size"]))
+        title = f"As STREAM prints it: threads={params['threads']} stores={params['stores']} size={size}"
+        headings = ["Function", "Best Rate MB/s", "Avg time", "Min time", "Max time"]
+        if len(rows) > 1:
+            notes = ["times in seconds of one pass; the first sample of each round is left out"]
+            tables.append(Table("memory_stream", title, headings, rows, notes))
+    return tables
+
+
+def _stream_row(result: Result) -> list[str | Quantity | None]:
+    """Rates as the user's bytes over time, in 10^6 B/s, and times, of all samples but each round's first."""
+    pass_bytes = result.facts["pass_bytes"]
+    later = [
+        value
+        for _, own in groupby(zip(result.series.round, result.series.value, strict=True), key=lambda item: item[0])
+        for _, value in list(own)[1:]
+    ] or result.series.value
+    times = [pass_bytes / value for value in later]
+    average = sum(times) / len(times)
+    return [
+        _FUNCTIONS[str(result.summary.params["op"])], f"{max(later) / 1e6:.1f}", f"{average:.6f}", f"{min(times):.6f}",
+        f"{max(times):.6f}",
+    ]  # fmt: skip
+
+
+def _nodes(results: Sequence[Result]) -> list[Table]:
+    """Bandwidth by the node that computes and the node whose memory is used."""
+    groups: dict[str, dict[tuple[int, int], Quantity]] = {}
+    for result in results:
+        params = result.summary.params
+        if "node" in params and "memory_node" in params:
+            title = f"NUMA nodes: {params['op']} with threads on a node (rows) and memory of a node (columns)"
+            value = Quantity(result.summary.value or 0.0, result.summary.unit, result.summary.ci)
+            groups.setdefault(title, {})[(int(params["node"]), int(params["memory_node"]))] = value
+    tables = []
+    for title, cells in groups.items():
+        columns = sorted({memory for _, memory in cells})
+        rows: list[list[str | Quantity | None]] = [
+            [f"node {node}", *(cells.get((node, memory)) for memory in columns)]
+            for node in sorted({node for node, _ in cells})
+        ]
+        if len(cells) > 1:
+            tables.append(Table("memory_stream", title, ["", *(f"memory of {memory}" for memory in columns)], rows))
+    return tables
+
+
+PROBE = Probe(
+    name="memory_stream",
+    title="Memory bandwidth",
+    metrics=(
+        Metric("bandwidth", "B/s", "higher", moved_bytes, elapsed),
+        Metric("bus_bandwidth", "B/s", "higher", _bus_bytes, elapsed, when=_reads_for_ownership),
+    ),
+    rated=rated_bandwidth,
+    quick=(
+        Cells({"op": "triad", "stores": "plain,nontemporal"}, slice_s=0.15),
+        Cells({"op": "read", "threads": "1", "size": "16KiB,256KiB,4MiB"}, 0.01, 0.002, overhead_s=0.03),
+    ),
+    full=(
+        Cells({"op": "copy,scale,add,triad,read,write,update"}, slice_s=0.3),
+        Cells({"op": "copy,scale,add,triad,write", "stores": "nontemporal"}, slice_s=0.3),
+        Cells({"op": "triad,read", "threads": "1"}, slice_s=0.3),
+        Cells({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.05, sample_s=0.005),
+        Cells({"op": "triad", "block": "4KiB,64KiB,1MiB", "pattern": "sequential,random"}, slice_s=0.2),
+        Cells({"op": "triad", "node": "{nodes}", "memory_node": "{nodes}"}, slice_s=0.3, fewest_nodes=2),
+    ),
+    sweep=(Cells({"op": "copy,scale,add,triad", "stores": "plain,nontemporal"}, slice_s=0.25),),
+    overhead_s=0.3,
+    remarks=_remarks,
+    tables=_tables,
+)

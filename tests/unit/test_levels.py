@@ -1,0 +1,163 @@
+"""Cache levels of a whole run: what is derived, tabulated and named."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from nameplate.model import Rated, Result, Series, Summary, Table, Value
+from nameplate.probes._levels import derived, table
+from run_samples import MACHINE
+
+KIB, MIB = 1 << 10, 1 << 20
+ROUNDS = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005)
+LATENCY: dict[str, Value] = {"stride": 64, "chains": 1, "load": 0, "pages": "huge"}
+RATE: dict[str, Value] = {"threads": 1, "build": "vector", "pages": "huge"}
+
+
+def machine(l1: int = 48 * KIB, l2: int = 2 * MIB, l3: int = 105 * MIB) -> dict[str, Any]:
+    result = copy.deepcopy(MACHINE)
+    result["topology"]["caches"] = [
+        {"level": level, "type": "data" if level == 1 else "unified", "size_bytes": size, "count": 1}
+        for level, size in ((1, l1), (2, l2), (3, l3))
+    ]
+    result["topology"]["cpuid_caches"] = [{"level": 1, "type": "data", "size_bytes": 48 * KIB}]
+    return result
+
+
+def sizes(low: int, high: int, octave: int = 8) -> list[int]:
+    result, step = [], 0
+    while low * 2 ** (step / octave) <= high * 1.001:
+        result.append(round(low * 2 ** (step / octave)))
+        step += 1
+    return result
+
+
+def cell(probe: str, metric: str, unit: str, params: Mapping[str, Value], value: float) -> Result:
+    summary = Summary(
+        probe=probe, params=dict(params), metric=metric, value=value, unit=unit, ci=None, rounds=6, samples=6,
+        mean=value, best=value, sustained=value, p95=value, p99=value, rated=None, efficiency=None, outcome="ok",
+        reason="", stop="precision", disturbed=0.0,
+    )  # fmt: skip
+    return Result(
+        id=f"{probe} {params}", summary=summary, better="lower", rated=Rated(None, ""), efficiency_ci=None,
+        series=Series([], [], [], []), round_values=[value * factor for factor in ROUNDS], utilisation=1.0,
+        oversubscribed=False, facts={},
+    )  # fmt: skip
+
+
+def curve(  # noqa: PLR0913, PLR0917 (what a curve is made of)
+    probe: str, metric: str, unit: str, params: Mapping[str, Value], at: list[int], value: Callable[[int], float]
+) -> list[Result]:
+    return [cell(probe, metric, unit, {**params, "size": size}, value(size)) for size in at]
+
+
+def by_capacity(size: int) -> float:
+    """A Sapphire Rapids guest: 48 KiB, 2 MiB, and 9 MiB of an L3 that the system lists with 105."""
+    return 1.7e-9 if size <= 48 * KIB else 5.4e-9 if size <= 2 * MIB else 19.5e-9 if size <= 9 * MIB else 90e-9
+
+
+def latencies(value: Callable[[int], float] = by_capacity, stride: int = 64) -> list[Result]:
+    at = sizes(4 * KIB, 256 * MIB) if stride == 64 else sizes(64 * KIB, 256 * MIB, octave=1)
+    return curve("memory_latency", "latency", "s", {**LATENCY, "stride": stride}, at, value)
+
+
+def rates() -> list[Result]:
+    return curve(
+        "cpu_workset", "rate", "FLOP/s", RATE, sizes(KIB, 256 * MIB, 4), lambda size: 40e9 if size < 8 * MIB else 12e9
+    )
+
+
+def values(results: list[Result]) -> dict[str, float | None]:
+    return {result.summary.metric: result.summary.value for result in results}
+
+
+def only_table(tables: list[Table]) -> Table:
+    assert len(tables) == 1
+    return tables[0]
+
+
+def test_levels_are_derived_with_their_sizes_intervals_and_latencies() -> None:
+    found = {r.summary.metric: r.summary for r in derived("memory_latency", {"memory_latency": latencies()}, machine())}
+    assert list(found) == [
+        "l1d_size",
+        "l1d_latency",
+        "l2_size",
+        "l2_latency",
+        "l3_size",
+        "l3_latency",
+        "memory_latency",
+    ]
+    for name, truth in (("l1d_size", 48 * KIB), ("l2_size", 2 * MIB), ("l3_size", 9 * MIB)):
+        interval = found[name].ci
+        assert interval is not None
+        assert interval[0] <= truth <= interval[1]
+        assert interval[1] / interval[0] < 1.24
+    assert found["l2_latency"].value == pytest.approx(5.4e-9)
+    assert found["l3_size"].rated == 105 * MIB
+    assert found["l3_size"].efficiency == pytest.approx(9 / 105, rel=0.1)
+
+
+def test_what_the_system_claims_does_not_move_what_was_measured() -> None:
+    """Falsified sizes change what stands beside, not the levels."""
+    by_probe = {"memory_latency": latencies(), "cpu_workset": rates()}
+    true, false = machine(), machine(l1=KIB, l2=64 * MIB, l3=4 * KIB)
+    for probe in by_probe:
+        assert values(derived(probe, by_probe, true)) == values(derived(probe, by_probe, false))
+
+
+def test_a_disagreement_is_named() -> None:
+    notes = only_table(table("memory_latency", {"memory_latency": latencies()}, machine())).notes
+    assert [note for note in notes if note.startswith("L3: the system lists 105MiB, measured is 0.0")]
+    assert not [note for note in notes if note.startswith(("L1d:", "L2:"))]
+    lying = only_table(table("memory_latency", {"memory_latency": latencies()}, machine(l1=32 * KIB))).notes
+    assert [note for note in lying if note.startswith("L1d: the system lists 32KiB, measured is 1.")]
+
+
+def test_one_line_a_page_tells_a_cache_from_a_translation_buffer() -> None:
+    flat = latencies(lambda size: 1.7e-9 if size <= 3 * MIB else 5.4e-9, stride=4096)
+    capacity = only_table(table("memory_latency", {"memory_latency": [*latencies(), *flat]}, machine()))
+    assert [note for note in capacity.notes if note.startswith("L3: ends by its capacity")]
+    reach = 288 * KIB
+
+    def with_reach(size: int) -> float:
+        return by_capacity(size) + (2.5e-9 if size > reach else 0)
+
+    def one_a_page(size: int) -> float:
+        return 1.7e-9 + (2.5e-9 if size > reach else 0) + (3.7e-9 if size > 3 * MIB else 0)
+
+    results = [*latencies(with_reach), *latencies(one_a_page, stride=4096)]
+    found = values(derived("memory_latency", {"memory_latency": results}, machine()))
+    assert found["l2_size"] == pytest.approx(2 * MIB, rel=0.15)
+    assert found["l3_size"] == pytest.approx(9 * MIB, rel=0.15)
+    notes = only_table(table("memory_latency", {"memory_latency": results}, machine())).notes
+    assert [note for note in notes if "translation buffer" in note]
+
+
+def test_the_table_has_the_other_curves_in_each_level() -> None:
+    reads = curve("memory_stream", "bandwidth", "B/s", {"op": "read", "threads": 1, "pages": "huge"},
+                  sizes(4 * KIB, 128 * MIB, 1), lambda size: 200e9 if size <= 48 * KIB else 60e9)  # fmt: skip
+    by_probe = {"memory_latency": latencies(), "cpu_workset": rates(), "memory_stream": reads}
+    own = only_table(table("memory_latency", by_probe, machine()))
+    rows = {str(row[0]): dict(zip(own.headings, row, strict=True)) for row in own.rows}
+    assert list(rows) == ["L1d", "L2", "L3", "memory"]
+    assert 74 <= int(str(rows["L1d"]["largest k × k"]).removeprefix("k = ")) <= 79
+    assert getattr(rows["L1d"]["bandwidth"], "value", None) == pytest.approx(200e9)
+    assert getattr(rows["L2"]["rate"], "value", None) == pytest.approx(40e9)
+    assert getattr(rows["memory"]["rate"], "value", None) == pytest.approx(12e9)
+    assert table("cpu_workset", by_probe, machine()) == []
+
+
+def test_levels_by_the_rate_alone_bear_no_caches_name_unless_all_are_there() -> None:
+    found = values(derived("cpu_workset", {"cpu_workset": rates()}, machine()))
+    assert list(found) == ["level1_size", "level1_rate", "memory_rate"]
+    assert found["level1_size"] == pytest.approx(8 * MIB, rel=0.2)
+
+
+def test_a_few_sizes_are_no_curve() -> None:
+    few = [result for result in latencies() if int(result.summary.params["size"]) < 8 * KIB]
+    assert derived("memory_latency", {"memory_latency": few}, machine()) == []
+    assert table("memory_latency", {"memory_latency": few}, machine()) == []
