@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 
 # A module may import from those named before it, never from those after it.
 PYTHON_ORDER = [
-    "__init__", "errors", "model", "units", "sweep", "stats", "fit", "rated", "fitness", "store", "probes", "native",
-    "plan", "measure", "curves", "summarise", "report", "commands", "__main__",
+    "__init__", "errors", "model", "units", "sweep", "stats", "plateaus", "fit", "rated", "fitness", "store", "probes",
+    "native", "plan", "measure", "curves", "summarise", "report", "commands", "__main__",
 ]  # fmt: skip
 CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "probes", "main.cpp"]
 # Headers of a higher part that a lower one may see: errors are raised everywhere.
