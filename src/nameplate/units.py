@@ -45,11 +45,9 @@ def parse_size(text: str) -> int:
 
 def size_text(size_bytes: float) -> str:
     """``8KiB``, ``80MB``, ``4.36KiB``: the shortest whole number of a unit, or three digits where all are long."""
-    whole = [
-        f"{size_bytes / factor:.0f}{unit or 'B'}" for unit, factor in SIZE_UNITS.items() if size_bytes % factor == 0
-    ]
+    whole = [f"{size_bytes / f:.0f}{unit}" for unit, f in SIZE_UNITS.items() if f > 1 and size_bytes % f == 0]
     shortest = min(whole, key=len, default="")
-    if shortest and len(shortest) <= _LONGEST_SIZE and size_bytes > 0:
+    if size_bytes > 0 and shortest and len(shortest) <= _LONGEST_SIZE:
         return shortest
     unit, factor = max(((u, f) for u, f in SIZE_UNITS.items() if u.endswith("iB") and f <= size_bytes),
                        key=lambda item: item[1], default=("B", 1))  # fmt: skip

@@ -170,7 +170,8 @@ def test_of_a_curve_every_fourth_point_and_its_ends_are_certain() -> None:
 @pytest.mark.parametrize(
     ("size", "text"),
     [(1, "1B"), (1000, "1KB"), (1024, "1KiB"), (8192, "8KiB"), (80_000_000, "80MB"), (83_886_080, "80MiB"),
-     (1_280_000_000, "1280MB"), (134_217_246, "128MiB"), (28_160.5, "27.5KiB"), (1_000_003, "977KiB")],
+     (1_280_000_000, "1280MB"), (134_217_246, "128MiB"), (28_160.5, "27.5KiB"),
+     (38_547, "37.6KiB"), (0, "0B"), (1_000_003, "977KiB")],
 )  # fmt: skip
 def test_sizes_as_people_write_them(size: float, text: str) -> None:
     assert size_text(size) == text
