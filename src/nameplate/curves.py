@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nameplate.measure import Refine
 from nameplate.model import Experiment, Plan, Value
-from nameplate.probes import load_probes
+from nameplate.probes import probe_of
 from nameplate.stats import median
 
 
@@ -24,7 +24,7 @@ def _curves(plan: Plan) -> list[dict[int, Experiment]]:
     """The experiments of each curve by size: those that differ in nothing else."""
     curves: dict[tuple[str, frozenset[tuple[str, Value]]], dict[int, Experiment]] = {}
     for experiment in plan.experiments:
-        name = next((cells.curve for cells in load_probes()[experiment.probe].sweep if cells.curve), "")
+        name = next((cells.curve for cells in probe_of(experiment.probe).sweep if cells.curve), "")
         if name in experiment.params:
             others = frozenset((key, value) for key, value in experiment.params.items() if key != name)
             curve = curves.setdefault((experiment.probe, others), {})

@@ -23,7 +23,7 @@ import msgspec
 
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.model import Experiment, Limits, Plan
-from nameplate.probes import Cells, load_probes
+from nameplate.probes import Cells, load_probes, probe_of
 from nameplate.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.units import parse_count, parse_duration, parse_fraction
 
@@ -115,7 +115,7 @@ def sweep_plan(
 
     Who gives the values of its curve wants those and nothing else.
     """
-    sweep = load_probes()[name].sweep
+    sweep = probe_of(name).sweep
     has_curve = any(cells.curve for cells in sweep)
     if not sweep or any(cells.curve in given for cells in sweep):
         sweep, has_curve = (Cells({}, DEFAULT_SLICE_S),), False
@@ -125,7 +125,7 @@ def sweep_plan(
         params = cells.params if cells.probe else {**cells.params, **given}
         experiments += _experiments(info, replace(cells, params=params), _stand_ins(machine))
     # All cells six times, where nobody says how long it may take.
-    whole_s = FEWEST_ROUNDS * sum(e.slice_s + load_probes()[e.probe].overhead_s for e in experiments)
+    whole_s = FEWEST_ROUNDS * sum(e.slice_s + probe_of(e.probe).overhead_s for e in experiments)
     budget_s = DEFAULT_BUDGET_S if has_curve else max(DEFAULT_PROBE_BUDGET_S, whole_s)
     defaults = {"budget": f"{budget_s:.0f}s", **({"precision": CURVE_PRECISION} if has_curve else {})}
     unique = {experiment.id: experiment for experiment in reversed(experiments)}

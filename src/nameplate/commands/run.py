@@ -22,7 +22,7 @@ from nameplate.measure import Control, Progress, Session
 from nameplate.model import SCHEMA, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, describe, read_machine
 from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, shipped_plans, sweep_plan
-from nameplate.probes import load_probes
+from nameplate.probes import probe_of
 from nameplate.rated import parse_rated
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
@@ -202,7 +202,7 @@ def _explain(plan: Plan) -> None:
     limits = plan.limits
     each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    round_s = sum(max(each_s, e.slice_s) + load_probes()[e.probe].overhead_s for e in certain)
+    round_s = sum(max(each_s, e.slice_s) + probe_of(e.probe).overhead_s for e in certain)
     rounds = f"{limits.rounds} rounds" if limits.rounds else f"{FEWEST_ROUNDS} rounds or more"
     longest = "" if limits.rounds else f", at most {limits.budget_s:g} s"
     fewest_s = (limits.rounds or FEWEST_ROUNDS) * round_s

@@ -126,3 +126,9 @@ def load_probes() -> Mapping[str, Probe]:
     """Every module of this package, by the probe's name."""
     names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
     return {name: importlib.import_module(f"{__name__}.{name}").PROBE for name in names}
+
+
+def probe_of(name: str) -> Probe:
+    """A probe's module; for one that only the core knows, a probe without metrics."""
+    unknown = Rated(None, f"this nameplate does not know the probe {name}")
+    return load_probes().get(name) or Probe(name, name, (), lambda _, __, ___: unknown)
