@@ -60,6 +60,10 @@ Isa widest_isa(const std::function<bool(Isa)>& has_kernels) {
   return found == isas.rend() ? Isa::scalar : *found;
 }
 
+Isa widest_vector_isa() {
+  return widest_isa([](Isa isa) { return isa != Isa::amx; });
+}
+
 #if defined(__x86_64__)
 
 const std::vector<Isa>& compiled_isas() {

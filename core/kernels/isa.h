@@ -20,6 +20,9 @@ const std::vector<Isa>& compiled_isas();
 // The widest that this CPU has and that `has_kernels` accepts; scalar where there is none.
 Isa widest_isa(const std::function<bool(Isa)>& has_kernels);
 
+// The widest for loops over vectors, which AMX's tiles are not made for.
+Isa widest_vector_isa();
+
 // Why this CPU or its operating system cannot run it; nothing if it can.
 std::optional<std::string> why_not(Isa isa);
 

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "kernels/operands.h"
@@ -36,10 +34,6 @@ struct alignas(kLine) Part {
   std::vector<std::size_t> starts;  // of the blocks, in the order in which they are passed over
   std::uint64_t sum = 0;
 };
-
-Isa stream_isa() {
-  return widest_isa([](Isa isa) { return isa != Isa::amx; });
-}
 
 void shuffle(std::vector<std::size_t>& values) {
   OperandSource random;
@@ -177,7 +171,7 @@ template <class T>
 std::string TypedStreamTask<T>::why_not_nontemporal() const {
   if (traffic(settings_.op).writes == 0) return "op=read stores nothing";
   if (settings_.block_bytes % kLine != 0) return "block must be a multiple of 64 bytes";
-  const bool has_loop = stream_loop<T>(stream_isa(), settings_.op, Stores::nontemporal) != nullptr;
+  const bool has_loop = stream_loop<T>(widest_vector_isa(), settings_.op, Stores::nontemporal) != nullptr;
   return has_loop ? "" : "this CPU has no such store";
 }
 
@@ -190,13 +184,13 @@ void TypedStreamTask<T>::choose_stores() {
     const double plain_s = trial_s(Stores::plain);
     stores_ = trial_s(Stores::nontemporal) < plain_s ? Stores::nontemporal : Stores::plain;
   }
-  loop_ = stream_loop<T>(stream_isa(), settings_.op, stores_);
+  loop_ = stream_loop<T>(widest_vector_isa(), settings_.op, stores_);
 }
 
 // The shortest of some passes, after one that does not count.
 template <class T>
 double TypedStreamTask<T>::trial_s(Stores stores) {
-  loop_ = stream_loop<T>(stream_isa(), settings_.op, stores);
+  loop_ = stream_loop<T>(widest_vector_isa(), settings_.op, stores);
   run(1);
   double best_s = std::numeric_limits<double>::max();
   for (int trial = 0; trial < kTrials; ++trial) {

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 
 #include "kernels/workset.h"
 #include "machine/memory_budget.h"
@@ -43,7 +42,7 @@ class CpuWorkset final : public Probe {
     // Half of it each, in whole groups: a size of the study's grid is not always a multiple.
     count_ = static_cast<std::size_t>(size) / (2 * sizeof(double)) / kWorksetGroup * kWorksetGroup;
     require_memory(size * threads, machine, fmt::format("size={} for {} threads", size, threads));
-    const Isa isa = widest_isa([](Isa each) { return each != Isa::amx; });
+    const Isa isa = widest_vector_isa();
     loop_ = parameters.word("build") == "plain" ? plain_workset_loop() : vector_workset_loop(isa);
     team_ = make_thread_team(static_cast<unsigned>(threads), machine.topology.allowed);
     sets_ = std::vector<Set>(static_cast<std::size_t>(threads));

@@ -146,7 +146,7 @@ void MemoryBlock::read_parameters(const Parameters& parameters, const Machine& m
 
 BlockLoop MemoryBlock::choose_loop(const std::string& library) const {
   if (library == "inline") {
-    return inline_block_loop(widest_isa([](Isa isa) { return isa != Isa::amx; }), op_, block_);
+    return inline_block_loop(widest_vector_isa(), op_, block_);
   }
   BlockLoop loop = libc_block_loop(op_);
   if (loop == nullptr) refuse("library=libc op=read: the C library has no call that only reads; take library=inline");

@@ -101,8 +101,7 @@ class MemoryLatency final : public Probe {
 
   void make_load(std::size_t region) {
     load_memory_ = Buffer(region, Pages::huge);
-    load_loop_ =
-        stream_loop<double>(widest_isa([](Isa isa) { return isa != Isa::amx; }), StreamOp::read, Stores::plain);
+    load_loop_ = stream_loop<double>(widest_vector_isa(), StreamOp::read, Stores::plain);
     readers_.resize(load_threads_);
     for (unsigned i = 0; i < load_threads_; ++i) {
       readers_[i].begin = region * i / load_threads_ / kLoadChunk * kLoadChunk;

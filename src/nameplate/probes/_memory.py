@@ -31,12 +31,14 @@ def is_beyond_caches(cell: Cell) -> bool:
 
 def remarks(cell: Cell) -> list[str]:
     """What a reader must know of a cell: that caches may have served it, or that it did not get its huge pages."""
-    found = []
-    if not is_beyond_caches(cell):
-        found.append("may fit the caches")
-    if cell.params.get("pages") == "huge" and cell.facts["huge_bytes"] < ENOUGH_HUGE * cell.facts["touched_bytes"]:
-        found.append("no huge pages" if cell.facts["huge_bytes"] == 0 else "huge pages in part only")
-    return found
+    return [*([] if is_beyond_caches(cell) else ["may fit the caches"]), *page_remarks(cell)]
+
+
+def page_remarks(cell: Cell) -> list[str]:
+    """As ``remarks``, of a probe that is asked for small regions on purpose."""
+    if cell.params.get("pages") != "huge" or cell.facts["huge_bytes"] >= ENOUGH_HUGE * cell.facts["touched_bytes"]:
+        return []
+    return ["no huge pages" if cell.facts["huge_bytes"] == 0 else "huge pages in part only"]
 
 
 def rated_bandwidth(_: Metric, cell: Cell, __: Sequence[Sample]) -> Rated:

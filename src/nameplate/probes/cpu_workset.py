@@ -8,7 +8,7 @@ from typing import Any
 from nameplate.model import Rated, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
 from nameplate.probes._levels import derived, table
-from nameplate.probes._memory import remarks
+from nameplate.probes._memory import page_remarks
 
 
 def _flops(_: Cell, sample: Sample) -> float:
@@ -18,11 +18,6 @@ def _flops(_: Cell, sample: Sample) -> float:
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
     return Rated(None, "the loop is limited by memory as well as by arithmetic: the peak stands beside cpu_flops",
                  can_be_given=False)  # fmt: skip
-
-
-def _remarks(cell: Cell) -> list[str]:
-    # A small working set is what was asked for here.
-    return [remark for remark in remarks(cell) if "caches" not in remark]
 
 
 def _derive(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
@@ -52,7 +47,7 @@ PROBE = Probe(
               probe="memory_stream"),
     ),
     overhead_s=0.03,
-    remarks=_remarks,
+    remarks=page_remarks,
     derive=_derive,
     tables=_tables,
 )  # fmt: skip

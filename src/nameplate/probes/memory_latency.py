@@ -8,7 +8,7 @@ from typing import Any
 from nameplate.model import Rated, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
 from nameplate.probes._levels import derived, table
-from nameplate.probes._memory import operations, remarks
+from nameplate.probes._memory import operations, page_remarks
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
@@ -22,11 +22,6 @@ def _steps(cell: Cell, sample: Sample) -> float:
 
 def _load_bytes(_: Cell, sample: Sample) -> float:
     return sample.counters["load_bytes"]
-
-
-def _remarks(cell: Cell) -> list[str]:
-    # A small region is what was asked for here.
-    return [remark for remark in remarks(cell) if "caches" not in remark]
 
 
 def _derive(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
@@ -63,7 +58,7 @@ PROBE = Probe(
         Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
     ),
     overhead_s=0.04,
-    remarks=_remarks,
+    remarks=page_remarks,
     derive=_derive,
     tables=_tables,
 )
