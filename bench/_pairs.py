@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
+from nameplate.keeper import Keeper
 from nameplate.model import Experiment, Header, Limits, Outcome, Sample, Value
 from nameplate.native import CoreProcess, make_request
 from nameplate.stats import median_interval
@@ -21,7 +22,11 @@ def asked_pairs() -> int:
 
 
 def measure(
-    probe: str, params: Mapping[str, Value], slice_s: float, sample_s: float | None = None
+    probe: str,
+    params: Mapping[str, Value],
+    slice_s: float,
+    sample_s: float | None = None,
+    keeper: Keeper | None = None,
 ) -> tuple[Outcome, list[Sample], dict[str, object]]:
     """One experiment in a fresh core: outcome, samples and machine. Ends the program if it does not succeed."""
     samples: list[Sample] = []
@@ -33,7 +38,7 @@ def measure(
         elif isinstance(record, Sample):
             samples.append(record)
 
-    core = CoreProcess(keep)
+    core = CoreProcess(keep, keeper=keeper)
     limits = Limits(60, 0.01, sample_s=sample_s)
     outcome = core.measure(make_request(Experiment("bench", probe, dict(params)), limits, slice_s), 120, keep)
     core.close()

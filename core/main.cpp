@@ -8,6 +8,7 @@
 #include <iostream>
 #include <string>
 
+#include "disk/kept_files.h"
 #include "machine/machine.h"
 #include "measure/clock.h"
 #include "measure/sampler.h"
@@ -52,6 +53,7 @@ void reject(const nameplate::RecordWriter& writer, const std::string& reason) {
                 {"reason", reason},
                 {"params", json::object()},
                 {"facts", json::object()},
+                {"labels", json::object()},
                 {"oversubscribed", false},
                 {"interrupted", false},
                 {"samples", 0},
@@ -97,17 +99,20 @@ int run(int argc, char** argv) {
   bool show_probes = false;
   bool show_machine = false;
   bool die_with_parent = false;
+  int keeper = -1;
   std::string directory = "/";
   app.add_flag("--describe", show_probes, "print every probe with its parameters, and end");
   app.add_flag("--machine", show_machine, "print what is known about the machine, and end");
   app.add_option("--root", directory, "read the machine below this directory instead of / (a recorded machine)")
       ->check(CLI::ExistingDirectory);
   app.add_flag("--die-with-parent", die_with_parent, "end when the process that started this one ends");
+  app.add_option("--keeper", keeper, "an open socket of the program that keeps this one's files from round to round");
   app.set_version_flag("--version", nameplate::version());
   CLI11_PARSE(app, argc, argv);
 
   if (die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
   install_signal_handlers();
+  if (keeper >= 0) nameplate::KeptFiles::get().connect(keeper);
   const nameplate::RecordWriter writer(STDOUT_FILENO);
   const nameplate::Root root(directory);
   if (show_probes) {

@@ -60,8 +60,14 @@ Isa widest_isa(const std::function<bool(Isa)>& has_kernels) {
   return found == isas.rend() ? Isa::scalar : *found;
 }
 
-Isa widest_vector_isa() {
-  return widest_isa([](Isa isa) { return isa != Isa::amx; });
+Isa widest_vector_isa() { return vector_isas().back(); }
+
+std::vector<Isa> vector_isas() {
+  std::vector<Isa> result;
+  for (const Isa isa : compiled_isas()) {
+    if (isa != Isa::scalar && isa != Isa::amx && !why_not(isa)) result.push_back(isa);
+  }
+  return result.empty() ? std::vector{Isa::scalar} : result;
 }
 
 #if defined(__x86_64__)

@@ -23,6 +23,9 @@ Isa widest_isa(const std::function<bool(Isa)>& has_kernels);
 // The widest for loops over vectors, which AMX's tiles are not made for.
 Isa widest_vector_isa();
 
+// All that this CPU has of those, the narrowest first; scalar only where there is none.
+std::vector<Isa> vector_isas();
+
 // Why this CPU or its operating system cannot run it; nothing if it can.
 std::optional<std::string> why_not(Isa isa);
 

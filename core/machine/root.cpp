@@ -75,11 +75,11 @@ std::optional<double> leading_number(const std::string& text) {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-std::optional<std::string> field(const std::string& text, const std::string& key) {
+std::optional<std::string> field(const std::string& text, const std::string& key, char mark) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const auto colon = line.find(':');
-    if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key) return trimmed(line.substr(colon + 1));
+    const auto end = line.find(mark);
+    if (end != std::string::npos && trimmed(line.substr(0, end)) == key) return trimmed(line.substr(end + 1));
   }
   return std::nullopt;
 }

@@ -37,8 +37,9 @@ class Root {
 // The number that a text begins with; nothing where it begins with something else.
 std::optional<double> leading_number(const std::string& text);
 
-// The value after "key:" in a file of such lines, as /proc/meminfo and /proc/cpuinfo are; the first one.
-std::optional<std::string> field(const std::string& text, const std::string& key);
+// The value after "key:" in a file of such lines, as /proc/meminfo and /proc/cpuinfo are; the first one. `mark` stands
+// between key and value.
+std::optional<std::string> field(const std::string& text, const std::string& key, char mark = ':');
 
 // The bytes after "key:" in a file of lines such as /proc/meminfo's "MemTotal:  24684084 kB", where kB are KiB
 // (proc(5)).

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kShortSample_s = 10e-3;
 constexpr double kLargestGrowth = 10;
+constexpr std::uint64_t kFarGrowth = 8;
 constexpr double kClockSteps = 1000;              // a sample lasts at least this many of the clock's steps
 constexpr double kFlushSampleLongerThan_s = 0.5;  // below that the reader would disturb the next sample
 constexpr std::uint64_t kMostRepetitions = std::uint64_t{1} << 50U;
@@ -146,6 +147,9 @@ void Experiment::measure(const RegisteredProbe& registered) {
   prepared_ = probe_->setup(parameters, machine_);
   fixed_ = request_.repetitions ? request_.repetitions : prepared_.repetitions;
   setup_s_ = now_s() - begin_s_;
+  if (request_.interval_s && prepared_.most_repetitions) {
+    refuse("not as a series: before each sample something must be made ready, and a series leaves no time for it");
+  }
   calibrate();
   const double end_s = now_s() + request_.slice_s;
   if (request_.interval_s) {
@@ -157,8 +161,9 @@ void Experiment::measure(const RegisteredProbe& registered) {
   probe_->verify();
 }
 
-// Doubles the repetitions until a call is long enough to be timed, then grows them towards the sample's length; the
-// calls warm the machine up meanwhile. A single call may have been held up, so the shorter of two counts.
+// Multiplies the repetitions until a call is long enough to be timed, then grows them towards the sample's length; the
+// calls warm the machine up meanwhile. A single call may have been held up, so the shorter of two counts, except where
+// each needs a preparation, which takes longer.
 void Experiment::calibrate() {
   stage_ = Stage::run;
   const double timeable_s =
@@ -166,15 +171,17 @@ void Experiment::calibrate() {
   const double wanted_s = std::max(request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
+  const std::uint64_t most = prepared_.most_repetitions.value_or(kMostRepetitions);
   while (!g_stop_requested) {
     const double elapsed_s = shorter_of_two_s();
-    if (fixed_ || elapsed_s >= wanted_s || repetitions_ >= kMostRepetitions) {
+    if (fixed_ || elapsed_s >= wanted_s || repetitions_ >= most) {
       if (now_s() >= warm_s) return;
     } else if (elapsed_s < timeable_s) {
-      repetitions_ *= 2;
+      const bool is_far = elapsed_s * kFarGrowth * 2 < timeable_s;
+      repetitions_ = std::min(most, repetitions_ * (is_far ? kFarGrowth : 2));
     } else {
       const double growth = std::min(wanted_s / elapsed_s, kLargestGrowth);
-      repetitions_ = static_cast<std::uint64_t>(std::ceil(static_cast<double>(repetitions_) * growth));
+      repetitions_ = std::min(most, static_cast<std::uint64_t>(std::ceil(static_cast<double>(repetitions_) * growth)));
       // The last step is taken on trust: trying it out would take as long as the samples themselves.
       if (elapsed_s * growth >= wanted_s && request_.sample_s > kShortSample_s) return;
     }
@@ -183,12 +190,14 @@ void Experiment::calibrate() {
 
 double Experiment::shorter_of_two_s() {
   const auto once_s = [this] {
+    probe_->prepare();
     Total total;
     total.add(run_once(repetitions_), repetitions_, *info_);
     return total.elapsed_s();
   };
   const double first_s = once_s();
-  return fixed_ || first_s > kShortSample_s * kLargestGrowth ? first_s : std::min(first_s, once_s());
+  const bool once = fixed_ || prepared_.most_repetitions || first_s > kShortSample_s * kLargestGrowth;
+  return once ? first_s : std::min(first_s, once_s());
 }
 
 void Experiment::take_samples(double end_s) {
@@ -273,6 +282,7 @@ void Experiment::write_outcome(Ending ending, const std::string& reason) {
                            {"ending", to_string(ending)},
                            {"params", prepared_.resolved.to_json()},
                            {"facts", facts},
+                           {"labels", prepared_.labels},
                            {"oversubscribed", oversubscribed()},
                            {"interrupted", g_stop_requested.load()},
                            {"samples", samples_},

@@ -52,7 +52,7 @@ class TypedStreamTask final : public StreamTask {
     divide();
     allocate();
     team_.each([this](unsigned worker) { fill(worker); });
-    choose_stores();
+    choose_loop();
   }
 
   std::span<Worker> run(std::uint64_t passes) override {
@@ -70,7 +70,8 @@ class TypedStreamTask final : public StreamTask {
     team_.each([this](unsigned worker) { verify_part(worker); });
   }
 
-  Stores stores() const override { return stores_; }
+  Stores stores() const override { return loop_.stores; }
+  Isa isa() const override { return loop_.isa; }
 
   std::uint64_t bytes_in_pass() const override {
     const StreamTraffic moved = traffic(settings_.op);
@@ -90,12 +91,18 @@ class TypedStreamTask final : public StreamTask {
   }
 
  private:
+  struct Loop {
+    StreamLoop<T> function = nullptr;
+    Isa isa = Isa::scalar;
+    Stores stores = Stores::plain;
+  };
+
   void divide();
   void allocate();
   void fill(unsigned worker);
   std::string why_not_nontemporal() const;
-  void choose_stores();
-  double trial_s(Stores stores);
+  void choose_loop();
+  double trial_s(const Loop& loop);
   void pass(unsigned worker);
   void verify_part(unsigned worker) const;
 
@@ -111,8 +118,7 @@ class TypedStreamTask final : public StreamTask {
   std::vector<Part<T>> parts_;
   std::array<Buffer, 3> buffers_;
   StreamArrays<T> arrays_;
-  Stores stores_ = Stores::plain;
-  StreamLoop<T> loop_ = nullptr;
+  Loop loop_;
   std::uint64_t passes_ = 0;  // of the present call
   std::uint64_t done_ = 0;    // of all calls
   Team::Function pass_;
@@ -176,22 +182,34 @@ std::string TypedStreamTask<T>::why_not_nontemporal() const {
 }
 
 template <class T>
-void TypedStreamTask<T>::choose_stores() {
+void TypedStreamTask<T>::choose_loop() {
   const std::string reason = why_not_nontemporal();
   if (settings_.stores == Stores::nontemporal && !reason.empty()) refuse(fmt::format("stores=nontemporal: {}", reason));
-  stores_ = settings_.stores.value_or(Stores::plain);
-  if (!settings_.stores && reason.empty()) {
-    const double plain_s = trial_s(Stores::plain);
-    stores_ = trial_s(Stores::nontemporal) < plain_s ? Stores::nontemporal : Stores::plain;
+  std::vector<Loop> candidates;
+  for (const Isa isa : vector_isas()) {
+    for (const Stores stores : {Stores::plain, Stores::nontemporal}) {
+      const bool is_asked_for =
+          settings_.stores ? stores == *settings_.stores : stores == Stores::plain || reason.empty();
+      const auto loop = stream_loop<T>(isa, settings_.op, stores);
+      if (is_asked_for && loop != nullptr) candidates.push_back({loop, isa, stores});
+    }
   }
-  loop_ = stream_loop<T>(widest_vector_isa(), settings_.op, stores_);
+  loop_ = candidates.front();
+  run(1);  // the first pass is slower than any other
+  double best_s = std::numeric_limits<double>::max();
+  Loop best;
+  for (const Loop& candidate : candidates) {
+    const double trial = trial_s(candidate);
+    if (trial < best_s) best = candidate;
+    best_s = std::min(best_s, trial);
+  }
+  loop_ = best;
 }
 
-// The shortest of some passes, after one that does not count.
+// The shortest of some passes.
 template <class T>
-double TypedStreamTask<T>::trial_s(Stores stores) {
-  loop_ = stream_loop<T>(widest_vector_isa(), settings_.op, stores);
-  run(1);
+double TypedStreamTask<T>::trial_s(const Loop& loop) {
+  loop_ = loop;
   double best_s = std::numeric_limits<double>::max();
   for (int trial = 0; trial < kTrials; ++trial) {
     const std::span<Worker> workers = run(1);
@@ -209,7 +227,7 @@ void TypedStreamTask<T>::pass(unsigned worker) {
   for (std::uint64_t i = 0; i < passes_; ++i) {
     const T scalar = static_cast<T>(stream_scalar(settings_.op, done_ + i));
     for (const std::size_t start : part.starts) {
-      sum += loop_(arrays_at(start), scalar, std::min(part.block, part.end - start));
+      sum += loop_.function(arrays_at(start), scalar, std::min(part.block, part.end - start));
     }
   }
   part.sum = sum;

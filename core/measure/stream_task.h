@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/isa.h"
 #include "kernels/stream.h"
 #include "machine/buffer.h"
 #include "measure/team.h"
@@ -36,7 +37,10 @@ class StreamTask {
   // Compares every element, each worker its own; calls wrong_result with the array and the index.
   virtual void verify() = 0;
 
+  // What the trials chose: which stores, where that was left open, and how wide the vectors are. Wider ones are not
+  // always faster: Zen 4 makes two plain stores of one of 64 bytes.
   virtual Stores stores() const = 0;
+  virtual Isa isa() const = 0;
   virtual std::uint64_t bytes_in_pass() const = 0;
   // All arrays together, and how much of them the kernel backs with huge pages.
   virtual std::size_t total_bytes() const = 0;

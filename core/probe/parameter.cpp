@@ -47,7 +47,9 @@ void check_range(const Parameter& parameter, double value, const std::string& gi
 std::string as_text(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 Value read_choice(const Parameter& parameter, const std::string& text) {
-  if (std::ranges::find(parameter.choices, text) == parameter.choices.end()) {
+  const auto [word, percent] = split_percent(text);
+  const bool is_percent = percent && word == parameter.percent_of && *percent > 0 && *percent < 100;
+  if (!is_percent && std::ranges::find(parameter.choices, text) == parameter.choices.end()) {
     reject(parameter, text, fmt::format("one of {}", fmt::join(parameter.choices, ", ")));
   }
   return text;
@@ -81,6 +83,7 @@ Value read_value(const Parameter& parameter, const std::string& text) {
     case ParameterType::integer: return read_integer(parameter, text);
     case ParameterType::size: return read_size(parameter, text);
     case ParameterType::duration: return read_duration(parameter, text);
+    case ParameterType::path: return text;
   }
   fail("unknown parameter type");
 }
@@ -88,7 +91,7 @@ Value read_value(const Parameter& parameter, const std::string& text) {
 }  // namespace
 
 std::string to_string(ParameterType type) {
-  constexpr std::array<const char*, 4> kNames = {"choice", "integer", "size", "duration"};
+  constexpr std::array<const char*, 5> kNames = {"choice", "integer", "size", "duration", "path"};
   return kNames.at(static_cast<std::size_t>(type));
 }
 
@@ -97,6 +100,7 @@ Parameter choice(std::string name, std::string summary, std::vector<std::string>
           .type = ParameterType::choice,
           .summary = std::move(summary),
           .choices = std::move(choices),
+          .percent_of = {},
           .default_value = std::move(default_value),
           .automatic = {}};
 }
@@ -107,6 +111,7 @@ Parameter automatic_choice(std::string name, std::string summary, std::vector<st
           .type = ParameterType::choice,
           .summary = std::move(summary),
           .choices = std::move(choices),
+          .percent_of = {},
           .default_value = std::nullopt,
           .automatic = std::move(automatic)};
 }
@@ -116,6 +121,7 @@ Parameter integer(std::string name, std::string summary, double minimum, double 
           .type = ParameterType::integer,
           .summary = std::move(summary),
           .choices = {},
+          .percent_of = {},
           .minimum = minimum,
           .maximum = maximum,
           .default_value = std::move(default_value),
@@ -141,6 +147,16 @@ Parameter duration(std::string name, std::string summary, double minimum, double
   return parameter;
 }
 
+Parameter path(std::string name, std::string summary, std::string automatic) {
+  return {.name = std::move(name),
+          .type = ParameterType::path,
+          .summary = std::move(summary),
+          .choices = {},
+          .percent_of = {},
+          .default_value = std::nullopt,
+          .automatic = std::move(automatic)};
+}
+
 Parameter threads_parameter() {
   constexpr double kMostThreads = 4096;
   Parameter parameter = integer("threads", "workers; more than there are cores is allowed and flagged oversubscribed",
@@ -148,6 +164,15 @@ Parameter threads_parameter() {
   parameter.default_value = std::nullopt;
   parameter.automatic = "one per physical core that the affinity mask and the cgroup quota allow";
   return parameter;
+}
+
+std::pair<std::string, std::optional<int>> split_percent(const std::string& word) {
+  const auto colon = word.find(':');
+  if (colon == std::string::npos) return {word, std::nullopt};
+  int percent = 0;
+  const auto [rest, error] = std::from_chars(word.data() + colon + 1, word.data() + word.size(), percent);
+  if (error != std::errc() || rest != word.data() + word.size()) return {word, std::nullopt};
+  return {word.substr(0, colon), percent};
 }
 
 std::optional<std::string> Parameters::word_if_given(const std::string& name) const {
@@ -206,7 +231,8 @@ nlohmann::json to_json(const Parameter& parameter) {
   if (parameter.default_value) result["default"] = *parameter.default_value;
   if (parameter.type == ParameterType::choice) {
     result["choices"] = parameter.choices;
-  } else {
+    if (!parameter.percent_of.empty()) result["percent_of"] = parameter.percent_of;
+  } else if (parameter.type != ParameterType::path) {
     result["minimum"] = parameter.minimum;
     result["maximum"] = parameter.maximum;
   }

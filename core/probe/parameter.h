@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,6 +18,7 @@ enum class ParameterType {
   integer,   // a whole number in [minimum, maximum]
   size,      // bytes: 8, 8KiB, 80MB (KB/MB/GB are 10^3, KiB/MiB/GiB 2^10)
   duration,  // seconds: 10ms, 2s
+  path,      // of a file or directory
 };
 
 std::string to_string(ParameterType type);
@@ -26,6 +28,7 @@ struct Parameter {
   ParameterType type;
   std::string summary;
   std::vector<std::string> choices;  // of a choice
+  std::string percent_of;            // the choice that a percentage may follow, 1 to 99: readwrite:70
   double minimum = 0;                // of the other types, both ends included; bytes or seconds
   double maximum = 0;
   std::optional<std::string> default_value;  // none: the probe decides, as `automatic` says
@@ -39,6 +42,7 @@ Parameter integer(std::string name, std::string summary, double minimum, double 
 Parameter size(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
 Parameter automatic_size(std::string name, std::string summary, double minimum, double maximum, std::string automatic);
 Parameter duration(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
+Parameter path(std::string name, std::string summary, std::string automatic);
 // The `threads` parameter that every threaded probe shares: by default one worker per physical core allowed.
 Parameter threads_parameter();
 
@@ -69,6 +73,9 @@ std::optional<std::int64_t> parse_size(std::string_view text);
 
 // Seconds of "10ms", "2s", "1.5min" or "0.25". Nothing for text that is not a duration.
 std::optional<double> parse_duration(std::string_view text);
+
+// "readwrite:70" as its two parts; without a percentage the second is nothing.
+std::pair<std::string, std::optional<int>> split_percent(const std::string& word);
 
 // Checks what a request gives against the declaration and fills in the defaults.
 // Throws ProbeError(failed) naming the parameter, the value and what would be right.

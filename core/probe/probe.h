@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -50,6 +51,9 @@ struct Prepared {
   Parameters resolved;
   std::vector<double> facts;
   std::optional<std::uint64_t> repetitions = {};  // of every sample, where they are given and not calibrated
+  // A sample must not have more, because `prepare` makes ready for no more; such an experiment cannot be a series.
+  std::optional<std::uint64_t> most_repetitions = {};
+  std::map<std::string, std::string> labels = {};  // what is known in words: {"filesystem", "ext4"}
 };
 
 // What one call of `run` did. The spans belong to the probe and stay valid until its next call.

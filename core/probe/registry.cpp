@@ -10,17 +10,34 @@ namespace nameplate {
 
 namespace {
 
+struct Registered {
+  ProbeInfo (*info)();
+  std::function<std::unique_ptr<Probe>()> make;
+};
+
 // A function's static, since the probes register while other statics are still being made.
-std::map<std::string, RegisteredProbe>& registry() {
-  static std::map<std::string, RegisteredProbe> probes;
+std::vector<Registered>& pending() {
+  static std::vector<Registered> probes;
   return probes;
+}
+
+const std::map<std::string, RegisteredProbe>& registry() {
+  static const std::map<std::string, RegisteredProbe> kProbes = [] {
+    std::map<std::string, RegisteredProbe> probes;
+    for (const Registered& registered : pending()) {
+      ProbeInfo info = registered.info();
+      const std::string name = info.name;
+      probes.emplace(name, RegisteredProbe{std::move(info), registered.make});
+    }
+    return probes;
+  }();
+  return kProbes;
 }
 
 }  // namespace
 
-void register_probe(RegisteredProbe probe) {
-  const std::string name = probe.info.name;
-  registry().emplace(name, std::move(probe));
+void register_probe(ProbeInfo (*info)(), std::function<std::unique_ptr<Probe>()> make) {
+  pending().push_back({info, std::move(make)});
 }
 
 std::vector<const RegisteredProbe*> registered_probes() {

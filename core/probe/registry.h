@@ -1,5 +1,6 @@
 // The probes that are linked into this program. A probe's file ends with one line:
-//   static const Registration<CpuClock> kRegistration(kInfo);
+//   const Registration<CpuClock> kRegistration(info);
+// where `info` is called when the probes are first asked for: what else is registered, it can list.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ struct RegisteredProbe {
   std::function<std::unique_ptr<Probe>()> make;
 };
 
-void register_probe(RegisteredProbe probe);
+void register_probe(ProbeInfo (*info)(), std::function<std::unique_ptr<Probe>()> make);
 
 // All probes, by name.
 std::vector<const RegisteredProbe*> registered_probes();
@@ -25,8 +26,8 @@ const RegisteredProbe& find_probe(const std::string& name);
 
 template <class T>
 struct Registration {
-  explicit Registration(ProbeInfo info) {
-    register_probe({std::move(info), [] { return std::make_unique<T>(); }});
+  explicit Registration(ProbeInfo (*info)()) {
+    register_probe(info, [] { return std::make_unique<T>(); });
   }
 };
 

@@ -63,7 +63,7 @@ ProbeInfo info() {
           .reports_workers = false};
 }
 
-const Registration<CpuClock> kRegistration(info());
+const Registration<CpuClock> kRegistration(info);
 
 }  // namespace
 

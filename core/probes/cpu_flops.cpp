@@ -73,7 +73,7 @@ ProbeInfo info() {
       .reports_workers = true};
 }
 
-const Registration<CpuFlops> kRegistration(info());
+const Registration<CpuFlops> kRegistration(info);
 
 }  // namespace
 

@@ -78,7 +78,7 @@ ProbeInfo info() {
           .reports_workers = true};
 }
 
-const Registration<CpuIntops> kRegistration(info());
+const Registration<CpuIntops> kRegistration(info);
 
 }  // namespace
 

@@ -119,7 +119,7 @@ ProbeInfo info() {
           .reports_workers = true};
 }
 
-const Registration<CpuWorkset> kRegistration(info());
+const Registration<CpuWorkset> kRegistration(info);
 
 }  // namespace
 

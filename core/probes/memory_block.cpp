@@ -292,7 +292,7 @@ ProbeInfo info() {
       .reports_workers = true};
 }
 
-const Registration<MemoryBlock> kRegistration(info());
+const Registration<MemoryBlock> kRegistration(info);
 
 }  // namespace
 

@@ -192,7 +192,7 @@ ProbeInfo info() {
           .reports_workers = false};
 }
 
-const Registration<MemoryLatency> kRegistration(info());
+const Registration<MemoryLatency> kRegistration(info);
 
 }  // namespace
 

@@ -90,6 +90,7 @@ class MemoryStream final : public Probe {
     prepared.facts.push_back(static_cast<double>(task_->bytes_in_pass()));
     prepared.facts.push_back(bus_bytes_per_byte(settings_.op, task_->stores()));
     prepared.facts.push_back(task_->stores() == Stores::nontemporal ? 1 : 0);
+    prepared.labels = {{"isa", to_string(task_->isa())}};
     prepared.resolved.set("threads", threads);
     prepared.resolved.set("size", size);
     return prepared;
@@ -133,7 +134,7 @@ ProbeInfo info() {
       .reports_workers = true};
 }
 
-const Registration<MemoryStream> kRegistration(info());
+const Registration<MemoryStream> kRegistration(info);
 
 }  // namespace
 

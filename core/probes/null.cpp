@@ -65,7 +65,7 @@ ProbeInfo info() {
           .reports_workers = true};
 }
 
-const Registration<Null> kRegistration(info());
+const Registration<Null> kRegistration(info);
 
 }  // namespace
 

@@ -20,6 +20,7 @@ from nameplate.errors import CoreDied, CoreError, CoreHung
 from nameplate.model import Experiment, FileRecord, Header, Outcome, Plan, Sample, Stop
 from nameplate.native import Core, OnRecord, make_request
 from nameplate.plan import FEWEST_ROUNDS
+from nameplate.probes import probe_of
 from nameplate.stats import relative_half_width
 from nameplate.store import Measurement
 
@@ -187,7 +188,8 @@ class Session:
         limits = self.plan.limits
         slice_s = self._slice_s(experiment)
         longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or 0.0)
-        deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + self.grace_s
+        setup_s = probe_of(experiment.probe).longest_setup_s(experiment.params)
+        deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
         try:
             outcome = core.measure(make_request(experiment, limits, slice_s), deadline_s, keep)
         except (CoreDied, CoreHung) as error:
@@ -210,6 +212,7 @@ class Session:
             ending="failed",
             params=experiment.params,
             facts={},
+            labels={},
             oversubscribed=False,
             interrupted=False,
             samples=0,

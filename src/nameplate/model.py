@@ -81,13 +81,17 @@ class Sample(Record, frozen=True, kw_only=True):
 
 
 class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """How one experiment ended in one round. ``params`` are complete: automatic ones are resolved."""
+    """How one experiment ended in one round. ``params`` are complete: automatic ones are resolved.
+
+    ``facts`` are numbers that set-up found out, ``labels`` words (a file system's name).
+    """
 
     id: str
     probe: str
     ending: Ending
     params: dict[str, Value]
     facts: dict[str, float]
+    labels: dict[str, str]
     oversubscribed: bool
     interrupted: bool
     samples: int
@@ -227,7 +231,11 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary with what tables, charts and verdicts need beside it."""
+    """A summary with what tables, charts and verdicts need beside it.
+
+    A detail has no row of its own in a table. ``evidence`` are figures that speak for or against the value: where the
+    bytes came from.
+    """
 
     id: str
     summary: Summary
@@ -239,7 +247,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     utilisation: float
     oversubscribed: bool
     facts: dict[str, float]
+    labels: dict[str, str] = {}
     remarks: list[str] = []
+    evidence: dict[str, float] = {}
+    is_detail: bool = False
 
 
 class Quantity(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from nameplate.errors import CoreDied, CoreHung, CoreMissing
+from nameplate.keeper import Keeper
 from nameplate.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
 from nameplate.sweep import ProbeInfo
 
@@ -109,15 +110,20 @@ def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict
 class CoreProcess:
     """One nameplate-core process: its header is read when it starts."""
 
-    def __init__(self, on_record: OnRecord, nice: int = 0) -> None:
-        """Raises CoreError when it does not start."""
-        self._process = subprocess.Popen(
-            [core_path(), "--die-with-parent"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches nameplate only, which ends the core in order
-        )
+    def __init__(self, on_record: OnRecord, nice: int = 0, keeper: Keeper | None = None) -> None:
+        """Files that it makes are kept by ``keeper`` for the next one. Raises CoreError when it does not start."""
+        path = core_path()
+        self._keeper = keeper or Keeper()
+        with self._keeper.lend() as lent:
+            self._process = subprocess.Popen(
+                [path, "--die-with-parent", "--keeper", str(lent.fileno())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C reaches nameplate only, which ends the core in order
+                pass_fds=[lent.fileno()],
+            )
+        self._owns_keeper = keeper is None
         assert self._process.stdout is not None
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
@@ -178,6 +184,9 @@ class CoreProcess:
     def _reap(self) -> None:
         self._process.wait()
         self._selector.close()
+        self._keeper.take_back()
+        if self._owns_keeper:
+            self._keeper.close()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()

@@ -9,6 +9,7 @@ cells = "quick"             # every probe's own cells of that name, or:
 probe = "cpu_flops"
 slice = "250ms"             # optional: its time in each round
 threads = [1, 2]            # parameters as on the command line; lists are swept
+where = "block <= size"     # optional: of the swept cells only those
 """
 
 from __future__ import annotations
@@ -113,9 +114,11 @@ def sweep_plan(
 ) -> Plan:  # fmt: skip
     """The plan of ``nameplate run PROBE``: the probe's own sweep, with what is given in its place.
 
-    Who gives the values of its curve wants those and nothing else.
+    Who gives the values of its curve, or a parameter that its sweep cannot do with, wants those and nothing else.
     """
-    sweep = probe_of(name).sweep
+    probe = probe_of(name)
+    is_own = probe.sweep_with is None or given.keys() <= probe.sweep_with
+    sweep = probe.sweep if is_own else ()
     has_curve = any(cells.curve for cells in sweep)
     if not sweep or any(cells.curve in given for cells in sweep):
         sweep, has_curve = (Cells({}, DEFAULT_SLICE_S),), False
@@ -172,8 +175,18 @@ def _written_cells(
     entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
 ) -> list[Experiment]:
     slice_s = parse_duration(str(entry["slice"])) if "slice" in entry else DEFAULT_SLICE_S
-    params = {key: _as_argument(value) for key, value in entry.items() if key not in ("probe", "slice")}
-    return _experiments(find_probe(entry["probe"], probes), Cells(params, slice_s), stand_ins)
+    params = {key: _as_argument(value) for key, value in entry.items() if key not in ("probe", "slice", "where")}
+    cells = _experiments(find_probe(entry["probe"], probes), Cells(params, slice_s), stand_ins)
+    return _where(str(entry["where"]), cells) if "where" in entry else cells
+
+
+def _where(condition: str, cells: Sequence[Experiment]) -> list[Experiment]:
+    """The cells in which one parameter is not greater than another."""
+    smaller, _, greater = (word.strip() for word in condition.partition("<="))
+    try:
+        return [cell for cell in cells if float(cell.params[smaller]) <= float(cell.params[greater])]
+    except (KeyError, ValueError):
+        raise UsageError(f"where = '{condition}' is not possible: write two swept numbers, 'block <= size'") from None
 
 
 def _as_argument(value: object) -> str:

@@ -131,6 +131,13 @@ def textbook_peak(machine: Mapping[str, Any], operations_per_cycle: float) -> Ra
     return Rated(clock.value * cores * operations_per_cycle, source)
 
 
+def disk_link(bytes_per_s: float, name: str) -> Rated:
+    """What the link between the machine and its device carries, where the system shows one."""
+    if bytes_per_s > 0:
+        return Rated(bytes_per_s, f"{name}, without its coding")
+    return Rated(None, "the system shows no link to the device (usual in a guest); give one with --rated disk=3.5GB/s")
+
+
 def memory_bandwidth(machine: Mapping[str, Any]) -> Rated:
     """Transfers per second × bytes of a transfer, added up over the populated channels that the DMI table states."""
     memory = machine["memory"]

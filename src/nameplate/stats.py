@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from nameplate.model import Interval
+from nameplate.model import Histogram, Interval
 
 CONFIDENCE = 0.95
 
@@ -51,6 +51,48 @@ def percentile(values: Sequence[float], share: float) -> float:
     ordered = sorted(values)
     rank = max(1, math.ceil(share * len(ordered) - 1e-9))
     return ordered[rank - 1]
+
+
+def merged(histograms: Iterable[Histogram]) -> dict[int, int]:
+    """Counts by lower bound of all together."""
+    counts: dict[int, int] = {}
+    for histogram in histograms:
+        for lower_ns, count in zip(histogram.lower_ns, histogram.count, strict=True):
+            counts[lower_ns] = counts.get(lower_ns, 0) + count
+    return dict(sorted(counts.items()))
+
+
+def histogram_percentile_s(counts: Mapping[int, int], share: float) -> float:
+    """The time in seconds that ``share`` of the operations do not exceed (nearest rank), as the middle of its bucket.
+
+    ``counts`` are by lower bound in nanoseconds, in ascending order; a bucket is 1/256 of its power of two wide.
+    """
+    rank = max(1, math.ceil(share * sum(counts.values()) - 1e-9))
+    for lower_ns, count in counts.items():
+        rank -= count
+        if rank <= 0:
+            width_ns = 1 << max(0, lower_ns.bit_length() - 9)
+            return (lower_ns + (width_ns - 1) / 2) * 1e-9
+    raise ValueError("a histogram without operations has no percentile")
+
+
+STEADY_ROUNDS = 5
+STEADY_RANGE, STEADY_SLOPE = 0.2, 0.1
+
+
+def is_steady(values: Sequence[float]) -> bool | None:
+    """Whether the last five values are a steady state. None with fewer.
+
+    SNIA Solid State Storage Performance Test Specification: their range is at most 20 % of their mean, and the line
+    fitted through them rises or falls by at most 10 % of it from the first to the last.
+    """
+    window = values[-STEADY_ROUNDS:]
+    if len(window) < STEADY_ROUNDS:
+        return None
+    mean = statistics.fmean(window)
+    slope, _ = statistics.linear_regression(range(STEADY_ROUNDS), window)
+    excursion = abs(slope) * (STEADY_ROUNDS - 1)
+    return max(window) - min(window) <= STEADY_RANGE * mean and excursion <= STEADY_SLOPE * mean
 
 
 def reached_by(values: Sequence[float], share: float, higher_is_better: bool) -> float:

@@ -33,8 +33,9 @@ def headline(measurement: Measurement, machine: dict[str, object]) -> float | No
     probe = load_probes().get(measurement.outcome.probe)
     if probe is None or not measurement.samples:
         return None
-    cell = Cell(measurement.outcome.params, measurement.outcome.facts, machine)
-    return median([probe.metrics[0].value(cell, sample) for sample in measurement.samples])
+    outcome = measurement.outcome
+    cell = Cell(outcome.params, outcome.facts, machine, outcome.labels)
+    return probe.metrics[0].of_round(cell, measurement.samples)
 
 
 def summarise(file: RunFile) -> Report:
@@ -92,11 +93,11 @@ def _results(
     if worst.ending != "ok" or not with_samples:
         return [_without_number(experiment, worst, worst.reason or "ended before its first sample", stop)]
     last = with_samples[-1].outcome
-    cell = Cell(last.params, last.facts, machine)
+    cell = Cell(last.params, last.facts, machine, last.labels)
     return [
         _Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop)
         for metric in probe.metrics
-        if metric.when(cell)
+        if all(metric.is_known(cell, measurement.samples) for measurement in with_samples)
     ]
 
 
@@ -161,12 +162,9 @@ class _Figures:
         self._measurements = measurements
         outcome = measurements[-1].outcome
         self._outcome = outcome
-        self._cells = [Cell(m.outcome.params, m.outcome.facts, machine) for m in measurements]
+        self._cells = [Cell(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in measurements]
         self._samples = [sample for m in measurements for sample in m.samples]
-        self._rounds = [
-            median([metric.value(cell, sample) for sample in m.samples])
-            for cell, m in zip(self._cells, measurements, strict=True)
-        ]
+        self._rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, measurements, strict=True)]
         self._values = [
             metric.value(cell, sample)
             for cell, m in zip(self._cells, measurements, strict=True)
@@ -181,7 +179,9 @@ class _Figures:
             id=experiment, summary=summary, better=self._metric.better, rated=rated,
             efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
             round_values=self._rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
-            facts=self._outcome.facts, remarks=self._probe.remarks(self._cells[-1]),
+            facts=self._outcome.facts, labels=self._outcome.labels,
+            remarks=self._probe.remarks(self._cells[-1], self._samples), is_detail=self._metric.is_detail,
+            evidence=self._probe.evidence(self._cells[-1], self._samples),
         )  # fmt: skip
 
     def _rate(self) -> tuple[Rated, list[float]]:

@@ -25,14 +25,18 @@ _RANGE = re.compile(r"(.+?)\.\.(.+?)([*+])(.+)")
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
-    """A parameter as ``nameplate-core --describe`` declares it; ``default`` None: decided by ``automatic``."""
+    """A parameter as ``nameplate-core --describe`` declares it; ``default`` None: decided by ``automatic``.
+
+    ``percent_of`` is the choice that a percentage may follow: ``readwrite:70``.
+    """
 
     name: str
-    type: Literal["choice", "integer", "size", "duration"]
+    type: Literal["choice", "integer", "size", "duration", "path"]
     summary: str
     default: str | None
     automatic: str
     choices: list[str] = []
+    percent_of: str = ""
     minimum: float = 0
     maximum: float = 0
 
@@ -102,8 +106,10 @@ def _factor(parameter: Parameter, text: str, whole: str) -> float:
 
 
 def _one_value(parameter: Parameter, text: str) -> Value:
+    if parameter.type == "path":
+        return text
     if parameter.type == "choice":
-        if text not in parameter.choices:
+        if text not in parameter.choices and not _is_percentage(parameter, text):
             raise UsageError(f"{parameter.name}={text} is not possible: {nearest(text, parameter.choices)}")
         return text
     read = {"integer": parse_count, "size": parse_size, "duration": parse_duration}[parameter.type]
@@ -113,11 +119,16 @@ def _one_value(parameter: Parameter, text: str) -> Value:
         raise UsageError(f"{parameter.name}: {error}") from None
 
 
+def _is_percentage(parameter: Parameter, text: str) -> bool:
+    word, _, percent = text.partition(":")
+    return bool(parameter.percent_of) and word == parameter.percent_of and percent in map(str, range(1, 100))
+
+
 def parse_values(parameter: Parameter, text: str) -> list[Value]:
     """The values that ``text`` stands for, in its order. Raises UsageError that says what would be right."""
     values: list[Value] = []
     for part in text.split(","):
-        match = _RANGE.fullmatch(part)
+        match = _RANGE.fullmatch(part) if parameter.type != "path" else None
         values += _range_values(parameter, match, part) if match else [_one_value(parameter, part)]
     for value in values:
         if not isinstance(value, str) and not parameter.minimum <= value <= parameter.maximum:

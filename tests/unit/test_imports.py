@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[2]
 # A module may import from those named before it, never from those after it.
 PYTHON_ORDER = [
     "__init__", "errors", "model", "units", "sweep", "stats", "plateaus", "fit", "rated", "fitness", "store", "probes",
-    "native", "plan", "measure", "curves", "summarise", "report", "commands", "__main__",
+    "keeper", "native", "plan", "measure", "curves", "summarise", "report", "commands", "__main__",
 ]  # fmt: skip
-CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "probes", "main.cpp"]
+CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "probes", "main.cpp"]
 # Headers of a higher part that a lower one may see: errors are raised everywhere.
 CORE_EXCEPTIONS = {"probe/error.h"}
 

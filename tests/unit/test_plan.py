@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nameplate.errors import FileError, NameplateError
+from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.plan import (
     FEWEST_ROUNDS,
     build_plan,
@@ -158,3 +158,27 @@ def test_series() -> None:
 def test_limits_that_make_no_sense(options: dict[str, str]) -> None:
     with pytest.raises(NameplateError):
         make_limits(options)
+
+
+def test_of_swept_cells_only_those_where_a_condition_holds(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    text = '[[experiment]]\nprobe = "disk"\nsize = "1KiB,4KiB"\nblock = "1KiB..4KiB*2"\nwhere = "block <= size"\n'
+    probes = {"disk": ProbeInfo("disk", "", [], [SIZE, msgspec.structs.replace(SIZE, name="block")], [], [])}
+    path.write_text(text)
+    plan = build_plan(read_plan(str(path)), probes, {}, MACHINE)
+    places = {(cell.params["size"], cell.params["block"]) for cell in plan.experiments}
+    assert places == {(1024, 1024), (4096, 1024), (4096, 2048), (4096, 4096)}
+    path.write_text(text.replace("block <= size", "block < size"))
+    with pytest.raises(UsageError, match="is not possible: write two swept numbers"):
+        build_plan(read_plan(str(path)), probes, {}, MACHINE)
+
+
+def test_a_sweep_that_goes_with_some_parameters_only() -> None:
+    names = ("op", "pattern", "block", "library", "depth", "cache", "sync", "file")
+    words = [Parameter(name=n, type="path", summary="", default=None, automatic="x") for n in names]
+    probes = {"disk_block": ProbeInfo("disk_block", "", [], words, [], [])}
+    own = sweep_plan("disk_block", {"file": "/mnt"}, probes, {}, MACHINE).experiments
+    assert len(own) > 8
+    assert all(cell.params["file"] == "/mnt" for cell in own)
+    asked = sweep_plan("disk_block", {"op": "write", "file": "/mnt"}, probes, {}, MACHINE).experiments
+    assert [cell.params for cell in asked] == [{"op": "write", "file": "/mnt"}]

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nameplate.stats import median_interval, percentile, reached_by, relative_half_width
+from nameplate.model import Histogram
+from nameplate.stats import (
+    histogram_percentile_s,
+    is_steady,
+    median_interval,
+    merged,
+    percentile,
+    reached_by,
+    relative_half_width,
+)
 
 VALUES = st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=60)
 
@@ -69,3 +78,32 @@ def test_percentiles_count_from_the_good_end() -> None:
 
 def test_half_width() -> None:
     assert relative_half_width([98, 99, 100, 100, 101, 102]) == pytest.approx(0.02)
+
+
+def test_histograms_add_up_bucket_by_bucket() -> None:
+    counts = merged([Histogram([100, 512], [3, 1]), Histogram([50, 512], [1, 2])])
+    assert list(counts.items()) == [(50, 1), (100, 3), (512, 3)]
+
+
+def test_a_percentile_of_a_histogram_is_the_middle_of_its_bucket() -> None:
+    counts = {100: 50, 1024: 49, 1 << 20: 1}
+    assert histogram_percentile_s(counts, 0.5) == pytest.approx(100e-9)
+    assert histogram_percentile_s(counts, 0.51) == pytest.approx(1025.5e-9)
+    assert histogram_percentile_s(counts, 1.0) == pytest.approx(((1 << 20) + 2047.5) * 1e-9)
+
+
+@given(st.lists(st.integers(256, 10**9), min_size=1, max_size=200), st.sampled_from([0.5, 0.9, 0.99, 1.0]))
+def test_a_bucket_is_at_most_two_fifths_of_a_percent_from_the_value(times_ns: list[int], share: float) -> None:
+    def lower(value: int) -> int:
+        shift = value.bit_length() - 9
+        return value >> shift << shift
+
+    counts = merged([Histogram([lower(value)], [1]) for value in times_ns])
+    assert histogram_percentile_s(counts, share) == pytest.approx(percentile(times_ns, share) * 1e-9, rel=0.004)
+
+
+def test_a_steady_state_is_snias() -> None:
+    assert is_steady([1, 1, 1, 1]) is None
+    assert is_steady([5, 5, 1, 1.02, 1, 0.99, 1]) is True, "only the last five count"
+    assert is_steady([1, 1.3, 1, 1, 1]) is False, "the range is above 20 %"
+    assert is_steady([1, 1.04, 1.08, 1.12, 1.16]) is False, "it rises by more than 10 %"

@@ -175,3 +175,17 @@ def test_of_a_curve_every_fourth_point_and_its_ends_are_certain() -> None:
 )  # fmt: skip
 def test_sizes_as_people_write_them(size: float, text: str) -> None:
     assert size_text(size) == text
+
+
+def test_a_choice_with_a_percentage() -> None:
+    op = Parameter(name="op", type="choice", summary="", default="read", automatic="", choices=["read", "readwrite"],
+                   percent_of="readwrite")  # fmt: skip
+    assert parse_values(op, "read,readwrite,readwrite:70") == ["read", "readwrite", "readwrite:70"]
+    for text in ("read:70", "readwrite:0", "readwrite:100", "readwrite:x"):
+        with pytest.raises(UsageError, match="is not possible"):
+            parse_values(op, text)
+
+
+def test_a_path_is_no_range() -> None:
+    place = Parameter(name="file", type="path", summary="", default=None, automatic="here")
+    assert parse_values(place, "../a*b,/tmp") == ["../a*b", "/tmp"]

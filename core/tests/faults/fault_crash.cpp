@@ -24,7 +24,7 @@ ProbeInfo info() {
   return {.name = "fault_crash", .summary = "crashes", .parameters = {}, .counters = {}, .facts = {}, .needs = {}};
 }
 
-const Registration<FaultCrash> kRegistration(info());
+const Registration<FaultCrash> kRegistration(info);
 
 }  // namespace
 

@@ -26,7 +26,7 @@ ProbeInfo info() {
   return {.name = "fault_hang", .summary = "hangs", .parameters = {}, .counters = {}, .facts = {}, .needs = {}};
 }
 
-const Registration<FaultHang> kRegistration(info());
+const Registration<FaultHang> kRegistration(info);
 
 }  // namespace
 

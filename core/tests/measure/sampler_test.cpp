@@ -17,7 +17,9 @@ struct Script {
   std::uint64_t step_ns = 1'000;  // of one repetition
   Ending setup_ends = Ending::ok;
   Ending verify_ends = Ending::ok;
+  std::optional<std::uint64_t> most_repetitions;
   int prepared = 0;
+  int runs = 0;
   int torn_down = 0;
 };
 Script g_script;
@@ -33,10 +35,12 @@ class Scripted final : public Probe {
  public:
   Prepared setup(const Parameters& parameters, const Machine&) override {
     end_as(g_script.setup_ends);
-    return {.resolved = parameters, .facts = {42}};
+    return {
+        .resolved = parameters, .facts = {42}, .most_repetitions = g_script.most_repetitions, .labels = {{"a", "b"}}};
   }
   void prepare() override { ++g_script.prepared; }
   Work run(std::uint64_t repetitions) override {
+    ++g_script.runs;
     worker_.start = Clock::now();
     worker_.finish = worker_.start + Clock::get().ticks(static_cast<double>(repetitions * g_script.step_ns) * 1e-9);
     counters_ = {static_cast<double>(repetitions), static_cast<double>(repetitions)};
@@ -61,7 +65,7 @@ ProbeInfo info() {
           .reports_workers = true};
 }
 
-const Registration<Scripted> kRegistration(info());
+const Registration<Scripted> kRegistration(info);
 
 class SamplerTest : public testing::Test {
  protected:
@@ -110,8 +114,21 @@ TEST_F(SamplerTest, CalibratesToTheSampleLengthAndEndsWithTheOutcome) {
   EXPECT_EQ(records[3]["ending"], "ok");
   EXPECT_EQ(records[3]["facts"]["answer"], 42);
   EXPECT_EQ(records[3]["samples"], 3);
-  EXPECT_EQ(g_script.prepared, 3);
+  EXPECT_EQ(records[3]["labels"]["a"], "b");
+  EXPECT_GE(g_script.runs, 3);
+  EXPECT_EQ(g_script.prepared, g_script.runs) << "also before what calibrates";
   EXPECT_EQ(g_script.torn_down, 1);
+}
+
+TEST_F(SamplerTest, NoSampleHasMoreThanIsMadeReadyFor) {
+  g_script.most_repetitions = 50;
+  const auto records = run(request());
+  EXPECT_EQ(records[0]["repetitions"], 50);
+  Request series = request();
+  series.interval_s = 0.01;
+  const auto refused = run(series);
+  EXPECT_EQ(refused.back()["ending"], "skipped");
+  EXPECT_EQ(refused.size(), 1U);
 }
 
 TEST_F(SamplerTest, ScalesALongSampleFromAShortCalibration) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import msgspec
 from rich import box
@@ -28,7 +29,7 @@ def command(*, json: bool = False) -> int:
     """
     headers: list[Header] = []
     findings = [_measure_quiet(headers)]
-    findings = judge_machine(headers[0].machine) + findings + _missing(headers[0])
+    findings = judge_machine(headers[0].machine) + findings + [_leftovers()] + _missing(headers[0])
     if json:
         print(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
         return 0
@@ -69,3 +70,12 @@ def _missing(header: Header) -> list[Finding]:
         advice = "a reference to compare rates with: script/bootstrap bench"
         findings.append(Finding("note", "likwid-bench", "not installed", advice))
     return findings
+
+
+def _leftovers() -> Finding:
+    """Files of a run that was killed in the instant between making a file and taking its name away."""
+    found = [path.name for path in Path().glob(".nameplate-*")]
+    if not found:
+        return Finding("good", "leftovers", "no test file was left in this directory")
+    advice = "the next disk measurement here removes them"
+    return Finding("note", "leftovers", f"left by a run that was killed: {', '.join(found)}", advice)

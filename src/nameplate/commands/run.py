@@ -18,6 +18,7 @@ from cyclopts import Parameter
 from nameplate import __version__
 from nameplate.curves import refiner
 from nameplate.errors import FileError, Interrupted, UsageError
+from nameplate.keeper import Keeper
 from nameplate.measure import Control, Progress, Session
 from nameplate.model import SCHEMA, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, describe, read_machine
@@ -46,6 +47,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     time: Option = None,
     warmup: Option = None,
     series: Option = None,
+    read_device: Option = None,
     seed: int | None = None,
     priority: str = "normal",
     rated: Sequence[str] = (),
@@ -78,6 +80,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         How long each experiment runs before its first sample.
     series
         One sample per interval without a gap: 600s/1s.
+    read_device
+        A block device for disk_block to read, and never to write, instead of a file.
     seed
         Of the shuffled order; default: a new one, recorded.
     priority
@@ -100,6 +104,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     limits = {"budget": budget, "precision": precision, "rounds": rounds, "samples": samples, "time": time,
               "warmup": warmup, "series": series}  # fmt: skip
     options = {name: text for name, text in limits.items() if text is not None}
+    if read_device is not None:
+        parameters = (*parameters, f"read_device={read_device}")
     nice = _nice(priority)
     if seed is not None and seed < 0:
         raise UsageError(f"--seed {seed} is not possible: 0 or more")
@@ -211,7 +217,16 @@ def _explain(plan: Plan) -> None:
         print(f"  and up to {len(plan.experiments) - len(certain)} more, where these show that the figures change")
     for experiment in certain:
         print(f"  {experiment.id}")
-    print("writes to disk: the run file only; network: nothing")
+    print("writes to disk: the run file" + "".join(f"; {use}" for use in _disk_use(plan)))
+    print("network: nothing")
+
+
+def _disk_use(plan: Plan) -> Iterator[str]:
+    """What each probe says that its cells write."""
+    rounds = plan.limits.rounds or FEWEST_ROUNDS
+    for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
+        own = [experiment for experiment in plan.experiments if experiment.probe == name]
+        yield from probe_of(name).disk_use(own, rounds)
 
 
 def _measure(header: Run, path: Path, earlier: RunFile | None, progress: Progress, nice: int) -> None:
@@ -220,9 +235,10 @@ def _measure(header: Run, path: Path, earlier: RunFile | None, progress: Progres
         drop_partial_line(earlier)
     writer = RunWriter(path, append=earlier is not None)
     control = Control()
+    keeper = Keeper()
 
     def start_core(on_record: OnRecord) -> CoreProcess:
-        return CoreProcess(on_record, nice)
+        return CoreProcess(on_record, nice, keeper)
 
     session = Session(
         plan=header.plan,
@@ -243,6 +259,7 @@ def _measure(header: Run, path: Path, earlier: RunFile | None, progress: Progres
             session.run()
     finally:
         writer.close()
+        keeper.close()
 
 
 @contextmanager

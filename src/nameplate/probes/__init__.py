@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
-from nameplate.model import Rated, Result, Sample, Table, Value
+from nameplate.model import Experiment, Histogram, Rated, Result, Sample, Table, Value
+from nameplate.stats import histogram_percentile_s, median, merged
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One experiment of a run, as far as a metric depends on it: complete parameters, facts, and the machine."""
+    """One experiment of a run, as far as a metric depends on it: complete parameters, facts, words, the machine."""
 
     params: Mapping[str, Value]
     facts: Mapping[str, float]
     machine: Mapping[str, Any]
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def threads(self) -> int:
@@ -39,22 +42,45 @@ Quantity = Callable[[Cell, Sample], float]
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A figure as a quotient of two quantities that add up over samples, so that ``sustained`` is defined for it.
+class Metric(ABC):
+    """A figure of one cell in the SI base unit ``unit``.
 
-    A sample's value is ``numerator / denominator``, in the SI base unit ``unit``. Cells where ``when`` is False have no
-    such figure, or one that repeats another.
+    Cells where ``when`` is False have no such figure, or one that repeats another. A detail has no row of its own: it
+    stands in the probe's tables, and in exports.
     """
 
     name: str
     unit: str
     better: Literal["higher", "lower"]
-    numerator: Quantity
-    denominator: Quantity
-    when: Callable[[Cell], bool] = lambda _: True
+    when: Callable[[Cell], bool] = field(default=lambda _: True, kw_only=True)
+    is_detail: bool = field(default=False, kw_only=True)
 
+    @abstractmethod
     def value(self, cell: Cell, sample: Sample) -> float:
         """Of one sample."""
+
+    @abstractmethod
+    def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
+        """Of all samples together."""
+
+    def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
+        """Of one round's samples."""
+        return median([self.value(cell, sample) for sample in samples])
+
+    def is_known(self, cell: Cell, _: Sequence[Sample]) -> bool:
+        """Whether a round's samples tell it."""
+        return self.when(cell)
+
+
+@dataclass(frozen=True)
+class Ratio(Metric):
+    """A quotient of two quantities that add up over samples, so that ``sustained`` is all work over all time."""
+
+    numerator: Quantity
+    denominator: Quantity
+
+    def value(self, cell: Cell, sample: Sample) -> float:
+        """``numerator / denominator``."""
         return self.numerator(cell, sample) / self.denominator(cell, sample)
 
     def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
@@ -62,6 +88,38 @@ class Metric:
         return sum(self.numerator(cell, sample) for sample in samples) / sum(
             self.denominator(cell, sample) for sample in samples
         )
+
+
+@dataclass(frozen=True)
+class Percentile(Metric):
+    """The time in seconds that ``share`` of the single operations do not exceed; 1 is the longest.
+
+    Of a round it is taken of all its samples together.
+    """
+
+    share: float
+
+    def value(self, cell: Cell, sample: Sample) -> float:
+        """Of one sample's operations."""
+        return self.sustained(cell, [sample])
+
+    def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
+        """Of all operations of a round, since a sample may have too few."""
+        return self.sustained(cell, samples)
+
+    def sustained(self, _: Cell, samples: Sequence[Sample]) -> float:
+        """Of all samples' operations."""
+        return histogram_percentile_s(merged(_histograms(samples)), self.share)
+
+    def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
+        """Whether enough operations lie beyond it; of the longest one is enough."""
+        timed = sum(sum(histogram.count) for histogram in _histograms(samples))
+        enough = self.share == 1 or timed * (1 - self.share) >= FEWEST_BEYOND
+        return self.when(cell) and timed > 0 and enough
+
+
+def _histograms(samples: Sequence[Sample]) -> list[Histogram]:
+    return [sample.histogram for sample in samples if isinstance(sample.histogram, Histogram)]
 
 
 @dataclass(frozen=True)
@@ -87,15 +145,23 @@ class Cells:
 ByProbe = Mapping[str, Sequence[Result]]
 RatedBy = Callable[[Metric, Cell, Sequence[Sample]], Rated]
 
+# A percentile is shown only where so many operations lie beyond it: one of them alone decides nothing then.
+FEWEST_BEYOND = 10
+
 
 @dataclass(frozen=True)
 class Probe:
     """What nameplate makes of one probe.
 
-    ``rated`` gives the ceiling of a metric from the samples of one round, ``remarks`` what a cell's reader must know,
-    ``derive`` further results from all of a run's, ``tables`` what is shown as rows and columns. ``sweep`` is what
-    ``nameplate run PROBE`` measures unless it is told otherwise, which may be another probe's cells beside its own,
-    ``overhead_s`` what a cell costs in a round beside its slice.
+    - ``rated``: the ceiling of a metric, from the samples of one round
+    - ``remarks``: what a cell's reader must know; ``evidence``: figures that speak for or against its value
+    - ``derive``: further results from all of a run's; ``tables``: what is shown as rows and columns; ``along``: charts,
+      each a metric and the parameter of its axis
+    - ``sweep``: what ``nameplate run PROBE`` measures unless it is told otherwise, which may be another probe's cells
+      beside its own. Where ``sweep_with`` names parameters, only these may be given with it; with others there is no
+      sweep
+    - ``overhead_s``: what a cell costs in a round beside its slice; ``longest_setup_s``: how long it may take to make
+      itself ready, beyond what any probe may; ``disk_use``: what so many rounds of such cells write
     """
 
     name: str
@@ -105,9 +171,14 @@ class Probe:
     quick: tuple[Cells, ...] = ()
     full: tuple[Cells, ...] = ()
     sweep: tuple[Cells, ...] = ()
+    sweep_with: frozenset[str] | None = None
     overhead_s: float = 0.12
-    remarks: Callable[[Cell], list[str]] = lambda _: []
+    remarks: Callable[[Cell, Sequence[Sample]], list[str]] = lambda _, __: []
+    evidence: Callable[[Cell, Sequence[Sample]], dict[str, float]] = lambda _, __: {}
     derive: Callable[[ByProbe, Mapping[str, Any]], list[Result]] = lambda _, __: []
+    along: tuple[tuple[str, str], ...] = ()
+    disk_use: Callable[[Sequence[Experiment], int], list[str]] = lambda _, __: []
+    longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
     tables: Callable[[ByProbe, Mapping[str, Any]], list[Table]] | None = None
 
     @property

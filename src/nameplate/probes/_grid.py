@@ -7,12 +7,34 @@ from collections.abc import Sequence
 from nameplate.model import Quantity, Result, Table, Value
 from nameplate.units import size_text
 
+_SIZES = ("block", "size")
+
 
 def quantity_of(result: Result | None) -> Quantity | None:
     """A result's headline, if there is one."""
     if result is None or result.summary.value is None:
         return None
     return Quantity(result.summary.value, result.summary.unit, result.summary.ci)
+
+
+def value_text(name: str, value: Value) -> str:
+    """``8KiB`` of a block; any other parameter as it is written."""
+    return size_text(float(value)) if name in _SIZES else str(value)
+
+
+def varying(results: Sequence[Result]) -> list[str]:
+    """The parameters in which cells differ, in their order."""
+    names = list(dict.fromkeys(name for result in results for name in result.summary.params))
+    return [name for name in names if len({result.summary.params.get(name) for result in results}) > 1]
+
+
+def labels(results: Sequence[Result]) -> list[str]:
+    """What tells each cell from the others."""
+    names = varying(results)
+    return [
+        " ".join(f"{name}={value_text(name, params[name])}" for name in names if name in params) or "the only cell"
+        for params in (result.summary.params for result in results)
+    ]
 
 
 def grids(probe: str, results: Sequence[Result], rows: str, columns: str) -> list[Table]:
@@ -40,7 +62,7 @@ def _grid(probe: str, title: str, cells: dict[tuple[Value, Value], Result], rows
     heads = sorted({column for _, column in cells}, key=float)
     body: list[list[str | Quantity | None]] = [
         [
-            size_text(int(row)) if rows == "block" else str(row),
+            value_text(rows, row),
             *(quantity_of(cells.get((row, column))) for column in heads),
         ]
         for row in sorted({row for row, _ in cells}, key=float)

@@ -29,12 +29,12 @@ def is_beyond_caches(cell: Cell) -> bool:
     return cell.facts["touched_bytes"] >= TIMES_LAST_LEVEL * cell.facts["last_level_bytes"]
 
 
-def remarks(cell: Cell) -> list[str]:
+def remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     """What a reader must know of a cell: that caches may have served it, or that it did not get its huge pages."""
-    return [*([] if is_beyond_caches(cell) else ["may fit the caches"]), *page_remarks(cell)]
+    return [*([] if is_beyond_caches(cell) else ["may fit the caches"]), *page_remarks(cell, samples)]
 
 
-def page_remarks(cell: Cell) -> list[str]:
+def page_remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
     """As ``remarks``, of a probe that is asked for small regions on purpose."""
     if cell.params.get("pages") != "huge" or cell.facts["huge_bytes"] >= ENOUGH_HUGE * cell.facts["touched_bytes"]:
         return []

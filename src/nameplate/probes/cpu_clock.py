@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nameplate.model import Rated, Sample
-from nameplate.probes import Cell, Cells, Metric, Probe
+from nameplate.probes import Cell, Cells, Metric, Probe, Ratio
 from nameplate.probes._arithmetic import burst_cycles, burst_s
 from nameplate.rated import nominal_clock
 
@@ -17,7 +17,7 @@ def _rated(_: Metric, cell: Cell, __: Sequence[Sample]) -> Rated:
 PROBE = Probe(
     name="cpu_clock",
     title="Clock",
-    metrics=(Metric("frequency", "Hz", "higher", burst_cycles, burst_s),),
+    metrics=(Ratio("frequency", "Hz", "higher", burst_cycles, burst_s),),
     rated=_rated,
     quick=(Cells({"under": "idle,widest"}, slice_s=0.15),),
     full=(

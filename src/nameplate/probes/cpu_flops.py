@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nameplate.model import Sample
-from nameplate.probes import Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes import Cell, Cells, Probe, Ratio, elapsed
 from nameplate.probes._arithmetic import peak_by_ports
 
 
@@ -19,8 +19,8 @@ PROBE = Probe(
     name="cpu_flops",
     title="Floating-point rate",
     metrics=(
-        Metric("rate", "FLOP/s", "higher", _flops, elapsed),
-        Metric("flops_per_cycle", "FLOP/cycle", "higher", _flops, _core_cycles),
+        Ratio("rate", "FLOP/s", "higher", _flops, elapsed),
+        Ratio("flops_per_cycle", "FLOP/cycle", "higher", _flops, _core_cycles),
     ),
     rated=peak_by_ports,
     quick=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nameplate.model import Sample
-from nameplate.probes import Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes import Cell, Cells, Probe, Ratio, elapsed
 from nameplate.probes._arithmetic import peak_by_ports
 
 
@@ -14,7 +14,7 @@ def _ops(_: Cell, sample: Sample) -> float:
 PROBE = Probe(
     name="cpu_intops",
     title="Integer rate",
-    metrics=(Metric("rate", "op/s", "higher", _ops, elapsed),),
+    metrics=(Ratio("rate", "op/s", "higher", _ops, elapsed),),
     rated=peak_by_ports,
     quick=(Cells({"mix": "add"}, slice_s=0.15), Cells({"mix": "mixed"}, slice_s=0.15)),
     full=(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Rated, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
 from nameplate.probes._levels import derived, table
 from nameplate.probes._memory import page_remarks
 
@@ -31,7 +31,7 @@ def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
 PROBE = Probe(
     name="cpu_workset",
     title="Rate by working set",
-    metrics=(Metric("rate", "FLOP/s", "higher", _flops, elapsed),),
+    metrics=(Ratio("rate", "FLOP/s", "higher", _flops, elapsed),),
     rated=_rated,
     quick=(Cells({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.002),),
     full=(

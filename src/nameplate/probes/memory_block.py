@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Quantity, Rated, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
 from nameplate.probes._grid import grids, quantity_of
 from nameplate.probes._memory import moved_bytes, operations, remarks
 
@@ -53,9 +53,9 @@ PROBE = Probe(
     name="memory_block",
     title="Memory by blocks",
     metrics=(
-        Metric("bandwidth", "B/s", "higher", moved_bytes, elapsed),
+        Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         # The time from one operation's end to the next one's, whichever thread does it, as the studies print it.
-        Metric("latency", "s", "lower", elapsed, operations),
+        Ratio("latency", "s", "lower", elapsed, operations),
     ),
     rated=_rated,
     quick=(

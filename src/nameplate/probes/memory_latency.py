@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Rated, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
 from nameplate.probes._levels import derived, table
 from nameplate.probes._memory import operations, page_remarks
 
@@ -36,9 +36,9 @@ PROBE = Probe(
     name="memory_latency",
     title="Latency of a load",
     metrics=(
-        Metric("latency", "s", "lower", elapsed, _steps),
-        Metric("time_per_load", "s", "lower", elapsed, operations, when=lambda cell: cell.params["chains"] != 1),
-        Metric("load_bandwidth", "B/s", "higher", _load_bytes, elapsed, when=lambda cell: cell.params["load"] != 0),
+        Ratio("latency", "s", "lower", elapsed, _steps),
+        Ratio("time_per_load", "s", "lower", elapsed, operations, when=lambda cell: cell.params["chains"] != 1),
+        Ratio("load_bandwidth", "B/s", "higher", _load_bytes, elapsed, when=lambda cell: cell.params["load"] != 0),
     ),
     rated=_rated,
     quick=(

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from nameplate.model import Quantity, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, elapsed
+from nameplate.probes import ByProbe, Cell, Cells, Probe, Ratio, elapsed
 from nameplate.probes._memory import moved_bytes, rated_bandwidth, remarks
 from nameplate.units import size_text
 
@@ -22,9 +22,9 @@ def _reads_for_ownership(cell: Cell) -> bool:
     return cell.facts["bus_bytes_per_byte"] > 1
 
 
-def _remarks(cell: Cell) -> list[str]:
+def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     chosen = "non-temporal stores" if cell.facts["nontemporal"] else "plain stores"
-    return [*remarks(cell), *([f"best: {chosen}"] if cell.params["stores"] == "best" else [])]
+    return [*remarks(cell, samples), *([f"best: {chosen}"] if cell.params["stores"] == "best" else [])]
 
 
 def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
@@ -97,8 +97,8 @@ PROBE = Probe(
     name="memory_stream",
     title="Memory bandwidth",
     metrics=(
-        Metric("bandwidth", "B/s", "higher", moved_bytes, elapsed),
-        Metric("bus_bandwidth", "B/s", "higher", _bus_bytes, elapsed, when=_reads_for_ownership),
+        Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
+        Ratio("bus_bandwidth", "B/s", "higher", _bus_bytes, elapsed, when=_reads_for_ownership),
     ),
     rated=rated_bandwidth,
     quick=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nameplate.model import Rated, Sample
-from nameplate.probes import Cell, Cells, Metric, Probe
+from nameplate.probes import Cell, Cells, Metric, Probe, Ratio
 
 
 def _beyond_duration(cell: Cell, sample: Sample) -> float:
@@ -23,7 +23,7 @@ def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
 PROBE = Probe(
     name="null",
     title="Tool overhead",
-    metrics=(Metric("overhead", "s", "lower", _beyond_duration, _repetitions),),
+    metrics=(Ratio("overhead", "s", "lower", _beyond_duration, _repetitions),),
     rated=_rated,
     full=(Cells({"duration": "0,100us"}, slice_s=0.2),),
 )

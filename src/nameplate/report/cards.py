@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nameplate import probes
 from nameplate.model import Report, Result, Value
+from nameplate.report.along import along, percentiles
 from nameplate.report.cells import common_params, headlines, is_derived, label_of, title_of
 from nameplate.report.charts import Chart, Figure, lines_along, placed
 from nameplate.report.curves import curve_lines, curves, level_ends
@@ -44,6 +45,7 @@ class Card:
     explanations: list[str]
     sources: list[Source]
     curves: list[Figure]
+    along: list[Figure]
     heat_maps: list[Figure]
     scaling: list[Figure]
     over_time: list[Figure]
@@ -53,9 +55,10 @@ class Card:
 def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:
     """One probe's card, with at most so many points in a chart; its charts go to the end of ``charts``."""
     probe = results[0].summary.probe
-    cells = [result for result in results if not is_derived(result)]
+    cells = [result for result in results if not is_derived(result) and not result.is_detail]
     common = common_params(results)
     first = headlines(cells)
+    known = probes.load_probes().get(probe)
     lines = curve_lines(first)
     maps = grids(_without(cells, [result for line in lines for result in line]))
     tables = [table for table in report.tables if table.probe == probe]
@@ -77,6 +80,7 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
         explanations=[line for line in explanations(report) if line.startswith(f"{probe} ")],
         sources=sources(results, common),
         curves=placed(curves(lines, level_ends(report.results)), charts),
+        along=placed([*along(cells, known.along if known else ()), *percentiles(results)], charts),
         heat_maps=placed([heat_map(grid) for grid in maps], charts),
         scaling=placed(thread_scaling(by_threads, _allowed_cores(report)), charts),
         over_time=placed([] if is_large else _series_charts(first, common, points), charts),

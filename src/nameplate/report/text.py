@@ -52,7 +52,7 @@ def _section(probe: str, results: list[Result]) -> Section:
     known = load_probes().get(probe)
     title = f"{known.title} ({probe} {known.metrics[0].name})" if known else probe
     heading = f"{title}  {parameters(common)}".strip()
-    rows = [Row(_cells(result, common), mood_of(result)) for result in results]
+    rows = [Row(_cells(result, common), mood_of(result)) for result in results if not result.is_detail]
     if left_out:
         words = f"{left_out} cells in the tables and charts; every figure: nameplate show FILE --format csv"
         rows.append(Row((words, *("",) * (len(HEADINGS) - 1)), "plain"))

@@ -1,0 +1,123 @@
+// io_uring (Axboe 2019) by way of liburing: one ring for each worker, the file and the buffers registered, completions
+// worked on only when the worker asks for them.
+
+#include <fmt/format.h>
+#include <liburing.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "disk/async_io.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+// From what recent kernels have to what all have.
+constexpr std::array<unsigned, 3> kFlags = {
+    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_COOP_TASKRUN,
+    IORING_SETUP_COOP_TASKRUN,
+    0,
+};
+
+[[noreturn]] void refuse_ring(int number) {
+  if (number == EPERM) {
+    refuse("library=uring: io_uring is blocked here, by seccomp or by kernel.io_uring_disabled");
+  }
+  if (number == ENOSYS) refuse("library=uring: this kernel has no io_uring");
+  if (number == ENOMEM) fail("library=uring: no ring can be made within the limit of locked memory (ulimit -l)");
+  fail(fmt::format("library=uring: no ring can be made: {}", std::strerror(number)));
+}
+
+class Uring {
+ public:
+  Uring(const Buffer& buffers, const IoPart& part, const IoSettings& settings, unsigned /*slots*/)
+      : block_bytes_(static_cast<unsigned>(settings.block_bytes)) {
+    int error = -EINVAL;
+    for (const unsigned flags : kFlags) {
+      io_uring_params params{};
+      params.flags = flags;
+      error = io_uring_queue_init_params(settings.depth, &ring_, &params);
+      if (error != -EINVAL) break;
+    }
+    if (error < 0) refuse_ring(-error);
+    const iovec memory{.iov_base = buffers.data(), .iov_len = buffers.size_bytes()};
+    // Refused where the limit of locked memory is low.
+    registered_buffers_ = io_uring_register_buffers(&ring_, &memory, 1) == 0;
+    registered_file_ = io_uring_register_files(&ring_, &part.descriptor, 1) == 0;
+    descriptor_ = registered_file_ ? 0 : part.descriptor;
+    io_uring_register_ring_fd(&ring_);
+  }
+  Uring(const Uring&) = delete;
+  Uring& operator=(const Uring&) = delete;
+  Uring(Uring&&) = delete;
+  Uring& operator=(Uring&&) = delete;
+  ~Uring() { io_uring_queue_exit(&ring_); }
+
+  bool has_registered_buffers() const { return registered_buffers_; }
+
+  void add(bool write, unsigned slot, std::byte* data, std::uint64_t offset, bool to_device) {
+    io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
+    if (write && registered_buffers_) {
+      io_uring_prep_write_fixed(entry, descriptor_, data, block_bytes_, offset, 0);
+    } else if (write) {
+      io_uring_prep_write(entry, descriptor_, data, block_bytes_, offset);
+    } else if (registered_buffers_) {
+      io_uring_prep_read_fixed(entry, descriptor_, data, block_bytes_, offset, 0);
+    } else {
+      io_uring_prep_read(entry, descriptor_, data, block_bytes_, offset);
+    }
+    if (registered_file_) entry->flags |= IOSQE_FIXED_FILE;
+    if (to_device) entry->rw_flags = RWF_DSYNC;
+    entry->user_data = slot;
+  }
+
+  int submit() {
+    const int result = io_uring_submit(&ring_);
+    return result >= 0 ? 0 : -result;
+  }
+
+  int submit_and_wait(unsigned fewest, double at_most_s) {
+    int result = 0;
+    do {
+      if (at_most_s > 0) {
+        constexpr double kNanoseconds = 1e9;
+        const double whole_s = std::floor(at_most_s);
+        __kernel_timespec time{.tv_sec = static_cast<std::int64_t>(whole_s),
+                               .tv_nsec = static_cast<long long>((at_most_s - whole_s) * kNanoseconds)};
+        io_uring_cqe* unused = nullptr;
+        result = io_uring_submit_and_wait_timeout(&ring_, &unused, fewest, &time, nullptr);
+      } else {
+        result = io_uring_submit_and_wait(&ring_, fewest);
+      }
+    } while (result == -EINTR);
+    return result >= 0 || result == -ETIME ? 0 : -result;
+  }
+
+  template <class Use>
+  void each_ended(Use use) {
+    unsigned head = 0;
+    unsigned count = 0;
+    io_uring_cqe* entry = nullptr;
+    io_uring_for_each_cqe(&ring_, head, entry) {
+      use(static_cast<unsigned>(entry->user_data), static_cast<std::int64_t>(entry->res));
+      ++count;
+    }
+    io_uring_cq_advance(&ring_, count);
+  }
+
+ private:
+  io_uring ring_{};
+  unsigned block_bytes_;
+  int descriptor_ = -1;
+  bool registered_buffers_ = false;
+  bool registered_file_ = false;
+};
+
+const IoRegistration kRegistration({.name = "uring", .make = make_io<AsyncIo<Uring>>, .has_queue = true});
+
+}  // namespace
+
+}  // namespace nameplate

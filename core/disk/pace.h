@@ -1,0 +1,40 @@
+// When a worker's operations are to begin, where their rate is given: an open loop, which keeps the planned starts
+// whatever the operations before them take.
+#pragma once
+
+#include <ctime>
+
+#include "measure/clock.h"
+
+namespace nameplate {
+
+class Pace {
+ public:
+  Pace(double interval_s, double delay_s)
+      : interval_(Clock::get().ticks(interval_s)), delay_(Clock::get().ticks(delay_s)) {}
+
+  void begin() { start_ = Clock::now() + delay_; }
+  Ticks planned(std::uint64_t index) const { return start_ + index * interval_; }
+
+  // Sleeps until shortly before and then looks at the clock, since a sleeper wakes late.
+  static void wait_until(Ticks when) {
+    constexpr double kSpin_s = 80e-6;
+    constexpr double kNanoseconds = 1e9;
+    for (Ticks now = Clock::now(); now < when; now = Clock::now()) {
+      const double left_s = Clock::get().seconds(when - now);
+      if (left_s <= 2 * kSpin_s) continue;
+      const double sleep_s = left_s - kSpin_s;
+      const timespec pause{
+          .tv_sec = static_cast<time_t>(sleep_s),
+          .tv_nsec = static_cast<long>((sleep_s - static_cast<double>(static_cast<time_t>(sleep_s))) * kNanoseconds)};
+      nanosleep(&pause, nullptr);
+    }
+  }
+
+ private:
+  Ticks interval_;
+  Ticks delay_;
+  Ticks start_ = 0;
+};
+
+}  // namespace nameplate

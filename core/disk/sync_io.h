@@ -1,0 +1,136 @@
+// The loop of the libraries that do one operation after the other.
+//
+// A `Library` is made from (descriptor, part, settings) and has
+//   ssize_t read(std::byte* data, std::uint64_t offset), ssize_t write(const std::byte* data, std::uint64_t offset)
+//                                       a block's bytes, fewer, or -1 with errno
+//   int sync(std::uint64_t offset)      what was written at `offset` reaches the device: 0, or -1 with errno
+//   int flush(bool to_device)           everything leaves the library's own buffer, and reaches the device
+//   void forget()
+//   bool guarded(body)                  calls it; false with errno where the system broke it off
+#pragma once
+
+#include <cerrno>
+
+#include "disk/io.h"
+#include "disk/pace.h"
+#include "measure/clock.h"
+
+namespace nameplate {
+
+template <class Library>
+class SyncIo final : public IoWorker {
+ public:
+  SyncIo(const IoSettings& settings, const IoPart& part)
+      : IoWorker(settings, part), library_(part, settings), pace_(settings.interval_s, part.delay_s) {}
+
+  void forget() override { library_.forget(); }
+
+ protected:
+  void transfer(std::uint64_t operations) override {
+    const bool whole = library_.guarded([this, operations] {
+      if (settings().interval_s > 0) {
+        keep_pace(operations);
+      } else if (settings().timed_every == 1) {
+        time_each(operations);
+      } else {
+        time_some(operations);
+      }
+    });
+    if (!whole) stop("access", errno, at_);
+  }
+
+  void flush() override {
+    if (settings().op == IoOp::read) return;
+    if (library_.flush(settings().sync == IoSync::end) != 0) stop("fdatasync", errno, at_);
+  }
+
+ private:
+  // One operation after the other as fast as it goes; one's end is the next one's beginning.
+  void time_each(std::uint64_t operations) {
+    Ticks last = Clock::now();
+    for_each(operations, [&](std::uint64_t index, std::uint64_t offset) {
+      one(index, offset);
+      const Ticks now = Clock::now();
+      note_time(now - last);
+      last = now;
+    });
+  }
+
+  void time_some(std::uint64_t operations) {
+    unsigned left = until_next_timed();
+    for_each(operations, [&](std::uint64_t index, std::uint64_t offset) {
+      if (--left > 0) [[likely]] {
+        one(index, offset);
+        return;
+      }
+      const Ticks begin = Clock::now();
+      one(index, offset);
+      note_time(Clock::now() - begin);
+      left = until_next_timed();
+    });
+  }
+
+  // From the planned start: what one operation makes the next ones late counts as theirs.
+  void keep_pace(std::uint64_t operations) {
+    pace_.begin();
+    for_each(operations, [&](std::uint64_t index, std::uint64_t offset) {
+      const Ticks planned = pace_.planned(index);
+      Pace::wait_until(planned);
+      one(index, offset);
+      note_time(Clock::now() - planned);
+    });
+  }
+
+  template <class Use>
+  void for_each(std::uint64_t operations, Use use) {
+    for (std::uint64_t index = 0; index < operations;) {
+      for (const std::uint64_t offset : next_offsets(operations - index)) {
+        use(index++, offset);
+        if (stopped()) [[unlikely]]
+          return;
+      }
+    }
+  }
+
+  void one(std::uint64_t index, std::uint64_t offset_in_part) {
+    const std::uint64_t offset = part().begin + offset_in_part;
+    const auto slot = static_cast<unsigned>(index & (slots() - 1));
+    at_ = offset;
+    if (reads(index)) {
+      if (!moved("read", library_.read(read_buffer(slot), offset))) return;
+      note_read(slot, offset);
+    }
+    if (writes(index)) {
+      stamp(slot, offset);
+      if (!moved("write", library_.write(write_buffer(slot), offset))) return;
+      if (settings().sync == IoSync::each && library_.sync(offset) != 0) {
+        stop("fdatasync", errno, offset);
+        return;
+      }
+    }
+    count_done();
+  }
+
+  bool moved(const char* what, ssize_t bytes) {
+    if (bytes == static_cast<ssize_t>(settings().block_bytes)) [[likely]]
+      return true;
+    stop(what, bytes < 0 ? errno : 0, at_);
+    return false;
+  }
+
+  Library library_;
+  Pace pace_;
+  std::uint64_t at_ = 0;  // the file's offset that is being worked on
+};
+
+// What a library has nothing of its own to do for.
+struct PlainLibrary {
+  void forget() {}
+  template <class Body>
+  bool guarded(Body body) {
+    body();
+    return true;
+  }
+};
+
+}  // namespace nameplate

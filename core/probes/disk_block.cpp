@@ -1,0 +1,444 @@
+// What it measures: how fast a program reads and writes a file block by block, through the I/O library, in the order
+// and with the state of the page cache that it is asked for: bandwidth, operations, and the time of single ones.
+//
+// Why that is valid: the file is its own, of random content that is on the device before anything is timed; what the
+// page cache held, what this process fetched and what the device moved is read before and after every sample, so that
+// a figure says who served it; blocks read are compared with what stands in the file, blocks written are read back.
+//
+// What it does not show: in a guest, whether the device or the host's cache answered; a device's own cache; metadata
+// (making, renaming and removing files).
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "disk/file_system.h"
+#include "disk/io.h"
+#include "disk/kept_files.h"
+#include "disk/page_cache.h"
+#include "disk/test_file.h"
+#include "machine/memory_budget.h"
+#include "measure/clock.h"
+#include "measure/sampler.h"
+#include "measure/team.h"
+#include "probe/error.h"
+#include "probe/registry.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kLargestFile = 0x1p50;
+constexpr double kMostDepth = 4096;
+constexpr double kMostRate = 1e9;
+constexpr double kMostPasses = 1e6;
+constexpr std::uint64_t kPage = 4096;
+// Below this a clock reading is a noticeable part of an operation's time, so that only some are timed by themselves.
+constexpr std::uint64_t kTimedEach_bytes = 4096;
+constexpr unsigned kTimedOneIn = 64;
+
+enum class Cache { warm, cold, direct };
+
+// A file or device, each once, however many workers share it.
+struct Target {
+  int descriptor;
+  std::int64_t bytes;
+};
+
+// What one worker reads and writes, on cache lines of its own.
+struct alignas(64) Part {
+  const TestFile* file = nullptr;  // null: a block device that is only read
+  Descriptor descriptor;
+  std::unique_ptr<IoWorker> io;
+};
+
+class DiskBlock final : public Probe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override {
+    read_parameters(parameters, machine);
+    find_files(parameters, machine);
+    check_alignment();
+    team_ = make_thread_team(threads_, machine.topology.allowed);
+    parts_ = std::vector<Part>(threads_);
+    make_ready();
+    team_->each([this](unsigned worker) { make_part(worker); });
+    return describe(parameters, machine);
+  }
+
+  void prepare() override;
+  Work run(std::uint64_t repetitions) override;
+
+  void verify() override {
+    if (is_device_) {
+      verify_device();
+      return;
+    }
+    team_->each([this](unsigned worker) {
+      const Part& part = parts_[worker];
+      part.io->verify(part.file->descriptor(), part.file->name());
+    });
+  }
+
+  // A ring belongs to the thread that made it.
+  void teardown() override {
+    if (team_) team_->each([this](unsigned worker) { parts_[worker].io.reset(); });
+  }
+
+ private:
+  void read_parameters(const Parameters& parameters, const Machine& machine);
+  void check_combination(const Parameters& parameters) const;
+  void find_files(const Parameters& parameters, const Machine& machine);
+  const TestFile& obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index) const;
+  std::string content_name() const;
+  void check_alignment() const;
+  void make_ready() const;
+  void make_part(unsigned worker);
+  void verify_device() const;
+  void check_errors() const;
+  std::int64_t resident() const;
+  Prepared describe(const Parameters& parameters, const Machine& machine) const;
+
+  bool writes() const { return settings_.op != IoOp::read; }
+  // Whether the file keeps the content that it was made with.
+  bool keeps_content() const { return settings_.op == IoOp::read || settings_.op == IoOp::readwrite; }
+  bool is_shared() const { return files_.size() <= 1; }
+  bool empties() const { return first_ && settings_.op == IoOp::write; }
+  bool evicts() const { return cache_ == Cache::cold || (cache_ == Cache::warm && first_ && !empties()); }
+  std::vector<Target> targets() const;
+
+  IoSettings settings_;
+  const IoLibrary* library_ = nullptr;
+  Cache cache_ = Cache::warm;
+  bool first_ = false;
+  bool is_device_ = false;
+  unsigned threads_ = 0;
+  double rate_ = 0;
+  std::int64_t size_ = 0;
+  std::uint64_t share_ = 0;  // bytes of each worker
+  std::string place_;        // as an absolute path
+  FileSystem system_;
+  std::optional<Root> root_;
+  std::vector<const TestFile*> files_;
+  Descriptor device_;
+  std::unique_ptr<Team> team_;
+  std::vector<Part> parts_;
+  std::uint64_t repetitions_ = 0;
+  Histogram histogram_;
+  std::vector<double> counters_;
+  Team::Function run_ = [this](unsigned worker) { parts_[worker].io->run(repetitions_); };
+};
+
+IoOp parse_op(const std::string& word) {
+  if (word == "read") return IoOp::read;
+  return word == "write" ? IoOp::write : IoOp::readwrite;
+}
+
+void DiskBlock::read_parameters(const Parameters& parameters, const Machine& machine) {
+  const auto [op, percent] = split_percent(parameters.word("op"));
+  settings_.op = percent ? IoOp::mixed : parse_op(op);
+  settings_.reads_percent = static_cast<unsigned>(percent.value_or(0));
+  settings_.pattern = parse_pattern(parameters.word("pattern"));
+  settings_.block_bytes = static_cast<std::uint64_t>(parameters.count("block"));
+  settings_.depth = static_cast<unsigned>(parameters.count("depth"));
+  library_ = &find_io_library(parameters.word("library"));
+  const std::string& cache = parameters.word("cache");
+  cache_ = cache == "warm" ? Cache::warm : cache == "cold" ? Cache::cold : Cache::direct;
+  settings_.direct = cache_ == Cache::direct;
+  const std::string& sync = parameters.word("sync");
+  settings_.sync = sync == "none" ? IoSync::none : sync == "end" ? IoSync::end : IoSync::each;
+  const bool reads_cold = cache_ == Cache::cold && settings_.op == IoOp::read;
+  first_ = parameters.word_if_given("pass").value_or(reads_cold ? "first" : "again") == "first";
+  threads_ = static_cast<unsigned>(parameters.count_if_given("threads").value_or(machine.default_threads()));
+  rate_ = static_cast<double>(parameters.count_if_given("rate").value_or(0));
+  settings_.interval_s = rate_ > 0 ? threads_ / rate_ : 0;
+  settings_.timed_every = settings_.block_bytes < kTimedEach_bytes && !settings_.direct ? kTimedOneIn : 1;
+  size_ = parameters.count("size");
+  is_device_ = parameters.has("read_device");
+  check_combination(parameters);
+  require_memory(
+      static_cast<std::int64_t>(threads_ * io_worker_bytes(settings_)), machine,
+      fmt::format("buffers for block={} depth={} on {} threads", settings_.block_bytes, settings_.depth, threads_));
+}
+
+void DiskBlock::check_combination(const Parameters& parameters) const {
+  if (settings_.depth > 1 && !library_->has_queue) {
+    refuse(fmt::format("depth={} library={}: it does one operation after the other; take uring or libaio",
+                       settings_.depth, library_->name));
+  }
+  if (settings_.direct && !library_->why_not_direct.empty()) {
+    refuse(fmt::format("cache=direct library={}: {}", library_->name, library_->why_not_direct));
+  }
+  if (settings_.sync != IoSync::none && !writes()) refuse("sync: op=read writes nothing");
+  if (cache_ == Cache::cold && settings_.op == IoOp::read && !first_) {
+    refuse("cache=cold pass=again: what was read before is in the cache; take pass=first");
+  }
+  if (first_ && settings_.op == IoOp::mixed) refuse("pass=first op=readwrite: there is nothing to read in a new file");
+  if (first_ && parameters.count_if_given("passes").value_or(1) > 1) {
+    refuse("pass=first passes: a second pass over the file is not the first one");
+  }
+  if (is_device_ && writes()) refuse("read_device: a device is only ever read; take op=read");
+}
+
+// The files' content by name: what one experiment leaves behind must not be another one's expectation.
+std::string DiskBlock::content_name() const {
+  if (keeps_content()) return "original";
+  return settings_.op == IoOp::mixed && settings_.block_bytes % kPage == 0 ? "stamped" : "any";
+}
+
+const TestFile& DiskBlock::obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index) const {
+  const std::string key = fmt::format("{} {} {} {} {}", content_name(), bytes, index, place.directory, place.name);
+  return KeptFiles::get().obtain(key, place, bytes, [&] {
+    return std::make_unique<TestFile>(place, bytes, empties() ? TestFile::Fill::none : TestFile::Fill::original,
+                                      [] { return !g_stop_requested; });
+  });
+}
+
+void DiskBlock::find_files(const Parameters& parameters, const Machine& machine) {
+  root_ = machine.root;
+  if (is_device_) {
+    place_ = parameters.word("read_device");
+    struct stat status {};
+    if (stat(place_.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) {
+      fail(fmt::format("read_device={} is no block device", place_));
+    }
+    device_ = Descriptor(open(place_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!device_.is_open()) fail(fmt::format("{}: cannot be read: {}", place_, std::strerror(errno)));
+    const off_t end = lseek(device_.number(), 0, SEEK_END);
+    size_ = std::min<std::int64_t>(size_, end);
+    system_ = block_device_of(*root_, place_);
+  }
+  const bool alone = parameters.word("layout") == "file-per-thread" && !is_device_;
+  share_ = static_cast<std::uint64_t>(size_) / threads_;
+  if (share_ >= kPage) share_ = share_ / kPage * kPage;
+  if (settings_.block_bytes > share_) {
+    refuse(fmt::format("block={} is larger than a thread's part of the file, {} bytes: size={} for {} threads",
+                       settings_.block_bytes, share_, size_, threads_));
+  }
+  if (is_device_) return;
+  const FilePlace place = find_place(parameters.word_if_given("file").value_or("."));
+  place_ = place.directory;
+  system_ = file_system_of(*root_, place_);
+  for (unsigned i = 0; i < (alone ? threads_ : 1); ++i) {
+    files_.push_back(&obtain_file(place, static_cast<std::int64_t>(alone ? share_ : share_ * threads_), i));
+  }
+}
+
+std::vector<Target> DiskBlock::targets() const {
+  if (is_device_) return {{device_.number(), size_}};
+  std::vector<Target> result;
+  for (const TestFile* file : files_) result.push_back({file->descriptor(), file->bytes()});
+  return result;
+}
+
+void DiskBlock::check_alignment() const {
+  if (!settings_.direct) return;
+  const auto rules = direct_rules(targets().front().descriptor);
+  if (!rules) refuse(fmt::format("cache=direct: {} has no O_DIRECT", system_.type));
+  if (settings_.block_bytes % rules->offset_alignment != 0) {
+    refuse(fmt::format("block={} cache=direct: O_DIRECT takes multiples of {} bytes here", settings_.block_bytes,
+                       rules->offset_alignment));
+  }
+}
+
+void DiskBlock::make_ready() const {
+  for (const TestFile* file : files_) {
+    if (empties()) {
+      file->empty(true);
+    } else {
+      file->complete([] { return !g_stop_requested; });
+    }
+  }
+  for (const Target& target : targets()) {
+    if (cache_ == Cache::warm) {
+      warm(target.descriptor, target.bytes);
+    } else {
+      evict(target.descriptor);
+    }
+  }
+}
+
+void DiskBlock::make_part(unsigned worker) {
+  Part& part = parts_[worker];
+  const int flags = (writes() ? O_RDWR : O_RDONLY) | (settings_.direct ? O_DIRECT : 0);
+  if (is_device_) {
+    part.descriptor = Descriptor(open(place_.c_str(), flags | O_CLOEXEC));
+    if (!part.descriptor.is_open()) fail(fmt::format("{}: cannot be read: {}", place_, std::strerror(errno)));
+  } else {
+    part.file = files_[is_shared() ? 0 : worker];
+    part.descriptor = part.file->open(flags);
+  }
+  part.io = library_->make(settings_, {.descriptor = part.descriptor.number(),
+                                       .begin = is_shared() || is_device_ ? worker * share_ : 0,
+                                       .blocks = share_ / settings_.block_bytes,
+                                       .seed = worker + 1,
+                                       .delay_s = settings_.interval_s * worker / threads_,
+                                       .content_seed = part.file == nullptr ? 0 : part.file->content_seed()});
+}
+
+void DiskBlock::prepare() {
+  for (Part& part : parts_) {
+    if (first_ || evicts()) part.io->begin_pass();
+    if (empties() || evicts()) part.io->forget();
+  }
+  for (const TestFile* file : files_) {
+    if (empties()) file->empty(library_->maps_file);
+  }
+  for (const Target& target : targets()) {
+    // What earlier samples left to be written must not slow this one down.
+    if (writes() && !settings_.direct) fdatasync(target.descriptor);
+    if (evicts()) evict(target.descriptor);
+    if (evicts() && cache_ == Cache::warm) warm(target.descriptor, target.bytes);
+  }
+}
+
+std::int64_t DiskBlock::resident() const {
+  std::int64_t total = 0;
+  for (const Target& target : targets()) {
+    const auto bytes = resident_bytes(target.descriptor, target.bytes);
+    if (!bytes) return -1;
+    total += *bytes;
+  }
+  return total;
+}
+
+Work DiskBlock::run(std::uint64_t repetitions) {
+  repetitions_ = repetitions;
+  const auto resident_before = static_cast<double>(resident());
+  const StorageTraffic before = read_traffic(*root_, system_);
+  const std::span<Worker> workers = team_->run(run_);
+  check_errors();
+  const StorageTraffic after = read_traffic(*root_, system_);
+  histogram_.clear();
+  std::uint64_t ops = 0;
+  for (unsigned i = 0; i < workers.size(); ++i) {
+    histogram_.merge(parts_[i].io->histogram());
+    workers[i].ops = parts_[i].io->done();
+    workers[i].bytes = workers[i].ops * settings_.block_bytes;
+    ops += workers[i].ops;
+  }
+  const auto moved = [](double from, double to) { return from < 0 || to < 0 ? -1 : to - from; };
+  counters_ = {resident_before,
+               static_cast<double>(resident()),
+               moved(before.process_read_bytes, after.process_read_bytes),
+               moved(before.process_write_bytes, after.process_write_bytes),
+               moved(before.device_read_bytes, after.device_read_bytes),
+               moved(before.device_write_bytes, after.device_write_bytes)};
+  return {.bytes = ops * settings_.block_bytes,
+          .ops = ops,
+          .workers = workers,
+          .counters = counters_,
+          .histogram = &histogram_};
+}
+
+void DiskBlock::check_errors() const {
+  for (const Part& part : parts_) {
+    const auto& error = part.io->error();
+    if (!error) continue;
+    fail(fmt::format("{}: {} at {}: {}", part.file == nullptr ? place_ : part.file->name(), error->what, error->offset,
+                     error->number == 0 ? "fewer bytes than asked for" : std::strerror(error->number)));
+  }
+}
+
+// Of somebody else's content it is known only that two readings are alike.
+void DiskBlock::verify_device() const {
+  for (const Part& part : parts_) part.io->verify_unknown(device_.number(), place_);
+}
+
+Prepared DiskBlock::describe(const Parameters& parameters, const Machine& machine) const {
+  Prepared prepared{.resolved = parameters, .facts = {}};
+  prepared.resolved.set("threads", static_cast<std::int64_t>(threads_));
+  prepared.resolved.set("pass", std::string(first_ ? "first" : "again"));
+  if (!is_device_) prepared.resolved.set("file", place_);
+  const auto link = link_of(*root_, system_);
+  const auto extents = files_.empty() ? std::nullopt : read_extents(files_.front()->descriptor());
+  const auto rules = direct_rules(targets().front().descriptor);
+  prepared.facts = {static_cast<double>(size_),
+                    static_cast<double>(machine.memory.total_bytes),
+                    Clock::get().info().cost_s,
+                    static_cast<double>(settings_.timed_every),
+                    parts_.front().io->has_registered_buffers() ? 1.0 : 0.0,
+                    link ? link->bytes_per_s : 0,
+                    rules ? static_cast<double>(rules->offset_alignment) : 0,
+                    extents ? static_cast<double>(extents->count) : -1,
+                    extents ? static_cast<double>(extents->unwritten_bytes) : -1,
+                    system_.is_memory ? 1.0 : 0.0};
+  prepared.labels = {{"filesystem", system_.type}, {"device", system_.device}, {"link", link ? link->name : ""}};
+  const std::uint64_t blocks = share_ / settings_.block_bytes;
+  if (const auto passes = parameters.count_if_given("passes")) {
+    prepared.repetitions = static_cast<std::uint64_t>(*passes) * blocks;
+  }
+  if (empties() || evicts()) prepared.most_repetitions = blocks;
+  return prepared;
+}
+
+Parameter optional_integer(std::string name, std::string summary, double most, std::string automatic) {
+  Parameter parameter = integer(std::move(name), std::move(summary), 1, most, "");
+  parameter.default_value = std::nullopt;
+  parameter.automatic = std::move(automatic);
+  return parameter;
+}
+
+ProbeInfo info() {
+  Parameter op = choice("op",
+                        "readwrite reads a block and writes it back; readwrite:70 reads in 70 % of the operations and "
+                        "writes in the others",
+                        {"read", "write", "readwrite"}, "read");
+  op.percent_of = "readwrite";
+  return {
+      .name = "disk_block",
+      .summary = "bandwidth, operations and latency of a file read and written by blocks",
+      .parameters =
+          {op,
+           choice("pattern", "order of the blocks: stride takes every 17th, record the same one again and again",
+                  pattern_names(), "sequential"),
+           automatic_choice("pass", "first: before each sample nothing was written (or read) yet; again: all was",
+                            {"first", "again"}, "first where cache=cold and op=read, else again"),
+           size("block", "of one operation", 1, kLargestFile, "4KiB"), threads_parameter(),
+           choice("library", "how a program asks for a block", io_library_names(), "pread"),
+           integer("depth", "operations that each thread keeps in flight (uring, libaio)", 1, kMostDepth, "1"),
+           choice("cache",
+                  "what is in the page cache before a sample: warm all, cold nothing; direct goes past it (O_DIRECT)",
+                  {"warm", "cold", "direct"}, "warm"),
+           choice("sync", "end: one fdatasync at the end of each sample, in its time; each: after every write",
+                  {"none", "end", "each"}, "none"),
+           choice("layout", "shared: each thread has its equal part of one file; or a file for each",
+                  {"shared", "file-per-thread"}, "shared"),
+           size("size", "of all files together", 1, kLargestFile, "300MB"),
+           path("file", "the directory to measure in, or a new file there; nothing existing is touched",
+                "the present directory"),
+           path("read_device", "a block device to read, and never to write, instead of a file (--read-device)", "none"),
+           optional_integer("rate",
+                            "operations a second of all threads, begun when planned and not when the last one ended",
+                            kMostRate, "as fast as possible"),
+           optional_integer("passes", "over each thread's part in a sample", kMostPasses,
+                            "as much as fills a sample's time")},
+      .counters = {{"resident_before_bytes", "B", "of the file in the page cache before the sample; -1: not known",
+                    Combine::last},
+                   {"resident_after_bytes", "B", "and after it", Combine::last},
+                   {"process_read_bytes", "B", "that this process fetched from storage (/proc/self/io); -1: not known"},
+                   {"process_write_bytes", "B", "that it gave to storage or made dirty in the page cache"},
+                   {"device_read_bytes", "B", "that the block device read, for whomever; -1: not known"},
+                   {"device_write_bytes", "B", "that it wrote"}},
+      .facts = {{"file_bytes", "B", "of all files together"},
+                {"memory_bytes", "B", "of the machine: a smaller file can be in the page cache as a whole"},
+                {"clock_cost_s", "s", "one reading of the clock, inside every operation that is timed"},
+                {"timed_every", "", "one in so many operations is timed by itself"},
+                {"registered_buffers", "", "1 where uring's buffers are registered with the kernel"},
+                {"link_bytes_per_s", "B/s", "of the device's link; 0: not shown"},
+                {"direct_alignment_bytes", "B", "what O_DIRECT demands; 0: there is no O_DIRECT"},
+                {"extents", "", "of the first file; -1: not told"},
+                {"unwritten_bytes", "B", "of extents that were never written and read as zeros; -1: not told"},
+                {"is_memory", "", "1 where the file lies in memory"}},
+      .needs = {},
+      .reports_workers = true};
+}
+
+const Registration<DiskBlock> kRegistration(info);
+
+}  // namespace
+
+}  // namespace nameplate

@@ -1,0 +1,66 @@
+#include "disk/content.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace nameplate {
+namespace {
+
+TEST(OriginalContent, APartIsTheSameHoweverItIsCut) {
+  const OriginalContent content(7);
+  std::vector<std::byte> whole(20'000);
+  content.fill(whole, 0);
+  for (const std::size_t begin : {0, 1, 7, 8, 4095, 4096, 5001}) {
+    for (const std::size_t size : {1, 3, 8, 9, 4096, 9'000}) {
+      std::vector<std::byte> part(size);
+      content.fill(part, begin);
+      EXPECT_EQ(std::memcmp(part.data(), whole.data() + begin, size), 0) << begin << " " << size;
+      EXPECT_FALSE(content.find_difference(part, begin));
+    }
+  }
+}
+
+TEST(OriginalContent, TheFirstWrongByteIsFound) {
+  const OriginalContent content(7);
+  std::vector<std::byte> part(10'000);
+  content.fill(part, 3);
+  part[8'000] ^= std::byte{1};
+  part[9'000] ^= std::byte{1};
+  EXPECT_EQ(content.find_difference(part, 3), 8'000U);
+  EXPECT_TRUE(content.find_difference(part, 4));
+  EXPECT_TRUE(OriginalContent(8).find_difference(part, 3));
+}
+
+TEST(OriginalContent, EveryPageSaysWhereItBelongs) {
+  std::vector<std::byte> page(4096);
+  OriginalContent(7).fill(page, 8192);
+  EXPECT_TRUE(begins_with_offset(page.data(), 8192));
+  EXPECT_FALSE(begins_with_offset(page.data(), 4096));
+}
+
+TEST(WrittenContent, ABlockIsKnownByPlaceCallAndText) {
+  for (const std::uint64_t block : {1, 7, 8, 16, 512, 4096, 10'000}) {
+    const WrittenContent content(block, 4, 1);
+    std::vector<std::byte> memory(block);
+    if (block >= 16) content.fill_slot(memory.data(), 2);
+    content.stamp(memory.data(), 2, 5 * block, 9);
+    EXPECT_FALSE(content.find_difference(memory, 5 * block, 9)) << block;
+    if (block < 4) continue;  // so short a checksum can be right by chance
+    EXPECT_TRUE(content.find_difference(memory, 6 * block, 9)) << block;
+    EXPECT_TRUE(content.find_difference(memory, 5 * block, 8)) << block;
+    memory[block - 1] ^= std::byte{1};
+    const auto found = content.find_difference(memory, 5 * block, 9);
+    ASSERT_TRUE(found) << block;
+    if (block != 16) EXPECT_EQ(*found, block - 1) << block;  // of 16 bytes the last says which text it is
+  }
+}
+
+TEST(WrittenContent, AStampOfNoSlotIsADifferenceAndNoCrash) {
+  const WrittenContent content(4096, 4, 1);
+  const std::vector<std::byte> foreign(4096, std::byte{0xFF});
+  EXPECT_TRUE(content.find_difference(foreign, 0, 1));
+}
+
+}  // namespace
+}  // namespace nameplate

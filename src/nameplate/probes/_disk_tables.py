@@ -1,0 +1,215 @@
+"""The disk probe's tables: the studies' block × threads, libraries, evidence, three figures of a write, IOzone's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from nameplate.model import Quantity, Result, Table, Value
+from nameplate.probes._grid import labels, quantity_of, value_text, varying
+from nameplate.probes._percentiles import MOST_ROWS, percentile_tables
+from nameplate.stats import is_steady
+
+PROBE = "disk_block"
+_SERVED = "served by "
+# Columns of IOzone's matrix (iozone.org, "Defined terms") by the parameters that do the same.
+_IOZONE: Mapping[str, tuple[str, str, str, str]] = {
+    "write": ("write", "sequential", "first", "posix"),
+    "rewrite": ("write", "sequential", "again", "posix"),
+    "read": ("read", "sequential", "first", "posix"),
+    "reread": ("read", "sequential", "again", "posix"),
+    "random read": ("read", "random", "again", "posix"),
+    "random write": ("write", "random", "again", "posix"),
+    "bkwd read": ("read", "backward", "again", "posix"),
+    "record rewrite": ("write", "record", "again", "posix"),
+    "stride read": ("read", "stride", "again", "posix"),
+    "fwrite": ("write", "sequential", "first", "stdio"),
+    "frewrite": ("write", "sequential", "again", "stdio"),
+    "fread": ("read", "sequential", "first", "stdio"),
+    "freread": ("read", "sequential", "again", "stdio"),
+}
+_FEWEST_COLUMNS_OF_IOZONE = 10
+_WRITES = {
+    "into the page cache": ("warm", "none"),
+    "with fdatasync": ("warm", "end"),
+    "direct": ("direct", "none"),
+}
+Row = list[str | Quantity | None]
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """All that the measured cells give."""
+    matrix = _iozone(_of("bandwidth", results))
+    if matrix:
+        return matrix
+    return [
+        *_studies(results),
+        *_libraries(_of("bandwidth", results)),
+        *_writes(_of("bandwidth", results)),
+        *percentile_tables(PROBE, results),
+        *_evidence(_of("bandwidth", results)),
+        *_steady(_of("bandwidth", results)),
+    ]
+
+
+def served(result: Result) -> str:
+    """The verdict of a cell: page cache, a device, a RAM disk, mixed or unknown."""
+    return next((words.removeprefix(_SERVED) for words in result.remarks if words.startswith(_SERVED)), "unknown")
+
+
+def _of(metric: str, results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if result.summary.metric == metric]
+
+
+def _grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(key(result), []).append(result)
+    return groups
+
+
+def _without(params: Mapping[str, Value], names: Sequence[str]) -> str:
+    return " ".join(f"{name}={value_text(name, value)}" for name, value in params.items() if name not in names)
+
+
+def _studies(results: Sequence[Result]) -> list[Table]:
+    """Rows by operation, pattern and block, for each number of threads bandwidth and latency."""
+    row_names = ("op", "pattern", "block")
+    found = []
+    cells = [result for result in results if result.summary.metric in ("bandwidth", "latency")]
+    common = set(varying(cells))
+    for others, own in _grouped(cells, lambda r: _without(r.summary.params, [*row_names, "threads"])).items():
+        threads = sorted({int(result.summary.params["threads"]) for result in own})
+        rows = _grouped(own, lambda r: " ".join(value_text(n, r.summary.params[n]) for n in row_names))
+        if len(rows) * len(threads) < 2 or len(rows) < 2:
+            continue
+        by_place = {(_row_of(r, row_names), int(r.summary.params["threads"]), r.summary.metric): r for r in own}
+        body: list[Row] = [
+            [
+                row,
+                *(quantity_of(by_place.get((row, count, metric))) for count in threads
+                  for metric in ("bandwidth", "latency")),
+                ", ".join(dict.fromkeys(served(result) for result in in_row)),
+            ]
+            for row, in_row in rows.items()
+        ]  # fmt: skip
+        headings = ["", *(f"{metric}, {count} thread{'s' if count > 1 else ''}" for count in threads
+                          for metric in ("bandwidth", "latency")), "served by"]  # fmt: skip
+        words = [word for word in others.split() if word.partition("=")[0] in common]
+        title = " ".join(["By operation, pattern and block", *words])
+        found.append(Table(PROBE, title, headings, body, [_size_note(own[0])]))
+    return found
+
+
+def _row_of(result: Result, names: Sequence[str]) -> str:
+    return " ".join(value_text(name, result.summary.params[name]) for name in names)
+
+
+def _size_note(result: Result) -> str:
+    size, memory = result.facts["file_bytes"], result.facts["memory_bytes"]
+    relation = "larger than memory" if size > memory else "smaller than memory: the page cache can hold all of it"
+    return f"the file, {size / 1e9:.3g} GB, is {relation}, {memory / 1e9:.3g} GB"
+
+
+def _libraries(results: Sequence[Result]) -> list[Table]:
+    names = list(dict.fromkeys(str(result.summary.params["library"]) for result in results))
+    if len(names) < 2:
+        return []
+    groups = _grouped(results, lambda r: _without(r.summary.params, ["library"]))
+    groups = {others: own for others, own in groups.items() if len(own) > 1}
+    titles = labels([own[0] for own in groups.values()])
+    rows: list[Row] = []
+    for title, own in zip(titles, groups.values(), strict=True):
+        by_library = {str(result.summary.params["library"]): result for result in own}
+        verdicts = dict.fromkeys(served(result) for result in own)
+        rows.append([_plain(title), *(quantity_of(by_library.get(name)) for name in names), ", ".join(verdicts)])
+    return [Table(PROBE, "Bandwidth by library", ["", *names, "served by"], rows)] if rows else []
+
+
+def _plain(label: str) -> str:
+    return " ".join(word for word in label.split() if not word.startswith("library=")) or "all else equal"
+
+
+def _writes(results: Sequence[Result]) -> list[Table]:
+    """The three figures of the same write, where more than one was measured."""
+    writes = [result for result in results if result.summary.params["op"] == "write"]
+    rows: list[Row] = []
+    groups = _grouped(writes, lambda r: _without(r.summary.params, ["cache", "sync"]))
+    whole = [own for own in groups.values() if len(own) > 1]
+    for title, own in zip(labels([own[0] for own in whole]), whole, strict=True):
+        by_kind = {(str(r.summary.params["cache"]), str(r.summary.params["sync"])): r for r in own}
+        rows.append([_kindless(title), *(quantity_of(by_kind.get(kind)) for kind in _WRITES.values())])
+    return [Table(PROBE, "Three figures of a write", ["", *_WRITES], rows)] if rows else []
+
+
+def _kindless(label: str) -> str:
+    return " ".join(w for w in label.split() if not w.startswith(("cache=", "sync="))) or "all else equal"
+
+
+def _evidence(results: Sequence[Result]) -> list[Table]:
+    if len(results) > MOST_ROWS:
+        return []
+    rows: list[Row] = []
+    for label, result in zip(labels(results), results, strict=True):
+        facts = result.evidence
+        rows.append([label, served(result), *(_share(facts.get(name)) for name in _EVIDENCE)])
+    headings = ["", "served by", *_EVIDENCE.values()]
+    notes = [
+        "cached: share of the file in the page cache before and after a sample; the others: bytes moved for each byte "
+        "asked for, by this process (/proc/self/io; a page made dirty counts as given) and by the whole device",
+        *_hypervisor_note(results),
+    ]
+    return [Table(PROBE, "Who served it", headings, rows, notes)]
+
+
+_EVIDENCE = {
+    "resident_before": "cached before",
+    "resident_after": "after",
+    "fetched": "fetched",
+    "given": "given",
+    "device_read": "device read",
+    "device_written": "device wrote",
+}
+
+
+def _share(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2f}" if value < 100 else f"{value:.0f}"
+
+
+def _hypervisor_note(results: Sequence[Result]) -> list[str]:
+    is_guest = any(served(result).startswith("virtual device") for result in results)
+    return ["a virtual device: whether the host's cache or a disk answered cannot be seen from inside"] * is_guest
+
+
+def _steady(results: Sequence[Result]) -> list[Table]:
+    """SNIA's test of direct writes over the rounds, where there are enough of them."""
+    rows: list[Row] = []
+    direct = [r for r in results if r.summary.params["op"] == "write" and r.summary.params["cache"] == "direct"]
+    for label, result in zip(labels(direct), direct, strict=True):
+        verdict = is_steady(result.round_values)
+        if verdict is not None:
+            rows.append([label, quantity_of(result), "steady" if verdict else "not steady"])
+    note = "steady: over the last five rounds range ≤ 20 % of the mean and fitted slope ≤ 10 % (SNIA SSS PTS)"
+    return [Table(PROBE, "Steady state of direct writes", ["", "bandwidth", ""], rows, [note])] if rows else []
+
+
+def _iozone(results: Sequence[Result]) -> list[Table]:
+    """File size × record size × IOzone's columns, in KiB/s as it prints them; nothing for any other plan."""
+    columns = {kind: name for name, kind in _IOZONE.items()}
+    places: dict[tuple[int, int], dict[str, Result]] = {}
+    for result in results:
+        params = result.summary.params
+        kind = (str(params["op"]), str(params["pattern"]), str(params["pass"]), str(params["library"]))
+        if kind in columns:
+            own = places.setdefault((int(params["size"]), int(params["block"])), {})
+            own[columns[kind]] = result
+    if max((len(own) for own in places.values()), default=0) < _FEWEST_COLUMNS_OF_IOZONE:
+        return []
+    rows: list[Row] = [
+        [f"{size // 1024}", f"{record // 1024}", *(_kibibytes(own.get(name)) for name in _IOZONE)]
+        for (size, record), own in sorted(places.items())
+    ]
+    return [Table(PROBE, "IOzone's matrix, KiB/s", ["kB", "reclen", *_IOZONE], rows, [_size_note(results[-1])])]
+
+
+def _kibibytes(result: Result | None) -> str | None:
+    return f"{result.summary.value / 1024:.0f}" if result and result.summary.value is not None else None

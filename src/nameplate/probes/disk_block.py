@@ -1,0 +1,135 @@
+"""A file read and written block by block: bandwidth, operations and their times, and who served the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nameplate.model import Experiment, Rated, Sample, Table, Value
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
+from nameplate.probes._disk_tables import tables
+from nameplate.probes._percentiles import PERCENTILES
+from nameplate.probes._served import evidence, is_device, served_by
+from nameplate.rated import disk_link
+
+# A file below this part of the memory fits the page cache as a whole.
+FITS = 0.9
+# As the core declares it.
+DEFAULT_BYTES = 300_000_000
+PAGE = 4096
+SLOWEST_BYTES_PER_S = 5e6
+
+
+def _bytes(_: Cell, sample: Sample) -> float:
+    return float(sample.work.bytes)
+
+
+def _operations(_: Cell, sample: Sample) -> float:
+    return float(sample.work.ops)
+
+
+def _time_in_flight(cell: Cell, sample: Sample) -> float:
+    """By Little's law, of as many operations as are kept in flight."""
+    return sample.elapsed_s * cell.threads * int(cell.params["depth"])
+
+
+def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
+    if metric.name != "bandwidth":
+        return Rated(None, "the link bounds the bandwidth, not single operations", can_be_given=False)
+    served = served_by(cell, samples)
+    if not is_device(served):
+        return Rated(None, f"served by {served}: the device's nameplate says nothing of it", can_be_given=False)
+    return disk_link(cell.facts["link_bytes_per_s"], cell.labels.get("link", ""))
+
+
+def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
+    result = [f"served by {served_by(cell, samples)}"]
+    if cell.facts["file_bytes"] > FITS * cell.facts["memory_bytes"]:
+        result.append("file larger than the page cache can hold")
+    if cell.facts["unwritten_bytes"] > 0:
+        result.append("parts of the file were never written: they read as zeros")
+    if cell.params["library"] == "uring" and not cell.facts["registered_buffers"]:
+        result.append("buffers not registered (limit of locked memory)")
+    return result
+
+
+def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+    return tables([result for result in by_probe["disk_block"] if result.summary.value is not None])
+
+
+def _size(params: Mapping[str, Value]) -> int:
+    return int(params.get("size", DEFAULT_BYTES))
+
+
+def _longest_setup_s(params: Mapping[str, Value]) -> float:
+    """A file is made, and written out, at this rate at least."""
+    return _size(params) / SLOWEST_BYTES_PER_S
+
+
+def _disk_use(cells: Sequence[Experiment], rounds: int) -> list[str]:
+    """Files are made once; cells that write go over them as often as their time allows."""
+    files = {_file(cell.params): _size(cell.params) for cell in cells if "read_device" not in cell.params}
+    writing = [cell for cell in cells if cell.params.get("op", "read") != "read"]
+    lines = []
+    for place in dict.fromkeys(place for place, *_ in files):
+        own = [size for file, size in files.items() if file[0] == place]
+        count = f"{len(own)} file{'s' if len(own) > 1 else ''} without a name"
+        lines.append(f"{sum(own) / 1e6:.0f} MB in {place}: {count}, gone when the run ends")
+    if writing:
+        time_s = rounds * sum(cell.slice_s for cell in writing)
+        lines.append(f"over these for {time_s:.0f} s or more as much as the disk takes")
+    return lines
+
+
+def _file(params: Mapping[str, Value]) -> tuple[str, ...]:
+    """What tells one file, or set of files, from another: each is made once."""
+    op, block = str(params.get("op", "read")), int(params.get("block", PAGE))
+    mixed = "stamped" if block % PAGE == 0 else "any"
+    content = {"read": "original", "readwrite": "original", "write": "any"}.get(op, mixed)
+    threads = str(params.get("threads", "")) if params.get("layout") == "file-per-thread" else ""
+    return str(params.get("file", ".")), content, str(_size(params)), threads
+
+
+PROBE = Probe(
+    name="disk_block",
+    title="Disk by blocks",
+    metrics=(
+        Ratio("bandwidth", "B/s", "higher", _bytes, elapsed),
+        Ratio("iops", "op/s", "higher", _operations, elapsed),
+        Ratio("latency", "s", "lower", _time_in_flight, _operations, when=lambda cell: "rate" not in cell.params),
+        *PERCENTILES,
+    ),
+    rated=_rated,
+    quick=(
+        Cells({"op": "read", "block": "4KiB", "pattern": "random", "cache": "direct", "library": "uring",
+               "depth": "32"}, slice_s=0.1, sample_s=0.03),
+        Cells({"op": "read", "block": "1MiB", "cache": "direct,warm"}, slice_s=0.1, sample_s=0.03),
+        Cells({"op": "write", "block": "1MiB", "sync": "end"}, slice_s=0.1, sample_s=0.03),
+    ),
+    full=(
+        Cells({"op": "read,write,readwrite", "pattern": "sequential,random", "block": "1,1KiB,1MiB",
+               "threads": "1,2"}, slice_s=0.1, sample_s=0.02),
+        Cells({"op": "read", "pattern": "random", "block": "4KiB", "library": "stdio,posix,pread,mmap,uring,libaio",
+               "cache": "warm,cold"}, slice_s=0.1, sample_s=0.02),
+        Cells({"op": "read", "pattern": "random", "block": "4KiB", "library": "uring", "cache": "direct",
+               "depth": "1,2,4,8,16,32,64", "threads": "1,2"}, slice_s=0.1, sample_s=0.05),
+        Cells({"op": "read", "block": "64KiB,1MiB,8MiB", "cache": "cold,direct"}, slice_s=0.2, sample_s=0.05),
+        Cells({"op": "write", "block": "1MiB", "sync": "none,end"}, slice_s=0.3, sample_s=0.05),
+        Cells({"op": "write", "block": "4KiB,1MiB", "cache": "direct"}, slice_s=0.5, sample_s=0.1),
+    ),
+    sweep=(
+        Cells({"op": "read", "pattern": "random", "block": "4KiB", "library": "uring", "depth": "1,32",
+               "cache": "direct"}, slice_s=0.2, sample_s=0.05),
+        Cells({"op": "read", "block": "4KiB,1MiB", "cache": "warm,cold,direct"}, slice_s=0.2, sample_s=0.05),
+        Cells({"op": "write", "block": "4KiB,1MiB", "sync": "none,end"}, slice_s=0.2, sample_s=0.05),
+        Cells({"op": "write", "block": "4KiB,1MiB", "cache": "direct"}, slice_s=0.2, sample_s=0.05),
+    ),
+    sweep_with=frozenset({"file", "size", "threads", "layout"}),
+    overhead_s=0.2,
+    remarks=_remarks,
+    evidence=evidence,
+    along=(("bandwidth", "block"), ("latency", "block"), ("bandwidth", "library"), ("iops", "depth")),
+    disk_use=_disk_use,
+    longest_setup_s=_longest_setup_s,
+    tables=_tables,
+)  # fmt: skip

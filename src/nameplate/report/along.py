@@ -1,0 +1,143 @@
+"""A metric along a parameter that a probe names, and the percentiles of single operations: one chart for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from nameplate.model import Result, Value
+from nameplate.report.charts import HEIGHT, Chart, Point, chunks, definition, labels_of, legend, log_axis, rounded
+from nameplate.report.format import scale
+from nameplate.units import size_text
+
+# Fewer values of a parameter are read as quickly in the table.
+FEWEST_VALUES = 3
+_SIZES = ("block", "size", "payload")
+
+
+@dataclass(frozen=True)
+class Line:
+    """Results in the order of the axis, each with its place's name there."""
+
+    label: str
+    places: list[str]
+    results: list[Result]
+
+
+def along(results: Sequence[Result], wanted: Sequence[tuple[str, str]]) -> list[Chart]:
+    """For each (metric, parameter) a chart, where the parameter has enough values; words are not joined by a line."""
+    return [chart for metric, name in wanted for chart in _along(results, metric, name)]
+
+
+def _along(results: Sequence[Result], metric: str, name: str) -> list[Chart]:
+    own = [r for r in results if r.summary.metric == metric and name in r.summary.params and (r.summary.value or 0) > 0]
+    groups: dict[str, list[Result]] = {}
+    for result in own:
+        others = {key: value for key, value in result.summary.params.items() if key != name}
+        groups.setdefault(repr(sorted(others.items())), []).append(result)
+    lines = [line for line in groups.values() if len(line) >= FEWEST_VALUES]
+    if not lines:
+        return []
+    is_words = any(isinstance(result.summary.params[name], str) for result in own)
+    if not is_words:
+        lines = [sorted(line, key=lambda r: float(r.summary.params[name])) for line in lines]
+    title = (
+        f"{metric[:1].upper()}{metric[1:]} by {name}"
+        if is_words
+        else f"{metric[:1].upper()}{metric[1:]} against {name}"
+    )
+    return [
+        _chart(part_title, _named(part, name), name, is_joined=not is_words)
+        for part_title, part in chunks(lines, title)
+    ]
+
+
+def _named(lines: Sequence[list[Result]], name: str) -> list[Line]:
+    return [
+        Line(label, [_place(name, result.summary.params[name]) for result in line], line)
+        for label, line in zip(labels_of(lines, name), lines, strict=True)
+    ]
+
+
+def _place(name: str, value: Value) -> str:
+    return size_text(float(value)) if name in _SIZES else str(value)
+
+
+def percentiles(results: Sequence[Result]) -> list[Chart]:
+    """The details of each cell, which are its percentiles, from the median to the longest."""
+    cells: dict[str, list[Result]] = {}
+    for result in results:
+        if result.is_detail and result.summary.value:
+            cells.setdefault(result.id, []).append(result)
+    lines = [own for own in cells.values() if len(own) >= FEWEST_VALUES]
+    if not lines:
+        return []
+    labels = labels_of(lines, "")
+    named = {id(line): label for line, label in zip(lines, labels, strict=True)}
+    return [
+        _chart(title, [Line(named[id(line)], [_tail(r) for r in line], line) for line in part], "percentile", True)
+        for title, part in chunks(lines, "Time of single operations")
+    ]
+
+
+def _tail(result: Result) -> str:
+    return result.summary.metric.rpartition("_")[2]
+
+
+def _chart(title: str, lines: Sequence[Line], name: str, is_joined: bool) -> Chart:
+    first = lines[0].results[0].summary
+    metric = "latency" if name == "percentile" else first.metric
+    values = [result.summary.value or 0.0 for line in lines for result in line.results]
+    factor, unit = scale(max(values), first.unit)
+    heading = f"{metric} ({unit})"
+    points = [
+        _point(line.label, place, result, factor)
+        for line in lines for place, result in zip(line.places, line.results, strict=True)
+    ]  # fmt: skip
+    longest_first = sorted(lines, key=lambda line: -len(line.places))
+    order = list(dict.fromkeys(place for line in longest_first for place in line.places))
+    spec = _spec(points, [line.label for line in lines], order, (name, heading), is_joined)
+    spec["description"] = f"{metric} of {first.probe} by {name}, logarithmic"
+    columns = (
+        ("line", "parameters"), ("place", name), ("value", heading), ("low", "interval from"), ("high", "to"),
+    )  # fmt: skip
+    caption = "The axis of values is logarithmic. Bars: interval of the median."
+    return Chart(title, caption, spec, columns if len(lines) > 1 else columns[1:])
+
+
+def _point(label: str, place: str, result: Result, factor: float) -> Point:
+    row = result.summary
+    low, high = row.ci or (None, None)
+    interval = {} if low is None or high is None else {"low": rounded(low / factor), "high": rounded(high / factor)}
+    return {"line": label, "place": place, "value": rounded((row.value or 0.0) / factor), **interval}
+
+
+def _spec(points: list[Point], labels: list[str], order: list[str], titles: tuple[str, str], is_joined: bool
+          ) -> dict[str, Any]:  # fmt: skip
+    reached = [float(p[key]) for p in points for key in ("value", "low", "high") if key in p and float(p[key]) > 0]
+    domain, numbers = log_axis(min(reached), max(reached))
+    x = alt.X(
+        "place:N", title=titles[0], sort=order, axis=alt.Axis(labelAngle=0, grid=False), scale=alt.Scale(padding=0.4)
+    )
+    y = alt.Y("value:Q", title=titles[1], scale=alt.Scale(type="log", domain=domain, nice=False),
+              axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
+    lines = alt.Scale(domain=labels)
+    key = legend(labels)
+    colour = alt.Color("line:N", scale=lines, legend=None)
+    measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
+    shown = [alt.Tooltip("place:N", title=titles[0]), alt.Tooltip("value:Q", title=titles[1]), "low:Q", "high:Q"]
+    joined = [measured.mark_line(strokeWidth=1.6).encode(color=colour)] if is_joined else []
+    layers = [
+        measured.mark_rule(strokeWidth=1, opacity=0.6).transform_filter("isValid(datum.low)")
+        .encode(y=alt.Y("low:Q", title=titles[1]), y2="high:Q", color=colour),
+        *joined,
+        measured.mark_point(filled=True, size=60, opacity=1).encode(
+            alt.Color("line:N", scale=lines, legend=key),
+            alt.Shape("line:N", scale=lines, legend=key),
+            tooltip=["line:N", *shown] if len(labels) > 1 else shown,
+        ),
+    ]  # fmt: skip
+    return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), HEIGHT)

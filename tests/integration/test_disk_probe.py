@@ -1,0 +1,413 @@
+"""The disk probe: what it measures and says of it, what it refuses, and what it leaves behind when things go wrong."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import resource
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nameplate.keeper import Keeper
+from nameplate.model import Header, Outcome, Sample
+from nameplate.native import CoreProcess
+from nameplate.probes import Cell
+from nameplate.probes._served import served_by
+
+FAULTS = Path(__file__).parent.parent / "faults" / "disk_faults.c"
+SIZE = "4MiB"
+LIBRARIES = ("stdio", "posix", "pread", "mmap", "uring", "libaio")
+PR_CAPBSET_DROP, CAP_IPC_LOCK = 24, 14
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+SYS_IO_URING_SETUP = 425
+
+
+@pytest.fixture(scope="session")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that makes system calls fail."""
+    library = tmp_path_factory.mktemp("faults") / "disk_faults.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", FAULTS, "-o", library], check=True)
+    return library
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty directory, which must be empty again afterwards."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    return place
+
+
+def measure(
+    core: Path,
+    folder: Path,
+    env: dict[str, str] | None = None,
+    preexec: Callable[[], None] | None = None,
+    **params: Any,
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The outcome and the samples of one short experiment; nothing may be left in the directory."""
+    params = {"file": str(folder), "size": SIZE, "threads": 1, **params}
+    params = {name: value for name, value in params.items() if value is not None}
+    request = {"id": "x", "probe": "disk_block", "params": params, "slice_s": 0.01, "warmup_s": 0.0, "sample_s": 0.001}
+    answer = subprocess.run(
+        [core], input=json.dumps(request) + "\n", capture_output=True, text=True, timeout=120, check=True,
+        env={**os.environ, **(env or {})}, preexec_fn=preexec,
+    )  # fmt: skip
+    assert list(folder.iterdir()) == []
+    records = [json.loads(line) for line in answer.stdout.splitlines()]
+    outcome = next(record for record in records if record["type"] == "outcome")
+    return outcome, [record for record in records if record["type"] == "sample"]
+
+
+def measured(core: Path, folder: Path, **params: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Of one that must succeed."""
+    outcome, samples = measure(core, folder, **params)
+    assert outcome["ending"] == "ok", outcome["reason"]
+    return outcome, samples
+
+
+def ask(core: Path, folder: Path, params: dict[str, Any], **request: Any) -> list[dict[str, Any]]:
+    """Every record of one request."""
+    params = {"file": str(folder), "size": SIZE, "threads": 1, **params}
+    line = json.dumps({"id": "x", "probe": "disk_block", "params": params, **request}) + "\n"
+    text = subprocess.run([core], input=line, capture_output=True, text=True, check=True).stdout
+    return [json.loads(record) for record in text.splitlines()]
+
+
+# What it does.
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("op", ["read", "write", "readwrite", "readwrite:70"])
+def test_every_library_does_every_operation_and_is_verified(
+    core_path: Path, folder: Path, library: str, op: str
+) -> None:
+    for pattern in ("sequential", "random"):
+        outcome, samples = measured(core_path, folder, library=library, op=op, pattern=pattern, block="4KiB", threads=2)
+        sample = samples[-1]
+        assert sample["work"]["ops"] == sample["repetitions"] * 2
+        assert sample["work"]["bytes"] == sample["work"]["ops"] * 4096
+        assert sum(sample["histogram"]["count"]) == sample["work"]["ops"]
+        assert outcome["params"]["op"] == op
+
+
+@pytest.mark.parametrize("block", ["1", "7", "8", "1000", "4097", "1MiB"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_any_block_size_is_verified(core_path: Path, folder: Path, library: str, block: str) -> None:
+    for op in ("read", "write", "readwrite"):
+        measured(core_path, folder, library=library, op=op, block=block, pattern="backward")
+
+
+@pytest.mark.parametrize("library", ["posix", "pread", "uring", "libaio"])
+def test_o_direct_goes_past_the_page_cache(core_path: Path, folder: Path, library: str) -> None:
+    for op in ("read", "write"):
+        outcome, samples = measured(core_path, folder, library=library, op=op, cache="direct", pattern="random")
+        if outcome["facts"]["is_memory"]:
+            pytest.skip("this directory lies in memory: its files are the page cache")
+        assert samples[-1]["counters"]["resident_after_bytes"] == 0
+
+
+@pytest.mark.parametrize("library", ["uring", "libaio"])
+def test_a_queue_keeps_as_many_in_flight_as_it_is_told(core_path: Path, folder: Path, library: str) -> None:
+    outcome, samples = measured(core_path, folder, library=library, depth=16, cache="direct", pattern="random")
+    assert outcome["params"]["depth"] == 16
+    sample = samples[-1]
+    times = zip(sample["histogram"]["lower_ns"], sample["histogram"]["count"], strict=True)
+    in_flight = sum(lower * count for lower, count in times) * 1e-9 / sample["elapsed_s"]
+    assert 4 < in_flight <= 17, "by Little's law"
+
+
+def test_a_small_block_is_timed_now_and_then_and_a_large_one_always(core_path: Path, folder: Path) -> None:
+    small, samples = measured(core_path, folder, block="8")
+    share = sum(samples[-1]["histogram"]["count"]) / samples[-1]["work"]["ops"]
+    assert small["facts"]["timed_every"] == 64
+    assert 1 / 128 < share < 1 / 32
+    large, _ = measured(core_path, folder, block="4KiB")
+    assert large["facts"]["timed_every"] == 1
+
+
+def test_cold_is_fetched_from_the_device_and_warm_is_not(core_path: Path, folder: Path) -> None:
+    outcome, cold = measured(core_path, folder, cache="cold", block="64KiB")
+    if outcome["facts"]["is_memory"]:
+        pytest.skip("this directory lies in memory: there is no device behind its page cache")
+    assert cold[-1]["counters"]["resident_before_bytes"] == 0
+    assert cold[-1]["counters"]["process_read_bytes"] >= cold[-1]["work"]["bytes"]
+    _, warm = measured(core_path, folder, cache="warm", block="64KiB")
+    assert warm[-1]["counters"]["resident_before_bytes"] >= 4 << 20
+    assert warm[-1]["counters"]["process_read_bytes"] == 0
+
+
+def test_a_first_pass_writes_into_an_empty_file(core_path: Path, folder: Path) -> None:
+    for library in LIBRARIES:
+        _, samples = measured(core_path, folder, op="write", **{"pass": "first"}, block="64KiB", library=library)
+        for sample in samples:
+            assert sample["counters"]["resident_before_bytes"] == 0
+            assert sample["repetitions"] <= (4 << 20) // (64 << 10), "no block twice"
+
+
+def test_passes_are_counted_instead_of_time(core_path: Path, folder: Path) -> None:
+    _, samples = measured(core_path, folder, passes=3, block="64KiB", threads=2)
+    assert all(sample["work"]["bytes"] == 3 * (4 << 20) for sample in samples)
+
+
+def test_a_given_rate_is_kept_and_lateness_counts(core_path: Path, folder: Path) -> None:
+    for library in ("pread", "uring"):
+        records = ask(core_path, folder, {"rate": 2000, "library": library}, slice_s=0.5, sample_s=0.2)
+        samples = [record for record in records if record["type"] == "sample"]
+        rate = sum(s["work"]["ops"] for s in samples) / sum(s["elapsed_s"] for s in samples)
+        assert 1500 < rate < 2100, library
+
+
+def test_a_file_for_each_thread(core_path: Path, folder: Path) -> None:
+    outcome, samples = measured(core_path, folder, layout="file-per-thread", threads=2, passes=1, block="64KiB")
+    assert outcome["params"]["layout"] == "file-per-thread"
+    assert samples[-1]["counters"]["resident_before_bytes"] == 4 << 20
+
+
+# Who served it.
+
+
+def verdict(core: Path, folder: Path, **params: Any) -> str:
+    outcome, samples = measured(core, folder, **params)
+    records = [Sample(**{k: v for k, v in sample.items() if k in ("id", "index", "start_s", "elapsed_s", "repetitions",
+                                                                  "counters")},
+                      work=_work(sample), disturbed={}) for sample in samples]  # fmt: skip
+    return served_by(Cell(outcome["params"], outcome["facts"], {"hypervisor": None}, outcome["labels"]), records)
+
+
+def _work(sample: dict[str, Any]) -> Any:
+    from nameplate.model import Work  # noqa: PLC0415 (only here)
+
+    return Work(**sample["work"])
+
+
+def test_the_verdict_follows_the_evidence(core_path: Path, folder: Path) -> None:
+    if measured(core_path, folder)[0]["facts"]["is_memory"]:
+        pytest.skip("this directory lies in memory")
+    assert verdict(core_path, folder, cache="warm") == "page cache"
+    assert verdict(core_path, folder, cache="direct").startswith("device")
+    assert verdict(core_path, folder, cache="cold", block="64KiB").startswith("device")
+    assert verdict(core_path, folder, op="write") == "page cache"
+    assert verdict(core_path, folder, op="write", sync="end").startswith("device")
+
+
+def test_a_ram_disk_is_called_one(core_path: Path) -> None:
+    memory = Path("/dev/shm") / f"nameplate-test-{os.getpid()}"
+    try:
+        memory.mkdir()
+    except OSError as error:
+        pytest.skip(f"there is no /dev/shm to write to: {error}")
+    try:
+        assert verdict(core_path, memory) == "RAM disk (tmpfs)"
+    finally:
+        memory.rmdir()
+
+
+# What is refused, with the rule.
+
+REFUSED = [
+    ({"cache": "direct", "block": "1"}, "skipped", "O_DIRECT takes multiples of"),
+    ({"cache": "direct", "library": "stdio"}, "skipped", "its own buffer is not aligned"),
+    ({"cache": "direct", "library": "mmap"}, "skipped", "a mapped file is the page cache"),
+    ({"block": "4MiB", "threads": 2}, "skipped", "larger than a thread's part of the file"),
+    ({"depth": 2}, "skipped", "one operation after the other; take uring or libaio"),
+    ({"sync": "end"}, "skipped", "op=read writes nothing"),
+    ({"cache": "cold", "pass": "again"}, "skipped", "what was read before is in the cache"),
+    ({"op": "readwrite:70", "pass": "first"}, "skipped", "nothing to read in a new file"),
+    ({"op": "write", "pass": "first", "passes": 2}, "skipped", "a second pass"),
+    ({"op": "readwrite:100"}, "failed", "op=readwrite:100 is not possible"),
+    ({"op": "read:50"}, "failed", "op=read:50 is not possible"),
+    ({"size": "100EiB"}, "failed", "is not possible"),
+    ({"size": "1000TiB"}, "skipped", "stay free"),
+    ({"file": "/no/such/directory"}, "failed", "there is no directory /no/such"),
+    ({"file": "/dev/null"}, "failed", "neither a directory nor a new file"),
+    ({"file": "/proc"}, "skipped", "0.0 GB may be used"),
+    ({"file": None, "read_device": "/dev/null"}, "failed", "is no block device"),
+    ({"file": None, "read_device": "/dev/null", "op": "write"}, "skipped", "a device is only ever read"),
+]
+
+
+@pytest.mark.parametrize(("params", "ending", "words"), REFUSED)
+def test_what_cannot_be_is_refused_with_the_rule(
+    core_path: Path, folder: Path, params: dict[str, Any], ending: str, words: str
+) -> None:
+    outcome, samples = measure(core_path, folder, **params)
+    assert (outcome["ending"], samples) == (ending, [])
+    assert words in outcome["reason"], outcome["reason"]
+
+
+def test_a_directory_that_may_not_be_written_to_is_named(core_path: Path, folder: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to become somebody else")
+    folder.parent.chmod(0o755)
+    for above in (folder.parent.parent, folder.parent.parent.parent):
+        above.chmod(0o755)
+    outcome, _ = measure(core_path, folder, preexec=lambda: os.setuid(65534))
+    assert outcome["ending"] == "failed"
+    assert outcome["reason"] == f"cannot make a file in {folder}: Permission denied"
+
+
+def test_an_existing_file_and_a_link_are_never_touched(core_path: Path, folder: Path) -> None:
+    precious = folder.parent / "precious"
+    precious.write_text("mine")
+    link = folder.parent / "link"
+    link.symlink_to(precious)
+    for path, words in ((precious, "no existing file is written to"), (link, "is a symbolic link")):
+        outcome, _ = measure(core_path, folder, file=str(path), op="write")
+        assert words in outcome["reason"]
+    assert precious.read_text() == "mine"
+
+
+def test_a_new_name_is_used_and_gone_at_once(core_path: Path, folder: Path) -> None:
+    outcome, _ = measured(core_path, folder, file=str(folder / "mine"), op="write")
+    assert outcome["params"]["file"] == str(folder)
+
+
+def test_a_block_device_is_read_and_never_written(core_path: Path, tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    image.write_bytes(os.urandom(8 << 20))
+    attached = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True, check=False)
+    if attached.returncode != 0:
+        pytest.skip(f"no loop device can be made here: {attached.stderr.strip()}")
+    device = attached.stdout.strip()
+    try:
+        before = image.read_bytes()
+        (tmp_path / "empty").mkdir()
+        for cache in ("warm", "cold", "direct"):
+            outcome, samples = measured(
+                core_path, tmp_path / "empty", file=None, read_device=device, cache=cache, block="64KiB"
+            )
+            assert outcome["facts"]["file_bytes"] == 4 << 20
+            assert samples[-1]["work"]["ops"] > 0
+        for op in ("write", "readwrite"):
+            assert measure(core_path, tmp_path / "empty", file=device, op=op)[0]["ending"] == "failed"
+        assert image.read_bytes() == before
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+
+
+def test_a_series_leaves_no_time_to_make_a_cache_cold(core_path: Path, folder: Path) -> None:
+    records = ask(core_path, folder, {"cache": "cold"}, slice_s=0.1, interval_s=0.05)
+    outcome = next(record for record in records if record["type"] == "outcome")
+    assert outcome["ending"] == "skipped"
+    assert "not as a series" in outcome["reason"]
+
+
+# Faults.
+
+BROKEN = [
+    ({"op": "write"}, f"pwrite:4096:20:{errno.EIO}", ("failed", "write at", "Input/output error")),
+    ({"op": "write"}, f"pwrite:4096:20:{errno.ENOSPC}", ("failed", "write at", "No space left on device")),
+    ({"op": "write"}, f"pwrite:4096:20:{errno.EDQUOT}", ("failed", "write at", "Disk quota exceeded")),
+    ({"op": "read"}, f"pread:4096:20:{errno.EIO}", ("failed", "read at", "Input/output error")),
+    ({"op": "write"}, f"pwrite:0:1:{errno.ENOSPC}", ("failed", "writing at 0", "No space left on device")),
+    ({"op": "write", "sync": "end"}, f"fdatasync:0:9:{errno.EIO}", ("failed", "fdatasync at", "Input/output error")),
+    ({"op": "write"}, "pwrite:4096:20:corrupt", ("invalid", "the byte at", "is not the one written there")),
+    ({"op": "write"}, "pwrite:4096:20:lose", ("invalid", "the byte at", "is not the one written there")),
+    ({"op": "read"}, "pread:4096:20:corrupt", ("invalid", "the byte read at", "is not the one that stands there")),
+    ({"cache": "direct"}, f"open:{os.O_DIRECT}:1:{errno.EINVAL}", ("skipped", "cache=direct", "has no O_DIRECT")),
+]
+
+
+@pytest.mark.parametrize(("params", "fault", "expected"), BROKEN)
+def test_a_fault_is_named_and_leaves_nothing_behind(  # noqa: PLR0913, PLR0917 (fixtures)
+    core_path: Path, folder: Path, faults: Path, params: dict[str, Any], fault: str, expected: tuple[str, str, str]
+) -> None:
+    env = {"LD_PRELOAD": str(faults), "NAMEPLATE_FAULT": fault}
+    outcome, _ = measure(core_path, folder, env, block="4KiB", **params)
+    ending, where, what = expected
+    assert outcome["ending"] == ending, outcome
+    assert where in outcome["reason"]
+    assert what in outcome["reason"]
+
+
+def test_without_o_tmpfile_a_random_name_serves_and_leftovers_go(core_path: Path, folder: Path, faults: Path) -> None:
+    (folder / ".nameplate-0011223344556677").write_text("left by a run that was killed")
+    env = {"LD_PRELOAD": str(faults), "NAMEPLATE_FAULT": f"open:{os.O_TMPFILE}:1:{errno.EOPNOTSUPP}"}
+    outcome, _ = measure(core_path, folder, env, op="write")
+    assert outcome["ending"] == "ok", outcome
+
+
+def _without_io_uring() -> None:
+    """A seccomp filter that answers io_uring_setup with EPERM, as a container's does."""
+    load_number, is_setup, allow, refuse = (0x20, 0, 0, 0), (0x15, 0, 1, SYS_IO_URING_SETUP), 0x7FFF0000, 0x00050001
+    program = [load_number, is_setup, (0x06, 0, 0, refuse), (0x06, 0, 0, allow)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in program))
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    filled = Program(len(program), ctypes.cast(code, ctypes.c_void_p))
+    assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+    assert libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filled)) == 0
+
+
+def test_a_blocked_io_uring_is_said_to_be_blocked(core_path: Path, folder: Path) -> None:
+    outcome, _ = measure(core_path, folder, preexec=_without_io_uring, library="uring")
+    assert outcome["ending"] == "skipped"
+    assert "blocked here, by seccomp or by kernel.io_uring_disabled" in outcome["reason"]
+
+
+def test_buffers_over_the_limit_of_locked_memory_are_not_registered(core_path: Path, folder: Path) -> None:
+    limit = 256 << 10
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0)
+
+    usual, _ = measured(core_path, folder, library="uring", block="1MiB")
+    outcome, _ = measure(core_path, folder, preexec=limited, library="uring", block="1MiB")
+    assert outcome["ending"] == "ok", outcome
+    if os.geteuid() == 0:
+        assert (usual["facts"]["registered_buffers"], outcome["facts"]["registered_buffers"]) == (1, 0)
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.2, 0.6])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_killed_core_leaves_nothing_in_any_phase(
+    core_path: Path, folder: Path, delay_s: float, number: signal.Signals
+) -> None:
+    params = {"file": str(folder), "size": "64MiB", "op": "write", "sync": "end"}
+    line = {"id": "x", "probe": "disk_block", "params": params, "slice_s": 30}
+    process = subprocess.Popen([core_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(line) + "\n")
+    process.stdin.flush()
+    time.sleep(delay_s)
+    process.send_signal(number)
+    text, _ = process.communicate(timeout=60)
+    assert list(folder.iterdir()) == []
+    if number == signal.SIGINT and text:
+        assert json.loads(text.splitlines()[-1])["type"] == "end", "what was measured is kept"
+
+
+# Files are kept from process to process.
+
+
+def test_the_next_core_takes_over_the_file_of_the_last(
+    core_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = Keeper()
+    request = {"id": "x", "probe": "disk_block", "params": {"file": str(folder), "size": "16MiB"}, "slice_s": 0.01}
+    written = []
+    for _ in range(2):
+        records: list[Header | Sample | Outcome] = []
+        core = CoreProcess(records.append, keeper=keeper)
+        outcome = core.measure(request, 30, records.append)
+        assert outcome.ending == "ok", outcome.reason
+        written.append(Path(f"/proc/{core._process.pid}/io").read_text().partition("\nwrite_bytes: ")[2].split()[0])
+        core.close()
+        assert list(folder.iterdir()) == []
+    assert int(written[0]) >= 16 << 20
+    assert int(written[1]) == 0
+    keeper.close()
