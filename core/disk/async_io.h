@@ -52,6 +52,7 @@ class AsyncIo final : public IoWorker {
       if (number != 0) stop("submit", number, part().begin);
       take();
     }
+    if (is_paced() && !stopped()) pace_.finish(operations);
     while (in_flight_ > 0) {  // after an error: buffers must not be written to any longer
       if (queue_.submit_and_wait(in_flight_, 0) != 0) break;
       take();

@@ -16,6 +16,9 @@ class Pace {
   void begin() { start_ = Clock::now() + delay_; }
   Ticks planned(std::uint64_t index) const { return start_ + index * interval_; }
 
+  // The last interval belongs to the row as well: without it a short row would seem faster than it was asked to be.
+  void finish(std::uint64_t operations) const { wait_until(planned(operations)); }
+
   // Sleeps until shortly before and then looks at the clock, since a sleeper wakes late.
   static void wait_until(Ticks when) {
     constexpr double kSpin_s = 80e-6;

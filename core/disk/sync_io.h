@@ -79,6 +79,7 @@ class SyncIo final : public IoWorker {
       one(index, offset);
       note_time(Clock::now() - planned);
     });
+    if (!stopped()) pace_.finish(operations);
   }
 
   template <class Use>

@@ -118,7 +118,9 @@ def test_o_direct_goes_past_the_page_cache(core_path: Path, folder: Path, librar
 
 @pytest.mark.parametrize("library", ["uring", "libaio"])
 def test_a_queue_keeps_as_many_in_flight_as_it_is_told(core_path: Path, folder: Path, library: str) -> None:
-    outcome, samples = measured(core_path, folder, library=library, depth=16, cache="direct", pattern="random")
+    outcome, samples = measured(
+        core_path, folder, library=library, depth=16, cache="direct", pattern="random", passes=1
+    )
     assert outcome["params"]["depth"] == 16
     sample = samples[-1]
     times = zip(sample["histogram"]["lower_ns"], sample["histogram"]["count"], strict=True)
@@ -164,7 +166,7 @@ def test_a_given_rate_is_kept_and_lateness_counts(core_path: Path, folder: Path)
         records = ask(core_path, folder, {"rate": 2000, "library": library}, slice_s=0.5, sample_s=0.2)
         samples = [record for record in records if record["type"] == "sample"]
         rate = sum(s["work"]["ops"] for s in samples) / sum(s["elapsed_s"] for s in samples)
-        assert 1500 < rate < 2100, library
+        assert 1500 < rate < 2001, library
 
 
 def test_a_file_for_each_thread(core_path: Path, folder: Path) -> None:
@@ -310,7 +312,7 @@ BROKEN = [
     ({"op": "write"}, f"pwrite:4096:20:{errno.EDQUOT}", ("failed", "write at", "Disk quota exceeded")),
     ({"op": "read"}, f"pread:4096:20:{errno.EIO}", ("failed", "read at", "Input/output error")),
     ({"op": "write"}, f"pwrite:0:1:{errno.ENOSPC}", ("failed", "writing at 0", "No space left on device")),
-    ({"op": "write", "sync": "end"}, f"fdatasync:0:9:{errno.EIO}", ("failed", "fdatasync at", "Input/output error")),
+    ({"op": "write", "sync": "end"}, f"fdatasync:0:4:{errno.EIO}", ("failed", "fdatasync at", "Input/output error")),
     ({"op": "write"}, "pwrite:4096:20:corrupt", ("invalid", "the byte at", "is not the one written there")),
     ({"op": "write"}, "pwrite:4096:20:lose", ("invalid", "the byte at", "is not the one written there")),
     ({"op": "read"}, "pread:4096:20:corrupt", ("invalid", "the byte read at", "is not the one that stands there")),

@@ -22,9 +22,10 @@ def cell(value: float, metric: str = "bandwidth", served: str = "page cache", **
     own = {**USUAL, **params}
     unit = "s" if "latency" in metric else "B/s"
     made = with_summary(result(own, value, probe="disk_block"), metric=metric, unit=unit)
+    identity = " ".join(["disk_block", *(f"{name}={value}" for name, value in own.items())])
     return msgspec.structs.replace(
-        made, is_detail=metric.startswith("latency_"), id=f"disk_block {own}", facts=FACTS,
-        remarks=[f"served by {served}"], evidence={"fetched": 0.25}, round_values=[value] * 6,
+        made, is_detail=metric.startswith("latency_"), id=identity, facts=FACTS, remarks=[f"served by {served}"],
+        evidence={"fetched": 0.25}, round_values=[value] * 6,
     )  # fmt: skip
 
 

@@ -29,11 +29,14 @@ def varying(results: Sequence[Result]) -> list[str]:
 
 
 def labels(results: Sequence[Result]) -> list[str]:
-    """What tells each cell from the others."""
+    """What tells each cell from the others, of the parameters that were given; what a probe chose itself goes without
+    saying.
+    """
     names = varying(results)
     return [
-        " ".join(f"{name}={value_text(name, params[name])}" for name in names if name in params) or "the only cell"
-        for params in (result.summary.params for result in results)
+        " ".join(f"{name}={value_text(name, params[name])}" for name in names if f" {name}=" in identity)
+        or "the only cell"
+        for identity, params in ((result.id, result.summary.params) for result in results)
     ]
 
 

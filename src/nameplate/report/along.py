@@ -9,7 +9,8 @@ from typing import Any
 import altair as alt
 
 from nameplate.model import Result, Value
-from nameplate.report.charts import HEIGHT, Chart, Point, chunks, definition, labels_of, legend, log_axis, rounded
+from nameplate.probes._grid import labels
+from nameplate.report.charts import HEIGHT, Chart, Point, chunks, definition, legend, log_axis, rounded
 from nameplate.report.format import scale
 from nameplate.units import size_text
 
@@ -58,8 +59,13 @@ def _along(results: Sequence[Result], metric: str, name: str) -> list[Chart]:
 def _named(lines: Sequence[list[Result]], name: str) -> list[Line]:
     return [
         Line(label, [_place(name, result.summary.params[name]) for result in line], line)
-        for label, line in zip(labels_of(lines, name), lines, strict=True)
+        for label, line in zip(_labels(lines, name), lines, strict=True)
     ]
+
+
+def _labels(lines: Sequence[Sequence[Result]], swept: str) -> list[str]:
+    own = labels([line[0] for line in lines])
+    return [" ".join(w for w in words.split() if not w.startswith(f"{swept}=")) or "measured" for words in own]
 
 
 def _place(name: str, value: Value) -> str:
@@ -75,8 +81,7 @@ def percentiles(results: Sequence[Result]) -> list[Chart]:
     lines = [own for own in cells.values() if len(own) >= FEWEST_VALUES]
     if not lines:
         return []
-    labels = labels_of(lines, "")
-    named = {id(line): label for line, label in zip(lines, labels, strict=True)}
+    named = {id(line): label for line, label in zip(lines, _labels(lines, ""), strict=True)}
     return [
         _chart(title, [Line(named[id(line)], [_tail(r) for r in line], line) for line in part], "percentile", True)
         for title, part in chunks(lines, "Time of single operations")
@@ -115,7 +120,7 @@ def _point(label: str, place: str, result: Result, factor: float) -> Point:
     return {"line": label, "place": place, "value": rounded((row.value or 0.0) / factor), **interval}
 
 
-def _spec(points: list[Point], labels: list[str], order: list[str], titles: tuple[str, str], is_joined: bool
+def _spec(points: list[Point], names: list[str], order: list[str], titles: tuple[str, str], is_joined: bool
           ) -> dict[str, Any]:  # fmt: skip
     reached = [float(p[key]) for p in points for key in ("value", "low", "high") if key in p and float(p[key]) > 0]
     domain, numbers = log_axis(min(reached), max(reached))
@@ -124,8 +129,8 @@ def _spec(points: list[Point], labels: list[str], order: list[str], titles: tupl
     )
     y = alt.Y("value:Q", title=titles[1], scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
-    lines = alt.Scale(domain=labels)
-    key = legend(labels)
+    lines = alt.Scale(domain=names)
+    key = legend(names)
     colour = alt.Color("line:N", scale=lines, legend=None)
     measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
     shown = [alt.Tooltip("place:N", title=titles[0]), alt.Tooltip("value:Q", title=titles[1]), "low:Q", "high:Q"]
@@ -137,7 +142,7 @@ def _spec(points: list[Point], labels: list[str], order: list[str], titles: tupl
         measured.mark_point(filled=True, size=60, opacity=1).encode(
             alt.Color("line:N", scale=lines, legend=key),
             alt.Shape("line:N", scale=lines, legend=key),
-            tooltip=["line:N", *shown] if len(labels) > 1 else shown,
+            tooltip=["line:N", *shown] if len(names) > 1 else shown,
         ),
     ]  # fmt: skip
     return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), HEIGHT)
