@@ -192,6 +192,16 @@ def elapsed(_: Cell, sample: Sample) -> float:
     return sample.elapsed_s
 
 
+def moved_bytes(_: Cell, sample: Sample) -> float:
+    """The user's bytes."""
+    return float(sample.work.bytes)
+
+
+def operations(_: Cell, sample: Sample) -> float:
+    """Loads, blocks, or whatever a probe counts."""
+    return float(sample.work.ops)
+
+
 @cache
 def load_probes() -> Mapping[str, Probe]:
     """Every module of this package, by the probe's name."""

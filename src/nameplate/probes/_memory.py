@@ -14,16 +14,6 @@ TIMES_LAST_LEVEL = 4
 ENOUGH_HUGE = 0.9
 
 
-def moved_bytes(_: Cell, sample: Sample) -> float:
-    """The user's bytes."""
-    return float(sample.work.bytes)
-
-
-def operations(_: Cell, sample: Sample) -> float:
-    """Loads, or blocks."""
-    return float(sample.work.ops)
-
-
 def is_beyond_caches(cell: Cell) -> bool:
     """Whether what is touched is so large that the caches serve next to nothing of it."""
     return cell.facts["touched_bytes"] >= TIMES_LAST_LEVEL * cell.facts["last_level_bytes"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Experiment, Rated, Sample, Table, Value
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
 from nameplate.probes._disk_tables import tables
 from nameplate.probes._percentiles import PERCENTILES
 from nameplate.probes._served import evidence, is_device, served_by
@@ -18,14 +18,6 @@ FITS = 0.9
 DEFAULT_BYTES = 300_000_000
 PAGE = 4096
 SLOWEST_BYTES_PER_S = 5e6
-
-
-def _bytes(_: Cell, sample: Sample) -> float:
-    return float(sample.work.bytes)
-
-
-def _operations(_: Cell, sample: Sample) -> float:
-    return float(sample.work.ops)
 
 
 def _time_in_flight(cell: Cell, sample: Sample) -> float:
@@ -94,9 +86,9 @@ PROBE = Probe(
     name="disk_block",
     title="Disk by blocks",
     metrics=(
-        Ratio("bandwidth", "B/s", "higher", _bytes, elapsed),
-        Ratio("iops", "op/s", "higher", _operations, elapsed),
-        Ratio("latency", "s", "lower", _time_in_flight, _operations, when=lambda cell: "rate" not in cell.params),
+        Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
+        Ratio("iops", "op/s", "higher", operations, elapsed),
+        Ratio("latency", "s", "lower", _time_in_flight, operations, when=lambda cell: "rate" not in cell.params),
         *PERCENTILES,
     ),
     rated=_rated,

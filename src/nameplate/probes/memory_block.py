@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Quantity, Rated, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
 from nameplate.probes._grid import grids, quantity_of
-from nameplate.probes._memory import moved_bytes, operations, remarks
+from nameplate.probes._memory import remarks
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:

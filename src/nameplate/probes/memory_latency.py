@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Rated, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, operations
 from nameplate.probes._levels import derived, table
-from nameplate.probes._memory import operations, page_remarks
+from nameplate.probes._memory import page_remarks
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:

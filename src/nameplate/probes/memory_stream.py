@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from nameplate.model import Quantity, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Probe, Ratio, elapsed
-from nameplate.probes._memory import moved_bytes, rated_bandwidth, remarks
+from nameplate.probes import ByProbe, Cell, Cells, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes._memory import rated_bandwidth, remarks
 from nameplate.units import size_text
 
 _FUNCTIONS = {"copy": "Copy:", "scale": "Scale:", "add": "Add:", "triad": "Triad:"}
