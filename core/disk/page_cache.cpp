@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,10 +50,17 @@ std::optional<std::int64_t> by_mincore(int descriptor, std::int64_t size_bytes) 
   return resident * page_bytes();
 }
 
+// Whose own files have no pages: those of the layer below have them, where mincore looks and cachestat does not.
+bool is_overlay(int descriptor) {
+  struct statfs system {};
+  return fstatfs(descriptor, &system) == 0 && system.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> resident_bytes(int descriptor, std::int64_t size_bytes) {
   if (size_bytes == 0) return 0;
+  if (is_overlay(descriptor)) return by_mincore(descriptor, size_bytes);
   CachestatRange range{.offset = 0, .length = static_cast<std::uint64_t>(size_bytes)};
   Cachestat result{};
   if (syscall(kSysCachestat, descriptor, &range, &result, 0) == 0) {

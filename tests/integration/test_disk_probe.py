@@ -214,6 +214,27 @@ def test_a_ram_disk_is_called_one(core_path: Path) -> None:
         memory.rmdir()
 
 
+def test_on_an_overlay_the_page_cache_is_that_of_the_layer_below(core_path: Path, tmp_path: Path) -> None:
+    for name in ("lower", "upper", "work", "merged"):
+        (tmp_path / name).mkdir()
+    layers = ",".join(f"{key}dir={tmp_path / key}" for key in ("lower", "upper", "work"))
+    merged = tmp_path / "merged"
+    mounted = subprocess.run(
+        ["mount", "-t", "overlay", "overlay", "-o", layers, merged], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no overlay can be mounted here: {mounted.stderr.strip()}")
+    try:
+        outcome, warm = measured(core_path, merged, cache="warm")
+        assert outcome["labels"]["filesystem"] == "overlay"
+        assert warm[-1]["counters"]["resident_before_bytes"] == 4 << 20
+        _, cold = measured(core_path, merged, cache="cold", block="64KiB")
+        assert cold[-1]["counters"]["resident_before_bytes"] == 0
+        assert cold[-1]["counters"]["resident_after_bytes"] > 0
+    finally:
+        subprocess.run(["umount", merged], check=True)
+
+
 # What is refused, with the rule.
 
 REFUSED = [
