@@ -8,14 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "kernels/operands.h"
+
 namespace nameplate {
 
-// SplitMix64's finaliser (Steele, Lea, Flood 2014).
-inline std::uint64_t mixed(std::uint64_t value) {
-  value = (value + 0x9E3779B97F4A7C15U) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
-  return value ^ (value >> 31U);
-}
+// A number for a number, the same always: one step of SplitMix64 from `value`, so that 0 has one as well.
+inline std::uint64_t mixed(std::uint64_t value) { return finalised(value + 0x9E3779B97F4A7C15U); }
 
 // How often a block carries its stamp.
 inline constexpr std::size_t kStampEvery = 4096;

@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -189,16 +188,14 @@ StorageTraffic read_traffic(const Root& root, const FileSystem& system) {
   return traffic;
 }
 
-std::optional<DirectRules> direct_rules(int descriptor) {
+std::optional<std::uint64_t> direct_alignment(int descriptor) {
   struct statx status {};
   if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 && (status.stx_mask & STATX_DIOALIGN) != 0) {
     if (status.stx_dio_offset_align == 0) return std::nullopt;
-    return DirectRules{.memory_alignment = status.stx_dio_mem_align, .offset_alignment = status.stx_dio_offset_align};
+    return status.stx_dio_offset_align;
   }
-  struct statfs system {};
-  if (fstatfs(descriptor, &system) != 0) return std::nullopt;
-  constexpr std::uint64_t kUsual = 4096;
-  return DirectRules{.memory_alignment = kUsual, .offset_alignment = kUsual};
+  constexpr std::uint64_t kPage = 4096;
+  return kPage;
 }
 
 std::optional<Extents> read_extents(int descriptor) {

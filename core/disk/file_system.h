@@ -41,13 +41,9 @@ struct StorageTraffic {
 };
 StorageTraffic read_traffic(const Root& root, const FileSystem& system);
 
-// What O_DIRECT demands of a file, in bytes: from statx (Linux 6.1), else the logical block of the device. Nothing
-// where the file system has no O_DIRECT.
-struct DirectRules {
-  std::uint64_t memory_alignment = 0;
-  std::uint64_t offset_alignment = 0;
-};
-std::optional<DirectRules> direct_rules(int descriptor);
+// Of what O_DIRECT's offsets and lengths must be multiples, in bytes: from statx (Linux 6.1), else a page, which every
+// device takes. Nothing where the file system has no O_DIRECT.
+std::optional<std::uint64_t> direct_alignment(int descriptor);
 
 // Extents of the file as FIEMAP lists them: those that were allocated but never written read as zeros without touching
 // the device. Nothing where the file system does not tell.

@@ -38,7 +38,7 @@ unsigned slots_of(const IoSettings& settings) {
 }
 
 std::uint64_t stride_of(const IoSettings& settings) {
-  // A small block's slots are never used by a queue's alignment rules.
+  // One behind the other, direct ones being multiples of a sector.
   if (settings.block_bytes < kAlignment) return settings.block_bytes;
   return (settings.block_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }

@@ -69,10 +69,14 @@ std::optional<std::int64_t> resident_bytes(int descriptor, std::int64_t size_byt
   return by_mincore(descriptor, size_bytes);
 }
 
-void evict(int descriptor) {
+void write_out(int descriptor) {
   if (fdatasync(descriptor) != 0 && errno != EINVAL && errno != EROFS) {
     fail(fmt::format("cannot write the file out: {}", std::strerror(errno)));
   }
+}
+
+void evict(int descriptor) {
+  write_out(descriptor);
   // Pages that were just written may still be held for a moment.
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
     posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);

@@ -10,6 +10,9 @@ namespace nameplate {
 // else by mincore(2), which a program may only ask of files it could write. Nothing where neither answers.
 std::optional<std::int64_t> resident_bytes(int descriptor, std::int64_t size_bytes);
 
+// What is dirty reaches the device. Throws ProbeError(failed) where it does not.
+void write_out(int descriptor);
+
 // Writes out what is dirty and asks the kernel to drop the file's pages, which is a request and no command: see
 // resident_bytes. Throws ProbeError(failed) when the writing fails.
 void evict(int descriptor);

@@ -20,12 +20,6 @@ std::uint64_t reduce(std::uint64_t random, std::uint64_t below) {
   return static_cast<std::uint64_t>((static_cast<Wide>(random) * below) >> 64U);
 }
 
-std::uint64_t mixed(std::uint64_t z) {
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31U);
-}
-
 }  // namespace
 
 const std::vector<std::string>& generator_names() {
@@ -42,7 +36,7 @@ OffsetStream::OffsetStream(Generator generator, bool random, std::uint64_t block
                            std::uint64_t seed)
     : generator_(generator), random_(random), blocks_(blocks), block_bytes_(block_bytes) {
   position_.seed = seed;
-  for (unsigned i = 0; i < 4; ++i) position_.state[i] = mixed((seed + 1) * 0x9E3779B97F4A7C15U + i);
+  for (unsigned i = 0; i < 4; ++i) position_.state[i] = finalised((seed + 1) * 0x9E3779B97F4A7C15U + i);
   offsets_.resize(generator == Generator::precomputed ? kTable : kOffsetChunk);
   if (generator != Generator::precomputed) return;
   for (std::size_t i = 0; i < kTable; ++i) {
@@ -72,7 +66,7 @@ OffsetStream::Chunk OffsetStream::next(std::size_t count) {
 OffsetStream::Chunk OffsetStream::next_of_table(std::size_t count) {
   if (position_.at + count > kTable) {
     position_.next_block =
-        random_ ? reduce(mixed(++position_.seed), blocks_) : (position_.next_block + position_.at) % blocks_;
+        random_ ? reduce(finalised(++position_.seed), blocks_) : (position_.next_block + position_.at) % blocks_;
     position_.at = 0;
     position_.base = position_.next_block * block_bytes_;
   }

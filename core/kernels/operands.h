@@ -5,15 +5,19 @@
 
 namespace nameplate {
 
-// SplitMix64 (Steele, Lea, Flood 2014).
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the result depends on all of `z`.
+inline std::uint64_t finalised(std::uint64_t z) {
+  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+  return z ^ (z >> 31U);
+}
+
+// SplitMix64.
 class OperandSource {
  public:
   std::uint64_t next() {
     state_ += 0x9E3779B97F4A7C15U;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-    return z ^ (z >> 31U);
+    return finalised(state_);
   }
 
   // Uniform in [low, high).

@@ -116,7 +116,6 @@ class DiskBlock final : public Probe {
   bool first_ = false;
   bool is_device_ = false;
   unsigned threads_ = 0;
-  double rate_ = 0;
   std::int64_t size_ = 0;
   std::uint64_t share_ = 0;  // bytes of each worker
   std::string place_;        // as an absolute path
@@ -153,8 +152,8 @@ void DiskBlock::read_parameters(const Parameters& parameters, const Machine& mac
   const bool reads_cold = cache_ == Cache::cold && settings_.op == IoOp::read;
   first_ = parameters.word_if_given("pass").value_or(reads_cold ? "first" : "again") == "first";
   threads_ = static_cast<unsigned>(parameters.count_if_given("threads").value_or(machine.default_threads()));
-  rate_ = static_cast<double>(parameters.count_if_given("rate").value_or(0));
-  settings_.interval_s = rate_ > 0 ? threads_ / rate_ : 0;
+  const auto rate = static_cast<double>(parameters.count_if_given("rate").value_or(0));
+  settings_.interval_s = rate > 0 ? threads_ / rate : 0;
   settings_.timed_every = settings_.block_bytes < kTimedEach_bytes && !settings_.direct ? kTimedOneIn : 1;
   size_ = parameters.count("size");
   is_device_ = parameters.has("read_device");
@@ -236,11 +235,11 @@ std::vector<Target> DiskBlock::targets() const {
 
 void DiskBlock::check_alignment() const {
   if (!settings_.direct) return;
-  const auto rules = direct_rules(targets().front().descriptor);
-  if (!rules) refuse(fmt::format("cache=direct: {} has no O_DIRECT", system_.type));
-  if (settings_.block_bytes % rules->offset_alignment != 0) {
+  const auto alignment = direct_alignment(targets().front().descriptor);
+  if (!alignment) refuse(fmt::format("cache=direct: {} has no O_DIRECT", system_.type));
+  if (settings_.block_bytes % *alignment != 0) {
     refuse(fmt::format("block={} cache=direct: O_DIRECT takes multiples of {} bytes here", settings_.block_bytes,
-                       rules->offset_alignment));
+                       *alignment));
   }
 }
 
@@ -288,10 +287,12 @@ void DiskBlock::prepare() {
     if (empties()) file->empty(library_->maps_file);
   }
   for (const Target& target : targets()) {
-    // What earlier samples left to be written must not slow this one down.
-    if (writes() && !settings_.direct) fdatasync(target.descriptor);
-    if (evicts()) evict(target.descriptor);
-    if (evicts() && cache_ == Cache::warm) warm(target.descriptor, target.bytes);
+    if (evicts()) {
+      evict(target.descriptor);
+      if (cache_ == Cache::warm) warm(target.descriptor, target.bytes);
+    } else if (writes() && !settings_.direct) {
+      write_out(target.descriptor);  // what earlier samples left must not slow this one down
+    }
   }
 }
 
@@ -355,14 +356,14 @@ Prepared DiskBlock::describe(const Parameters& parameters, const Machine& machin
   if (!is_device_) prepared.resolved.set("file", place_);
   const auto link = link_of(*root_, system_);
   const auto extents = files_.empty() ? std::nullopt : read_extents(files_.front()->descriptor());
-  const auto rules = direct_rules(targets().front().descriptor);
+  const auto alignment = direct_alignment(targets().front().descriptor);
   prepared.facts = {static_cast<double>(size_),
                     static_cast<double>(machine.memory.total_bytes),
                     Clock::get().info().cost_s,
                     static_cast<double>(settings_.timed_every),
                     parts_.front().io->has_registered_buffers() ? 1.0 : 0.0,
                     link ? link->bytes_per_s : 0,
-                    rules ? static_cast<double>(rules->offset_alignment) : 0,
+                    alignment ? static_cast<double>(*alignment) : 0,
                     extents ? static_cast<double>(extents->count) : -1,
                     extents ? static_cast<double>(extents->unwritten_bytes) : -1,
                     system_.is_memory ? 1.0 : 0.0};
@@ -395,7 +396,9 @@ ProbeInfo info() {
           {op,
            choice("pattern", "order of the blocks: stride takes every 17th, record the same one again and again",
                   pattern_names(), "sequential"),
-           automatic_choice("pass", "first: before each sample nothing was written (or read) yet; again: all was",
+           automatic_choice("pass",
+                            "first: each sample writes into an emptied file, or reads one brought into the cache anew; "
+                            "again: as it stands",
                             {"first", "again"}, "first where cache=cold and op=read, else again"),
            size("block", "of one operation", 1, kLargestFile, "4KiB"), threads_parameter(),
            choice("library", "how a program asks for a block", io_library_names(), "pread"),

@@ -247,7 +247,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     utilisation: float
     oversubscribed: bool
     facts: dict[str, float]
-    labels: dict[str, str] = {}
     remarks: list[str] = []
     evidence: dict[str, float] = {}
     is_detail: bool = False

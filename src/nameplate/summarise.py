@@ -179,7 +179,7 @@ class _Figures:
             id=experiment, summary=summary, better=self._metric.better, rated=rated,
             efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
             round_values=self._rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
-            facts=self._outcome.facts, labels=self._outcome.labels,
+            facts=self._outcome.facts,
             remarks=self._probe.remarks(self._cells[-1], self._samples), is_detail=self._metric.is_detail,
             evidence=self._probe.evidence(self._cells[-1], self._samples),
         )  # fmt: skip
