@@ -10,7 +10,18 @@ import altair as alt
 
 from nameplate.model import Result, Value
 from nameplate.probes._grid import labels
-from nameplate.report.charts import HEIGHT, Chart, Point, chunks, definition, legend, log_axis, rounded
+from nameplate.report.charts import (
+    HEIGHT,
+    Chart,
+    Point,
+    chunks,
+    definition,
+    interval_of,
+    legend,
+    lines_with_intervals,
+    log_axis,
+    rounded,
+)
 from nameplate.report.format import scale
 from nameplate.units import size_text
 
@@ -115,9 +126,7 @@ def _chart(title: str, lines: Sequence[Line], name: str, is_joined: bool) -> Cha
 
 def _point(label: str, place: str, result: Result, factor: float) -> Point:
     row = result.summary
-    low, high = row.ci or (None, None)
-    interval = {} if low is None or high is None else {"low": rounded(low / factor), "high": rounded(high / factor)}
-    return {"line": label, "place": place, "value": rounded((row.value or 0.0) / factor), **interval}
+    return {"line": label, "place": place, "value": rounded((row.value or 0.0) / factor), **interval_of(row, factor)}
 
 
 def _spec(points: list[Point], names: list[str], order: list[str], titles: tuple[str, str], is_joined: bool
@@ -129,20 +138,13 @@ def _spec(points: list[Point], names: list[str], order: list[str], titles: tuple
     )
     y = alt.Y("value:Q", title=titles[1], scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
-    lines = alt.Scale(domain=names)
-    key = legend(names)
-    colour = alt.Color("line:N", scale=lines, legend=None)
-    measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
-    shown = [alt.Tooltip("place:N", title=titles[0]), alt.Tooltip("value:Q", title=titles[1]), "low:Q", "high:Q"]
-    joined = [measured.mark_line(strokeWidth=1.6).encode(color=colour)] if is_joined else []
-    layers = [
-        measured.mark_rule(strokeWidth=1, opacity=0.6).transform_filter("isValid(datum.low)")
-        .encode(y=alt.Y("low:Q", title=titles[1]), y2="high:Q", color=colour),
-        *joined,
-        measured.mark_point(filled=True, size=60, opacity=1).encode(
-            alt.Color("line:N", scale=lines, legend=key),
-            alt.Shape("line:N", scale=lines, legend=key),
-            tooltip=["line:N", *shown] if len(names) > 1 else shown,
-        ),
-    ]  # fmt: skip
+    shown: list[Any] = [
+        "line:N",
+        alt.Tooltip("place:N", title=titles[0]),
+        alt.Tooltip("value:Q", title=titles[1]),
+        "low:Q",
+        "high:Q",
+    ]
+    measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y, tooltip=shown if len(names) > 1 else shown[1:])
+    layers = lines_with_intervals(measured, names, legend(names), titles[1], is_joined)
     return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), HEIGHT)

@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 
 import altair as alt
 
-from nameplate.model import Result, Value
+from nameplate.model import Result, Summary, Value
 from nameplate.report.format import parameters
+
+_POINT = 36
 
 Point: TypeAlias = dict[str, str | float]
 
@@ -78,6 +80,27 @@ def legend(labels: Sequence[str], above: int = 0) -> alt.Legend | None:
     columns = 2 if max(map(len, labels)) <= SHORT_LABEL else 1
     shown = alt.Legend(title=None, orient="top", columns=columns, columnPadding=18, labelLimit=320, offset=10 + above)
     return shown if len(labels) > 1 else None
+
+
+def interval_of(row: Summary, factor: float) -> dict[str, float]:
+    """``low`` and ``high`` of a point, where its value has an interval."""
+    return {"low": rounded(row.ci[0] / factor), "high": rounded(row.ci[1] / factor)} if row.ci else {}
+
+
+def lines_with_intervals(
+    measured: Any, names: Sequence[str], key: alt.Legend | None, heading: str, is_joined: bool = True
+) -> list[Any]:
+    """The layers of points by ``line``: the interval of each as a bar, the line, and the points with the legend."""
+    lines = alt.Scale(domain=list(names))
+    colour = alt.Color("line:N", scale=lines, legend=None)
+    bars = measured.mark_rule(strokeWidth=1, opacity=0.6).transform_filter("isValid(datum.low)")
+    joined = [measured.mark_line(strokeWidth=1.6).encode(color=colour)] if is_joined else []
+    points = measured.mark_point(filled=True, size=_POINT, opacity=1)
+    return [
+        bars.encode(y=alt.Y("low:Q", title=heading), y2="high:Q", color=colour),
+        *joined,
+        points.encode(alt.Color("line:N", scale=lines, legend=key), alt.Shape("line:N", scale=lines, legend=key)),
+    ]
 
 
 def lines_along(results: Sequence[Result], swept: str) -> list[list[Result]]:

@@ -11,7 +11,19 @@ import altair as alt
 
 from nameplate.model import Result
 from nameplate.report.cells import is_derived
-from nameplate.report.charts import Chart, Point, chunks, definition, labels_of, legend, lines_along, log_axis, rounded
+from nameplate.report.charts import (
+    Chart,
+    Point,
+    chunks,
+    definition,
+    interval_of,
+    labels_of,
+    legend,
+    lines_along,
+    lines_with_intervals,
+    log_axis,
+    rounded,
+)
 from nameplate.report.format import count, scale
 from nameplate.report.repeat import sweep_command
 from nameplate.units import size_text
@@ -113,14 +125,12 @@ def _caption(points: Sequence[Point], sizes: Sequence[int], ends: Sequence[Level
 
 def _point(label: str, result: Result, factor: float) -> Point:
     row = result.summary
-    low, high = row.ci or (None, None)
-    interval = {} if low is None or high is None else {"low": rounded(low / factor), "high": rounded(high / factor)}
     return {
         "line": label,
         "size": _size(result),
         "at": size_text(_size(result)),
         "value": rounded((row.value or 0.0) / factor),
-        **interval,
+        **interval_of(row, factor),
     }
 
 
@@ -133,23 +143,19 @@ def _spec(
               axis=alt.Axis(values=_sizes_on_axis(*sizes), labelExpr=_SIZE_LABEL))  # fmt: skip
     y = alt.Y("value:Q", title=title, scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
-    lines = alt.Scale(domain=labels)
     marks = _marks(ends, sizes)
     key = legend(labels, max((int(mark["lift"]) + _LINE_OF_NAMES for mark in marks), default=0))
-    colour = alt.Color("line:N", scale=lines, legend=None)
-    measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
-    tooltip = ["line:N", alt.Tooltip("at:N", title="size"), alt.Tooltip("value:Q", title=title), "low:Q", "high:Q"]
-    layers = [
-        *_ends_marked(marks),
-        measured.mark_rule(strokeWidth=1, opacity=0.6).transform_filter("isValid(datum.low)")
-        .encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=colour),
-        measured.mark_line(strokeWidth=1.6).encode(color=colour),
-        measured.mark_point(filled=True, size=26, opacity=1).encode(
-            alt.Color("line:N", scale=lines, legend=key),
-            alt.Shape("line:N", scale=lines, legend=key),
-            tooltip=tooltip if len(labels) > 1 else tooltip[1:],
-        ),
-    ]  # fmt: skip
+    shown: list[Any] = [
+        "line:N",
+        alt.Tooltip("at:N", title="size"),
+        alt.Tooltip("value:Q", title=title),
+        "low:Q",
+        "high:Q",
+    ]
+    measured = alt.Chart(alt.InlineData(values=points)).encode(
+        x=x, y=y, tooltip=shown if len(labels) > 1 else shown[1:]
+    )
+    layers = [*_ends_marked(marks), *lines_with_intervals(measured, labels, key, title)]
     return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), _HEIGHT)
 
 
