@@ -12,6 +12,8 @@
 #include "machine/machine.h"
 #include "measure/clock.h"
 #include "measure/sampler.h"
+#include "net/remote_session.h"
+#include "net/serve.h"
 #include "probe/error.h"
 #include "probe/registry.h"
 #include "record/header.h"
@@ -93,6 +95,45 @@ void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+// What `serve` takes; `key_file` is read, or made, when everything else is known to be right.
+struct ServeWords {
+  nameplate::ServeOptions options;
+  std::string key_file;
+  std::string new_key_file;
+};
+
+CLI::App* add_serve(CLI::App& app, ServeWords& words) {
+  CLI::App* serve = app.add_subcommand("serve", "be the peer of another machine's network probes");
+  nameplate::PeerOptions& peer = words.options.peer;
+  serve->add_option("--listen", peer.listen.host, "the address to listen at; others than this machine need a key")
+      ->capture_default_str();
+  serve->add_option("--port", peer.listen.port, "TCP and UDP; 0: any free one")->capture_default_str();
+  serve->add_option("--key-file", words.key_file, "the shared key; else NAMEPLATE_KEY in the environment");
+  serve->add_option("--new-key", words.new_key_file, "write a new key to this file, and end");
+  serve->add_option("--most-bytes", peer.session.bytes, "that one session may move")->capture_default_str();
+  serve->add_option("--most-seconds", peer.session.seconds, "that one session may last")->capture_default_str();
+  serve->add_option("--most-sessions", peer.most_sessions, "at once")->capture_default_str();
+  serve->add_option("--user", words.options.user, "whose rights are kept when root starts it")->capture_default_str();
+  serve->add_option("--cpus", peer.cpus, "")->delimiter(',')->group("");
+  serve->add_option("--announce", words.options.announce, "")->group("");
+  return serve;
+}
+
+void serve(ServeWords& words) {
+  if (!words.new_key_file.empty()) {
+    nameplate::write_new_key(words.new_key_file);
+    return;
+  }
+  words.options.peer.key = nameplate::find_key(words.key_file);
+  nameplate::serve(words.options);
+}
+
+void use_peer(const std::string& peer, const std::string& key_file) {
+  const auto place = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
+  if (!place) nameplate::fail("--peer " + peer + " is no HOST, HOST:PORT or [ADDRESS]:PORT");
+  nameplate::PeerAccess::get().use(*place, nameplate::find_key(key_file));
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Measures: one JSON request a line on standard input, JSON records on standard output.",
                "nameplate-core");
@@ -101,16 +142,27 @@ int run(int argc, char** argv) {
   bool die_with_parent = false;
   int keeper = -1;
   std::string directory = "/";
+  std::string peer;
+  std::string key_file;
+  ServeWords serve_words;
   app.add_flag("--describe", show_probes, "print every probe with its parameters, and end");
   app.add_flag("--machine", show_machine, "print what is known about the machine, and end");
   app.add_option("--root", directory, "read the machine below this directory instead of / (a recorded machine)")
       ->check(CLI::ExistingDirectory);
   app.add_flag("--die-with-parent", die_with_parent, "end when the process that started this one ends");
   app.add_option("--keeper", keeper, "an open socket of the program that keeps this one's files from round to round");
+  app.add_option("--peer", peer, "HOST[:PORT] of the network probes' peer; default: one of its own on this machine");
+  app.add_option("--key-file", key_file, "the key shared with that peer; else NAMEPLATE_KEY in the environment");
+  const CLI::App* serve_command = add_serve(app, serve_words);
   app.set_version_flag("--version", nameplate::version());
   CLI11_PARSE(app, argc, argv);
 
   if (die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (serve_command->parsed()) {
+    serve(serve_words);
+    return 0;
+  }
+  if (!peer.empty()) use_peer(peer, key_file);
   install_signal_handlers();
   if (keeper >= 0) nameplate::KeptFiles::get().connect(keeper);
   const nameplate::RecordWriter writer(STDOUT_FILENO);

@@ -12,8 +12,8 @@
 #include <cerrno>
 
 #include "disk/io.h"
-#include "disk/pace.h"
 #include "measure/clock.h"
+#include "measure/pace.h"
 
 namespace nameplate {
 

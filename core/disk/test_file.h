@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "disk/descriptor.h"
+#include "machine/descriptor.h"
 
 namespace nameplate {
 

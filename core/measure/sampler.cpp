@@ -270,7 +270,8 @@ void Experiment::flush() {
 
 bool Experiment::oversubscribed() const {
   const auto threads = prepared_.resolved.count_if_given("threads");
-  return threads && *threads > static_cast<std::int64_t>(machine_.topology.allowed.cpus.size());
+  return prepared_.shares_cpus ||
+         (threads && *threads > static_cast<std::int64_t>(machine_.topology.allowed.cpus.size()));
 }
 
 void Experiment::write_outcome(Ending ending, const std::string& reason) {

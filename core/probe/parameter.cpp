@@ -70,6 +70,13 @@ Value read_size(const Parameter& parameter, const std::string& text) {
   return *bytes;
 }
 
+Value read_bit_rate(const Parameter& parameter, const std::string& text) {
+  const auto bits_per_s = parse_bit_rate(text);
+  if (!bits_per_s) reject(parameter, text, "a rate such as 100Mbit/s or 1Gbit/s");
+  check_range(parameter, static_cast<double>(*bits_per_s), text);
+  return *bits_per_s;
+}
+
 Value read_duration(const Parameter& parameter, const std::string& text) {
   const auto seconds = parse_duration(text);
   if (!seconds) reject(parameter, text, "a duration such as 10ms or 2s");
@@ -83,7 +90,8 @@ Value read_value(const Parameter& parameter, const std::string& text) {
     case ParameterType::integer: return read_integer(parameter, text);
     case ParameterType::size: return read_size(parameter, text);
     case ParameterType::duration: return read_duration(parameter, text);
-    case ParameterType::path: return text;
+    case ParameterType::text: return text;
+    case ParameterType::bit_rate: return read_bit_rate(parameter, text);
   }
   fail("unknown parameter type");
 }
@@ -91,7 +99,7 @@ Value read_value(const Parameter& parameter, const std::string& text) {
 }  // namespace
 
 std::string to_string(ParameterType type) {
-  constexpr std::array<const char*, 5> kNames = {"choice", "integer", "size", "duration", "path"};
+  constexpr std::array<const char*, 6> kNames = {"choice", "integer", "size", "duration", "text", "bit_rate"};
   return kNames.at(static_cast<std::size_t>(type));
 }
 
@@ -135,9 +143,23 @@ Parameter size(std::string name, std::string summary, double minimum, double max
 }
 
 Parameter automatic_size(std::string name, std::string summary, double minimum, double maximum, std::string automatic) {
-  Parameter parameter = size(std::move(name), std::move(summary), minimum, maximum, "");
+  Parameter parameter = automatic_integer(std::move(name), std::move(summary), minimum, maximum, std::move(automatic));
+  parameter.type = ParameterType::size;
+  return parameter;
+}
+
+Parameter automatic_integer(std::string name, std::string summary, double minimum, double maximum,
+                            std::string automatic) {
+  Parameter parameter = integer(std::move(name), std::move(summary), minimum, maximum, "");
   parameter.default_value = std::nullopt;
   parameter.automatic = std::move(automatic);
+  return parameter;
+}
+
+Parameter automatic_bit_rate(std::string name, std::string summary, double minimum, double maximum,
+                             std::string automatic) {
+  Parameter parameter = automatic_integer(std::move(name), std::move(summary), minimum, maximum, std::move(automatic));
+  parameter.type = ParameterType::bit_rate;
   return parameter;
 }
 
@@ -147,9 +169,9 @@ Parameter duration(std::string name, std::string summary, double minimum, double
   return parameter;
 }
 
-Parameter path(std::string name, std::string summary, std::string automatic) {
+Parameter automatic_text(std::string name, std::string summary, std::string automatic) {
   return {.name = std::move(name),
-          .type = ParameterType::path,
+          .type = ParameterType::text,
           .summary = std::move(summary),
           .choices = {},
           .percent_of = {},
@@ -159,11 +181,8 @@ Parameter path(std::string name, std::string summary, std::string automatic) {
 
 Parameter threads_parameter() {
   constexpr double kMostThreads = 4096;
-  Parameter parameter = integer("threads", "workers; more than there are cores is allowed and flagged oversubscribed",
-                                1, kMostThreads, "");
-  parameter.default_value = std::nullopt;
-  parameter.automatic = "one per physical core that the affinity mask and the cgroup quota allow";
-  return parameter;
+  return automatic_integer("threads", "workers; more than there are cores is allowed and flagged oversubscribed", 1,
+                           kMostThreads, "one per physical core that the affinity mask and the cgroup quota allow");
 }
 
 std::pair<std::string, std::optional<int>> split_percent(const std::string& word) {
@@ -191,13 +210,26 @@ nlohmann::json Parameters::to_json() const {
   return result;
 }
 
+namespace {
+
+// Of a value in units: whole, and small enough to be exact.
+std::optional<std::int64_t> whole(std::optional<double> value) {
+  constexpr double kExactIntegers = 0x1p53;
+  if (!value || *value > kExactIntegers || std::floor(*value) != *value) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
+
+}  // namespace
+
 std::optional<std::int64_t> parse_size(std::string_view text) {
   static const Units kUnits = {{"", 1},      {"B", 1},        {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
                                {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
-  const auto bytes = parse_with_unit(text, kUnits);
-  constexpr double kExactIntegers = 0x1p53;
-  if (!bytes || *bytes > kExactIntegers || std::floor(*bytes) != *bytes) return std::nullopt;
-  return static_cast<std::int64_t>(*bytes);
+  return whole(parse_with_unit(text, kUnits));
+}
+
+std::optional<std::int64_t> parse_bit_rate(std::string_view text) {
+  static const Units kUnits = {{"", 1}, {"bit/s", 1}, {"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}};
+  return whole(parse_with_unit(text, kUnits));
 }
 
 std::optional<double> parse_duration(std::string_view text) {
@@ -232,7 +264,7 @@ nlohmann::json to_json(const Parameter& parameter) {
   if (parameter.type == ParameterType::choice) {
     result["choices"] = parameter.choices;
     if (!parameter.percent_of.empty()) result["percent_of"] = parameter.percent_of;
-  } else if (parameter.type != ParameterType::path) {
+  } else if (parameter.type != ParameterType::text) {
     result["minimum"] = parameter.minimum;
     result["maximum"] = parameter.maximum;
   }

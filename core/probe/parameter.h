@@ -18,7 +18,8 @@ enum class ParameterType {
   integer,   // a whole number in [minimum, maximum]
   size,      // bytes: 8, 8KiB, 80MB (KB/MB/GB are 10^3, KiB/MiB/GiB 2^10)
   duration,  // seconds: 10ms, 2s
-  path,      // of a file or directory
+  text,      // whatever it is: the path of a file, a name
+  bit_rate,  // bits per second: 100Mbit/s
 };
 
 std::string to_string(ParameterType type);
@@ -42,7 +43,11 @@ Parameter integer(std::string name, std::string summary, double minimum, double 
 Parameter size(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
 Parameter automatic_size(std::string name, std::string summary, double minimum, double maximum, std::string automatic);
 Parameter duration(std::string name, std::string summary, double minimum, double maximum, std::string default_value);
-Parameter path(std::string name, std::string summary, std::string automatic);
+Parameter automatic_integer(std::string name, std::string summary, double minimum, double maximum,
+                            std::string automatic);
+Parameter automatic_text(std::string name, std::string summary, std::string automatic);
+Parameter automatic_bit_rate(std::string name, std::string summary, double minimum, double maximum,
+                             std::string automatic);
 // The `threads` parameter that every threaded probe shares: by default one worker per physical core allowed.
 Parameter threads_parameter();
 
@@ -70,6 +75,9 @@ class Parameters {
 
 // Bytes of "8KiB", "80MB", "1.5GiB" or "4096". Nothing for text that is not a size or not a whole number of bytes.
 std::optional<std::int64_t> parse_size(std::string_view text);
+
+// Bits per second of "100Mbit/s" or "1.5Gbit/s". Nothing for text that is none, or not a whole number of them.
+std::optional<std::int64_t> parse_bit_rate(std::string_view text);
 
 // Seconds of "10ms", "2s", "1.5min" or "0.25". Nothing for text that is not a duration.
 std::optional<double> parse_duration(std::string_view text);

@@ -53,6 +53,8 @@ struct Prepared {
   std::optional<std::uint64_t> repetitions = {};  // of every sample, where they are given and not calibrated
   // A sample must not have more, because `prepare` makes ready for no more; such an experiment cannot be a series.
   std::optional<std::uint64_t> most_repetitions = {};
+  // The probe's own threads elsewhere take turns with its workers: it is oversubscribed, whatever `threads` says.
+  bool shares_cpus = false;
   std::map<std::string, std::string> labels = {};  // what is known in words: {"filesystem", "ext4"}
 };
 

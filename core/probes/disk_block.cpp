@@ -376,13 +376,6 @@ Prepared DiskBlock::describe(const Parameters& parameters, const Machine& machin
   return prepared;
 }
 
-Parameter optional_integer(std::string name, std::string summary, double most, std::string automatic) {
-  Parameter parameter = integer(std::move(name), std::move(summary), 1, most, "");
-  parameter.default_value = std::nullopt;
-  parameter.automatic = std::move(automatic);
-  return parameter;
-}
-
 ProbeInfo info() {
   Parameter op = choice("op",
                         "readwrite reads a block and writes it back; readwrite:70 reads in 70 % of the operations and "
@@ -411,14 +404,15 @@ ProbeInfo info() {
            choice("layout", "shared: each thread has its equal part of one file; or a file for each",
                   {"shared", "file-per-thread"}, "shared"),
            size("size", "of all files together", 1, kLargestFile, "300MB"),
-           path("file", "the directory to measure in, or a new file there; nothing existing is touched",
-                "the present directory"),
-           path("read_device", "a block device to read, and never to write, instead of a file (--read-device)", "none"),
-           optional_integer("rate",
-                            "operations a second of all threads, begun when planned and not when the last one ended",
-                            kMostRate, "as fast as possible"),
-           optional_integer("passes", "over each thread's part in a sample", kMostPasses,
-                            "as much as fills a sample's time")},
+           automatic_text("file", "the directory to measure in, or a new file there; nothing existing is touched",
+                          "the present directory"),
+           automatic_text("read_device",
+                          "a block device to read, and never to write, instead of a file (--read-device)", "none"),
+           automatic_integer("rate",
+                             "operations a second of all threads, begun when planned and not when the last one ended",
+                             1, kMostRate, "as fast as possible"),
+           automatic_integer("passes", "over each thread's part in a sample", 1, kMostPasses,
+                             "as much as fills a sample's time")},
       .counters = {{"resident_before_bytes", "B", "of the file in the page cache before the sample; -1: not known",
                     Combine::last},
                    {"resident_after_bytes", "B", "and after it", Combine::last},

@@ -1,4 +1,4 @@
-"""The levels of a memory hierarchy, from a curve of latency or rate against working-set size. Pure functions.
+"""What a curve of measured values tells: the levels of a memory hierarchy, and the MTU of a path. Pure functions.
 
 A level is a plateau of the curve (``plateaus.py`` lays them). Its effective size is where the curve leaves the plateau.
 """
@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -124,3 +125,102 @@ def _over_rounds(values: Sequence[Sequence[float]]) -> tuple[float, tuple[float,
     if interval is None:
         return median(rounds), (min(map(min, values)), max(map(max, values)))
     return median(rounds), (interval.low, interval.high)
+
+
+@dataclass(frozen=True)
+class Mtu:
+    """The MTU that explains the times of datagrams best, in bytes, and those that explain them as well."""
+
+    mtu_bytes: float
+    interval: tuple[float, float]
+
+
+# Headers of IPv4 and UDP (RFC 791, RFC 768); every fragment but the last holds a multiple of eight bytes.
+_IP_HEADER, _UDP_HEADER, _FRAGMENT_UNIT = 20, 8, 8
+_SMALLEST_MTU = 576
+_PERMUTATIONS = 200
+_BOOTSTRAPS = 100
+_MTU_P = 0.01
+_WIDEST_MTU = 0.1
+_FEWEST_OF_A_KIND = 3
+_NEGLIGIBLE = 1e-9
+
+
+def fragments_of(payload: int, mtu: int) -> int:
+    """How many IPv4 packets a datagram with so many bytes of payload takes."""
+    whole = (mtu - _IP_HEADER) // _FRAGMENT_UNIT * _FRAGMENT_UNIT
+    beyond_last = payload + _UDP_HEADER - (mtu - _IP_HEADER)
+    return 1 + max(0, math.ceil(beyond_last / whole))
+
+
+def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Mtu | None:
+    """The MTU by which the times of datagrams, several of each payload, are explained best.
+
+    Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU by least squares over the shortest
+    time of each payload: whatever disturbs a round makes it longer. None where fragments explain no more than chance
+    would, by a permutation test of the straight line's residuals at 1 %, and where the interval is wide. It holds every
+    MTU that cuts these payloads alike, and what a bootstrap over the rounds gives.
+    """
+    cuts: dict[tuple[int, ...], list[int]] = {}
+    for mtu in range(_SMALLEST_MTU, max(payloads) + _IP_HEADER + _UDP_HEADER):
+        cuts.setdefault(tuple(fragments_of(payload, mtu) for payload in payloads), []).append(mtu)
+    # Each kind of datagram, whole and cut, must have been seen more than once.
+    cuts = {
+        cut: mtus for cut, mtus in cuts.items() if _FEWEST_OF_A_KIND <= cut.count(1) <= len(cut) - _FEWEST_OF_A_KIND
+    }
+    if not cuts:
+        return None
+    alike = list(cuts.values())
+    line = np.linalg.qr(np.column_stack([np.ones(len(payloads)), payloads]))[0]
+    cost = [_Cost.of(line, np.array(cut, dtype=float)) for cut in cuts]
+
+    def explained(times: Any) -> Any:
+        """How much of the times' squares the fragments of each MTU explain beyond the line."""
+        rest = times - line @ (line.T @ times)
+        return np.array([each.explained(rest) for each in cost])
+
+    source = np.random.default_rng(seed)
+    times = np.array([min(values) for values in rounds])
+    found = explained(times)
+    residuals = times - line @ (line.T @ times)
+    by_chance = sum(explained(source.permutation(residuals)).max() >= found.max() for _ in range(_PERMUTATIONS))
+    if (by_chance + 1) / (_PERMUTATIONS + 1) >= _MTU_P:
+        return None
+    best = alike[int(found.argmax())]
+    again = []
+    for _ in range(_BOOTSTRAPS):
+        drawn = np.array([min(source.choice(values, len(values))) for values in rounds])
+        again.append(_middle(alike[int(explained(drawn).argmax())]))
+    low, high = np.percentile(again, [2.5, 97.5])
+    interval = min(float(low), best[0]), max(float(high), best[-1])
+    is_wide = interval[1] - interval[0] > _WIDEST_MTU * _middle(best)
+    return None if is_wide else Mtu(_middle(best), interval)
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """What the number of fragments, and their being more than one, add to a straight line; neither saves any time."""
+
+    columns: Any
+    solution: Any
+
+    @classmethod
+    def of(cls, line: Any, fragments: Any) -> _Cost:
+        """Of one way to cut all payloads."""
+        columns = np.column_stack([fragments > 1, fragments]).astype(float)
+        columns -= line @ (line.T @ columns)
+        return cls(columns, np.linalg.pinv(columns))
+
+    def explained(self, rest: Any) -> float:
+        """Of the squares of what the line leaves over."""
+        weights = self.solution @ rest
+        if weights.min() >= 0:
+            return float(rest @ (self.columns @ weights))
+        alone = np.maximum(self.columns.T @ rest, 0.0) ** 2
+        squares = np.sum(self.columns**2, axis=0)
+        return float(np.max(np.divide(alone, squares, out=np.zeros(2), where=squares > _NEGLIGIBLE)))
+
+
+def _middle(mtus: Sequence[int]) -> float:
+    """Of MTUs that cut the same payloads alike."""
+    return (mtus[0] + mtus[-1]) / 2

@@ -148,13 +148,15 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A nameplate value in SI base units, and where it comes from; without a value, why there is none.
 
     ``is_ceiling`` is False for a value that a healthy machine may pass: a base clock below its turbo.
-    ``can_be_given`` is False for a figure that no ``--rated`` value is meant for: what a cache delivers.
+    ``can_be_given`` is False for a figure that no ``--rated`` value is meant for: what a cache delivers. ``times`` is
+    how many times a given one counts: twice for a link that is used in both directions.
     """
 
     value: float | None
     source: str
     is_ceiling: bool = True
     can_be_given: bool = True
+    times: int = 1
 
 
 class Run(Record, frozen=True, kw_only=True):

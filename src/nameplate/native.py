@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sysconfig
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -110,13 +110,18 @@ def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict
 class CoreProcess:
     """One nameplate-core process: its header is read when it starts."""
 
-    def __init__(self, on_record: OnRecord, nice: int = 0, keeper: Keeper | None = None) -> None:
-        """Files that it makes are kept by ``keeper`` for the next one. Raises CoreError when it does not start."""
+    def __init__(
+        self, on_record: OnRecord, nice: int = 0, keeper: Keeper | None = None, options: Sequence[str] = ()
+    ) -> None:
+        """Files that it makes are kept by ``keeper`` for the next one; ``options`` are further ones of nameplate-core.
+
+        Raises CoreError when it does not start.
+        """
         path = core_path()
         self._keeper = keeper or Keeper()
         with self._keeper.lend() as lent:
             self._process = subprocess.Popen(
-                [path, "--die-with-parent", "--keeper", str(lent.fileno())],
+                [path, "--die-with-parent", "--keeper", str(lent.fileno()), *options],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

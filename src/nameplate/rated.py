@@ -52,6 +52,8 @@ def parse_rated(lines: Iterable[str]) -> dict[str, float]:
             value, unit = parse_quantity(text.strip())
             if value <= 0:
                 raise UsageError(f"'{part.strip()}' is not a rated value: it must be more than 0")
+            if unit == "bit/s":  # as networks are rated; what is measured is counted in bytes
+                value, unit = value / 8, "B/s"
             result[f"{key.strip()} {unit}"] = value
     return result
 
@@ -136,6 +138,14 @@ def disk_link(bytes_per_s: float, name: str) -> Rated:
     if bytes_per_s > 0:
         return Rated(bytes_per_s, f"{name}, without its coding")
     return Rated(None, "the system shows no link to the device (usual in a guest); give one with --rated disk=3.5GB/s")
+
+
+def network_link(bytes_per_s: float, interface: str) -> Rated:
+    """What the interface to the peer states as its speed."""
+    if bytes_per_s > 0:
+        return Rated(bytes_per_s, f"speed of {interface}, without the headers' share")
+    who = interface or "the interface"
+    return Rated(None, f"{who} states no speed (usual in a guest); give one with --rated net=10Gbit/s")
 
 
 def memory_bandwidth(machine: Mapping[str, Any]) -> Rated:

@@ -151,6 +151,12 @@ def is_disturbed(sample: Sample, oversubscribed: bool, usual_burst_s: float) -> 
     return taken or slowed or (preempted and not oversubscribed)
 
 
+def _times(given: Rated, times: int) -> Rated:
+    if times == 1 or given.value is None:
+        return given
+    return msgspec.structs.replace(given, value=given.value * times, source=f"{given.source}, {times} directions")
+
+
 class _Figures:
     """One metric of one experiment over its rounds."""
 
@@ -194,7 +200,7 @@ class _Figures:
             self._probe.rated(self._metric, cell, m.samples)
             for cell, m in zip(self._cells, self._measurements, strict=True)
         ]
-        ceilings = [given if given and ceiling.can_be_given else ceiling for ceiling in ceilings]
+        ceilings = [_times(given, c.times) if given and c.can_be_given else c for c in ceilings]
         known = [(value, c.value, c) for value, c in zip(self._rounds, ceilings, strict=True) if c.value is not None]
         if 2 * len(known) <= len(ceilings):
             return next(c for c in ceilings if c.value is None), []

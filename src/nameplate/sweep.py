@@ -9,17 +9,20 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
 from nameplate.errors import UsageError
 from nameplate.model import Experiment, Value
-from nameplate.units import geometric, parse_count, parse_duration, parse_size
+from nameplate.units import geometric, parse_bit_rate, parse_count, parse_duration, parse_size
 
 MOST_VALUES = 10_000
 COARSE_STRIDE = 4
+_READERS: Mapping[str, Callable[[str], Value]] = {
+    "integer": parse_count, "size": parse_size, "duration": parse_duration, "bit_rate": parse_bit_rate,
+}  # fmt: skip
 _ROOT = re.compile(r"(\d+(?:\.\d+)?)\^\(1/(\d+)\)")
 _RANGE = re.compile(r"(.+?)\.\.(.+?)([*+])(.+)")
 
@@ -31,7 +34,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    type: Literal["choice", "integer", "size", "duration", "path"]
+    type: Literal["choice", "integer", "size", "duration", "text", "bit_rate"]
     summary: str
     default: str | None
     automatic: str
@@ -106,15 +109,14 @@ def _factor(parameter: Parameter, text: str, whole: str) -> float:
 
 
 def _one_value(parameter: Parameter, text: str) -> Value:
-    if parameter.type == "path":
+    if parameter.type == "text":
         return text
     if parameter.type == "choice":
         if text not in parameter.choices and not _is_percentage(parameter, text):
             raise UsageError(f"{parameter.name}={text} is not possible: {nearest(text, parameter.choices)}")
         return text
-    read = {"integer": parse_count, "size": parse_size, "duration": parse_duration}[parameter.type]
     try:
-        return read(text)
+        return _READERS[parameter.type](text)
     except UsageError as error:
         raise UsageError(f"{parameter.name}: {error}") from None
 
@@ -128,7 +130,7 @@ def parse_values(parameter: Parameter, text: str) -> list[Value]:
     """The values that ``text`` stands for, in its order. Raises UsageError that says what would be right."""
     values: list[Value] = []
     for part in text.split(","):
-        match = _RANGE.fullmatch(part) if parameter.type != "path" else None
+        match = _RANGE.fullmatch(part) if parameter.type != "text" else None
         values += _range_values(parameter, match, part) if match else [_one_value(parameter, part)]
     for value in values:
         if not isinstance(value, str) and not parameter.minimum <= value <= parameter.maximum:

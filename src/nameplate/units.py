@@ -80,6 +80,19 @@ def parse_count(text: str) -> int:
     return int(number)
 
 
+def parse_bit_rate(text: str) -> int:
+    """Bits per second of ``100Mbit/s``, ``1.5Gbit/s`` or a bare number. Raises UsageError."""
+    examples = "100Mbit/s or 1Gbit/s"
+    number, unit = _split(text, "a rate", examples)
+    prefix = unit.removesuffix("bit/s")
+    if prefix not in ("", "k", "M", "G") or (unit and prefix == unit):
+        raise UsageError(f"'{text}' is not a rate: write it like {examples}")
+    rate = number * int(_PREFIXES[prefix])
+    if rate.denominator != 1:
+        raise UsageError(f"'{text}' is not a whole number of bits per second")
+    return int(rate)
+
+
 def parse_quantity(text: str) -> tuple[float, str]:
     """A value with a unit, ``59.7GB/s`` or ``3.2GHz``, as (value in the base unit, base unit). Raises UsageError."""
     examples = "59.7GB/s, 10Gbit/s, 3.2GHz, 2TFLOP/s or 5us"

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
-from nameplate.fit import Curve, Level, find_levels, level_values, refine, step_across
+from nameplate.fit import Curve, Level, find_levels, find_mtu, fragments_of, level_values, refine, step_across
 from nameplate.stats import median
 from nameplate.sweep import coarse
 
@@ -395,3 +396,46 @@ def test_a_gentle_step_is_refined_by_a_lower_threshold() -> None:
     values = {size: 1.0 if size <= 21 else 1.06 for size in coarse(sizes)}
     assert refine(sizes, values) == set()
     assert refine(sizes, values, threshold=0.05) == {18, 19, 20, 22, 23, 24}
+
+
+PAYLOADS = list(range(512, 6145, 64))
+
+
+def times(mtu: int, step: float, rounds: int = 6, seed: int = 1) -> list[list[float]]:
+    """Times of datagrams, each fragment but the first costing two steps and the first cut five; noise is one-sided."""
+    source = np.random.default_rng(seed)
+    return [
+        [
+            10.0 + 0.001 * payload
+            + step * (2 * (fragments_of(payload, mtu) - 1) + 3 * (fragments_of(payload, mtu) > 1))
+            + float(source.exponential(0.3))
+            for _ in range(rounds)
+        ]
+        for payload in PAYLOADS
+    ]  # fmt: skip
+
+
+def test_fragments_are_counted_as_ip_cuts() -> None:
+    """RFC 791: 1,480 bytes behind each header of a packet of 1,500, eight of the first are UDP's."""
+    assert [fragments_of(payload, 1500) for payload in (1, 1472, 1473, 2952, 2953, 65507)] == [1, 1, 2, 2, 3, 45]
+    # 1,450 less 20 is no multiple of eight: only the last fragment may be full.
+    assert [fragments_of(payload, 1450) for payload in (1422, 1423, 2846, 2847)] == [1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("mtu", [1280, 1450, 1492, 1500, 4352])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_mtu_is_found_where_fragments_cost_time(mtu: int, seed: int) -> None:
+    found = find_mtu(PAYLOADS, times(mtu, 1.0, seed=seed))
+    assert found is not None
+    assert found.interval[0] <= mtu <= found.interval[1]
+    assert found.interval[1] - found.interval[0] <= 64
+
+
+def test_without_fragments_there_is_no_mtu() -> None:
+    found = [find_mtu(PAYLOADS, times(65535, 1.0, seed=seed)) for seed in range(12)]
+    assert sum(mtu is not None for mtu in found) <= 1  # the test's own level is 1 %
+
+
+def test_a_step_that_chance_could_make_is_none() -> None:
+    assert find_mtu(PAYLOADS, times(1500, 0.001)) is None
+    assert find_mtu(PAYLOADS[:4], times(1500, 1.0)[:4]) is None

@@ -15,7 +15,7 @@ PYTHON_ORDER = [
     "__init__", "errors", "model", "units", "sweep", "stats", "plateaus", "fit", "rated", "fitness", "store", "probes",
     "keeper", "native", "plan", "measure", "curves", "summarise", "report", "commands", "__main__",
 ]  # fmt: skip
-CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "probes", "main.cpp"]
+CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "net", "probes", "main.cpp"]
 # Headers of a higher part that a lower one may see: errors are raised everywhere.
 CORE_EXCEPTIONS = {"probe/error.h"}
 

@@ -175,7 +175,7 @@ def test_of_swept_cells_only_those_where_a_condition_holds(tmp_path: Path) -> No
 
 def test_a_sweep_that_goes_with_some_parameters_only() -> None:
     names = ("op", "pattern", "block", "library", "depth", "cache", "sync", "file")
-    words = [Parameter(name=n, type="path", summary="", default=None, automatic="x") for n in names]
+    words = [Parameter(name=n, type="text", summary="", default=None, automatic="x") for n in names]
     probes = {"disk_block": ProbeInfo("disk_block", "", [], words, [], [])}
     own = sweep_plan("disk_block", {"file": "/mnt"}, probes, {}, MACHINE).experiments
     assert len(own) > 8

@@ -187,5 +187,5 @@ def test_a_choice_with_a_percentage() -> None:
 
 
 def test_a_path_is_no_range() -> None:
-    place = Parameter(name="file", type="path", summary="", default=None, automatic="here")
+    place = Parameter(name="file", type="text", summary="", default=None, automatic="here")
     assert parse_values(place, "../a*b,/tmp") == ["../a*b", "/tmp"]

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include "disk/descriptor.h"
+#include "machine/descriptor.h"
 #include "tests/machine/fake_root.h"
 
 namespace nameplate {

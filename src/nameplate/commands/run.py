@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -48,6 +48,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     warmup: Option = None,
     series: Option = None,
     read_device: Option = None,
+    peer: Option = None,
+    key_file: Option = None,
     seed: int | None = None,
     priority: str = "normal",
     rated: Sequence[str] = (),
@@ -82,6 +84,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
         One sample per interval without a gap: 600s/1s.
     read_device
         A block device for disk_block to read, and never to write, instead of a file.
+    peer
+        HOST[:PORT] where ``nameplate serve`` runs, for the network probes; default: a peer of its own on this machine.
+    key_file
+        The key shared with that peer; default: NAMEPLATE_KEY in the environment.
     seed
         Of the shuffled order; default: a new one, recorded.
     priority
@@ -119,10 +125,15 @@ def command(  # noqa: PLR0913 (the options of the command line)
         plan = _choose(what, parameters, describe(), options, read_machine())
         header = _make_run(plan, seed, _rated(rated), priority)
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
+    core_options = _peer_options(peer, key_file)
     if dry_run:
-        _explain(header.plan)
+        _explain(header.plan, peer)
         return 0
-    _measure(header, path, earlier, make_progress(quiet), nice)
+
+    def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
+        return CoreProcess(on_record, nice, keeper, core_options)
+
+    _measure(header, path, earlier, make_progress(quiet), start_core)
     result = summarise(read_run(path))
     _show(result, path, report, json, quiet)
     return _exit_code(result)
@@ -204,7 +215,15 @@ def _make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: s
     )
 
 
-def _explain(plan: Plan) -> None:
+def _peer_options(peer: str | None, key_file: str | None) -> list[str]:
+    """A peer is only ever named on the command line, never by a plan or a run file."""
+    if key_file is not None and peer is None:
+        raise UsageError("--key-file is the key of a named peer: name it with --peer HOST")
+    options = ["--peer", peer] if peer else []
+    return [*options, "--key-file", key_file] if key_file else options
+
+
+def _explain(plan: Plan, peer: str | None) -> None:
     limits = plan.limits
     each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
@@ -218,7 +237,17 @@ def _explain(plan: Plan) -> None:
     for experiment in certain:
         print(f"  {experiment.id}")
     print("writes to disk: the run file" + "".join(f"; {use}" for use in _disk_use(plan)))
-    print("network: nothing")
+    print("network: " + ("; ".join(_network_use(plan, peer)) or "nothing"))
+
+
+def _network_use(plan: Plan, peer: str | None) -> Iterator[str]:
+    """What each probe says that its cells send."""
+    rounds = plan.limits.rounds or FEWEST_ROUNDS
+    where = f"to {peer}" if peer else "over loopback, to a peer of its own"
+    for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
+        use = probe_of(name).network_use([e for e in plan.experiments if e.probe == name], rounds)
+        if use:
+            yield f"{name}: {use}, {where}"
 
 
 def _disk_use(plan: Plan) -> Iterator[str]:
@@ -229,7 +258,13 @@ def _disk_use(plan: Plan) -> Iterator[str]:
         yield from probe_of(name).disk_use(own, rounds)
 
 
-def _measure(header: Run, path: Path, earlier: RunFile | None, progress: Progress, nice: int) -> None:
+def _measure(
+    header: Run,
+    path: Path,
+    earlier: RunFile | None,
+    progress: Progress,
+    start_core: Callable[[OnRecord, Keeper], CoreProcess],
+) -> None:
     machine = read_machine()
     if earlier is not None:
         drop_partial_line(earlier)
@@ -237,13 +272,10 @@ def _measure(header: Run, path: Path, earlier: RunFile | None, progress: Progres
     control = Control()
     keeper = Keeper()
 
-    def start_core(on_record: OnRecord) -> CoreProcess:
-        return CoreProcess(on_record, nice, keeper)
-
     session = Session(
         plan=header.plan,
         seed=header.seed,
-        start_core=start_core,
+        start_core=lambda on_record: start_core(on_record, keeper),
         write=writer.write,
         headline_of=lambda measurement: headline(measurement, machine),
         progress=progress,

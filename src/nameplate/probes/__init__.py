@@ -161,7 +161,8 @@ class Probe:
       beside its own. Where ``sweep_with`` names parameters, only these may be given with it; with others there is no
       sweep
     - ``overhead_s``: what a cell costs in a round beside its slice; ``longest_setup_s``: how long it may take to make
-      itself ready, beyond what any probe may; ``disk_use``: what so many rounds of such cells write
+      itself ready, beyond what any probe may; ``disk_use`` and ``network_use``: what so many rounds of such cells write
+      and send
     """
 
     name: str
@@ -178,6 +179,7 @@ class Probe:
     derive: Callable[[ByProbe, Mapping[str, Any]], list[Result]] = lambda _, __: []
     along: tuple[tuple[str, str], ...] = ()
     disk_use: Callable[[Sequence[Experiment], int], list[str]] = lambda _, __: []
+    network_use: Callable[[Sequence[Experiment], int], str] = lambda _, __: ""
     longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
     tables: Callable[[ByProbe, Mapping[str, Any]], list[Table]] | None = None
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from nameplate.model import Quantity, Result, Table, Value
-from nameplate.probes._grid import labels, quantity_of, value_text, varying
+from nameplate.model import Result, Table
+from nameplate.probes._grid import Row, crossed, grouped, labels, quantity_of, without
 from nameplate.probes._percentiles import MOST_ROWS, percentile_tables
 from nameplate.stats import is_steady
 
@@ -33,7 +33,6 @@ _WRITES = {
     "with fdatasync": ("warm", "end"),
     "direct": ("direct", "none"),
 }
-Row = list[str | Quantity | None]
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
@@ -60,48 +59,20 @@ def _of(metric: str, results: Sequence[Result]) -> list[Result]:
     return [result for result in results if result.summary.metric == metric]
 
 
-def _grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        groups.setdefault(key(result), []).append(result)
-    return groups
-
-
-def _without(params: Mapping[str, Value], names: Sequence[str]) -> str:
-    return " ".join(f"{name}={value_text(name, value)}" for name, value in params.items() if name not in names)
-
-
 def _studies(results: Sequence[Result]) -> list[Table]:
     """Rows by operation, pattern and block, for each number of threads bandwidth and latency."""
-    row_names = ("op", "pattern", "block")
-    found = []
-    cells = [result for result in results if result.summary.metric in ("bandwidth", "latency")]
-    common = set(varying(cells))
-    for others, own in _grouped(cells, lambda r: _without(r.summary.params, [*row_names, "threads"])).items():
-        threads = sorted({int(result.summary.params["threads"]) for result in own})
-        rows = _grouped(own, lambda r: " ".join(value_text(n, r.summary.params[n]) for n in row_names))
-        if len(rows) * len(threads) < 2 or len(rows) < 2:
-            continue
-        by_place = {(_row_of(r, row_names), int(r.summary.params["threads"]), r.summary.metric): r for r in own}
-        body: list[Row] = [
-            [
-                row,
-                *(quantity_of(by_place.get((row, count, metric))) for count in threads
-                  for metric in ("bandwidth", "latency")),
-                ", ".join(dict.fromkeys(served(result) for result in in_row)),
-            ]
-            for row, in_row in rows.items()
-        ]  # fmt: skip
-        headings = ["", *(f"{metric}, {count} thread{'s' if count > 1 else ''}" for count in threads
-                          for metric in ("bandwidth", "latency")), "served by"]  # fmt: skip
-        words = [word for word in others.split() if word.partition("=")[0] in common]
-        title = " ".join(["By operation, pattern and block", *words])
-        found.append(Table(PROBE, title, headings, body, [_size_note(own[0])]))
-    return found
-
-
-def _row_of(result: Result, names: Sequence[str]) -> str:
-    return " ".join(value_text(name, result.summary.params[name]) for name in names)
+    cells = {name: (name, quantity_of) for name in ("bandwidth", "latency")}
+    return [
+        Table(
+            PROBE, f"By operation, pattern and block {title}".strip(), ["", *headings, "served by"],
+            [[*row, ", ".join(dict.fromkeys(served(result) for result in own))]
+             for row, own in zip(body, in_rows, strict=True)],
+            [_size_note(in_rows[0][0])],
+        )
+        for title, headings, body, in_rows in crossed(
+            results, ("op", "pattern", "block"), ("threads", "thread"), cells
+        )
+    ]  # fmt: skip
 
 
 def _size_note(result: Result) -> str:
@@ -114,7 +85,7 @@ def _libraries(results: Sequence[Result]) -> list[Table]:
     names = list(dict.fromkeys(str(result.summary.params["library"]) for result in results))
     if len(names) < 2:
         return []
-    groups = _grouped(results, lambda r: _without(r.summary.params, ["library"]))
+    groups = grouped(results, lambda r: without(r.summary.params, ["library"]))
     groups = {others: own for others, own in groups.items() if len(own) > 1}
     titles = labels([own[0] for own in groups.values()])
     rows: list[Row] = []
@@ -133,7 +104,7 @@ def _writes(results: Sequence[Result]) -> list[Table]:
     """The three figures of the same write, where more than one was measured."""
     writes = [result for result in results if result.summary.params["op"] == "write"]
     rows: list[Row] = []
-    groups = _grouped(writes, lambda r: _without(r.summary.params, ["cache", "sync"]))
+    groups = grouped(writes, lambda r: without(r.summary.params, ["cache", "sync"]))
     whole = [own for own in groups.values() if len(own) > 1]
     for title, own in zip(labels([own[0] for own in whole]), whole, strict=True):
         by_kind = {(str(r.summary.params["cache"]), str(r.summary.params["sync"])): r for r in own}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from nameplate.model import Quantity, Result, Table, Value
 from nameplate.units import size_text
 
-_SIZES = ("block", "size")
+_SIZES = ("block", "size", "payload")
+Row = list[str | Quantity | None]
+CellOf = Callable[[Result], str | Quantity | None]
 
 
 def quantity_of(result: Result | None) -> Quantity | None:
@@ -38,6 +40,57 @@ def labels(results: Sequence[Result]) -> list[str]:
         or "the only cell"
         for identity, params in ((result.id, result.summary.params) for result in results)
     ]
+
+
+def grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
+    """Results that have the same key, in their order."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(key(result), []).append(result)
+    return groups
+
+
+def without(params: Mapping[str, Value], names: Sequence[str]) -> str:
+    """The other parameters, as words."""
+    return " ".join(f"{name}={value_text(name, value)}" for name, value in params.items() if name not in names)
+
+
+def crossed(
+    results: Sequence[Result], rows: Sequence[str], column: tuple[str, str], cells: Mapping[str, tuple[str, CellOf]]
+) -> list[tuple[str, list[str], list[Row], list[list[Result]]]]:
+    """Some parameters down, one across, for each set of the others: title, headings, body, and what stands in each row.
+
+    ``column`` is a parameter and what one of it is called, ``cells`` are headings with the metric and how it is shown.
+    """
+    found = []
+    wanted = {metric for metric, _ in cells.values()}
+    own_cells = [result for result in results if result.summary.metric in wanted]
+    differing = set(varying(own_cells))
+    name, noun = column
+    for others, own in grouped(own_cells, lambda r: without(r.summary.params, [*rows, name])).items():
+        values = sorted({int(result.summary.params[name]) for result in own})
+        by_row = grouped(own, lambda r: row_label(r, rows))
+        if len(by_row) < 2:
+            continue
+        places = {(row_label(r, rows), int(r.summary.params[name]), r.summary.metric): r for r in own}
+        body: list[Row] = [
+            [label, *(_shown(places.get((label, value, metric)), show) for value in values
+                      for metric, show in cells.values())]
+            for label in by_row
+        ]  # fmt: skip
+        headings = [f"{heading}, {value} {noun}{'s' if value > 1 else ''}" for value in values for heading in cells]
+        title = " ".join(word for word in others.split() if word.partition("=")[0] in differing)
+        found.append((title, headings, body, list(by_row.values())))
+    return found
+
+
+def _shown(result: Result | None, show: CellOf) -> str | Quantity | None:
+    return None if result is None else show(result)
+
+
+def row_label(result: Result, names: Sequence[str]) -> str:
+    """A row's name: the values of its parameters."""
+    return " ".join(value_text(name, result.summary.params[name]) for name in names)
 
 
 def grids(probe: str, results: Sequence[Result], rows: str, columns: str) -> list[Table]:

@@ -6,10 +6,11 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from nameplate.model import Quantity, Rated, Result, Series, Summary, Table, Value
+from nameplate.model import Quantity, Rated, Result, Table, Value
 from nameplate.probes import ByProbe, load_probes
+from nameplate.probes._derived import derived_result
 from nameplate.units import size_text
 
 if TYPE_CHECKING:
@@ -69,16 +70,17 @@ def derived(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[R
     curve = _own_curve(probe, by_probe)
     if curve is None:
         return []
-    what, better = ("latency", "lower") if probe == "memory_latency" else ("rate", "higher")
+    what: Literal["latency", "rate"] = "latency" if probe == "memory_latency" else "rate"
+    better: Literal["higher", "lower"] = "lower" if what == "latency" else "higher"
     rounds = min(len(values) for values in curve.values)
     results = []
     none = Rated(None, "no nameplate states it", can_be_given=False)
     for found in find(by_probe, machine):
         quantity = getattr(found, what)
         if found.size is not None:
-            results.append(_result(probe, f"{found.name}_size", found.size, "higher", rounds, _listed(found)))
+            results.append(derived_result(probe, f"{found.name}_size", found.size, "higher", rounds, _listed(found)))
         if quantity is not None:
-            results.append(_result(probe, f"{found.name}_{what}", quantity, better, rounds, none))
+            results.append(derived_result(probe, f"{found.name}_{what}", quantity, better, rounds, none))
     return results
 
 
@@ -309,19 +311,3 @@ def _within(value: float, interval: tuple[float, float]) -> bool:
 
 def _overlap(one: tuple[float, float], two: tuple[float, float]) -> bool:
     return one[0] <= two[1] and two[0] <= one[1]
-
-
-def _result(  # noqa: PLR0913, PLR0917
-    probe: str, metric: str, quantity: Quantity, better: Any, rounds: int, rated: Rated
-) -> Result:
-    efficiency = quantity.value / rated.value if rated.value else None
-    interval = (quantity.ci[0] / rated.value, quantity.ci[1] / rated.value) if rated.value and quantity.ci else None
-    summary = Summary(
-        probe=probe, params={}, metric=metric, value=quantity.value, unit=quantity.unit, ci=quantity.ci, rounds=rounds,
-        samples=0, mean=None, best=None, sustained=None, p95=None, p99=None, rated=rated.value, efficiency=efficiency,
-        outcome="ok", reason="" if rated.value is not None else f"rated: {rated.source}", stop="derived", disturbed=0.0,
-    )  # fmt: skip
-    return Result(
-        id=f"{probe} {metric}", summary=summary, better=better, rated=rated, efficiency_ci=interval,
-        series=Series([], [], [], []), round_values=[], utilisation=0.0, oversubscribed=False, facts={},
-    )  # fmt: skip

@@ -20,8 +20,8 @@ _PREFIXES = (
 )
 # Capacities come in powers of two, rates in powers of ten.
 _SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
-_SIZE_PARAMETERS = ("size", "block", "stride", "load")
-_WITHOUT_PREFIX = ("FLOP/cycle", "op/cycle", "")
+_SIZE_PARAMETERS = ("size", "block", "stride", "load", "payload", "window")
+_WITHOUT_PREFIX = ("FLOP/cycle", "op/cycle", "share", "")
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
@@ -48,6 +48,8 @@ def quantity(value: float | None, unit: str) -> str:
     """``57.26 GFLOP/s``; a dash for what is not known."""
     if value is None:
         return "–"
+    if unit == "share":
+        return f"{value:.2%}"
     factor, prefixed = scale(value, unit)
     return f"{digits(value / factor)} {prefixed}".strip()
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from nameplate.model import Report, Result, Value
 from nameplate.probes import load_probes
 from nameplate.rated import count_ports, textbook_peak
-from nameplate.report.cells import common_params, mood_of, own_params, title_of
+from nameplate.report.cells import common_params, headlines, mood_of, own_params, title_of
 from nameplate.report.format import cell_text, parameters, quantity, share, spread
 
 HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "cores", "notes")
@@ -52,7 +52,9 @@ def _section(probe: str, results: list[Result]) -> Section:
     known = load_probes().get(probe)
     title = f"{known.title} ({probe} {known.metrics[0].name})" if known else probe
     heading = f"{title}  {parameters(common)}".strip()
-    rows = [Row(_cells(result, common), mood_of(result)) for result in results if not result.is_detail]
+    shown = [result for result in results if not result.is_detail]
+    first = {id(result) for result in headlines(shown)}
+    rows = [Row(_cells(result, common, id(result) in first), mood_of(result)) for result in shown]
     if left_out:
         words = f"{left_out} cells in the tables and charts; every figure: nameplate show FILE --format csv"
         rows.append(Row((words, *("",) * (len(HEADINGS) - 1)), "plain"))
@@ -70,9 +72,10 @@ def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
     )
 
 
-def _cells(result: Result, common: dict[str, Value]) -> tuple[str, ...]:
+def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[str, ...]:
+    """A cell's name and remarks stand in its first row, the names of its further metrics below."""
     row = result.summary
-    name = _row_name(result, common)
+    name = _row_name(result, common) if is_first else f"  {row.metric}"
     if row.value is None:
         return (name, row.outcome, "", "", "", "", "", "", "")
     return (
@@ -84,16 +87,16 @@ def _cells(result: Result, common: dict[str, Value]) -> tuple[str, ...]:
         quantity(row.best, row.unit),
         quantity(row.sustained, row.unit),
         f"{result.utilisation:.2f}" if row.stop != "derived" else "–",
-        ", ".join(_remarks(result)),
+        ", ".join(_remarks(result) if is_first or row.stop == "derived" else []),
     )
 
 
 def _row_name(result: Result, common: dict[str, Value]) -> str:
-    """The parameters that tell the cell from its neighbours; below it, its further metrics by their names."""
+    """The parameters that tell the cell from its neighbours; the metric too, where it is not the one in the heading."""
+    name = own_params(result.summary.params, common)
     known = load_probes().get(result.summary.probe)
-    if known and result.summary.metric != known.metrics[0].name:
-        return f"  {result.summary.metric}"
-    return own_params(result.summary.params, common) or result.summary.metric
+    is_in_heading = known is not None and result.summary.metric == known.metrics[0].name
+    return name if name and is_in_heading else f"{name} {result.summary.metric}".strip()
 
 
 def _remarks(result: Result) -> list[str]:

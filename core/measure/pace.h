@@ -13,11 +13,12 @@ class Pace {
   Pace(double interval_s, double delay_s)
       : interval_(Clock::get().ticks(interval_s)), delay_(Clock::get().ticks(delay_s)) {}
 
-  void begin() { start_ = Clock::now() + delay_; }
-  Ticks planned(std::uint64_t index) const { return start_ + index * interval_; }
+  void begin() { begin_ = Clock::now(); }
+  Ticks planned(std::uint64_t index) const { return begin_ + delay_ + index * interval_; }
 
-  // The last interval belongs to the row as well: without it a short row would seem faster than it was asked to be.
-  void finish(std::uint64_t operations) const { wait_until(planned(operations)); }
+  // A row is as long as all its intervals, whatever its delay, which is shorter than one: without the last one a short
+  // row would seem faster than it was asked to be.
+  void finish(std::uint64_t operations) const { wait_until(begin_ + operations * interval_); }
 
   // Sleeps until shortly before and then looks at the clock, since a sleeper wakes late.
   static void wait_until(Ticks when) {
@@ -37,7 +38,7 @@ class Pace {
  private:
   Ticks interval_;
   Ticks delay_;
-  Ticks start_ = 0;
+  Ticks begin_ = 0;
 };
 
 }  // namespace nameplate

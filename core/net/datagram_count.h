@@ -1,0 +1,88 @@
+// What a receiver makes of the numbers and times that datagrams carry.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "net/secret.h"
+
+namespace nameplate {
+
+// At the beginning of every datagram of a stream.
+struct DatagramHeader {
+  std::uint16_t sample = 0;
+  std::uint16_t is_end = 0;   // nothing more comes in this sample
+  std::uint32_t sent_us = 0;  // by the sender's clock; only differences mean something
+  std::uint64_t number = 0;   // within the sample
+
+  void write(std::uint8_t* place) const { std::memcpy(place, this, sizeof *this); }
+  static DatagramHeader read(const std::uint8_t* place) {
+    DatagramHeader header;
+    std::memcpy(&header, place, sizeof header);
+    return header;
+  }
+};
+
+static_assert(sizeof(DatagramHeader) == 16);
+
+// Counts one sample's datagrams. A datagram is reordered when one of a greater number came before it (RFC 4737, section
+// 3.3), and a duplicate when it came already; that is known of the last 65,536 numbers, and an older one counts as a
+// duplicate. Jitter is the running mean of RFC 3550, section 6.4.1, whose gain is 1/16.
+class DatagramCount {
+ public:
+  void clear() { *this = DatagramCount(); }
+
+  void note(std::uint64_t number, std::uint32_t sent_us, std::uint32_t now_us) {
+    if (number >= next_) {
+      const std::uint64_t last = number;
+      const std::uint64_t begin = last - next_ >= kWindow ? last - kWindow + 1 : next_;
+      for (std::uint64_t i = begin; i < last; ++i) forget(i);
+      next_ = last + 1;
+      remember(number);
+    } else if (next_ - number > kWindow || knows(number)) {
+      ++duplicates_;
+      return;
+    } else {
+      ++reordered_;
+      remember(number);
+    }
+    note_transit(now_us - sent_us);
+    ++unique_;
+  }
+
+  std::uint64_t unique() const { return unique_; }
+  std::uint64_t duplicates() const { return duplicates_; }
+  std::uint64_t reordered() const { return reordered_; }
+  double jitter_s() const { return jitter_us_ * 1e-6; }
+
+ private:
+  static constexpr std::uint64_t kWindow = 1U << 16U;
+  static constexpr double kGain = 1.0 / 16;
+
+  std::uint64_t& word(std::uint64_t number) { return seen_[number % kWindow / 64]; }
+  static std::uint64_t bit(std::uint64_t number) { return std::uint64_t{1} << number % 64; }
+  void remember(std::uint64_t number) { word(number) |= bit(number); }
+  void forget(std::uint64_t number) { word(number) &= ~bit(number); }
+  bool knows(std::uint64_t number) { return (word(number) & bit(number)) != 0; }
+
+  // Both clocks wrap, and they differ by an unknown constant: only how it changes counts.
+  void note_transit(std::uint32_t transit_us) {
+    if (unique_ > 0) {
+      const auto change = static_cast<std::int32_t>(transit_us - transit_us_);
+      jitter_us_ +=
+          (static_cast<double>(change < 0 ? -static_cast<std::int64_t>(change) : change) - jitter_us_) * kGain;
+    }
+    transit_us_ = transit_us;
+  }
+
+  std::array<std::uint64_t, kWindow / 64> seen_{};
+  std::uint64_t next_ = 0;
+  std::uint64_t unique_ = 0;
+  std::uint64_t duplicates_ = 0;
+  std::uint64_t reordered_ = 0;
+  std::uint32_t transit_us_ = 0;
+  double jitter_us_ = 0;
+};
+
+}  // namespace nameplate

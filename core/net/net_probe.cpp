@@ -1,0 +1,52 @@
+#include "net/net_probe.h"
+
+#include <fmt/format.h>
+
+#include "probe/error.h"
+
+namespace nameplate {
+
+Parameter protocol_parameter() { return choice("protocol", "what carries the messages", {"tcp", "udp"}, "tcp"); }
+
+Parameter connections_parameter() {
+  return integer("connections", "at once, each with a thread and a socket of its own on both sides", 1,
+                 kMostConnections, "1");
+}
+
+Parameter bind_parameter() {
+  return automatic_text("bind", "the address of this machine to send from", "as the route says");
+}
+
+Protocol parse_protocol(const Parameters& parameters) {
+  return parameters.word("protocol") == "udp" ? Protocol::udp : Protocol::tcp;
+}
+
+void check_datagram(Protocol protocol, std::uint64_t bytes, const char* parameter) {
+  if (protocol == Protocol::udp && bytes > kLargestDatagram) {
+    refuse(fmt::format("{}={} protocol=udp: a datagram holds {} bytes at most; take that", parameter, bytes,
+                       kLargestDatagram));
+  }
+}
+
+std::vector<Fact> path_facts() {
+  return {{"connect_s", "s", "how long connecting took by TCP, the median of the connections"},
+          {"interface_mtu_bytes", "B", "of the interface that leads to the peer; 0: not told"},
+          {"path_mtu_bytes", "B", "as the system knows it for this peer; 0: not told"},
+          {"link_bytes_per_s", "B/s", "what the interface states as its speed; 0: none"},
+          {"is_local", "", "1 where the traffic does not leave this machine"}};
+}
+
+std::vector<double> values_of(const NetworkPath& path, double connect_s) {
+  constexpr double kBits = 8;
+  return {connect_s, static_cast<double>(path.interface_mtu), static_cast<double>(path.path_mtu),
+          path.link_bits_per_s / kBits, path.is_local ? 1.0 : 0.0};
+}
+
+std::map<std::string, std::string> labels_of(const NetworkPath& path, bool is_own_peer) {
+  return {{"peer", is_own_peer ? "own" : "named"},
+          {"interface", path.interface},
+          {"route", path.route},
+          {"congestion", path.congestion}};
+}
+
+}  // namespace nameplate

@@ -1,0 +1,93 @@
+#include "net/own_peer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <vector>
+
+#include "machine/descriptor.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr int kStart_ms = 5000;
+
+// The port, where the peer says one in time.
+std::uint16_t read_port(int pipe) {
+  pollfd wanted{.fd = pipe, .events = POLLIN};
+  std::array<char, 8> line{};
+  std::uint16_t port = 0;
+  if (poll(&wanted, 1, kStart_ms) <= 0) return 0;
+  const ssize_t got = read(pipe, line.data(), line.size());
+  if (got > 0) std::from_chars(line.data(), line.data() + got, port);
+  return port;
+}
+
+std::vector<std::string> environment_with(const std::string& entry) {
+  std::vector<std::string> result = {entry};
+  const std::string_view name = std::string_view(entry).substr(0, entry.find('=') + 1);
+  for (char** other = environ; *other != nullptr; ++other) {
+    if (!std::string_view(*other).starts_with(name)) result.emplace_back(*other);
+  }
+  return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (std::string& word : words) result.push_back(word.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+OwnPeer::OwnPeer(const Placement& placement) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) fail(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  const Descriptor reader(ends[0]);
+  Descriptor writer(ends[1]);
+  // Standard output carries records: a peer has none.
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  std::vector<std::string> words = {"nameplate-core",
+                                    "--die-with-parent",
+                                    "serve",
+                                    "--listen",
+                                    "127.0.0.1",
+                                    "--port",
+                                    "0",
+                                    "--announce",
+                                    std::to_string(writer.number()),
+                                    "--cpus",
+                                    fmt::format("{}", fmt::join(placement.cpus, ","))};
+  std::vector<std::string> variables = environment_with(fmt::format("{}={}", kKeyVariable, key_.text()));
+  const int error =
+      posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, pointers(words).data(), pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) fail(fmt::format("cannot start a peer on this machine: {}", std::strerror(error)));
+  writer = Descriptor();
+  place_.port = read_port(reader.number());
+  if (place_.port == 0) fail("the peer on this machine did not start");
+}
+
+OwnPeer::~OwnPeer() {
+  kill(process_, SIGTERM);
+  waitpid(process_, nullptr, 0);
+}
+
+bool OwnPeer::has_ended() const { return waitpid(process_, nullptr, WNOHANG) != 0; }
+
+}  // namespace nameplate

@@ -1,0 +1,261 @@
+#include "net/peer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "measure/clock.h"
+#include "net/socket.h"
+#include "net/wire.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kHandshake_s = 3;
+constexpr std::size_t kMostStrangers = 1024;
+constexpr unsigned kMostOfOneHost = 256;
+constexpr int kBacklog = 4096;
+// Of what one listener brings in a turn, so that the others have theirs.
+constexpr int kMostInTurn = 64;
+
+double now_s() { return Clock::get().seconds(Clock::now()); }
+
+// Sockets are what runs out first.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Descriptor bound_socket(const Address& address, int type) {
+  Descriptor socket(::socket(address.family(), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // The datagram sockets of the sessions share the port.
+  if (type == SOCK_DGRAM) setsockopt(socket.number(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  if (!socket.is_open() || bind(socket.number(), address.get(), address.length) != 0) {
+    fail(fmt::format("cannot listen at {}: {}", address.text(), std::strerror(errno)));
+  }
+  return socket;
+}
+
+void make_blocking(int socket) { fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK); }
+
+}  // namespace
+
+Peer::Peer(PeerOptions options)
+    : options_(std::move(options)),
+      events_(epoll_create1(EPOLL_CLOEXEC)),
+      session_ended_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  raise_file_limit();
+  for (const Address& address : resolve(options_.listen)) {
+    if (!address.is_loopback() && !options_.key.is_given()) {
+      fail(
+          fmt::format("listening at {} lets others in: a key is needed; make one with nameplate serve --new-key FILE "
+                      "and name it with --key-file",
+                      address.text()));
+    }
+    listen_at(address);
+  }
+  watch(session_ended_.number());
+}
+
+void Peer::listen_at(const Address& address) {
+  const Address wanted = addresses_.empty() ? address : address.with_port(addresses_.front().port());
+  Descriptor streams = bound_socket(wanted, SOCK_STREAM);
+  if (listen(streams.number(), kBacklog) != 0) {
+    fail(fmt::format("cannot listen at {}: {}", wanted.text(), std::strerror(errno)));
+  }
+  const Address found = own_address(streams.number());
+  addresses_.push_back(found);
+  datagram_listeners_.push_back(bound_socket(found, SOCK_DGRAM));
+  stream_listeners_.push_back(std::move(streams));
+  watch(stream_listeners_.back().number());
+  watch(datagram_listeners_.back().number());
+}
+
+void Peer::watch(int descriptor) {
+  epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
+  if (epoll_ctl(events_.number(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail("cannot watch a socket");
+}
+
+void Peer::run(int stop) {
+  watch(stop);
+  const auto is_among = [](const std::vector<Descriptor>& listeners, int socket) {
+    return std::ranges::any_of(listeners, [socket](const Descriptor& d) { return d.number() == socket; });
+  };
+  for (;;) {
+    std::array<epoll_event, kMostInTurn> events{};
+    const int count = epoll_wait(events_.number(), events.data(), kMostInTurn, wait_ms());
+    for (int i = 0; i < count; ++i) {
+      const int socket = events[static_cast<std::size_t>(i)].data.fd;
+      if (socket == stop) return;
+      if (socket == session_ended_.number()) {
+        remove_ended();
+      } else if (is_among(stream_listeners_, socket)) {
+        accept_all(socket);
+      } else if (is_among(datagram_listeners_, socket)) {
+        answer_datagrams(socket);
+      } else if (const auto found = by_socket_.find(socket); found != by_socket_.end()) {
+        hear(found->second);
+      }
+    }
+    while (!strangers_.empty() && strangers_.front().latest_s < now_s()) take_out(strangers_.begin());
+  }
+}
+
+int Peer::wait_ms() const {
+  constexpr double kMilliseconds = 1e3;
+  if (strangers_.empty()) return -1;
+  return static_cast<int>(std::max(0.0, strangers_.front().latest_s - now_s()) * kMilliseconds) + 1;
+}
+
+void Peer::accept_all(int listener) {
+  for (int i = 0; i < kMostInTurn; ++i) {
+    Address from;
+    Descriptor socket(accept4(listener, from.get(), &from.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!socket.is_open()) {
+      if ((errno == EMFILE || errno == ENFILE) && !strangers_.empty()) {
+        take_out(strangers_.begin());
+        continue;
+      }
+      return;
+    }
+    const std::string host = from.host_bytes();
+    make_room(host);
+    const int number = socket.number();
+    strangers_.push_back({.socket = std::move(socket),
+                          .host = host,
+                          .latest_s = now_s() + kHandshake_s,
+                          .handshake = PeerHandshake(options_.key, next_session_++),
+                          .received = {}});
+    by_socket_[number] = std::prev(strangers_.end());
+    ++per_host_[host];
+    watch(number);
+  }
+}
+
+void Peer::make_room(const std::string& host) {
+  if (const auto found = per_host_.find(host); found != per_host_.end() && found->second >= kMostOfOneHost) {
+    take_out(std::ranges::find(strangers_, host, &Stranger::host));
+  } else if (strangers_.size() >= kMostStrangers) {
+    take_out(strangers_.begin());
+  }
+}
+
+Peer::Stranger Peer::take_out(Strangers::iterator stranger) {
+  epoll_ctl(events_.number(), EPOLL_CTL_DEL, stranger->socket.number(), nullptr);
+  by_socket_.erase(stranger->socket.number());
+  if (--per_host_[stranger->host] == 0) per_host_.erase(stranger->host);
+  Stranger result = std::move(*stranger);
+  strangers_.erase(stranger);
+  return result;
+}
+
+void Peer::hear(Strangers::iterator stranger) {
+  const int socket = stranger->socket.number();
+  auto& received = stranger->received;
+  const std::size_t before = received.size();
+  received.resize(stranger->handshake.wanted_bytes());
+  const ssize_t got = recv(socket, received.data() + before, received.size() - before, 0);
+  if (got <= 0) {
+    received.resize(before);
+    if (got == 0 || errno != EAGAIN) take_out(stranger);
+    return;
+  }
+  received.resize(before + static_cast<std::size_t>(got));
+  if (received.size() < stranger->handshake.wanted_bytes()) return;
+  const auto state = stranger->handshake.take(received);
+  received.clear();
+  const auto& answer = stranger->handshake.answer();
+  // A socket that has just been accepted has room for so little.
+  const bool is_sent =
+      answer.empty() || send(socket, answer.data(), answer.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(answer.size());
+  if (state == PeerHandshake::State::data) {
+    join_session(take_out(stranger));
+  } else if (state == PeerHandshake::State::authenticated && is_sent) {
+    welcome(take_out(stranger));
+  } else if (state != PeerHandshake::State::going_on || !is_sent) {
+    take_out(stranger);
+  }
+}
+
+void Peer::welcome(Stranger stranger) {
+  make_blocking(stranger.socket.number());
+  const SessionSecret secret = stranger.handshake.secret();
+  Channel channel(std::move(stranger.socket), secret, Channel::Side::peer);
+  if (sessions_.size() >= options_.most_sessions) {
+    channel.send(encode(Notice{.kind = Notice::Kind::refused, .words = "the peer serves as many sessions as it may"}));
+    return;
+  }
+  const auto say_ended = [event = session_ended_.number()] { eventfd_write(event, 1); };
+  sessions_[secret.number] =
+      std::make_unique<PeerSession>(std::move(channel), options_.session, options_.cpus, say_ended);
+  tell_neighbours();
+}
+
+void Peer::join_session(Stranger stranger) {
+  const DataOpening opening = stranger.handshake.opening();
+  const auto session = sessions_.find(opening.session);
+  if (session == sessions_.end()) return;
+  make_blocking(stranger.socket.number());
+  session->second->adopt(opening, std::move(stranger.socket));
+}
+
+void Peer::answer_datagrams(int listener) {
+  for (int i = 0; i < kMostInTurn; ++i) {
+    std::array<std::uint8_t, kDatagramHelloBytes + 1> message{};
+    Address from;
+    const ssize_t got = recvfrom(listener, message.data(), message.size(), 0, from.get(), &from.length);
+    if (got < 0) return;
+    const auto hello = decode_datagram_hello({message.data(), static_cast<std::size_t>(got)});
+    if (hello) answer(*hello, listener, from);
+  }
+}
+
+Mac Peer::cookie_of(const DatagramHello& hello, const Address& from) const {
+  const auto place =
+      WireWriter().text(from.host_bytes()).number(from.port()).number(hello.session).number(hello.index).take();
+  return authenticate(cookie_key_.bytes(), "cookie", {place});
+}
+
+// Nothing is sent to an address that did not open a session by TCP, and no traffic before it has sent back what was
+// sent there.
+void Peer::answer(const DatagramHello& hello, int listener, const Address& from) {
+  const auto session = sessions_.find(hello.session);
+  if (session == sessions_.end() || !session->second->expects(hello, from)) return;
+  const Mac cookie = cookie_of(hello, from);
+  if (!are_equal(hello.cookie, cookie)) {
+    const auto answer = encode(DatagramHello{.session = hello.session, .index = hello.index, .cookie = cookie});
+    sendto(listener, answer.data(), answer.size(), 0, from.get(), from.length);
+    return;
+  }
+  Descriptor socket = bound_socket(session->second->own_address(), SOCK_DGRAM);
+  if (connect(socket.number(), from.get(), from.length) != 0) return;
+  make_blocking(socket.number());
+  session->second->adopt(hello, std::move(socket));
+}
+
+void Peer::remove_ended() {
+  eventfd_t ended = 0;
+  eventfd_read(session_ended_.number(), &ended);
+  std::erase_if(sessions_, [](const auto& entry) { return entry.second->has_ended(); });
+  tell_neighbours();
+}
+
+void Peer::tell_neighbours() {
+  for (const auto& [number, session] : sessions_) session->set_others(static_cast<unsigned>(sessions_.size()) - 1);
+}
+
+}  // namespace nameplate

@@ -1,0 +1,80 @@
+// The other end of the network probes: one port, TCP and UDP, many clients at once.
+//
+// A single thread listens, accepts and takes strangers through the handshake without ever waiting for one of them; only
+// who has proved to hold the key gets a session, with threads of its own. What strangers can take is bounded:
+// connections that have not proved anything yet, in all and of one address, each for a few seconds, and the oldest goes
+// first.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/address.h"
+#include "net/handshake.h"
+#include "net/peer_session.h"
+
+namespace nameplate {
+
+struct PeerOptions {
+  HostAndPort listen{"localhost", kPeerPort};  // port 0: any free one
+  Key key;
+  SessionLimits session;
+  unsigned most_sessions = 64;
+  // Where the threads of connections run, each connection's on the next; none: where the system puts them.
+  std::vector<unsigned> cpus;
+};
+
+class Peer {
+ public:
+  // Listens. Throws ProbeError(failed): a port in use, an address that is not here, one that others reach and no key.
+  explicit Peer(PeerOptions options);
+
+  // Where: every address of the name.
+  const std::vector<Address>& addresses() const { return addresses_; }
+
+  // Serves until `stop` is readable.
+  void run(int stop);
+
+ private:
+  struct Stranger {
+    Descriptor socket;
+    std::string host;
+    double latest_s;
+    PeerHandshake handshake;
+    std::vector<std::uint8_t> received;
+  };
+  using Strangers = std::list<Stranger>;  // the oldest first
+
+  void listen_at(const Address& address);
+  void watch(int descriptor);
+  void accept_all(int listener);
+  void make_room(const std::string& host);
+  Stranger take_out(Strangers::iterator stranger);
+  void hear(Strangers::iterator stranger);
+  void welcome(Stranger stranger);
+  void join_session(Stranger stranger);
+  void answer_datagrams(int listener);
+  void answer(const DatagramHello& hello, int listener, const Address& from);
+  Mac cookie_of(const DatagramHello& hello, const Address& from) const;
+  void remove_ended();
+  void tell_neighbours();
+  int wait_ms() const;
+
+  PeerOptions options_;
+  std::vector<Address> addresses_;
+  std::vector<Descriptor> stream_listeners_;
+  std::vector<Descriptor> datagram_listeners_;
+  Descriptor events_;
+  Descriptor session_ended_;
+  Key cookie_key_ = Key::random();
+  std::uint64_t next_session_ = 1;
+  Strangers strangers_;
+  std::map<int, Strangers::iterator> by_socket_;
+  std::map<std::string, unsigned> per_host_;
+  std::map<std::uint64_t, std::unique_ptr<PeerSession>> sessions_;
+};
+
+}  // namespace nameplate

@@ -1,0 +1,179 @@
+#include "net/peer_session.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "machine/affinity.h"
+#include "measure/clock.h"
+#include "net/round_trips.h"
+#include "net/socket.h"
+#include "net/stream_receiver.h"
+#include "net/stream_sender.h"
+#include "net/wire.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kRequestLimit_s = 3;
+// How often limits and neighbours are looked at, and how soon a thread that waits for datagrams sees that it is over.
+constexpr int kWatchEach_ms = 100;
+constexpr double kDatagramLimit_s = 0.1;
+constexpr std::uint64_t kMostBytesOfSample = std::uint64_t{1} << 62U;
+
+double now_s() { return Clock::get().seconds(Clock::now()); }
+
+}  // namespace
+
+PeerSession::PeerSession(Channel channel, const SessionLimits& limits, std::vector<unsigned> cpus,
+                         std::function<void()> ended)
+    : channel_(std::move(channel)),
+      limits_(limits),
+      cpus_(std::move(cpus)),
+      when_ended_(std::move(ended)),
+      host_(peer_address(channel_.socket()).host_bytes()),
+      thread_([this] { serve(); }) {}
+
+PeerSession::~PeerSession() {
+  stopped_ = true;
+  thread_.join();
+}
+
+void PeerSession::serve() {
+  set_time_limit(channel_.socket(), kRequestLimit_s);
+  if (accept_request()) watch();
+  for (const auto& place : places_) {
+    if (place->thread.joinable()) place->thread.join();
+  }
+  ended_ = true;
+  when_ended_();
+}
+
+bool PeerSession::accept_request() {
+  const auto frame = channel_.receive();
+  if (!frame) return false;
+  const auto request = decode_traffic_request(*frame);
+  if (!request) {
+    channel_.send(encode(Notice{.kind = Notice::Kind::refused, .words = "the peer does not know such traffic"}));
+    return false;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    request_ = *request;
+    for (std::uint32_t i = 0; i < request_.all_connections(); ++i) places_.push_back(std::make_unique<Place>());
+  }
+  return channel_.send(encode(Notice{.kind = Notice::Kind::ready}));
+}
+
+// Until the client goes, which shows as the end of its first connection, or has had what it may have.
+void PeerSession::watch() {
+  const double begin_s = now_s();
+  unsigned told = 0;  // neighbours who are just going are none: they are told of when they are still there later
+  for (;;) {
+    pollfd wanted{.fd = channel_.socket(), .events = POLLIN};
+    // A client says nothing more: whatever comes is its end.
+    if (poll(&wanted, 1, kWatchEach_ms) > 0) return end("");
+    const std::string why = why_over(begin_s);
+    if (!why.empty()) return end(why);
+    const unsigned others = others_;
+    if (others != told && !channel_.send(encode(Notice{.kind = Notice::Kind::others, .others = others})))
+      return end("");
+    told = others;
+  }
+}
+
+std::string PeerSession::why_over(double begin_s) const {
+  if (stopped_) return "the peer was stopped";
+  if (now_s() - begin_s > limits_.seconds) return fmt::format("the peer gives a session {:g} s", limits_.seconds);
+  std::uint64_t bytes = 0;
+  for (const auto& place : places_) bytes += place->state.bytes.load(std::memory_order_relaxed);
+  return bytes > limits_.bytes ? fmt::format("the peer gives a session {} bytes", limits_.bytes) : "";
+}
+
+void PeerSession::end(const std::string& why) {
+  if (!why.empty()) channel_.send(encode(Notice{.kind = Notice::Kind::over, .words = why}));
+  const std::scoped_lock lock(mutex_);
+  for (const auto& place : places_) {
+    place->state.stopped = true;
+    for (const Descriptor* socket : {&place->connection.stream, &place->connection.datagrams}) {
+      if (socket->is_open()) shutdown(socket->number(), SHUT_RDWR);
+    }
+  }
+  changed_.notify_all();
+}
+
+void PeerSession::adopt(const DataOpening& opening, Descriptor stream) {
+  const std::scoped_lock lock(mutex_);
+  if (opening.index >= places_.size() || !are_equal(opening.tag, channel_.secret().tag("data", opening.index))) return;
+  Place& place = *places_[opening.index];
+  if (place.is_taken || place.state.stopped) return;
+  place.is_taken = true;
+  place.connection.stream = std::move(stream);
+  place.connection.seed = opening.index;
+  place.thread = std::thread([this, &place, index = opening.index] { serve_connection(place, index); });
+}
+
+bool PeerSession::expects(const DatagramHello& hello, const Address& from) {
+  const std::scoped_lock lock(mutex_);
+  return request_.protocol == Protocol::udp && hello.index < places_.size() && from.host_bytes() == host_ &&
+         are_equal(hello.tag, channel_.secret().tag("datagrams", hello.index)) && places_[hello.index]->is_taken &&
+         !places_[hello.index]->connection.datagrams.is_open();
+}
+
+void PeerSession::adopt(const DatagramHello& hello, Descriptor datagrams) {
+  const std::scoped_lock lock(mutex_);
+  places_[hello.index]->connection.datagrams = std::move(datagrams);
+  changed_.notify_all();
+}
+
+bool PeerSession::await_datagrams(Place& place) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&place] { return place.connection.datagrams.is_open() || place.state.stopped; });
+  return !place.state.stopped;
+}
+
+void PeerSession::serve_connection(Place& place, std::uint32_t index) {
+  std::optional<ScopedBinding> binding;
+  // The client's thread of this connection is on the one before.
+  if (!cpus_.empty()) binding.emplace(cpus_[(index + 1) % cpus_.size()]);
+  try {
+    const int stream = place.connection.stream.number();
+    if (request_.protocol == Protocol::udp) {
+      if (!await_datagrams(place)) return;
+      set_options(place.connection.datagrams.number(), request_);
+      set_time_limit(place.connection.datagrams.number(), kDatagramLimit_s);
+    } else {
+      set_options(stream, request_);
+    }
+    set_time_limit(stream, 0);
+    send_at_once(stream, true);
+    const std::uint8_t ready = 1;
+    if (!send_all(stream, {&ready, 1})) return;
+    if (request_.traffic == Traffic::pingpong) {
+      echo(place.connection, request_, place.state);
+    } else {
+      serve_stream(place, index);
+    }
+  } catch (const ProbeError& error) {
+    channel_.send(encode(Notice{.kind = Notice::Kind::over, .words = fmt::format("the peer: {}", error.what())}));
+  }
+  shutdown(place.connection.stream.number(), SHUT_RDWR);
+}
+
+void PeerSession::serve_stream(Place& place, std::uint32_t index) {
+  const int stream = place.connection.stream.number();
+  if (request_.goes_up(index)) {
+    StreamReceiver receiver(place.connection, request_, 0);
+    while (receiver.receive(place.state) && send_all(stream, encode(receiver.report()))) {
+    }
+    return;
+  }
+  StreamSender sender(place.connection, request_, 0);
+  for (std::array<std::uint8_t, sizeof(std::uint64_t)> wanted{}; receive_all(stream, wanted);) {
+    const auto blocks = WireReader(wanted).number<std::uint64_t>(1, kMostBytesOfSample / request_.block_bytes);
+    if (blocks == 0 || !sender.send(blocks, place.state)) return;
+  }
+}
+
+}  // namespace nameplate

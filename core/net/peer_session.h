@@ -1,0 +1,82 @@
+// One client's session at the peer: its first connection, and a thread for each connection of its traffic.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "net/address.h"
+#include "net/channel.h"
+#include "net/connection.h"
+
+namespace nameplate {
+
+// What one session may take of a peer.
+struct SessionLimits {
+  std::uint64_t bytes = std::uint64_t{1} << 50U;
+  double seconds = 3600;
+};
+
+class PeerSession {
+ public:
+  // `ended` is called, from the session's thread, when nothing of it is left to be done.
+  PeerSession(Channel channel, const SessionLimits& limits, std::vector<unsigned> cpus, std::function<void()> ended);
+  PeerSession(const PeerSession&) = delete;
+  PeerSession& operator=(const PeerSession&) = delete;
+  PeerSession(PeerSession&&) = delete;
+  PeerSession& operator=(PeerSession&&) = delete;
+  ~PeerSession();
+
+  // Takes over a connection whose opening bears the right tag; one of a wrong or used index is closed.
+  void adopt(const DataOpening& opening, Descriptor stream);
+
+  // Whether datagrams of this hello may come from there: the tag is right, its connection is waiting for them, and the
+  // host is the one that proved to have the key.
+  bool expects(const DatagramHello& hello, const Address& from);
+  void adopt(const DatagramHello& hello, Descriptor datagrams);
+
+  // Where the client found the peer: its datagrams are to come from there too.
+  Address own_address() const { return nameplate::own_address(channel_.socket()); }
+
+  // Tells the client that other sessions run beside it.
+  void set_others(unsigned others) { others_ = others; }
+
+  bool has_ended() const { return ended_; }
+
+ private:
+  struct Place {
+    Connection connection;
+    ConnectionState state;
+    std::thread thread;
+    bool is_taken = false;
+  };
+
+  void serve();
+  bool accept_request();
+  void watch();
+  std::string why_over(double begin_s) const;
+  void end(const std::string& why);
+  void serve_connection(Place& place, std::uint32_t index);
+  bool await_datagrams(Place& place);
+  void serve_stream(Place& place, std::uint32_t index);
+
+  Channel channel_;
+  SessionLimits limits_;
+  std::vector<unsigned> cpus_;
+  std::function<void()> when_ended_;
+  std::string host_;  // the client's address, as bytes
+  TrafficRequest request_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Place>> places_;  // empty until the request is accepted
+  std::atomic<unsigned> others_{0};
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> ended_{false};
+  std::thread thread_;
+};
+
+}  // namespace nameplate

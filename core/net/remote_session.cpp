@@ -1,0 +1,201 @@
+#include "net/remote_session.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "measure/clock.h"
+#include "net/socket.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kConnect_s = 5;
+// An answer that takes longer than this will not come.
+constexpr double kSilence_s = 10;
+constexpr int kHelloEach_ms = 50;
+constexpr unsigned kMostHellos = 60;
+
+double now_s() { return Clock::get().seconds(Clock::now()); }
+
+Descriptor bound(const Address& peer, int type, const std::optional<Address>& bind_to) {
+  Descriptor socket(::socket(peer.family(), type | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) fail(fmt::format("cannot make a socket: {}", std::strerror(errno)));
+  if (bind_to && bind(socket.number(), bind_to->get(), bind_to->length) != 0) {
+    fail(fmt::format("bind={}: {}", bind_to->text(), std::strerror(errno)));
+  }
+  return socket;
+}
+
+}  // namespace
+
+PeerAccess& PeerAccess::get() {
+  static PeerAccess access;
+  return access;
+}
+
+HostAndPort PeerAccess::place(const Placement& placement) {
+  if (place_) return *place_;
+  if (own_ && own_->has_ended()) own_.reset();
+  if (!own_) own_ = std::make_unique<OwnPeer>(placement);
+  return own_->place();
+}
+
+RemoteSession::RemoteSession(PeerAccess& access, const TrafficRequest& request, const Placement& placement,
+                             const std::string& bind_to)
+    : request_(request), place_(access.place(placement)), is_own_(access.is_own()) {
+  if (!bind_to.empty()) bind_to_ = resolve({bind_to, 0}).front();
+  open_channel(access.key());
+  ask(request);
+  connections_.resize(request.all_connections());
+  for (std::uint32_t i = 0; i < connections_.size(); ++i) open_connection(i);
+  for (std::uint32_t i = 0; i < connections_.size(); ++i) await_ready(i);
+}
+
+// To the first of its addresses that answers.
+Descriptor RemoteSession::connect_to_peer() {
+  std::string tried;
+  const auto addresses = peer_.port() == 0 ? resolve(place_) : std::vector{peer_};
+  for (const Address& address : addresses) {
+    if (bind_to_ && bind_to_->family() != address.family()) continue;
+    Descriptor socket = bound(address, SOCK_STREAM, bind_to_);
+    set_time_limit(socket.number(), kConnect_s);
+    const double begin_s = now_s();
+    if (connect(socket.number(), address.get(), address.length) == 0) {
+      connect_s_ = now_s() - begin_s;
+      peer_ = address;
+      return socket;
+    }
+    if (errno == EINPROGRESS) errno = EAGAIN;  // the time limit, as connect(2) says it
+    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", address.text(), last_error());
+  }
+  fail(fmt::format("no peer answers at {}; on that machine: nameplate serve --listen ADDRESS --key-file FILE",
+                   tried.empty() ? fmt::format("{}, of the family of bind=", place_.host) : tried));
+}
+
+void RemoteSession::open_channel(const Key& key) {
+  Descriptor socket = connect_to_peer();
+  ClientHandshake handshake(key);
+  const auto expect = [&socket, this](std::span<std::uint8_t> bytes) {
+    if (!receive_all(socket.number(), bytes)) {
+      fail(fmt::format("what answers at {} is no nameplate peer, or one that has too much to do: {}", peer_.text(),
+                       last_error()));
+    }
+  };
+  const double begin_s = now_s();
+  if (!send_all(socket.number(), handshake.opening())) fail(fmt::format("{}: {}", peer_.text(), last_error()));
+  std::array<std::uint8_t, kChallengeBytes> challenge{};
+  expect(challenge);
+  round_trip_s_ = std::max(connect_s_, now_s() - begin_s);
+  const auto proof = handshake.prove(challenge);
+  if (!send_all(socket.number(), proof)) fail(fmt::format("{}: {}", peer_.text(), last_error()));
+  std::array<std::uint8_t, kWelcomeBytes> welcome{};
+  expect(welcome);
+  channel_.emplace(std::move(socket), handshake.check_welcome(welcome), Channel::Side::client);
+}
+
+void RemoteSession::ask(const TrafficRequest& request) {
+  if (!channel_->send(encode(request))) fail(fmt::format("the peer is gone: {}", last_error()));
+  const auto frame = channel_->receive();
+  const auto notice = frame ? decode_notice(*frame) : std::nullopt;
+  if (!notice) fail(fmt::format("the peer did not answer: {}", last_error()));
+  if (notice->kind != Notice::Kind::ready) refuse(notice->words);
+}
+
+void RemoteSession::open_connection(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  connection.stream = connect_to_peer();
+  send_at_once(connection.stream.number(), true);
+  connection.connect_s = connect_s_;
+  connection.seed = index;
+  const int stream = connection.stream.number();
+  const SessionSecret& secret = channel_->secret();
+  if (!send_all(stream, encode(DataOpening{secret.number, index, secret.tag("data", index)}))) {
+    fail(fmt::format("opening a connection: {}", last_error()));
+  }
+  if (request_.protocol == Protocol::udp) {
+    open_datagrams(index);
+  } else {
+    set_options(stream, request_);
+  }
+}
+
+// Says hello until the peer says on the TCP connection that it has taken the address over.
+void RemoteSession::open_datagrams(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  connection.datagrams = bound(peer_, SOCK_DGRAM, bind_to_);
+  const int socket = connection.datagrams.number();
+  if (connect(socket, peer_.get(), peer_.length) != 0) fail(fmt::format("{}: {}", peer_.text(), last_error()));
+  set_options(socket, request_);
+  set_time_limit(socket, 0);
+  const SessionSecret& secret = channel_->secret();
+  DatagramHello hello{.session = secret.number, .index = index, .tag = secret.tag("datagrams", index), .cookie = {}};
+  for (unsigned i = 0; i < kMostHellos; ++i) {
+    const auto message = encode(hello);
+    send(socket, message.data(), message.size(), MSG_NOSIGNAL);
+    std::array<pollfd, 2> wanted{pollfd{.fd = connection.stream.number(), .events = POLLIN},
+                                 pollfd{.fd = socket, .events = POLLIN}};
+    poll(wanted.data(), wanted.size(), kHelloEach_ms);
+    if (wanted[0].revents != 0) return;
+    std::array<std::uint8_t, kDatagramHelloBytes> bytes{};
+    if (recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT) != static_cast<ssize_t>(bytes.size())) continue;
+    const auto answer = decode_datagram_hello(bytes);
+    if (answer && answer->session == hello.session && answer->index == index) hello.cookie = answer->cookie;
+  }
+  fail(fmt::format("the peer answers at {} by TCP, and no datagram comes through: open UDP port {} in the firewalls",
+                   peer_.text(), peer_.port()));
+}
+
+void RemoteSession::await_ready(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  std::array<std::uint8_t, 1> ready{};
+  if (!receive_all(connection.stream.number(), ready)) {
+    const std::string why = why_over();
+    refuse(why.empty() ? fmt::format("the peer did not take a connection: {}", last_error()) : why);
+  }
+  set_time_limit(connection.stream.number(), kSilence_s);
+}
+
+double RemoteSession::median_connect_s() const {
+  std::vector<double> times;
+  for (const Connection& connection : connections_) times.push_back(connection.connect_s);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+void RemoteSession::listen_to_peer() {
+  while (why_over_.empty() && channel_->has_more()) {
+    const auto frame = channel_->receive();
+    const auto notice = frame ? decode_notice(*frame) : std::nullopt;
+    if (!notice) {
+      why_over_ = is_own_ ? "the peer on this machine has ended" : "the peer has gone";
+    } else if (notice->kind == Notice::Kind::over) {
+      why_over_ = notice->words;
+    } else {
+      most_others_ = std::max(most_others_, notice->others);
+    }
+  }
+}
+
+unsigned RemoteSession::most_others() {
+  listen_to_peer();
+  return most_others_;
+}
+
+// Of several connections, the end of another may have come first.
+std::string RemoteSession::why_over() {
+  constexpr int kNews_ms = 200;
+  pollfd wanted{.fd = channel_->socket(), .events = POLLIN};
+  if (why_over_.empty()) poll(&wanted, 1, kNews_ms);
+  listen_to_peer();
+  return why_over_;
+}
+
+}  // namespace nameplate

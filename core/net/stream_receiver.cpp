@@ -1,0 +1,220 @@
+#include "net/stream_receiver.h"
+
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "measure/clock.h"
+#include "net/socket.h"
+#include "net/stream_sender.h"
+#include "net/wire.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr unsigned kBatch = 64;
+constexpr std::size_t kLargestGro = 65536;
+constexpr double kMicroseconds = 1e6;
+constexpr double kShortestGrace_s = 0.02;
+
+std::uint64_t queue_drops(int socket) {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> values{};
+  socklen_t length = sizeof values;
+  if (getsockopt(socket, SOL_SOCKET, SO_MEMINFO, values.data(), &length) != 0) return 0;
+  return values[SK_MEMINFO_DROPS];
+}
+
+std::size_t buffer_bytes(const TrafficRequest& request) {
+  if (request.receive == ReceiveMode::gro) return kLargestGro;
+  return request.receive == ReceiveMode::mmsg ? kBatch * request.block_bytes : request.block_bytes;
+}
+
+std::uint32_t microseconds(Ticks ticks) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(Clock::get().seconds(ticks) * kMicroseconds));
+}
+
+}  // namespace
+
+StreamReceiver::StreamReceiver(const Connection& connection, const TrafficRequest& request, double round_trip_s)
+    : connection_(connection),
+      request_(request),
+      grace_s_(kShortestGrace_s + 2 * round_trip_s),
+      content_(block_content(connection.seed, request.block_bytes)),
+      buffer_(buffer_bytes(request)) {
+  if (request.receive != ReceiveMode::mmsg) return;
+  parts_.resize(kBatch);
+  messages_.resize(kBatch);
+  for (unsigned i = 0; i < kBatch; ++i) {
+    parts_[i] = {.iov_base = buffer_.data() + i * request.block_bytes, .iov_len = request.block_bytes};
+    messages_[i].msg_hdr = {.msg_iov = &parts_[i], .msg_iovlen = 1};
+  }
+}
+
+bool StreamReceiver::receive(ConnectionState& state) {
+  report_ = {};
+  sent_ = {};
+  return request_.protocol == Protocol::tcp ? receive_stream(state) && read_sent() : receive_datagrams(state);
+}
+
+bool StreamReceiver::receive_stream(ConnectionState& state) {
+  const int socket = connection_.stream.number();
+  std::array<std::uint8_t, sizeof(std::uint64_t)> announced{};
+  if (!receive_all(socket, announced)) return false;
+  const auto bytes = WireReader(announced).number<std::uint64_t>();
+  const Ticks begin = Clock::now();
+  std::uint64_t got = 0;
+  std::size_t last = 0;
+  while (got < bytes) {
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), bytes - got));
+    const ssize_t more = recv(socket, buffer_.data(), wanted, 0);
+    if (more < 0 && errno == EINTR) continue;
+    if (more == 0) errno = 0;
+    if (more <= 0) return false;
+    last = static_cast<std::size_t>(more);
+    got += last;
+    state.count(last);
+  }
+  report_.span_s = Clock::get().seconds(Clock::now() - begin);
+  report_.bytes = bytes;
+  report_.blocks = bytes / request_.block_bytes;
+  // The bytes that came last are what stands at a block's end.
+  report_.is_content_right = std::equal(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(last),
+                                        content_.end() - static_cast<std::ptrdiff_t>(std::min(last, content_.size())));
+  return true;
+}
+
+bool StreamReceiver::receive_datagrams(ConnectionState& state) {
+  const int socket = connection_.datagrams.number();
+  const std::uint64_t drops = queue_drops(socket);
+  count_.clear();
+  first_ = last_ = 0;
+  is_over_ = false;
+  last_datagram_ = nullptr;
+  std::uint64_t counted = 0;
+  while (!is_over_) {
+    // Whatever a socket gives that was shut down: recvmmsg gives empty datagrams without end.
+    if (state.stopped.load(std::memory_order_relaxed)) return false;
+    if (!take_some(0)) {
+      if (errno != EAGAIN && errno != EINTR) return false;
+      if (has_sent()) break;  // all that marked the end was lost
+    }
+    state.count((count_.unique() - counted) * request_.block_bytes);
+    counted = count_.unique();
+  }
+  if (!read_sent()) return false;
+  drain(state);
+  ++sample_;
+  report_.blocks = count_.unique();
+  report_.bytes = count_.unique() * request_.block_bytes;
+  report_.duplicates = count_.duplicates();
+  report_.reordered = count_.reordered();
+  report_.jitter_s = count_.jitter_s();
+  report_.queue_drops = queue_drops(socket) - drops;
+  report_.span_s = Clock::get().seconds(last_ - first_);
+  report_.is_content_right = is_last_datagram_right();
+  return true;
+}
+
+// Apart from the header: in the buffer the end's may stand in its place meanwhile.
+bool StreamReceiver::is_last_datagram_right() const {
+  return last_datagram_ == nullptr ||
+         std::equal(content_.begin() + sizeof(DatagramHeader), content_.end(), last_datagram_ + sizeof(DatagramHeader));
+}
+
+bool StreamReceiver::read_sent() {
+  std::array<std::uint8_t, kReportBytes> bytes{};
+  if (!receive_all(connection_.stream.number(), bytes)) return false;
+  const auto report = decode_send_report(bytes);
+  if (report) sent_ = *report;
+  return report.has_value();
+}
+
+// Whether the sender's report has come, or the connection has ended.
+bool StreamReceiver::has_sent() const {
+  pollfd wanted{.fd = connection_.stream.number(), .events = POLLIN};
+  return poll(&wanted, 1, 0) > 0;
+}
+
+// What was overtaken by the end: taken as long as something is missing and more comes.
+void StreamReceiver::drain(ConnectionState& state) {
+  const Clock& clock = Clock::get();
+  for (Ticks quiet_since = Clock::now(); count_.unique() < sent_.sent && !state.stopped;) {
+    const std::uint64_t before = count_.unique();
+    while (!state.stopped && take_some(MSG_DONTWAIT)) {
+    }
+    if (count_.unique() > before) {
+      quiet_since = Clock::now();
+    } else if (clock.seconds(Clock::now() - quiet_since) > grace_s_) {
+      return;
+    }
+    pollfd wanted{.fd = connection_.datagrams.number(), .events = POLLIN};
+    poll(&wanted, 1, 1);
+  }
+}
+
+bool StreamReceiver::take_some(int flags) {
+  if (request_.receive == ReceiveMode::gro) return take_segments(flags);
+  return request_.receive == ReceiveMode::mmsg ? take_batch(flags) : take_one(flags);
+}
+
+bool StreamReceiver::take_one(int flags) {
+  const ssize_t got = recv(connection_.datagrams.number(), buffer_.data(), buffer_.size(), flags);
+  if (got <= 0) return false;
+  take(buffer_.data(), static_cast<std::size_t>(got), Clock::now());
+  return true;
+}
+
+bool StreamReceiver::take_batch(int flags) {
+  const int got = recvmmsg(connection_.datagrams.number(), messages_.data(), kBatch, flags | MSG_WAITFORONE, nullptr);
+  if (got <= 0) return false;
+  const Ticks now = Clock::now();
+  for (unsigned i = 0; i < static_cast<unsigned>(got); ++i) {
+    take(buffer_.data() + i * request_.block_bytes, messages_[i].msg_len, now);
+  }
+  return true;
+}
+
+// Several datagrams that the kernel put together again; a control message tells the size of each but the last.
+bool StreamReceiver::take_segments(int flags) {
+  iovec part{.iov_base = buffer_.data(), .iov_len = buffer_.size()};
+  alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.data(), .msg_controllen = control.size()};
+  const ssize_t got = recvmsg(connection_.datagrams.number(), &message, flags);
+  if (got <= 0) return false;
+  auto segment = static_cast<std::size_t>(got);
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != IPPROTO_UDP || header->cmsg_type != UDP_GRO) continue;
+    int bytes = 0;
+    std::memcpy(&bytes, CMSG_DATA(header), sizeof bytes);
+    if (bytes > 0) segment = static_cast<std::size_t>(bytes);
+  }
+  const Ticks now = Clock::now();
+  for (std::size_t begin = 0; begin < static_cast<std::size_t>(got); begin += segment) {
+    take(buffer_.data() + begin, std::min(segment, static_cast<std::size_t>(got) - begin), now);
+  }
+  return true;
+}
+
+// Anything that is not of this sample is a stranger's, or late: it was counted as lost in its own.
+void StreamReceiver::take(const std::uint8_t* datagram, std::size_t bytes, Ticks now) {
+  if (bytes < sizeof(DatagramHeader)) return;
+  const DatagramHeader header = DatagramHeader::read(datagram);
+  if (header.sample != sample_) return;
+  if (header.is_end != 0) {
+    is_over_ = true;
+    return;
+  }
+  if (bytes != request_.block_bytes) return;
+  last_ = now;
+  if (first_ == 0) first_ = now;
+  last_datagram_ = datagram;
+  count_.note(header.number, header.sent_us, microseconds(now));
+}
+
+}  // namespace nameplate

@@ -1,0 +1,58 @@
+// The receiving half of a stream. Every byte is copied to this program: nothing is cut off in the kernel.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+#include <vector>
+
+#include "net/connection.h"
+#include "net/datagram_count.h"
+#include "record/worker.h"
+
+namespace nameplate {
+
+class StreamReceiver {
+ public:
+  // `round_trip_s`: how long datagrams may be under way when their end was seen.
+  StreamReceiver(const Connection& connection, const TrafficRequest& request, double round_trip_s);
+
+  // One sample to its end, and then what the sender says of it.
+  // False when the connection ended or is gone.
+  bool receive(ConnectionState& state);
+
+  const ReceiveReport& report() const { return report_; }
+  // What the sender said it had done.
+  const SendReport& sent() const { return sent_; }
+
+ private:
+  bool receive_stream(ConnectionState& state);
+  bool receive_datagrams(ConnectionState& state);
+  bool take_some(int flags);
+  bool take_one(int flags);
+  bool take_batch(int flags);
+  bool take_segments(int flags);
+  void take(const std::uint8_t* datagram, std::size_t bytes, Ticks now);
+  bool is_last_datagram_right() const;
+  bool read_sent();
+  bool has_sent() const;
+  void drain(ConnectionState& state);
+
+  const Connection& connection_;
+  const TrafficRequest& request_;
+  double grace_s_;
+  std::vector<std::uint8_t> content_;  // as the sender has it
+  std::vector<std::uint8_t> buffer_;
+  std::vector<iovec> parts_;  // of a batch
+  std::vector<mmsghdr> messages_;
+  DatagramCount count_;
+  ReceiveReport report_;
+  SendReport sent_;
+  std::uint16_t sample_ = 0;
+  bool is_over_ = false;
+  const std::uint8_t* last_datagram_ = nullptr;  // in the buffer
+  Ticks first_ = 0;
+  Ticks last_ = 0;
+};
+
+}  // namespace nameplate

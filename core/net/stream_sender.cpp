@@ -1,0 +1,253 @@
+#include "net/stream_sender.h"
+
+#include <fmt/format.h>
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <netinet/udp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "kernels/operands.h"
+#include "measure/clock.h"
+#include "net/datagram_count.h"
+#include "net/socket.h"
+#include "net/wire.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr unsigned kBatch = kMostSegments;  // UDP_MAX_SEGMENTS of the kernel, and a batch for sendmmsg
+constexpr unsigned kEndMarkers = 3;         // any of them will do
+constexpr unsigned kReadEach = 16;          // so many sends of zero-copy, and the kernel is asked what became of them
+constexpr double kMicroseconds = 1e6;
+
+std::uint32_t now_us() {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(Clock::get().seconds(Clock::now()) * kMicroseconds));
+}
+
+unsigned batch_of(const TrafficRequest& request) {
+  if (request.send == SendMode::mmsg) return kBatch;
+  if (request.send != SendMode::gso) return 1;
+  return std::clamp(static_cast<unsigned>(kLargestDatagram / request.block_bytes), 1U, kBatch);
+}
+
+struct TcpState {
+  std::uint64_t retransmits = 0;
+  std::uint64_t window_bytes = 0;
+  double round_trip_s = 0;
+};
+
+TcpState read_tcp(int socket) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
+  return {.retransmits = info.tcpi_total_retrans,
+          .window_bytes = std::uint64_t{info.tcpi_snd_cwnd} * info.tcpi_snd_mss,
+          .round_trip_s = info.tcpi_rtt / kMicroseconds};
+}
+
+// Whether a datagram was lost because the system's own queues were full.
+bool is_refused() { return errno == ENOBUFS || errno == EAGAIN || errno == EINTR; }
+
+}  // namespace
+
+std::vector<std::uint8_t> block_content(std::uint64_t seed, std::uint64_t bytes) {
+  std::vector<std::uint8_t> result(bytes);
+  for (std::uint64_t i = 0; i < bytes; i += sizeof(std::uint64_t)) {
+    const std::uint64_t word = finalised(seed + i);
+    std::memcpy(result.data() + i, &word, std::min<std::uint64_t>(sizeof word, bytes - i));
+  }
+  return result;
+}
+
+StreamSender::StreamSender(const Connection& connection, const TrafficRequest& request, double delay_s)
+    : connection_(connection),
+      request_(request),
+      pace_(request.interval_s * batch_of(request), delay_s),
+      batch_(batch_of(request)),
+      buffer_(request.block_bytes * batch_) {
+  const auto content = block_content(connection.seed, request.block_bytes);
+  for (unsigned i = 0; i < batch_; ++i) std::ranges::copy(content, slot(i));
+}
+
+bool StreamSender::send(std::uint64_t blocks, ConnectionState& state) {
+  report_ = {};
+  const bool is_tcp = request_.protocol == Protocol::tcp;
+  const std::uint64_t before = is_tcp ? read_tcp(connection_.stream.number()).retransmits : 0;
+  const Ticks begin = Clock::now();
+  if (request_.interval_s > 0) pace_.begin();
+  const bool went_well = is_tcp ? send_stream(blocks, state) : send_datagrams(blocks, state);
+  if (request_.interval_s > 0) pace_.finish((blocks + batch_ - 1) / batch_);
+  report_.span_s = Clock::get().seconds(Clock::now() - begin);
+  if (!went_well) return false;
+  if (!is_tcp && !send_end()) return false;
+  if (is_tcp) finish_report(before);
+  if (!send_all(connection_.stream.number(), encode(report_))) return give_up("reporting a stream");
+  send_at_once(connection_.stream.number(), true);
+  return true;
+}
+
+void StreamSender::finish_report(std::uint64_t retransmits_before) {
+  const TcpState now = read_tcp(connection_.stream.number());
+  report_.retransmits = now.retransmits - retransmits_before;
+  report_.window_bytes = now.window_bytes;
+  report_.round_trip_s = now.round_trip_s;
+}
+
+bool StreamSender::give_up(const char* what) {
+  error_ = fmt::format("{}: {}", what, last_error());
+  return false;
+}
+
+bool StreamSender::send_stream(std::uint64_t blocks, ConnectionState& state) {
+  const int socket = connection_.stream.number();
+  const std::uint64_t bytes = blocks * request_.block_bytes;
+  if (!send_all(socket, WireWriter().number(bytes).take())) return give_up("announcing a stream");
+  send_at_once(socket, false);  // small blocks may share a segment, as they do in any program that does not ask
+  const bool is_zerocopy = request_.send == SendMode::zerocopy;
+  const int flags = MSG_NOSIGNAL | (is_zerocopy ? MSG_ZEROCOPY : 0);
+  for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
+    ByteSpan rest(buffer_);
+    while (!rest.empty()) {
+      const ssize_t sent = ::send(socket, rest.data(), rest.size(), flags);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0 && errno == ENOBUFS && is_zerocopy) {  // too many that were not yet reported
+        read_completions();
+        continue;
+      }
+      if (sent < 0) return give_up("sending a block");
+      rest = rest.subspan(static_cast<std::size_t>(sent));
+      if (is_zerocopy && ++report_.zerocopy_sends % kReadEach == 0) read_completions();
+    }
+    ++report_.sent;
+    state.count(request_.block_bytes);
+  }
+  return true;
+}
+
+// One notice tells of a range of sends, and whether the kernel copied their bytes after all (Documentation/networking/
+// msg_zerocopy.rst).
+void StreamSender::read_completions() {
+  for (;;) {
+    std::array<std::uint8_t, 128> control{};
+    msghdr message{.msg_control = control.data(), .msg_controllen = control.size()};
+    if (recvmsg(connection_.socket(), &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
+    for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+      sock_extended_err error{};
+      std::memcpy(&error, CMSG_DATA(part), sizeof error);
+      if (error.ee_origin != SO_EE_ORIGIN_ZEROCOPY) continue;
+      if ((error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) != 0) {
+        report_.zerocopy_copied += error.ee_data - error.ee_info + 1;
+      }
+    }
+  }
+}
+
+void StreamSender::stamp(unsigned index, std::uint64_t number) {
+  DatagramHeader{.sample = sample_, .sent_us = now_us(), .number = number}.write(slot(index));
+}
+
+bool StreamSender::send_datagrams(std::uint64_t blocks, ConnectionState& state) {
+  if (request_.send == SendMode::gso) return send_segments(blocks, state);
+  return request_.send == SendMode::mmsg ? send_batches(blocks, state) : send_one_by_one(blocks, state);
+}
+
+bool StreamSender::send_one_by_one(std::uint64_t blocks, ConnectionState& state) {
+  const int socket = connection_.datagrams.number();
+  const bool is_zerocopy = request_.send == SendMode::zerocopy;
+  const int flags = MSG_NOSIGNAL | (is_zerocopy ? MSG_ZEROCOPY : 0);
+  for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
+    if (request_.interval_s > 0) Pace::wait_until(pace_.planned(i));
+    stamp(0, i);
+    if (::send(socket, buffer_.data(), buffer_.size(), flags) >= 0) {
+      ++report_.sent;
+    } else if (is_refused()) {
+      ++report_.refused;
+    } else {
+      return give_up("sending a datagram");
+    }
+    if (is_zerocopy && ++report_.zerocopy_sends % kReadEach == 0) read_completions();
+    state.count(request_.block_bytes);
+  }
+  return true;
+}
+
+bool StreamSender::send_batches(std::uint64_t blocks, ConnectionState& state) {
+  std::array<iovec, kBatch> parts{};
+  std::array<mmsghdr, kBatch> messages{};
+  for (unsigned i = 0; i < kBatch; ++i) {
+    parts[i] = {.iov_base = slot(i), .iov_len = request_.block_bytes};
+    messages[i].msg_hdr = {.msg_iov = &parts[i], .msg_iovlen = 1};
+  }
+  std::uint64_t number = 0;
+  for (std::uint64_t batch = 0; number < blocks && !state.stopped.load(std::memory_order_relaxed); ++batch) {
+    if (request_.interval_s > 0) Pace::wait_until(pace_.planned(batch));
+    const auto count = static_cast<unsigned>(std::min<std::uint64_t>(kBatch, blocks - number));
+    for (unsigned i = 0; i < count; ++i) stamp(i, number + i);
+    unsigned done = 0;
+    while (done < count) {
+      const int sent = sendmmsg(connection_.datagrams.number(), messages.data() + done, count - done, MSG_NOSIGNAL);
+      if (sent > 0) {
+        report_.sent += static_cast<unsigned>(sent);
+        done += static_cast<unsigned>(sent);
+      } else if (is_refused()) {
+        ++report_.refused;
+        ++done;
+      } else {
+        return give_up("sending datagrams");
+      }
+    }
+    number += count;
+    state.count(count * request_.block_bytes);
+  }
+  return true;
+}
+
+// One buffer that the kernel, or the network card, cuts into datagrams.
+bool StreamSender::send_segments(std::uint64_t blocks, ConnectionState& state) {
+  iovec part{.iov_base = buffer_.data(), .iov_len = 0};
+  alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(std::uint16_t))> control{};
+  msghdr message{.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.data(), .msg_controllen = control.size()};
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = IPPROTO_UDP;
+  header->cmsg_type = UDP_SEGMENT;
+  header->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+  const auto segment = static_cast<std::uint16_t>(request_.block_bytes);
+  std::memcpy(CMSG_DATA(header), &segment, sizeof segment);
+  std::uint64_t number = 0;
+  for (std::uint64_t batch = 0; number < blocks && !state.stopped.load(std::memory_order_relaxed); ++batch) {
+    if (request_.interval_s > 0) Pace::wait_until(pace_.planned(batch));
+    const auto count = static_cast<unsigned>(std::min<std::uint64_t>(batch_, blocks - number));
+    for (unsigned i = 0; i < count; ++i) stamp(i, number + i);
+    part.iov_len = count * request_.block_bytes;
+    if (sendmsg(connection_.datagrams.number(), &message, MSG_NOSIGNAL) >= 0) {
+      report_.sent += count;
+    } else if (is_refused()) {
+      report_.refused += count;
+    } else {
+      return give_up(errno == EINVAL || errno == EMSGSIZE ? "mode=gso: datagrams larger than the path's MTU"
+                                                          : "sending segments");
+    }
+    number += count;
+    state.count(count * request_.block_bytes);
+  }
+  return true;
+}
+
+bool StreamSender::send_end() {
+  const DatagramHeader header{.sample = sample_++, .is_end = 1, .sent_us = now_us(), .number = 0};
+  std::array<std::uint8_t, sizeof header> bytes{};
+  header.write(bytes.data());
+  for (unsigned i = 0; i < kEndMarkers; ++i) {
+    if (::send(connection_.datagrams.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0 && !is_refused()) {
+      return give_up("ending a sample");
+    }
+  }
+  return true;
+}
+
+}  // namespace nameplate

@@ -1,0 +1,51 @@
+// The sending half of a stream: blocks into a TCP connection, or numbered datagrams.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/buffer.h"
+#include "measure/pace.h"
+#include "net/connection.h"
+
+namespace nameplate {
+
+// What a sender sends, and a receiver expects: a block of random bytes, again and again.
+std::vector<std::uint8_t> block_content(std::uint64_t seed, std::uint64_t bytes);
+
+class StreamSender {
+ public:
+  StreamSender(const Connection& connection, const TrafficRequest& request, double delay_s);
+
+  // One sample, and after it, over TCP, the report of it. A TCP receiver is told beforehand how much comes. False when
+  // the connection is gone: `error` tells why.
+  bool send(std::uint64_t blocks, ConnectionState& state);
+
+  const SendReport& report() const { return report_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  bool send_stream(std::uint64_t blocks, ConnectionState& state);
+  bool send_datagrams(std::uint64_t blocks, ConnectionState& state);
+  bool send_one_by_one(std::uint64_t blocks, ConnectionState& state);
+  bool send_batches(std::uint64_t blocks, ConnectionState& state);
+  bool send_segments(std::uint64_t blocks, ConnectionState& state);
+  bool send_end();
+  void stamp(unsigned index, std::uint64_t number);
+  std::uint8_t* slot(unsigned index) { return buffer_.data() + index * request_.block_bytes; }
+  bool give_up(const char* what);
+  void read_completions();
+  void finish_report(std::uint64_t retransmits_before);
+
+  const Connection& connection_;
+  const TrafficRequest& request_;
+  Pace pace_;
+  unsigned batch_;  // datagrams for one system call
+  std::vector<std::uint8_t> buffer_;
+  SendReport report_;
+  std::uint16_t sample_ = 0;
+  std::string error_;
+};
+
+}  // namespace nameplate

@@ -1,0 +1,156 @@
+// What it measures: how long a message and its answer take between this machine and a peer, over TCP or UDP, on one
+// connection or several at once.
+//
+// Why that is valid: each connection has a thread and a socket of its own on either side, and every round trip is timed
+// by itself, from before the message is sent until its answer has been read as a whole; answers carry the number of
+// what they answer. Paced, a round trip counts from its planned start, so that one that is late for the one before
+// shows it.
+//
+// What it does not show: how long one way takes, since two machines' clocks do not agree; which part is the network's
+// and which the two systems'; without a named peer, any network at all.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "measure/sampler.h"
+#include "measure/team.h"
+#include "net/net_probe.h"
+#include "net/remote_session.h"
+#include "net/round_trips.h"
+#include "net/socket.h"
+#include "probe/error.h"
+#include "probe/registry.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kMostRate = 1e9;
+constexpr std::uint64_t kHeaderBytes = 29;  // of IPv4 and UDP, and the one that makes 65,536 of 65,535
+// A connection that brings no answer for so long is dead; a datagram is lost a little sooner.
+constexpr double kSilence_s = 10;
+constexpr double kShortestWait_s = 0.2;
+constexpr double kRoundTripsWaited = 4;
+
+class NetPingpong final : public Probe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override {
+    request_ = read_request(parameters);
+    session_ = std::make_unique<RemoteSession>(PeerAccess::get(), request_, machine.topology.allowed,
+                                               parameters.word_if_given("bind").value_or(""));
+    team_ = make_thread_team(request_.connections, machine.topology.allowed);
+    const double longest_s = request_.protocol == Protocol::tcp
+                                 ? kSilence_s
+                                 : std::max(kShortestWait_s, kRoundTripsWaited * session_->round_trip_s());
+    trips_ = std::vector<std::unique_ptr<RoundTrips>>(request_.connections);
+    team_->each([&](unsigned worker) {
+      trips_[worker] = std::make_unique<RoundTrips>(session_->connections()[worker], request_,
+                                                    request_.interval_s * worker / request_.connections, longest_s);
+      if (request_.protocol == Protocol::udp) {
+        set_time_limit(session_->connections()[worker].datagrams.number(), longest_s);
+      }
+    });
+    const NetworkPath path = path_of(machine.root, session_->socket());
+    Prepared prepared{.resolved = parameters, .facts = values_of(path, session_->median_connect_s())};
+    prepared.facts.push_back(Clock::get().info().cost_s);
+    prepared.facts.push_back(1);
+    prepared.shares_cpus = path.is_local && std::size_t{2} * team_->size() > machine.topology.allowed.cpus.size();
+    prepared.resolved.set("payload", static_cast<std::int64_t>(request_.block_bytes));
+    prepared.labels = labels_of(path, PeerAccess::get().is_own());
+    return prepared;
+  }
+
+  Work run(std::uint64_t repetitions) override {
+    repetitions_ = repetitions;
+    const std::span<Worker> workers = team_->run(run_);
+    check_errors();
+    histogram_.clear();
+    std::uint64_t done = 0;
+    std::uint64_t lost = 0;
+    for (unsigned i = 0; i < workers.size(); ++i) {
+      histogram_.merge(trips_[i]->histogram());
+      workers[i].ops = trips_[i]->done();
+      workers[i].bytes = 2 * workers[i].ops * request_.block_bytes;
+      done += workers[i].ops;
+      lost += trips_[i]->lost();
+    }
+    counters_ = {static_cast<double>(lost), static_cast<double>(session_->most_others())};
+    return {.bytes = 2 * done * request_.block_bytes,
+            .ops = done,
+            .workers = workers,
+            .counters = counters_,
+            .histogram = &histogram_};
+  }
+
+  void verify() override {
+    for (const auto& trips : trips_) {
+      if (!trips->is_content_right()) wrong_result("an answer differs from the message that it answers");
+    }
+  }
+
+ private:
+  static TrafficRequest read_request(const Parameters& parameters) {
+    TrafficRequest request{.traffic = Traffic::pingpong,
+                           .protocol = parse_protocol(parameters),
+                           .wait = parameters.word("wait") == "spin" ? Wait::spin : Wait::block,
+                           .connections = static_cast<std::uint32_t>(parameters.count("connections")),
+                           .block_bytes = static_cast<std::uint64_t>(parameters.count("payload"))};
+    // What others call a datagram of 64 KiB, none can be.
+    if (request.protocol == Protocol::udp && request.block_bytes <= kLargestDatagram + kHeaderBytes) {
+      request.block_bytes = std::min(request.block_bytes, kLargestDatagram);
+    }
+    check_datagram(request.protocol, request.block_bytes, "payload");
+    const auto rate = static_cast<double>(parameters.count_if_given("rate").value_or(0));
+    request.interval_s = rate > 0 ? request.connections / rate : 0;
+    return request;
+  }
+
+  void check_errors() const {
+    for (const auto& trips : trips_) {
+      if (!trips->error()) continue;
+      const std::string why = session_->why_over();
+      fail(why.empty() ? *trips->error() : why);
+    }
+  }
+
+  TrafficRequest request_;
+  std::unique_ptr<RemoteSession> session_;
+  std::unique_ptr<Team> team_;
+  std::vector<std::unique_ptr<RoundTrips>> trips_;
+  std::uint64_t repetitions_ = 0;
+  Histogram histogram_;
+  std::vector<double> counters_;
+  Team::Function run_ = [this](unsigned worker) { trips_[worker]->run(repetitions_); };
+};
+
+ProbeInfo info() {
+  std::vector<Fact> facts = path_facts();
+  facts.push_back({"clock_cost_s", "s", "one reading of the clock, inside every round trip"});
+  facts.push_back({"timed_every", "", "one in so many round trips is timed by itself"});
+  return {
+      .name = "net_pingpong",
+      .summary = "round trips of a message and its answer over TCP and UDP",
+      .parameters = {protocol_parameter(),
+                     size("payload", "of the message and of its answer", 1, static_cast<double>(kLargestBlock), "64"),
+                     connections_parameter(),
+                     choice("wait", "for an answer, on both sides: asleep in the system, or asking again and again",
+                            {"block", "spin"}, "block"),
+                     automatic_integer("rate",
+                                       "round trips a second of all connections, begun when planned and not when "
+                                       "the last one ended",
+                                       1, kMostRate, "as fast as possible"),
+                     bind_parameter()},
+      .counters = {{"lost", "", "datagrams without an answer in time"},
+                   {"other_sessions", "", "that the peer served meanwhile, at most", Combine::last}},
+      .facts = facts,
+      .needs = {},
+      .reports_workers = true};
+}
+
+const Registration<NetPingpong> kRegistration(info);
+
+}  // namespace
+
+}  // namespace nameplate

@@ -1,0 +1,307 @@
+// What it measures: how many bytes a second get from this machine to a peer, from there to here, or both at once, over
+// TCP connections or as datagrams, and what became of the datagrams that did not arrive.
+//
+// Why that is valid: bytes are counted where they arrive, copied into the receiving program; every sample is over when
+// the receiver has said how much it has, so nothing is left in a queue; of datagrams, sent = received + lost, and the
+// receiver's own queue tells how many it lost.
+//
+// What it does not show: a network, without a named peer; where between the two systems a datagram was lost; a rate
+// that needs longer than a sample to build up.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "measure/sampler.h"
+#include "measure/team.h"
+#include "net/net_probe.h"
+#include "net/remote_session.h"
+#include "net/socket.h"
+#include "net/stream_receiver.h"
+#include "net/stream_sender.h"
+#include "net/wire.h"
+#include "probe/error.h"
+#include "probe/registry.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kMostBitRate = 1e13;
+constexpr double kBits = 8;
+constexpr std::int64_t kStreamBlock = 65536;
+// What an Ethernet frame of the usual size holds beside the headers of IP and UDP.
+constexpr std::int64_t kDatagramBlock = 1472;
+constexpr double kWatchEach_s = 0.1;
+
+// One connection's half at this end.
+struct Part {
+  std::unique_ptr<StreamSender> sender;
+  std::unique_ptr<StreamReceiver> receiver;
+  ConnectionState state;
+  SendReport sent;
+  ReceiveReport received;
+  std::string error;
+};
+
+class NetStream final : public Probe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override {
+    request_ = read_request(parameters);
+    session_ = std::make_unique<RemoteSession>(PeerAccess::get(), request_, machine.topology.allowed,
+                                               parameters.word_if_given("bind").value_or(""));
+    const std::uint32_t all = request_.all_connections();
+    team_ = make_thread_team(all, machine.topology.allowed);
+    parts_ = std::vector<std::unique_ptr<Part>>(all);
+    team_->each([this](unsigned worker) { make_part(worker); });
+    const NetworkPath path = path_of(machine.root, session_->socket());
+    Prepared prepared{.resolved = parameters, .facts = values_of(path, session_->median_connect_s())};
+    prepared.resolved.set("block", static_cast<std::int64_t>(request_.block_bytes));
+    prepared.resolved.set("receive", receive_word(request_.receive));
+    prepared.shares_cpus = path.is_local && std::size_t{2} * team_->size() > machine.topology.allowed.cpus.size();
+    prepared.labels = labels_of(path, PeerAccess::get().is_own());
+    return prepared;
+  }
+
+  Work run(std::uint64_t repetitions) override;
+
+  void verify() override {
+    for (const auto& part : parts_) {
+      if (part->received.blocks > 0 && !part->received.is_content_right) {
+        wrong_result("what arrived last differs from what was sent");
+      }
+    }
+  }
+
+ private:
+  static TrafficRequest read_request(const Parameters& parameters);
+  static std::string receive_word(ReceiveMode mode);
+  void make_part(unsigned worker);
+  void stream(unsigned worker);
+  void send(Part& part, const Connection& connection) const;
+  void receive(Part& part, const Connection& connection) const;
+  void check_errors() const;
+
+  TrafficRequest request_;
+  std::unique_ptr<RemoteSession> session_;
+  std::unique_ptr<Team> team_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  std::uint64_t repetitions_ = 0;
+  std::vector<double> counters_;
+  Team::Function run_ = [this](unsigned worker) { stream(worker); };
+};
+
+SendMode parse_send(const std::string& word) {
+  if (word == "plain") return SendMode::plain;
+  if (word == "mmsg") return SendMode::mmsg;
+  return word == "gso" ? SendMode::gso : SendMode::zerocopy;
+}
+
+// Unless it is said otherwise the receiver takes datagrams in as the sender gives them out.
+ReceiveMode receive_mode(const Parameters& parameters, SendMode send) {
+  const auto word = parameters.word_if_given("receive");
+  if (word) return *word == "plain" ? ReceiveMode::plain : *word == "mmsg" ? ReceiveMode::mmsg : ReceiveMode::gro;
+  if (send == SendMode::gso) return ReceiveMode::gro;
+  return send == SendMode::mmsg ? ReceiveMode::mmsg : ReceiveMode::plain;
+}
+
+std::string NetStream::receive_word(ReceiveMode mode) {
+  return mode == ReceiveMode::plain ? "plain" : mode == ReceiveMode::mmsg ? "mmsg" : "gro";
+}
+
+TrafficRequest NetStream::read_request(const Parameters& parameters) {
+  const Protocol protocol = parse_protocol(parameters);
+  const bool is_tcp = protocol == Protocol::tcp;
+  const std::string& direction = parameters.word("direction");
+  const SendMode send = parse_send(parameters.word("mode"));
+  TrafficRequest request{.traffic = Traffic::stream,
+                         .protocol = protocol,
+                         .direction = direction == "up"     ? Direction::up
+                                      : direction == "down" ? Direction::down
+                                                            : Direction::both,
+                         .send = send,
+                         .receive = receive_mode(parameters, send),
+                         .connections = static_cast<std::uint32_t>(parameters.count("connections")),
+                         .block_bytes = static_cast<std::uint64_t>(
+                             parameters.count_if_given("block").value_or(is_tcp ? kStreamBlock : kDatagramBlock)),
+                         .window_bytes = static_cast<std::uint32_t>(parameters.count_if_given("window").value_or(0)),
+                         .segment_bytes = static_cast<std::uint32_t>(parameters.count_if_given("mss").value_or(0)),
+                         .congestion = parameters.word_if_given("congestion").value_or("")};
+  check_datagram(protocol, request.block_bytes, "block");
+  const bool is_batch = send == SendMode::mmsg || send == SendMode::gso || request.receive != ReceiveMode::plain;
+  if (is_tcp && is_batch) refuse("protocol=tcp: mode and receive that take several datagrams at once are for udp");
+  if (is_tcp && parameters.has("rate")) refuse("protocol=tcp rate: TCP finds its rate itself; a rate is for udp");
+  if (!is_tcp && (request.segment_bytes > 0 || !request.congestion.empty())) {
+    refuse("protocol=udp: mss and congestion are TCP's");
+  }
+  if (!is_tcp && request.block_bytes < kDatagramHeaderBytes) {
+    refuse(fmt::format("block={} protocol=udp: each datagram carries its number and time, {} bytes",
+                       request.block_bytes, kDatagramHeaderBytes));
+  }
+  if (const auto rate = parameters.count_if_given("rate")) {
+    request.interval_s =
+        kBits * static_cast<double>(request.block_bytes * request.all_connections()) / static_cast<double>(*rate);
+  }
+  return request;
+}
+
+void NetStream::make_part(unsigned worker) {
+  const Connection& connection = session_->connections()[worker];
+  auto part = std::make_unique<Part>();
+  if (request_.goes_up(worker)) {
+    const double delay_s = request_.interval_s * worker / request_.all_connections();
+    part->sender = std::make_unique<StreamSender>(connection, request_, delay_s);
+  } else {
+    part->receiver = std::make_unique<StreamReceiver>(connection, request_, session_->round_trip_s());
+    if (request_.protocol == Protocol::udp) set_time_limit(connection.datagrams.number(), kWatchEach_s);
+  }
+  parts_[worker] = std::move(part);
+}
+
+void NetStream::stream(unsigned worker) {
+  Part& part = *parts_[worker];
+  const Connection& connection = session_->connections()[worker];
+  if (part.sender) {
+    send(part, connection);
+  } else {
+    receive(part, connection);
+  }
+}
+
+void NetStream::send(Part& part, const Connection& connection) const {
+  if (!part.sender->send(repetitions_, part.state)) {
+    part.error = part.sender->error();
+    return;
+  }
+  part.sent = part.sender->report();
+  std::array<std::uint8_t, kReportBytes> bytes{};
+  if (!receive_all(connection.stream.number(), bytes)) {
+    part.error = fmt::format("waiting for the receiver's report: {}", last_error());
+    return;
+  }
+  const auto report = decode_receive_report(bytes);
+  if (report) part.received = *report;
+  if (!report) part.error = "the receiver's report makes no sense";
+}
+
+void NetStream::receive(Part& part, const Connection& connection) const {
+  if (!send_all(connection.stream.number(), WireWriter().number(repetitions_).take()) ||
+      !part.receiver->receive(part.state)) {
+    part.error = fmt::format("receiving: {}", last_error());
+    return;
+  }
+  part.sent = part.receiver->sent();
+  part.received = part.receiver->report();
+}
+
+void NetStream::check_errors() const {
+  for (const auto& part : parts_) {
+    if (part->error.empty()) continue;
+    const std::string why = session_->why_over();
+    fail(why.empty() ? part->error : why);
+  }
+}
+
+// What the receiving queue lost, and what was lost before. The system counts the buffers that it drops, and one that it
+// has put together (gro) holds as many datagrams as were sent at once: what is missing up to that was in them.
+struct Losses {
+  std::uint64_t queue = 0;
+  std::uint64_t network = 0;
+};
+
+Losses losses_of(const Part& part, ReceiveMode receive) {
+  const std::uint64_t missing = part.sent.sent > part.received.blocks ? part.sent.sent - part.received.blocks : 0;
+  const std::uint64_t held = receive == ReceiveMode::gro ? kMostSegments : 1;
+  const std::uint64_t queue = std::min(missing, part.received.queue_drops * held);
+  return {.queue = queue, .network = missing - queue};
+}
+
+Work NetStream::run(std::uint64_t repetitions) {
+  repetitions_ = repetitions;
+  const std::span<Worker> workers = team_->run(run_);
+  check_errors();
+  const Clock& clock = Clock::get();
+  const bool is_udp = request_.protocol == Protocol::udp;
+  std::array<double, 14> sum{};
+  auto& [up, down, sent, refused, queue, network, reordered, duplicates, jitter_s, retransmits, window, round_trip_s,
+         zerocopy, copied] = sum;
+  std::uint64_t bytes = 0;
+  std::uint64_t ops = 0;
+  for (unsigned i = 0; i < workers.size(); ++i) {
+    const Part& part = *parts_[i];
+    workers[i].bytes = part.received.bytes;
+    workers[i].ops = part.received.blocks;
+    // What is exchanged after the last datagram is not the stream's time.
+    if (is_udp) workers[i].finish = workers[i].start + clock.ticks(std::max(part.sent.span_s, part.received.span_s));
+    bytes += part.received.bytes;
+    ops += part.received.blocks;
+    (part.sender ? up : down) += static_cast<double>(part.received.bytes);
+    sent += static_cast<double>(part.sent.sent + part.sent.refused);
+    refused += static_cast<double>(part.sent.refused);
+    const Losses losses = is_udp ? losses_of(part, request_.receive) : Losses();
+    queue += static_cast<double>(losses.queue);
+    network += static_cast<double>(losses.network);
+    reordered += static_cast<double>(part.received.reordered);
+    duplicates += static_cast<double>(part.received.duplicates);
+    jitter_s = std::max(jitter_s, part.received.jitter_s);
+    retransmits += static_cast<double>(part.sent.retransmits);
+    window += static_cast<double>(part.sent.window_bytes);
+    round_trip_s = std::max(round_trip_s, part.sent.round_trip_s);
+    zerocopy += static_cast<double>(part.sent.zerocopy_sends);
+    copied += static_cast<double>(part.sent.zerocopy_copied);
+  }
+  counters_.assign(sum.begin(), sum.end());
+  counters_.push_back(static_cast<double>(session_->most_others()));
+  return {.bytes = bytes, .ops = ops, .workers = workers, .counters = counters_};
+}
+
+ProbeInfo info() {
+  return {
+      .name = "net_stream",
+      .summary = "bulk transfer over TCP and UDP, up, down and both ways",
+      .parameters =
+          {protocol_parameter(),
+           choice("direction", "up: from this machine to the peer; both: connections= of either kind at once",
+                  {"up", "down", "both"}, "up"),
+           connections_parameter(),
+           automatic_size("block", "given to the system at once; of udp a datagram's payload", 1,
+                          static_cast<double>(kLargestBlock), "64 KiB of tcp, 1,472 B of udp"),
+           choice("mode",
+                  "how the sender hands its blocks over: one for each call; mmsg and gso (udp) 64 for each call, which "
+                  "gso leaves to the kernel or the network card to cut; zerocopy without a copy, where the kernel can",
+                  {"plain", "mmsg", "gso", "zerocopy"}, "plain"),
+           automatic_choice("receive", "how the receiver takes datagrams: one for each call, 64, or put together (gro)",
+                            {"plain", "mmsg", "gro"}, "as the sender's mode"),
+           automatic_bit_rate("rate", "of payload, of all connections of udp together", 1, kMostBitRate,
+                              "as fast as possible"),
+           automatic_size("window", "of the sockets' buffers, each way", 1024, 0x1p30, "as the system has it"),
+           automatic_integer("mss", "TCP's maximum segment size in bytes", 88, 65535, "as the path allows"),
+           automatic_text("congestion", "TCP's congestion control, as the system names it", "as the system has it"),
+           bind_parameter()},
+      .counters = {{"up_bytes", "B", "that arrived at the peer"},
+                   {"down_bytes", "B", "that arrived here"},
+                   {"sent", "", "blocks or datagrams that the sender wanted to send"},
+                   {"lost_sender", "", "datagrams that the sending system refused: its queues were full"},
+                   {"lost_queue", "", "datagrams that arrived and found the receiving socket's queue full"},
+                   {"lost_network", "", "datagrams that were sent and did not arrive"},
+                   {"reordered", "", "datagrams that a later one overtook"},
+                   {"duplicates", "", "datagrams that arrived twice"},
+                   {"jitter_s", "s", "of datagrams (RFC 3550), the worst connection's", Combine::last},
+                   {"retransmits", "", "segments that TCP sent again"},
+                   {"window_bytes", "B", "TCP's congestion windows together, at the end", Combine::last},
+                   {"round_trip_s", "s", "as TCP has smoothed it, the worst connection's", Combine::last},
+                   {"zerocopy_sends", "", "calls that asked for no copy"},
+                   {"zerocopy_copied", "", "of these, those that the kernel copied all the same"},
+                   {"other_sessions", "", "that the peer served meanwhile, at most", Combine::last}},
+      .facts = path_facts(),
+      .needs = {},
+      .reports_workers = true};
+}
+
+const Registration<NetStream> kRegistration(info);
+
+}  // namespace
+
+}  // namespace nameplate

@@ -1,0 +1,106 @@
+"""A message and its answer, back and forth between this machine and a peer: round trips over TCP and UDP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nameplate.model import Rated, Result, Sample, Table
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
+from nameplate.probes._grid import crossed, quantity_of
+from nameplate.probes._mtu import mtu_results
+from nameplate.probes._network import in_bits, network_use, notes_of, rated_link, way
+from nameplate.probes._percentiles import PERCENTILES, percentile_tables
+
+LARGEST_DATAGRAM = 65507
+
+
+def _time_under_way(cell: Cell, sample: Sample) -> float:
+    return sample.elapsed_s * int(cell.params["connections"])
+
+
+def _is_unpaced(cell: Cell) -> bool:
+    return "rate" not in cell.params
+
+
+def _lost(_: Cell, sample: Sample) -> float:
+    return sample.counters["lost"]
+
+
+def _asked(_: Cell, sample: Sample) -> float:
+    return sample.work.ops + sample.counters["lost"]
+
+
+def _is_udp(cell: Cell) -> bool:
+    return cell.params["protocol"] == "udp"
+
+
+def _rated(metric: Metric, cell: Cell, _: Sequence[Sample]) -> Rated:
+    if metric.name != "bandwidth":
+        return Rated(None, "the link bounds the bandwidth, not single round trips", can_be_given=False)
+    return rated_link(cell, directions=2)
+
+
+def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
+    found = way(cell, samples)
+    if _is_udp(cell) and cell.params["payload"] == LARGEST_DATAGRAM:
+        found.append("65,507 B: the most that a datagram holds")
+    return found
+
+
+def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+    results = [result for result in by_probe["net_pingpong"] if result.summary.value is not None]
+    cells = {
+        "bandwidth": ("bandwidth", quantity_of),
+        "in bits": ("bandwidth", in_bits),
+        "latency": ("latency", quantity_of),
+    }
+    notes = ["both ways together; latency: of a round trip, the mean", *notes_of(results)]
+    return [
+        *(
+            Table("net_pingpong", f"By protocol and payload {title}".strip(), ["", *headings], body, notes)
+            for title, headings, body, _ in crossed(
+                results, ("protocol", "payload"), ("connections", "connection"), cells
+            )
+        ),
+        *percentile_tables("net_pingpong", results),
+    ]
+
+
+def _derive(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Result]:
+    return mtu_results("net_pingpong", by_probe.get("net_pingpong", []))
+
+
+PROBE = Probe(
+    name="net_pingpong",
+    title="Network round trips",
+    metrics=(
+        Ratio("latency", "s", "lower", _time_under_way, operations, when=_is_unpaced),
+        Ratio("round_trips", "op/s", "higher", operations, elapsed),
+        Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
+        Ratio("connect_time", "s", "lower", lambda cell, _: cell.facts["connect_s"], lambda _, __: 1.0),
+        Ratio("loss", "share", "lower", _lost, _asked, when=_is_udp),
+        *PERCENTILES,
+    ),
+    rated=_rated,
+    quick=(
+        Cells({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.15, sample_s=0.03),
+    ),
+    full=(
+        Cells({"protocol": "tcp,udp", "payload": "1,1KiB,64KiB", "connections": "1,2,4,8"}, slice_s=0.15,
+              sample_s=0.03),
+        Cells({"protocol": "tcp,udp", "payload": "64", "wait": "block,spin"}, slice_s=0.2, sample_s=0.03),
+        Cells({"protocol": "tcp,udp", "payload": "64", "rate": "1000"}, slice_s=0.3, sample_s=0.1),
+    ),
+    sweep=(
+        Cells({"protocol": "tcp,udp", "payload": "1,1KiB,64KiB", "connections": "1,2,4,8"}, slice_s=0.2,
+              sample_s=0.03),
+    ),
+    sweep_with=frozenset({"protocol", "connections", "payload", "wait", "bind"}),
+    overhead_s=0.15,
+    remarks=_remarks,
+    along=(("latency", "payload"), ("bandwidth", "payload"), ("round_trips", "connections")),
+    network_use=network_use,
+    derive=_derive,
+    tables=_tables,
+)  # fmt: skip

@@ -1,0 +1,154 @@
+"""Bytes in bulk from this machine to a peer, from there to here, or both at once, and what became of lost datagrams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nameplate.model import Rated, Result, Sample, Table
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes._grid import Row, crossed, labels, quantity_of
+from nameplate.probes._network import in_bits, network_use, notes_of, rated_link, way
+from nameplate.probes._percentiles import MOST_ROWS
+
+# Counters that add up over samples, and those of which the last, or the worst, is told.
+_SUMS = ("sent", "lost_sender", "lost_queue", "lost_network", "reordered", "duplicates", "retransmits",
+         "zerocopy_sends", "zerocopy_copied")  # fmt: skip
+_LAST = ("window_bytes", "round_trip_s", "jitter_s")
+_LOST = ("lost_sender", "lost_queue", "lost_network")
+
+
+def _is_udp(cell: Cell) -> bool:
+    return cell.params["protocol"] == "udp"
+
+
+def _is_both(cell: Cell) -> bool:
+    return cell.params["direction"] == "both"
+
+
+def _lost(_: Cell, sample: Sample) -> float:
+    return sum(sample.counters[name] for name in _LOST)
+
+
+def _sent(_: Cell, sample: Sample) -> float:
+    return sample.counters["sent"]
+
+
+def _up(_: Cell, sample: Sample) -> float:
+    return sample.counters["up_bytes"]
+
+
+def _down(_: Cell, sample: Sample) -> float:
+    return sample.counters["down_bytes"]
+
+
+def _rated(metric: Metric, cell: Cell, _: Sequence[Sample]) -> Rated:
+    if not metric.name.startswith("bandwidth"):
+        return Rated(None, "the link bounds the bandwidth only", can_be_given=False)
+    return rated_link(cell, directions=2 if _is_both(cell) and metric.name == "bandwidth" else 1)
+
+
+def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
+    sums = {name: sum(sample.counters[name] for sample in samples) for name in _SUMS}
+    return {**sums, **{name: samples[-1].counters[name] for name in _LAST}}
+
+
+def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
+    found = way(cell, samples)
+    known = _evidence(cell, samples)
+    if known["zerocopy_sends"]:
+        copied = known["zerocopy_copied"] / known["zerocopy_sends"]
+        found.append("zero-copy" if copied == 0 else f"the kernel copied {copied:.0%} of the zero-copy sends")
+    return found
+
+
+def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+    results = [result for result in by_probe["net_stream"] if result.summary.value is not None]
+    cells = {"bandwidth": ("bandwidth", quantity_of), "in bits": ("bandwidth", in_bits)}
+    notes = notes_of(results)
+    return [
+        *(
+            Table("net_stream", f"By protocol, direction and block {title}".strip(), ["", *headings], body, notes)
+            for title, headings, body, _ in crossed(
+                results, ("protocol", "direction", "block"), ("connections", "connection"), cells
+            )
+        ),
+        *_datagrams([r for r in results if r.summary.metric == "bandwidth"]),
+        *_tcp([r for r in results if r.summary.metric == "bandwidth"]),
+    ]
+
+
+def _datagrams(results: Sequence[Result]) -> list[Table]:
+    """What became of every datagram."""
+    own = [result for result in results if result.summary.params["protocol"] == "udp"]
+    if not own or len(own) > MOST_ROWS:
+        return []
+    names = ("sent", *_LOST, "reordered", "duplicates")
+    rows: list[Row] = [
+        [label, *(_of_sent(result.evidence, name) for name in names), f"{result.evidence['jitter_s'] * 1e6:.0f} µs"]
+        for label, result in zip(labels(own), own, strict=True)
+    ]
+    headings = ["", "sent", "lost at the sender", "in the receiver's queue", "in the network", "reordered",
+                "duplicates", "jitter"]  # fmt: skip
+    note = "sent = received + lost; lost in the network: sent, and neither received nor dropped by the receiver's queue"
+    return [Table("net_stream", "Datagrams", headings, rows, [note])]
+
+
+def _of_sent(evidence: Mapping[str, float], name: str) -> str:
+    value = evidence[name]
+    if name == "sent" or not value or not evidence["sent"]:
+        return f"{value:,.0f}"
+    return f"{value:,.0f} ({value / evidence['sent']:.2%})"
+
+
+def _tcp(results: Sequence[Result]) -> list[Table]:
+    own = [result for result in results if result.summary.params["protocol"] == "tcp"]
+    if not own or len(own) > MOST_ROWS:
+        return []
+    rows: list[Row] = [
+        [
+            label,
+            f"{result.evidence['retransmits']:,.0f}",
+            f"{result.evidence['window_bytes'] / 1024:,.0f} KiB",
+            f"{result.evidence['round_trip_s'] * 1e6:,.0f} µs",
+        ]
+        for label, result in zip(labels(own), own, strict=True)
+    ]
+    headings = ["", "retransmits", "congestion windows", "round trip"]
+    note = "of TCP_INFO at the sending side: segments sent again in all, the rest at the end of the last sample"
+    return [Table("net_stream", "TCP", headings, rows, [note])]
+
+
+PROBE = Probe(
+    name="net_stream",
+    title="Network bulk transfer",
+    metrics=(
+        Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
+        Ratio("bandwidth_up", "B/s", "higher", _up, elapsed, when=_is_both),
+        Ratio("bandwidth_down", "B/s", "higher", _down, elapsed, when=_is_both),
+        Ratio("loss", "share", "lower", _lost, _sent, when=_is_udp),
+    ),
+    rated=_rated,
+    quick=(
+        Cells({"protocol": "tcp"}, slice_s=0.2, sample_s=0.1),
+    ),
+    full=(
+        Cells({"protocol": "tcp", "direction": "up,down,both", "connections": "1,2,4,8"}, slice_s=0.3, sample_s=0.1),
+        Cells({"protocol": "tcp", "block": "1KiB", "connections": "1,8"}, slice_s=0.3, sample_s=0.1),
+        Cells({"protocol": "tcp", "mode": "zerocopy"}, slice_s=0.3, sample_s=0.1),
+        Cells({"protocol": "udp", "mode": "plain,mmsg,gso", "block": "1KiB"}, slice_s=0.3, sample_s=0.1),
+        Cells({"protocol": "udp", "rate": "100Mbit/s"}, slice_s=0.3, sample_s=0.1),
+    ),
+    sweep=(
+        Cells({"protocol": "tcp", "direction": "up,down,both", "connections": "1,2,4,8"}, slice_s=0.3, sample_s=0.1),
+        Cells({"protocol": "udp", "mode": "plain,mmsg,gso", "direction": "up,down", "block": "1KiB"}, slice_s=0.3,
+              sample_s=0.1),
+    ),
+    sweep_with=frozenset({"bind", "window"}),
+    overhead_s=0.25,
+    remarks=_remarks,
+    evidence=_evidence,
+    along=(("bandwidth", "block"), ("bandwidth", "connections"), ("bandwidth", "mode")),
+    network_use=network_use,
+    tables=_tables,
+)  # fmt: skip

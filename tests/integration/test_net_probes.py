@@ -1,0 +1,410 @@
+"""The network probes and their peer: known truths between two hosts, and what is said when things go wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+from two_hosts import SERVER, Host, serving, two_hosts
+
+KEY_DIGITS = 64
+# Ethernet's header, and those of IPv4 with UDP, and with TCP and its timestamps.
+ETHERNET, UDP, TCP = 14, 28, 52
+MTU = 1500
+
+
+@pytest.fixture
+def key(core_path: Path, tmp_path: Path) -> Path:
+    """A new key's file."""
+    file = tmp_path / "key"
+    subprocess.run([core_path, "serve", "--new-key", file], check=True)
+    assert len(file.read_text().strip()) == KEY_DIGITS
+    return file
+
+
+def ask(command: list[str], *requests: Mapping[str, Any], **more: Any) -> list[dict[str, Any]]:
+    text = "".join(json.dumps({"id": str(i), "warmup_s": 0.0, **r}) + "\n" for i, r in enumerate(requests))
+    answer = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, check=True, **more)
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def measure(command: list[str], probe: str, sample_s: float = 0.01, samples: int = 2, **params: Any
+            ) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # fmt: skip
+    records = ask(
+        command,
+        {"probe": probe, "params": params, "slice_s": 2 * samples * sample_s, "sample_s": sample_s,
+         "max_samples": samples},
+    )  # fmt: skip
+    outcome = next(r for r in records if r["type"] == "outcome")
+    return outcome, [r for r in records if r["type"] == "sample"]
+
+
+def total(samples: list[dict[str, Any]], counter: str) -> float:
+    return float(sum(s["counters"][counter] for s in samples))
+
+
+def rate_of(samples: list[dict[str, Any]]) -> float:
+    return float(sum(s["work"]["bytes"] for s in samples) / sum(s["elapsed_s"] for s in samples))
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+@pytest.mark.parametrize("wait", ["block", "spin"])
+@pytest.mark.parametrize("payload", ["1", "1KiB", "64KiB"])
+def test_round_trips_on_this_machine(core_path: Path, protocol: str, wait: str, payload: str) -> None:
+    outcome, samples = measure([str(core_path)], "net_pingpong", protocol=protocol, wait=wait, payload=payload)
+    assert outcome["ending"] == "ok", outcome
+    assert (outcome["labels"]["peer"], outcome["labels"]["route"], outcome["facts"]["is_local"]) == (
+        "own", "this machine", 1,
+    )  # fmt: skip
+    expected = 65507 if (protocol, payload) == ("udp", "64KiB") else {"1": 1, "1KiB": 1024, "64KiB": 65536}[payload]
+    assert outcome["params"]["payload"] == expected
+    for sample in samples:
+        assert sum(sample["histogram"]["count"]) == sample["work"]["ops"] > 0
+        assert sample["work"]["bytes"] == 2 * expected * sample["work"]["ops"]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"protocol": "tcp"},
+        {"protocol": "tcp", "direction": "down", "connections": 3},
+        {"protocol": "tcp", "direction": "both", "block": "1KiB"},
+        {"protocol": "tcp", "mode": "zerocopy"},
+        {"protocol": "tcp", "mss": 1000, "window": "256KiB", "congestion": "reno"},
+        {"protocol": "udp"},
+        {"protocol": "udp", "direction": "down", "mode": "mmsg"},
+        {"protocol": "udp", "direction": "both", "mode": "gso", "block": 1000},
+        {"protocol": "udp", "mode": "gso", "receive": "plain", "block": 1000},
+        {"protocol": "udp", "mode": "zerocopy"},
+        {"protocol": "udp", "rate": "20Mbit/s", "connections": 2},
+        {"protocol": "udp", "block": 16},
+        {"bind": "127.0.0.1"},
+    ],
+    ids=lambda params: " ".join(f"{k}={v}" for k, v in params.items()),
+)
+def test_streams_on_this_machine(core_path: Path, params: dict[str, Any]) -> None:
+    outcome, samples = measure([str(core_path)], "net_stream", **params)
+    assert outcome["ending"] == "ok", outcome
+    for sample in samples:
+        counters = sample["counters"]
+        assert counters["up_bytes"] + counters["down_bytes"] == sample["work"]["bytes"] > 0
+        lost = sum(counters[name] for name in ("lost_sender", "lost_queue", "lost_network"))
+        assert counters["sent"] == sample["work"]["ops"] + lost
+    if params.get("mode") == "zerocopy":
+        assert total(samples, "zerocopy_sends") > 0
+    if "rate" in params:
+        assert rate_of(samples) == pytest.approx(20e6 / 8, rel=0.05)
+
+
+def test_a_paced_round_trip_counts_from_its_planned_start(core_path: Path) -> None:
+    """A peer that is stopped for a while delays all that were to be sent meanwhile, not one."""
+    command = [str(core_path), "serve", "--port", "0"]
+    with serving_here(command) as (peer, place):
+        request = {"id": "x", "probe": "net_pingpong", "params": {"rate": 1000}, "sample_s": 0.5, "max_samples": 1,
+                   "slice_s": 0.5, "warmup_s": 0.0, "repetitions": 500}  # fmt: skip
+        with subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as core:  # fmt: skip
+            assert core.stdin is not None
+            core.stdin.write(json.dumps(request) + "\n")
+            core.stdin.flush()
+            for _ in range(8):
+                time.sleep(0.1)
+                peer.send_signal(signal.SIGSTOP)
+                time.sleep(0.1)
+                peer.send_signal(signal.SIGCONT)
+            out, _ = core.communicate(timeout=30)
+    records = [json.loads(line) for line in out.splitlines()]
+    histogram = next(r for r in records if r["type"] == "sample")["histogram"]
+    late = sum(n for lower, n in zip(histogram["lower_ns"], histogram["count"], strict=True) if lower > 20e6)
+    assert late > 50  # of each stop of 100 ms, some eighty that were planned in its first 80 ms
+
+
+@pytest.fixture
+def idle_peer(core_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A peer without a key on any free port of this machine, and where it is."""
+    with serving_here([str(core_path), "serve", "--port", "0"]) as found:
+        yield found
+
+
+class serving_here:  # noqa: N801 (used as a function)
+    """A peer on this machine, and its place."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.command = command
+
+    def __enter__(self) -> tuple[subprocess.Popen[str], str]:
+        self.peer = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
+        assert self.peer.stderr is not None
+        line = self.peer.stderr.readline()
+        assert "listening at" in line, line
+        return self.peer, line.split("listening at ")[1].split(",")[0]
+
+    def __exit__(self, *_: object) -> None:
+        self.peer.kill()
+        self.peer.communicate()
+
+
+def failed(command: list[str], probe: str = "net_pingpong", **params: Any) -> str:
+    outcome, samples = measure(command, probe, **params)
+    assert outcome["ending"] in ("failed", "skipped")
+    assert samples == []
+    return str(outcome["reason"])
+
+
+def test_what_cannot_be_is_refused_with_a_reason(core_path: Path) -> None:
+    command = [str(core_path)]
+    assert "65507 bytes at most" in failed(command, protocol="udp", payload="65537")
+    assert "are for udp" in failed(command, "net_stream", protocol="tcp", mode="gso")
+    assert "a rate is for udp" in failed(command, "net_stream", protocol="tcp", rate="1Mbit/s")
+    assert "number and time, 16 bytes" in failed(command, "net_stream", protocol="udp", block=8)
+    assert "tcp_allowed_congestion_control" in failed(command, "net_stream", protocol="tcp", congestion="nonesuch")
+    assert "Cannot assign requested address" in failed(command, bind="192.0.2.77")
+    assert "expected a rate such as 100Mbit/s" in failed(command, "net_stream", protocol="udp", rate="5parsec")
+
+
+def test_a_peer_that_is_not_there_or_no_peer(core_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        pid = os.fork()
+        if pid == 0:
+            while True:
+                connection, _ = other.accept()
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n" * 4)
+        try:
+            assert "no nameplate peer" in failed([str(core_path), "--peer", f"127.0.0.1:{port}"])
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+    reason = failed([str(core_path), "--peer", f"127.0.0.1:{port}"])
+    assert "Connection refused" in reason
+    assert "nameplate serve" in reason
+    assert "no-such-host.invalid" in failed([str(core_path), "--peer", "no-such-host.invalid"])
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
+def test_both_families(core_path: Path, host: str) -> None:
+    try:
+        socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        pytest.skip(f"{host}: {error}")
+    with serving_here([str(core_path), "serve", "--listen", host, "--port", "0"]) as (_, place):
+        for protocol in ("tcp", "udp"):
+            outcome, _ = measure([str(core_path), "--peer", place], "net_pingpong", protocol=protocol)
+            assert outcome["ending"] == "ok", outcome
+
+
+def test_the_key_opens_and_no_other(core_path: Path, key: Path, tmp_path: Path) -> None:
+    command = [str(core_path), "serve", "--port", "0", "--key-file", str(key)]
+    with serving_here(command) as (_, place):
+        peer = [str(core_path), "--peer", place]
+        assert measure([*peer, "--key-file", str(key)], "net_pingpong", protocol="udp")[0]["ending"] == "ok"
+        assert "demands a key" in failed(peer)
+        other = tmp_path / "other"
+        subprocess.run([core_path, "serve", "--new-key", other], check=True)
+        assert failed([*peer, "--key-file", str(other)]) == "the peer has another key"
+        in_environment = {**os.environ, "NAMEPLATE_KEY": key.read_text()}
+        records = ask(peer, {"probe": "net_pingpong", "params": {}, "slice_s": 0.01}, env=in_environment)
+        assert next(r for r in records if r["type"] == "outcome")["ending"] == "ok"
+
+
+def test_listening_for_others_needs_a_key_and_a_port_in_use_is_named(core_path: Path, key: Path) -> None:
+    def complaint(*words: str) -> str:
+        answer = subprocess.run([core_path, "serve", *words], capture_output=True, text=True, timeout=10, check=False)
+        assert answer.returncode != 0
+        return answer.stderr
+
+    assert "a key is needed" in complaint("--listen", "0.0.0.0")
+    key.chmod(0o644)
+    assert f"chmod 600 {key}" in complaint("--key-file", str(key))
+    assert "cannot be made: File exists" in complaint("--new-key", str(key))
+    assert "no-such-host.invalid" in complaint("--listen", "no-such-host.invalid")
+    with serving_here([str(core_path), "serve", "--port", "0"]) as (_, place):
+        assert "Address already in use" in complaint("--port", place.split(":")[1])
+
+
+def test_root_gives_its_rights_away(core_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root has rights to give away")
+    with serving_here([str(core_path), "serve", "--port", "0"]) as (peer, _):
+        status = Path(f"/proc/{peer.pid}/status").read_text()
+        fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+        assert set(fields["Uid"].split()) == {"65534"}
+        assert int(fields["CapEff"], 16) == 0
+        assert fields["NoNewPrivs"] == "1"
+    answer = subprocess.run([core_path, "serve", "--port", "0", "--user", "nobody-of-that-name"], capture_output=True,
+                            text=True, timeout=10, check=False)  # fmt: skip
+    assert "there is no user 'nobody-of-that-name'" in answer.stderr
+
+
+def threads_of(peer: subprocess.Popen[str]) -> int:
+    return len(list(Path(f"/proc/{peer.pid}/task").iterdir()))
+
+
+def descriptors_of(peer: subprocess.Popen[str]) -> int:
+    return len(list(Path(f"/proc/{peer.pid}/fd").iterdir()))
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+@pytest.mark.parametrize("probe", ["net_pingpong", "net_stream"])
+def test_a_client_that_is_killed_leaves_nothing_at_the_peer(
+    core_path: Path, idle_peer: tuple[subprocess.Popen[str], str], protocol: str, probe: str
+) -> None:
+    peer, place = idle_peer
+    before = descriptors_of(peer)
+    for _ in range(3):
+        core = subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert core.stdin is not None
+        assert core.stdout is not None
+        params = {"protocol": protocol, "connections": 4}
+        request = {"id": "x", "probe": probe, "params": params, "slice_s": 60, "sample_s": 1}
+        core.stdin.write(json.dumps(request) + "\n")
+        core.stdin.flush()
+        core.stdout.readline()
+        deadline = time.monotonic() + 10
+        while threads_of(peer) < 6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert threads_of(peer) == 6  # the listener, the session and its connections
+        time.sleep(0.1)
+        core.kill()
+        core.communicate()
+        while (threads_of(peer) > 1 or descriptors_of(peer) > before) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert (threads_of(peer), descriptors_of(peer)) == (1, before)
+    assert measure([str(core_path), "--peer", place], probe, protocol=protocol)[0]["ending"] == "ok"
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+@pytest.mark.parametrize(("probe", "direction"), [("net_pingpong", ""), ("net_stream", "up"), ("net_stream", "down")])
+def test_a_peer_that_is_killed_fails_the_cell_and_nothing_else(
+    core_path: Path, protocol: str, probe: str, direction: str
+) -> None:
+    command = [str(core_path), "serve", "--port", "0"]
+    with serving_here(command) as (peer, place):
+        core = subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert core.stdin is not None
+        params = {"protocol": protocol, **({"direction": direction} if direction else {})}
+        killed = {"id": "killed", "probe": probe, "params": params, "slice_s": 60, "sample_s": 0.1}
+        core.stdin.write(json.dumps(killed) + "\n")
+        core.stdin.flush()
+        time.sleep(1.0)
+        peer.kill()
+        peer.wait()
+        absent = {"id": "absent", "probe": probe, "params": params, "slice_s": 0.1}
+        other = {"id": "other", "probe": "null", "params": {}, "slice_s": 0.01}
+        out, _ = core.communicate(json.dumps(absent) + "\n" + json.dumps(other) + "\n", timeout=60)
+    outcomes = {r["id"]: r for r in map(json.loads, out.splitlines()) if r["type"] == "outcome"}
+    assert outcomes["killed"]["ending"] == "failed"
+    assert "the peer has gone" in outcomes["killed"]["reason"], outcomes["killed"]
+    assert "no peer answers" in outcomes["absent"]["reason"]
+    assert outcomes["other"]["ending"] == "ok"
+
+
+def test_a_session_ends_with_its_time(core_path: Path) -> None:
+    with serving_here([str(core_path), "serve", "--port", "0", "--most-seconds", "0.3"]) as (_, place):
+        records = ask([str(core_path), "--peer", place],
+                      {"probe": "net_pingpong", "params": {}, "slice_s": 30, "sample_s": 0.1})  # fmt: skip
+    outcome = next(r for r in records if r["type"] == "outcome")
+    assert (outcome["ending"], outcome["reason"]) == ("failed", "the peer gives a session 0.3 s")
+    assert any(r["type"] == "sample" for r in records)
+
+
+def test_two_clients_at_once_are_both_served_and_told(
+    core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]
+) -> None:
+    _, place = idle_peer
+    request = json.dumps({"id": "x", "probe": "net_pingpong", "params": {}, "slice_s": 1, "sample_s": 0.1}) + "\n"
+    cores = [
+        subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    for core in cores:
+        assert core.stdin is not None
+        core.stdin.write(request)
+        core.stdin.flush()
+    for core in cores:
+        out, _ = core.communicate(timeout=60)
+        records = [json.loads(line) for line in out.splitlines()]
+        assert next(r for r in records if r["type"] == "outcome")["ending"] == "ok"
+        assert any(r["counters"]["other_sessions"] == 1 for r in records if r["type"] == "sample")
+
+
+def test_strangers_do_not_keep_anybody_waiting(core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]) -> None:
+    peer, place = idle_peer
+    host, port = place.split(":")
+    silent = [socket.create_connection((host, int(port))) for _ in range(900)]
+    for i, connection in enumerate(silent):
+        if i % 3:
+            connection.sendall(os.urandom(i % 200))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.settimeout(0.5)
+        for size in range(0, 1000, 10):
+            datagrams.sendto(os.urandom(size), (host, int(port)))
+        assert measure([str(core_path), "--peer", place], "net_pingpong", protocol="udp")[0]["ending"] == "ok"
+        with pytest.raises(TimeoutError):
+            datagrams.recv(1)
+    assert peer.poll() is None
+    for connection in silent:
+        connection.close()
+
+
+def between(hosts: tuple[Host, Host], core: Path, key: Path) -> tuple[list[str], list[str]]:
+    """The commands of a peer on one host, and of a core on the other that uses it."""
+    server, client = hosts
+    serve = server.command(core, "serve", "--listen", SERVER, "--key-file", key)
+    return serve, client.command(core, "--peer", SERVER, "--key-file", key)
+
+
+@pytest.mark.parametrize(("protocol", "headers"), [("tcp", TCP), ("udp", UDP)])
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_a_link_of_100_mbit_delivers_what_its_headers_leave(
+    core_path: Path, key: Path, protocol: str, headers: int, direction: str
+) -> None:
+    with two_hosts(rate="100mbit") as hosts:
+        serve, command = between(hosts, core_path, key)
+        with serving(serve):
+            params = {"rate": "110Mbit/s"} if protocol == "udp" else {}
+            outcome, samples = measure(command, "net_stream", 1.0, 2, protocol=protocol, direction=direction, **params)
+    assert outcome["ending"] == "ok", outcome
+    assert outcome["labels"]["route"] == "direct"
+    assert (outcome["facts"]["interface_mtu_bytes"], outcome["facts"]["is_local"]) == (MTU, 0)
+    payload = MTU - headers
+    assert rate_of(samples) == pytest.approx(100e6 / 8 * payload / (MTU + ETHERNET), rel=0.015)
+
+
+def test_what_the_network_drops_is_lost_in_the_network(core_path: Path, key: Path) -> None:
+    with two_hosts() as hosts:
+        serve, command = between(hosts, core_path, key)
+        hosts[0].run("nft", "add table ip loss")
+        hosts[0].run("nft", "add chain ip loss in { type filter hook prerouting priority 0 ; }")
+        hosts[0].run("nft", "add rule ip loss in udp length > 1000 numgen random mod 10 == 0 drop")
+        with serving(serve):
+            outcome, samples = measure(command, "net_stream", 0.5, 2, protocol="udp", rate="100Mbit/s")
+    assert outcome["ending"] == "ok", outcome
+    assert total(samples, "lost_network") / total(samples, "sent") == pytest.approx(0.1, abs=0.01)
+    assert total(samples, "lost_sender") == total(samples, "lost_queue") == total(samples, "duplicates") == 0
+
+
+def test_the_mtu_is_found_from_the_times_of_round_trips(core_path: Path, key: Path, tmp_path: Path) -> None:
+    run = tmp_path / "mtu.jsonl"
+    with two_hosts(mtu=MTU) as hosts:
+        serve, _ = between(hosts, core_path, key)
+        with serving(serve):
+            nameplate = [sys.executable, "-m", "nameplate", "run", "mtu", "--peer", SERVER, "--key-file", str(key)]
+            subprocess.run(hosts[1].command(*nameplate, "--quiet", "-o", run, "--rounds", "3"), check=True)
+    found = [r.summary for r in summarise(read_run(run)).results if r.summary.metric == "mtu"]
+    assert len(found) == 1
+    low, high = found[0].ci or (0, 0)
+    assert low <= MTU <= high
+    assert high - low < 64

@@ -1,0 +1,76 @@
+"""Two hosts on this machine: network namespaces with a cable (veth) between them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SERVER, CLIENT = "10.99.7.1", "10.99.7.2"
+
+
+@dataclass(frozen=True)
+class Host:
+    """One of the two: a namespace."""
+
+    name: str
+
+    def command(self, *words: str | Path) -> list[str]:
+        """What runs ``words`` there."""
+        return ["ip", "netns", "exec", self.name, *map(str, words)]
+
+    def run(self, *words: str | Path) -> None:
+        """Runs a command of the system there. Raises CalledProcessError."""
+        subprocess.run(self.command(*words), check=True, capture_output=True)
+
+
+@contextmanager
+def two_hosts(mtu: int = 1500, rate: str = "") -> Iterator[tuple[Host, Host]]:
+    """Server and client; each sends at no more than ``rate`` (tbf). Skips the test where there can be none."""
+    names = [f"nameplate-{os.getpid()}-{end}" for end in "sc"]
+    made: list[str] = []
+    try:
+        for name in names:
+            try:
+                subprocess.run(["ip", "netns", "add", name], check=True, capture_output=True)
+            except (FileNotFoundError, subprocess.CalledProcessError) as error:
+                pytest.skip(f"no network namespaces here: {getattr(error, 'stderr', error)!r}")
+            made.append(name)
+        cable = ["ip", "link", "add", "eth0", "mtu", str(mtu), "netns", names[0], "type", "veth"]
+        subprocess.run([*cable, "peer", "name", "eth0", "mtu", str(mtu), "netns", names[1]], check=True)
+        for name, address in zip(names, (SERVER, CLIENT), strict=True):
+            host = Host(name)
+            host.run("ip", "address", "add", f"{address}/24", "dev", "eth0")
+            host.run("ip", "link", "set", "lo", "up")
+            host.run("ip", "link", "set", "eth0", "up")
+            if rate:
+                host.run("tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "32kb",
+                         "latency", "50ms")  # fmt: skip
+        yield Host(names[0]), Host(names[1])
+    finally:
+        for name in made:
+            subprocess.run(["ip", "netns", "delete", name], check=True)
+
+
+@contextmanager
+def serving(command: list[str], ready: str = "listening") -> Iterator[subprocess.Popen[str]]:
+    """A peer that is listening, ended afterwards."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as peer:
+        try:
+            assert peer.stderr is not None
+            line = peer.stderr.readline()
+            assert ready in line, line
+            yield peer
+        finally:
+            if peer.poll() is None:
+                peer.terminate()
+            deadline = time.monotonic() + 10
+            while peer.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.01)
+            assert peer.returncode in (0, -9)
