@@ -6,11 +6,10 @@ import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from nameplate.keeper import Keeper
 from nameplate.model import Experiment, Header, Limits, Outcome, Sample, Value
-from nameplate.native import CoreProcess, make_request
+from nameplate.native import CoreProcess, OnRecord, make_request
 from nameplate.stats import median_interval
 
 DEFAULT_PAIRS = 7
@@ -26,7 +25,7 @@ def measure(
     params: Mapping[str, Value],
     slice_s: float,
     sample_s: float | None = None,
-    keeper: Keeper | None = None,
+    start: Callable[[OnRecord], CoreProcess] = CoreProcess,
 ) -> tuple[Outcome, list[Sample], dict[str, object]]:
     """One experiment in a fresh core: outcome, samples and machine. Ends the program if it does not succeed."""
     samples: list[Sample] = []
@@ -38,7 +37,7 @@ def measure(
         elif isinstance(record, Sample):
             samples.append(record)
 
-    core = CoreProcess(keep, keeper=keeper)
+    core = start(keep)
     limits = Limits(60, 0.01, sample_s=sample_s)
     outcome = core.measure(make_request(Experiment("bench", probe, dict(params)), limits, slice_s), 120, keep)
     core.close()
@@ -54,6 +53,19 @@ def likwid(test: str, size_bytes: int, threads: int, seconds: float, unit: str) 
     match = re.search(rf"{unit}/s:\s+([\d.]+)", output)
     assert match, output
     return float(match[1]) * 1e6
+
+
+def beside(name: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int, unit: str) -> str:
+    """Pairs in an order that alternates, as a line: both medians, and the ratio of ours to theirs."""
+    own: list[float] = []
+    other: list[float] = []
+    for pair in range(pairs):
+        for side, run in ((own, ours), (other, theirs))[:: 1 if pair % 2 else -1]:
+            side.append(run())
+    ratios = [a / b for a, b in zip(own, other, strict=True)]
+    return (
+        f"  {name}: {statistics.median(own):.4g} {unit}, theirs {statistics.median(other):.4g}, ratio {summary(ratios)}"
+    )
 
 
 def summary(ratios: Sequence[float]) -> str:

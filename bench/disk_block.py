@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from _pairs import asked_pairs, measure, summary
 from nameplate.keeper import Keeper
 from nameplate.model import Histogram, Value
+from nameplate.native import CoreProcess, OnRecord
 from nameplate.stats import histogram_percentile_s, merged
 
 SECONDS = 2.0
@@ -36,9 +37,13 @@ class Figures:
     p99_s: float
 
 
+def _start(keep: OnRecord) -> CoreProcess:
+    return CoreProcess(keep, keeper=KEEPER)
+
+
 def mine(params: Mapping[str, Value]) -> Figures:
     """Ours, with samples of a quarter of a second."""
-    _, samples, _ = measure("disk_block", {"size": SIZE, **params}, SECONDS, SECONDS / 8, KEEPER)
+    _, samples, _ = measure("disk_block", {"size": SIZE, **params}, SECONDS, SECONDS / 8, _start)
     ops = sum(sample.work.ops for sample in samples)
     counts = merged(sample.histogram for sample in samples if isinstance(sample.histogram, Histogram))
     return Figures(
@@ -162,7 +167,7 @@ def spread(pairs: int) -> Iterator[str]:
                     "library": library,
                     "size": SIZE,
                 }
-                _, samples, _ = measure("disk_block", params, 0.5, keeper=KEEPER)
+                _, samples, _ = measure("disk_block", params, 0.5, start=_start)
                 medians.append(statistics.median(sample.work.ops / sample.elapsed_s for sample in samples))
             middle = statistics.median(medians)
             apart = statistics.median(abs(value - middle) for value in medians) / middle

@@ -187,11 +187,12 @@ def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: i
     if (by_chance + 1) / (_PERMUTATIONS + 1) >= _MTU_P:
         return None
     best = alike[int(found.argmax())]
-    again = []
+    again = [best]
     for _ in range(_BOOTSTRAPS):
         drawn = np.array([min(source.choice(values, len(values))) for values in rounds])
-        again.append(_middle(alike[int(explained(drawn).argmax())]))
-    low, high = np.percentile(again, [2.5, 97.5])
+        again.append(alike[int(explained(drawn).argmax())])
+    low = np.percentile([mtus[0] for mtus in again], 2.5)
+    high = np.percentile([mtus[-1] for mtus in again], 97.5)
     interval = min(float(low), best[0]), max(float(high), best[-1])
     is_wide = interval[1] - interval[0] > _WIDEST_MTU * _middle(best)
     return None if is_wide else Mtu(_middle(best), interval)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from nameplate.model import Experiment, Outcome, Rated, Report, Result, Run, Sample, Series, Summary
+from nameplate.model import Experiment, Histogram, Outcome, Rated, Report, Result, Run, Sample, Series, Summary
 from nameplate.probes import Cell, Metric, Probe, load_probes
 from nameplate.rated import overriding
-from nameplate.stats import median, median_interval, reached_by
+from nameplate.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 from nameplate.store import Measurement, RunFile
 
 # From here on a core's clock, or the number of preemptions, is out of the ordinary.
@@ -20,6 +20,8 @@ SWITCHES_PER_S = 50.0
 # A measured value may lie this far over its ceiling before one of the two is called wrong.
 CEILING_TOLERANCE = 0.005
 
+# Where a distribution is told: closer at its slow end, which is what the user of a service meets.
+_SHARES = (0.01, *(percent / 100 for percent in range(5, 100, 5)), 0.98, 0.99, 0.995, 0.999)
 _NOT_REACHED = {
     "budget": "the budget was spent before its turn: raise --budget, or measure fewer cells",
     "interrupted": "the run was stopped before its turn",
@@ -94,11 +96,15 @@ def _results(
         return [_without_number(experiment, worst, worst.reason or "ended before its first sample", stop)]
     last = with_samples[-1].outcome
     cell = Cell(last.params, last.facts, machine, last.labels)
-    return [
-        _Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop)
-        for metric in probe.metrics
-        if all(metric.is_known(cell, measurement.samples) for measurement in with_samples)
-    ]
+    known = [m for m in probe.metrics if all(m.is_known(cell, measurement.samples) for measurement in with_samples)]
+    results = [_Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop) for metric in known]
+    distribution = _distribution([sample for measurement in with_samples for sample in measurement.samples])
+    return [msgspec.structs.replace(results[0], distribution=distribution), *results[1:]] if distribution else results
+
+
+def _distribution(samples: Sequence[Sample]) -> list[tuple[float, float]]:
+    counts = merged(sample.histogram for sample in samples if isinstance(sample.histogram, Histogram))
+    return [(histogram_percentile_s(counts, share), share) for share in _SHARES] if counts else []
 
 
 def _without_number(experiment: Experiment, outcome: Outcome | None, reason: str, stop: str) -> Result:

@@ -12,6 +12,7 @@ from nameplate.report.along import along, percentiles
 from nameplate.report.cells import common_params, headlines, is_derived, label_of, title_of
 from nameplate.report.charts import Chart, Figure, lines_along, placed
 from nameplate.report.curves import curve_lines, curves, level_ends
+from nameplate.report.ecdf import ecdf
 from nameplate.report.format import count, parameters
 from nameplate.report.grids import Grid, grids, holds
 from nameplate.report.heatmap import heat_map
@@ -80,7 +81,7 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
         explanations=[line for line in explanations(report) if line.startswith(f"{probe} ")],
         sources=sources(results, common),
         curves=placed(curves(lines, level_ends(report.results)), charts),
-        along=placed([*along(cells, known.along if known else ()), *percentiles(results)], charts),
+        along=placed([*along(cells, known.along if known else ()), *percentiles(results), *ecdf(first)], charts),
         heat_maps=placed([heat_map(grid) for grid in maps], charts),
         scaling=placed(thread_scaling(by_threads, _allowed_cores(report)), charts),
         over_time=placed([] if is_large else _series_charts(first, common, points), charts),

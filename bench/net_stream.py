@@ -1,0 +1,112 @@
+"""net_stream beside iperf3 and iperf (2) over loopback: the same CPUs, blocks and socket buffers.
+
+iperf3 before 3.16 has one thread for all its streams, so N connections compare with N processes on N ports. Pass the
+number of pairs as the first argument (default 7); further arguments are groups: tcp, small, udp.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+from _net import HOST, bind_clients, core_with_peer, our_server, output, servers
+from _pairs import asked_pairs, beside, measure
+from nameplate.model import Value
+
+SECONDS = 2
+PORT, IPERF3_PORT, IPERF_PORT = 7601, 7610, 7620
+MOST = 8
+
+
+def mine(**params: Value) -> float:
+    """Ours in Gbit/s, as the receiver counts, in samples of a quarter of a second."""
+    _, samples, _ = measure("net_stream", params, SECONDS, 0.25, start=partial(core_with_peer, PORT))
+    return sum(s.work.bytes for s in samples) / sum(s.elapsed_s for s in samples) * 8e-9
+
+
+def iperf3(connections: int, length: int, *more: str) -> float:
+    """All its processes together, as the receivers count, in Gbit/s."""
+    clients = [
+        subprocess.Popen(
+            ["iperf3", "-c", HOST, "-p", str(IPERF3_PORT + i), "-t", str(SECONDS), "-l", str(length), "-J", *more],
+            stdout=subprocess.PIPE, text=True,
+        )
+        for i in range(connections)
+    ]  # fmt: skip
+    total = 0.0
+    for client in clients:
+        end = json.loads(client.communicate()[0])["end"]
+        if "-u" in more:
+            stream = end["streams"][0]["udp"]
+            total += stream["bits_per_second"] * (1 - stream["lost_packets"] / stream["packets"])
+        else:
+            total += end["sum_received"]["bits_per_second"]
+    return total * 1e-9
+
+
+def iperf(connections: int, length: int) -> float:
+    """All its threads together, in Gbit/s."""
+    command = ["iperf", "-c", HOST, "-p", str(IPERF_PORT), "-t", str(SECONDS), "-l", str(length), "-P",
+               str(connections), "-f", "m"]  # fmt: skip
+    lines = [line for line in output(command).splitlines() if "Mbits/sec" in line]
+    sums = [line for line in lines if "SUM" in line] or lines
+    match = re.search(r"([\d.]+) Mbits/sec", sums[-1])
+    assert match, lines
+    return float(match[1]) * 1e-3
+
+
+def tcp(pairs: int) -> Iterator[str]:
+    """Blocks of 64 KiB."""
+    yield from _tcp(pairs, 65536, (1, 2, 4, 8))
+
+
+def small(pairs: int) -> Iterator[str]:
+    """Messages of 1 KiB, a system call each."""
+    yield from _tcp(pairs, 1024, (1, 8))
+
+
+def _tcp(pairs: int, block: int, counts: tuple[int, ...]) -> Iterator[str]:
+    theirs = [["iperf3", "-s", "-p", str(IPERF3_PORT + i)] for i in range(MOST)]
+    iperf_server = ["iperf", "-s", "-p", str(IPERF_PORT), "-l", str(block)]
+    with servers(our_server(PORT), iperf_server, *theirs):
+        for count in counts:
+            ours = partial(mine, block=block, connections=count)
+            name = f"tcp, {block} B, {count} connections"
+            yield beside(f"{name}, iperf3", ours, partial(iperf3, count, block), pairs, "Gbit/s")
+            yield beside(f"{name}, iperf", ours, partial(iperf, count, block), pairs, "Gbit/s")
+
+
+def udp(pairs: int) -> Iterator[str]:
+    """Datagrams of 1 KiB as fast as possible, as the receiver counts."""
+    with servers(our_server(PORT), ["iperf3", "-s", "-p", str(IPERF3_PORT)]):
+        for mode in ("plain", "mmsg", "gso"):
+            ours = partial(mine, protocol="udp", block=1024, mode=mode)
+            yield beside(f"udp, {mode}, iperf3", ours, partial(iperf3, 1, 1024, "-u", "-b", "0"), pairs, "Gbit/s")
+
+
+GROUPS = {"tcp": tcp, "small": small, "udp": udp}
+
+
+def main() -> None:
+    """Prints a line per comparison."""
+    pairs = asked_pairs()
+    bind_clients()
+    print(f"net_stream beside {output(['iperf3', '--version']).split()[1]} (iperf3) and {_iperf_version()} (iperf)")
+    for name in sys.argv[2:] or list(GROUPS):
+        print(f"{name}: {GROUPS[name].__doc__}")
+        for line in GROUPS[name](pairs):
+            print(line, flush=True)
+
+
+def _iperf_version() -> str:
+    """It says its version and exits with 1."""
+    answer = subprocess.run(["iperf", "--version"], capture_output=True, text=True, check=False)
+    return (answer.stdout + answer.stderr).split()[2]
+
+
+if __name__ == "__main__":
+    main()
