@@ -183,8 +183,12 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  constexpr int kBadInput = 2;
   try {
     return run(argc, argv);
+  } catch (const nameplate::ProbeError& error) {
+    std::fprintf(stderr, "nameplate-core: %s\n", error.what());
+    return kBadInput;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "nameplate-core: %s\n", error.what());  // a stream could throw once more
   }

@@ -51,7 +51,13 @@ RemoteSession::RemoteSession(PeerAccess& access, const TrafficRequest& request, 
                              const std::string& bind_to)
     : request_(request), place_(access.place(placement)), is_own_(access.is_own()) {
   if (!bind_to.empty()) bind_to_ = resolve({bind_to, 0}).front();
-  open_channel(access.key());
+  if (!access.why_absent().empty()) fail(access.why_absent());
+  try {
+    open_channel(access.key());
+  } catch (const ProbeError& error) {
+    access.note_absence(error.what());
+    throw;
+  }
   ask(request);
   connections_.resize(request.all_connections());
   for (std::uint32_t i = 0; i < connections_.size(); ++i) open_connection(i);

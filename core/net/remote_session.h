@@ -27,9 +27,16 @@ class PeerAccess {
   HostAndPort place(const Placement& placement);
   const Key& key() const { return own_ ? own_->key() : key_; }
 
+  // A named peer that did not answer once is not waited for again by this process.
+  void note_absence(const std::string& why) {
+    if (place_) why_absent_ = why;
+  }
+  const std::string& why_absent() const { return why_absent_; }
+
  private:
   std::optional<HostAndPort> place_;
   Key key_;
+  std::string why_absent_;
   std::unique_ptr<OwnPeer> own_;
 };
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from nameplate.errors import CoreDied, CoreHung, CoreMissing
+from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
 from nameplate.keeper import Keeper
 from nameplate.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
 from nameplate.sweep import ProbeInfo
@@ -69,6 +69,14 @@ def _ask(option: str, *more: str) -> bytes:
 class _Description(msgspec.Struct):
     schema: int
     probes: list[ProbeInfo]
+
+
+def check_options(options: Sequence[str]) -> None:
+    """Raises UsageError with the core's own words where it cannot take them."""
+    command = [str(core_path()), *options, "--describe"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_DEADLINE_S)
+    if answer.returncode != 0:
+        raise UsageError(answer.stderr.strip().removeprefix("nameplate-core: "))
 
 
 def describe() -> dict[str, ProbeInfo]:

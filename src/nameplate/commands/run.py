@@ -21,7 +21,7 @@ from nameplate.errors import FileError, Interrupted, UsageError
 from nameplate.keeper import Keeper
 from nameplate.measure import Control, Progress, Session
 from nameplate.model import SCHEMA, Plan, Report, Run
-from nameplate.native import CoreProcess, OnRecord, describe, read_machine
+from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
 from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.probes import probe_of
 from nameplate.rated import parse_rated
@@ -220,7 +220,10 @@ def _peer_options(peer: str | None, key_file: str | None) -> list[str]:
     if key_file is not None and peer is None:
         raise UsageError("--key-file is the key of a named peer: name it with --peer HOST")
     options = ["--peer", peer] if peer else []
-    return [*options, "--key-file", key_file] if key_file else options
+    options += ["--key-file", key_file] if key_file else []
+    if options:
+        check_options(options)
+    return options
 
 
 def _explain(plan: Plan, peer: str | None) -> None:

@@ -56,15 +56,16 @@ def _along(results: Sequence[Result], metric: str, name: str) -> list[Chart]:
     is_words = any(isinstance(result.summary.params[name], str) for result in own)
     if not is_words:
         lines = [sorted(line, key=lambda r: float(r.summary.params[name])) for line in lines]
-    title = (
-        f"{metric[:1].upper()}{metric[1:]} by {name}"
-        if is_words
-        else f"{metric[:1].upper()}{metric[1:]} against {name}"
-    )
+    title = f"{_words(metric)} by {name}" if is_words else f"{_words(metric)} against {name}"
     return [
         _chart(part_title, _named(part, name), name, is_joined=not is_words)
         for part_title, part in chunks(lines, title)
     ]
+
+
+def _words(metric: str) -> str:
+    """``Round trips`` of round_trips."""
+    return f"{metric[:1].upper()}{metric[1:]}".replace("_", " ")
 
 
 def _named(lines: Sequence[list[Result]], name: str) -> list[Line]:
