@@ -24,6 +24,7 @@ from nameplate.model import (
     Work,
 )
 from nameplate.native import OnRecord
+from nameplate.store import Measurement, RunFile
 
 MACHINE: dict[str, Any] = {
     "hostname": "secret-host", "kernel": "6.1", "distribution": "Debian", "hypervisor": None, "product": None,
@@ -159,3 +160,15 @@ class FakeCores:
         last = self.written[-1]
         assert isinstance(last, Stop)
         return last
+
+
+def run_of_one(probe: str, params: Mapping[str, Any], facts: Mapping[str, float], samples: Sequence[Sample]) -> RunFile:
+    """A run of one experiment, a round of ``samples``."""
+    experiment = Experiment(id="x", probe=probe, params=dict(params), slice_s=1.0)
+    which = Plan("test", [experiment], Limits(budget_s=60.0, precision=0.02))
+    end = Outcome(
+        round=1, id="x", probe=probe, ending="ok", params=dict(params), facts=dict(facts), labels={},
+        oversubscribed=False, interrupted=False, samples=len(samples), setup_s=0.01, total_s=0.1,
+    )  # fmt: skip
+    stop = Stop(reasons={"x": "rounds"}, elapsed_s=1.0, interrupted=False)
+    return RunFile("x.jsonl", run(which), [header()], [Measurement(end, list(samples))], stop, 0, 0)

@@ -1,5 +1,6 @@
 #include "disk/kept_files.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -41,6 +42,7 @@ KeptFiles& KeptFiles::get() {
 
 void KeptFiles::connect(int keeper) {
   keeper_ = keeper;
+  fcntl(keeper, F_SETFD, FD_CLOEXEC);  // no other program that this one starts needs it
   receive();
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 
 #include "measure/clock.h"
@@ -92,26 +93,35 @@ void Peer::watch(int descriptor) {
 
 void Peer::run(int stop) {
   watch(stop);
-  const auto is_among = [](const std::vector<Descriptor>& listeners, int socket) {
-    return std::ranges::any_of(listeners, [socket](const Descriptor& d) { return d.number() == socket; });
-  };
   for (;;) {
     std::array<epoll_event, kMostInTurn> events{};
     const int count = epoll_wait(events_.number(), events.data(), kMostInTurn, wait_ms());
     for (int i = 0; i < count; ++i) {
-      const int socket = events[static_cast<std::size_t>(i)].data.fd;
+      const int socket = events.at(static_cast<std::size_t>(i)).data.fd;
       if (socket == stop) return;
-      if (socket == session_ended_.number()) {
-        remove_ended();
-      } else if (is_among(stream_listeners_, socket)) {
-        accept_all(socket);
-      } else if (is_among(datagram_listeners_, socket)) {
-        answer_datagrams(socket);
-      } else if (const auto found = by_socket_.find(socket); found != by_socket_.end()) {
-        hear(found->second);
+      try {
+        handle(socket);
+      } catch (const std::exception& error) {
+        // Want of memory, threads or sockets: whoever asked for them is turned away, the others go on.
+        std::fprintf(stderr, "nameplate-core: %s\n", error.what());
       }
     }
     while (!strangers_.empty() && strangers_.front().latest_s < now_s()) take_out(strangers_.begin());
+  }
+}
+
+void Peer::handle(int socket) {
+  const auto is_among = [socket](const std::vector<Descriptor>& listeners) {
+    return std::ranges::any_of(listeners, [socket](const Descriptor& d) { return d.number() == socket; });
+  };
+  if (socket == session_ended_.number()) {
+    remove_ended();
+  } else if (is_among(stream_listeners_)) {
+    accept_all(socket);
+  } else if (is_among(datagram_listeners_)) {
+    answer_datagrams(socket);
+  } else if (const auto found = by_socket_.find(socket); found != by_socket_.end()) {
+    hear(found->second);
   }
 }
 

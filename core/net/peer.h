@@ -48,6 +48,7 @@ class Peer {
   };
   using Strangers = std::list<Stranger>;  // the oldest first
 
+  void handle(int socket);
   void listen_at(const Address& address);
   void watch(int descriptor);
   void accept_all(int listener);

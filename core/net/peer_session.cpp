@@ -42,7 +42,9 @@ PeerSession::~PeerSession() {
 
 void PeerSession::serve() {
   set_time_limit(channel_.socket(), kRequestLimit_s);
+  keep_alive(channel_.socket());
   if (accept_request()) watch();
+  end_connections();
   for (const auto& place : places_) {
     if (place->thread.joinable()) place->thread.join();
   }
@@ -54,8 +56,9 @@ bool PeerSession::accept_request() {
   const auto frame = channel_.receive();
   if (!frame) return false;
   const auto request = decode_traffic_request(*frame);
-  if (!request) {
-    channel_.send(encode(Notice{.kind = Notice::Kind::refused, .words = "the peer does not know such traffic"}));
+  const std::string why = why_refused(request);
+  if (!why.empty()) {
+    channel_.send(encode(Notice{.kind = Notice::Kind::refused, .words = why}));
     return false;
   }
   {
@@ -66,6 +69,15 @@ bool PeerSession::accept_request() {
   return channel_.send(encode(Notice{.kind = Notice::Kind::ready}));
 }
 
+std::string PeerSession::why_refused(const std::optional<TrafficRequest>& request) const {
+  if (!request) return "the peer does not know such traffic";
+  const bool is_batch = request->send != SendMode::plain || request->receive != ReceiveMode::plain;
+  const std::uint64_t buffers = request->protocol == Protocol::udp && is_batch ? kMostSegments : 2;
+  return buffers * request->block_bytes * request->all_connections() <= limits_.memory_bytes
+             ? ""
+             : fmt::format("the peer gives a session {} bytes of memory", limits_.memory_bytes);
+}
+
 // Until the client goes, which shows as the end of its first connection, or has had what it may have.
 void PeerSession::watch() {
   const double begin_s = now_s();
@@ -73,17 +85,23 @@ void PeerSession::watch() {
   for (;;) {
     pollfd wanted{.fd = channel_.socket(), .events = POLLIN};
     // A client says nothing more: whatever comes is its end.
-    if (poll(&wanted, 1, kWatchEach_ms) > 0) return end("");
+    if (poll(&wanted, 1, kWatchEach_ms) > 0) return;
     const std::string why = why_over(begin_s);
-    if (!why.empty()) return end(why);
+    if (!why.empty()) {
+      channel_.send(encode(Notice{.kind = Notice::Kind::over, .words = why}));
+      return;
+    }
     const unsigned others = others_;
-    if (others != told && !channel_.send(encode(Notice{.kind = Notice::Kind::others, .others = others})))
-      return end("");
+    if (others != told && !channel_.send(encode(Notice{.kind = Notice::Kind::others, .others = others}))) return;
     told = others;
   }
 }
 
-std::string PeerSession::why_over(double begin_s) const {
+std::string PeerSession::why_over(double begin_s) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!failure_.empty()) return failure_;
+  }
   if (stopped_) return "the peer was stopped";
   if (now_s() - begin_s > limits_.seconds) return fmt::format("the peer gives a session {:g} s", limits_.seconds);
   std::uint64_t bytes = 0;
@@ -91,8 +109,7 @@ std::string PeerSession::why_over(double begin_s) const {
   return bytes > limits_.bytes ? fmt::format("the peer gives a session {} bytes", limits_.bytes) : "";
 }
 
-void PeerSession::end(const std::string& why) {
-  if (!why.empty()) channel_.send(encode(Notice{.kind = Notice::Kind::over, .words = why}));
+void PeerSession::end_connections() {
   const std::scoped_lock lock(mutex_);
   for (const auto& place : places_) {
     place->state.stopped = true;
@@ -133,38 +150,45 @@ bool PeerSession::await_datagrams(Place& place) {
   return !place.state.stopped;
 }
 
+// An error of the system, also one for want of memory, ends this session and no other.
 void PeerSession::serve_connection(Place& place, std::uint32_t index) {
   std::optional<ScopedBinding> binding;
   // The client's thread of this connection is on the one before.
   if (!cpus_.empty()) binding.emplace(cpus_[(index + 1) % cpus_.size()]);
   try {
-    const int stream = place.connection.stream.number();
-    if (request_.protocol == Protocol::udp) {
-      if (!await_datagrams(place)) return;
-      set_options(place.connection.datagrams.number(), request_);
-      set_time_limit(place.connection.datagrams.number(), kDatagramLimit_s);
-    } else {
-      set_options(stream, request_);
-    }
-    set_time_limit(stream, 0);
-    send_at_once(stream, true);
+    prepare(place);
     const std::uint8_t ready = 1;
-    if (!send_all(stream, {&ready, 1})) return;
-    if (request_.traffic == Traffic::pingpong) {
-      echo(place.connection, request_, place.state);
-    } else {
-      serve_stream(place, index);
+    if (!place.state.stopped && send_all(place.connection.stream.number(), {&ready, 1})) {
+      if (request_.traffic == Traffic::pingpong) {
+        echo(place.connection, request_, place.state);
+      } else {
+        serve_stream(place, index);
+      }
     }
-  } catch (const ProbeError& error) {
-    channel_.send(encode(Notice{.kind = Notice::Kind::over, .words = fmt::format("the peer: {}", error.what())}));
+  } catch (const std::exception& error) {
+    const std::scoped_lock lock(mutex_);
+    failure_ = fmt::format("the peer: {}", error.what());
+    return;  // the connection is left to whoever tells the client why
   }
   shutdown(place.connection.stream.number(), SHUT_RDWR);
+}
+
+void PeerSession::prepare(Place& place) {
+  const int stream = place.connection.stream.number();
+  set_time_limit(stream, 0);
+  send_at_once(stream, true);
+  if (request_.protocol == Protocol::tcp) {
+    set_options(stream, request_);
+  } else if (await_datagrams(place)) {
+    set_options(place.connection.datagrams.number(), request_);
+    set_time_limit(place.connection.datagrams.number(), kDatagramLimit_s);
+  }
 }
 
 void PeerSession::serve_stream(Place& place, std::uint32_t index) {
   const int stream = place.connection.stream.number();
   if (request_.goes_up(index)) {
-    StreamReceiver receiver(place.connection, request_, 0);
+    StreamReceiver receiver(place.connection, request_, {});
     while (receiver.receive(place.state) && send_all(stream, encode(receiver.report()))) {
     }
     return;

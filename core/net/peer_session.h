@@ -19,6 +19,7 @@ namespace nameplate {
 struct SessionLimits {
   std::uint64_t bytes = std::uint64_t{1} << 50U;
   double seconds = 3600;
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30U;
 };
 
 class PeerSession {
@@ -57,10 +58,12 @@ class PeerSession {
 
   void serve();
   bool accept_request();
+  std::string why_refused(const std::optional<TrafficRequest>& request) const;
   void watch();
-  std::string why_over(double begin_s) const;
-  void end(const std::string& why);
+  std::string why_over(double begin_s);
+  void end_connections();
   void serve_connection(Place& place, std::uint32_t index);
+  void prepare(Place& place);
   bool await_datagrams(Place& place);
   void serve_stream(Place& place, std::uint32_t index);
 
@@ -73,6 +76,7 @@ class PeerSession {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Place>> places_;  // empty until the request is accepted
+  std::string failure_;                         // of a connection's thread; only the session's own thread speaks
   std::atomic<unsigned> others_{0};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> ended_{false};

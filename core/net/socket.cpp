@@ -71,6 +71,16 @@ void set_time_limit(int socket, double seconds) {
   set(socket, SOL_SOCKET, SO_SNDTIMEO, limit);
 }
 
+void keep_alive(int socket) {
+  constexpr int kIdle_s = 10;
+  constexpr int kEach_s = 5;
+  constexpr int kTries = 4;
+  set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kIdle_s);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, kEach_s);
+  set(socket, IPPROTO_TCP, TCP_KEEPCNT, kTries);
+}
+
 void send_at_once(int socket, bool on) { set(socket, IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0); }
 
 void set_options(int socket, const TrafficRequest& request) {

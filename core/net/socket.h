@@ -34,6 +34,9 @@ bool spin_receive(int socket, std::span<std::uint8_t> bytes, const Stop& stop) {
 // How long a call on this socket may wait, in either direction. 0: for ever.
 void set_time_limit(int socket, double seconds);
 
+// Notices within half a minute that the other's machine has gone without a word.
+void keep_alive(int socket);
+
 // Whether small messages leave at once, also those that wait already, or first for the acknowledgement of those before
 // them (RFC 896).
 void send_at_once(int socket, bool on);

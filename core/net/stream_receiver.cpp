@@ -41,10 +41,11 @@ std::uint32_t microseconds(Ticks ticks) {
 
 }  // namespace
 
-StreamReceiver::StreamReceiver(const Connection& connection, const TrafficRequest& request, double round_trip_s)
+StreamReceiver::StreamReceiver(const Connection& connection, const TrafficRequest& request, const Patience& patience)
     : connection_(connection),
       request_(request),
-      grace_s_(kShortestGrace_s + 2 * round_trip_s),
+      grace_s_(kShortestGrace_s + 2 * patience.round_trip_s),
+      silence_s_(patience.silence_s),
       content_(block_content(connection.seed, request.block_bytes)),
       buffer_(buffer_bytes(request)) {
   if (request.receive != ReceiveMode::mmsg) return;
@@ -97,13 +98,17 @@ bool StreamReceiver::receive_datagrams(ConnectionState& state) {
   is_over_ = false;
   last_datagram_ = nullptr;
   std::uint64_t counted = 0;
+  Ticks heard = Clock::now();
   while (!is_over_) {
     // Whatever a socket gives that was shut down: recvmmsg gives empty datagrams without end.
     if (state.stopped.load(std::memory_order_relaxed)) return false;
     if (!take_some(0)) {
       if (errno != EAGAIN && errno != EINTR) return false;
       if (has_sent()) break;  // all that marked the end was lost
+      if (Clock::get().seconds(Clock::now() - heard) > silence_s_) return false;
+      continue;
     }
+    if (counted < count_.unique()) heard = Clock::now();
     state.count((count_.unique() - counted) * request_.block_bytes);
     counted = count_.unique();
   }

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,15 @@
 
 namespace nameplate {
 
+// How long a receiver waits.
+struct Patience {
+  double round_trip_s = 0;  // datagrams may be under way for so long when their end was seen
+  double silence_s = std::numeric_limits<double>::infinity();  // a sender from whom nothing comes is gone
+};
+
 class StreamReceiver {
  public:
-  // `round_trip_s`: how long datagrams may be under way when their end was seen.
-  StreamReceiver(const Connection& connection, const TrafficRequest& request, double round_trip_s);
+  StreamReceiver(const Connection& connection, const TrafficRequest& request, const Patience& patience);
 
   // One sample to its end, and then what the sender says of it.
   // False when the connection ended or is gone.
@@ -41,6 +47,7 @@ class StreamReceiver {
   const Connection& connection_;
   const TrafficRequest& request_;
   double grace_s_;
+  double silence_s_;
   std::vector<std::uint8_t> content_;  // as the sender has it
   std::vector<std::uint8_t> buffer_;
   std::vector<iovec> parts_;  // of a batch

@@ -1,5 +1,7 @@
 #include "net/traffic.h"
 
+#include <algorithm>
+
 #include "net/wire.h"
 
 namespace nameplate {
@@ -127,6 +129,9 @@ std::optional<Notice> decode_notice(ByteSpan bytes) {
   Notice notice{.kind = read_word(reader, Notice::Kind::over),
                 .others = reader.number<std::uint32_t>(),
                 .words = reader.text(kLongestWords)};
+  // They are shown in a terminal, which other characters could steer.
+  const bool is_plain = std::ranges::all_of(notice.words, [](char c) { return c >= ' ' && c <= '~'; });
+  if (!is_plain) return std::nullopt;
   return reader.is_complete() ? std::optional(std::move(notice)) : std::nullopt;
 }
 

@@ -35,6 +35,8 @@ constexpr std::int64_t kStreamBlock = 65536;
 // What an Ethernet frame of the usual size holds beside the headers of IP and UDP.
 constexpr std::int64_t kDatagramBlock = 1472;
 constexpr double kWatchEach_s = 0.1;
+constexpr double kSilence_s = 10;
+constexpr double kIntervals = 10;
 
 // One connection's half at this end.
 struct Part {
@@ -154,7 +156,10 @@ void NetStream::make_part(unsigned worker) {
     const double delay_s = request_.interval_s * worker / request_.all_connections();
     part->sender = std::make_unique<StreamSender>(connection, request_, delay_s);
   } else {
-    part->receiver = std::make_unique<StreamReceiver>(connection, request_, session_->round_trip_s());
+    part->receiver =
+        std::make_unique<StreamReceiver>(connection, request_,
+                                         Patience{.round_trip_s = session_->round_trip_s(),
+                                                  .silence_s = std::max(kSilence_s, kIntervals * request_.interval_s)});
     if (request_.protocol == Protocol::udp) set_time_limit(connection.datagrams.number(), kWatchEach_s);
   }
   parts_[worker] = std::move(part);

@@ -206,6 +206,17 @@ class TestNames:
         (hidden,) = without_names([report([], notes=["vmx and a-vm.org"], host="vm")])
         assert hidden.notes == ["vmx and a-vm.org"]
 
+    @pytest.mark.parametrize(
+        ("words", "hidden"),
+        [
+            ("no peer answers at 192.0.2.7:7477: timed out", "no peer answers at (address): timed out"),
+            ("[2001:db8::1]:80; 10.0.0.1", "(address); (address)"),
+            ("nameplate 0.1.0 took 1.5 s, Linux 6.18.44-v6", "nameplate 0.1.0 took 1.5 s, Linux 6.18.44-v6"),
+        ],
+    )
+    def test_no_address_travels(self, words: str, hidden: str) -> None:
+        assert without_names([report([], notes=[words])])[0].notes == [hidden]
+
     def test_runs_of_one_machine_share_an_alias(self) -> None:
         hidden = without_names([report([]), report([], host="b"), report([])])
         assert [r.machine["hostname"] for r in hidden] == ["machine 1", "machine 2", "machine 1"]

@@ -142,7 +142,7 @@ TEST_P(Streams, WhatIsSentIsReceivedOrLost) {
       static std::unique_ptr<StreamReceiver> kept;
       if (sample == 0) {
         set_time_limit(connection.socket(), 0.1);
-        kept = std::make_unique<StreamReceiver>(connection, request, 0);
+        kept = std::make_unique<StreamReceiver>(connection, request, Patience());
       }
       ASSERT_TRUE(send_all(connection.stream.number(), WireWriter().number(std::uint64_t{100}).take()));
       ASSERT_TRUE(kept->receive(state));
@@ -237,6 +237,19 @@ TEST(Peer, ASessionThatHasHadItsBytesIsOverAndIsToldWhy) {
   RoundTrips trips(session.connections().front(), request, 0, 5);
   while (!trips.error()) trips.run(100);
   EXPECT_EQ(session.why_over(), "the peer gives a session 1000 bytes");
+}
+
+TEST(Peer, ASessionGetsNoMoreMemoryThanItMay) {
+  const RunningPeer peer;
+  const std::string why = complaint([&] { peer.session({.connections = 1000, .block_bytes = 1U << 30U}); });
+  EXPECT_NE(why.find("bytes of memory"), std::string::npos);
+}
+
+TEST(Peer, WhatThePeersSystemRefusesIsSaid) {
+  const RunningPeer peer;
+  // Refused here first: asked for by a client whose own system would have taken it.
+  TrafficRequest request{.traffic = Traffic::stream, .congestion = "nonesuch"};
+  EXPECT_NE(complaint([&] { peer.session(request); }).find("nonesuch"), std::string::npos);
 }
 
 TEST(Peer, AClientThatGoesLeavesNothingBehind) {

@@ -81,6 +81,10 @@ TEST(Traffic, ReportsAndNoticesAreReadAsTheyWereWritten) {
   EXPECT_EQ(notice->words, "why");
 }
 
+TEST(Traffic, WordsThatCouldSteerATerminalAreRefused) {
+  EXPECT_FALSE(decode_notice(encode(Notice{.words = "\x1b[2J"})));
+}
+
 TEST(Traffic, AReportOfNoNumberIsRefused) {
   auto bytes = encode(SendReport{.span_s = 1});
   std::fill(bytes.begin() + 56, bytes.begin() + 64, 0xFF);  // not a number

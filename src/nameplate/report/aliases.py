@@ -1,4 +1,4 @@
-"""Reports travel, so hosts' names stay out of them: machines are "machine 1", "machine 2"."""
+"""Reports travel, so hosts' names and addresses stay out of them: machines are "machine 1", "machine 2"."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import msgspec
 
 from nameplate.model import Report, Result, Table
 
+# IPv4, and IPv6 as a peer's is written beside its port.
+_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\])(?![\w.]*\d)(?::\d+)?")
+
 
 def without_names(reports: Sequence[Report]) -> list[Report]:
-    """Each host's name replaced by an alias, also where a reason or a note names it."""
+    """Each host's name replaced by an alias, also where a reason or a note names it; addresses are left out."""
     aliases: dict[str, str] = {}
     for report in reports:
         host = str(report.machine.get("hostname", ""))
@@ -29,7 +32,7 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         for host, alias in aliases.items():
             if host:
                 text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", alias, text)
-        return text
+        return _ADDRESS.sub("(address)", text)
 
     def hide_in(result: Result) -> Result:
         return msgspec.structs.replace(
