@@ -32,14 +32,19 @@ std::vector<Fact> path_facts() {
   return {{"connect_s", "s", "how long connecting took by TCP, the median of the connections"},
           {"interface_mtu_bytes", "B", "of the interface that leads to the peer; 0: not told"},
           {"path_mtu_bytes", "B", "as the system knows it for this peer; 0: not told"},
+          {"segment_bytes", "B", "of TCP at most; 0: not told"},
           {"link_bytes_per_s", "B/s", "what the interface states as its speed; 0: none"},
           {"is_local", "", "1 where the traffic does not leave this machine"}};
 }
 
 std::vector<double> values_of(const NetworkPath& path, double connect_s) {
   constexpr double kBits = 8;
-  return {connect_s, static_cast<double>(path.interface_mtu), static_cast<double>(path.path_mtu),
-          path.link_bits_per_s / kBits, path.is_local ? 1.0 : 0.0};
+  return {connect_s,
+          static_cast<double>(path.interface_mtu),
+          static_cast<double>(path.path_mtu),
+          static_cast<double>(path.segment_bytes),
+          path.link_bits_per_s / kBits,
+          path.is_local ? 1.0 : 0.0};
 }
 
 std::map<std::string, std::string> labels_of(const NetworkPath& path, bool is_own_peer) {

@@ -78,6 +78,13 @@ std::uint32_t path_mtu_of(int socket) {
                                                                                     : 0;
 }
 
+std::uint32_t segment_bytes_of(int socket) {
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  const bool is_told = getsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &bytes, &length) == 0;
+  return is_told ? static_cast<std::uint32_t>(bytes) : 0;
+}
+
 std::string congestion_of(int socket) {
   std::array<char, 16> name{};
   socklen_t length = name.size() - 1;
@@ -87,7 +94,8 @@ std::string congestion_of(int socket) {
 }  // namespace
 
 NetworkPath path_of(const Root& root, int socket) {
-  NetworkPath path{.path_mtu = path_mtu_of(socket), .congestion = congestion_of(socket)};
+  NetworkPath path{
+      .path_mtu = path_mtu_of(socket), .segment_bytes = segment_bytes_of(socket), .congestion = congestion_of(socket)};
   const auto route = route_to(peer_address(socket));
   if (!route) return path;
   std::array<char, IF_NAMESIZE> name{};

@@ -14,6 +14,7 @@ struct NetworkPath {
   std::string route;                // "this machine", "direct" (the same network), "gateway", or empty
   std::uint32_t interface_mtu = 0;  // bytes; 0: not told
   std::uint32_t path_mtu = 0;       // of the connected socket
+  std::uint32_t segment_bytes = 0;  // of TCP, of the connected socket; 0: not told
   double link_bits_per_s = 0;       // of the interface; 0: not told
   std::string congestion;           // TCP's, of the connected socket
   bool is_local = false;            // it does not leave this machine

@@ -64,14 +64,15 @@ RemoteSession::RemoteSession(PeerAccess& access, const TrafficRequest& request, 
   for (std::uint32_t i = 0; i < connections_.size(); ++i) await_ready(i);
 }
 
-// To the first of its addresses that answers.
-Descriptor RemoteSession::connect_to_peer() {
+// To the first of its addresses that answers. A segment's size and a window are agreed upon while connecting.
+Descriptor RemoteSession::connect_to_peer(bool is_traffic) {
   std::string tried;
   const auto addresses = peer_.port() == 0 ? resolve(place_) : std::vector{peer_};
   for (const Address& address : addresses) {
     if (bind_to_ && bind_to_->family() != address.family()) continue;
     Descriptor socket = bound(address, SOCK_STREAM, bind_to_);
     set_time_limit(socket.number(), kConnect_s);
+    if (is_traffic) set_options(socket.number(), request_);
     const double begin_s = now_s();
     if (connect(socket.number(), address.get(), address.length) == 0) {
       connect_s_ = now_s() - begin_s;
@@ -86,7 +87,7 @@ Descriptor RemoteSession::connect_to_peer() {
 }
 
 void RemoteSession::open_channel(const Key& key) {
-  Descriptor socket = connect_to_peer();
+  Descriptor socket = connect_to_peer(false);
   ClientHandshake handshake(key);
   const auto expect = [&socket, this](std::span<std::uint8_t> bytes) {
     if (!receive_all(socket.number(), bytes)) {
@@ -116,7 +117,7 @@ void RemoteSession::ask(const TrafficRequest& request) {
 
 void RemoteSession::open_connection(std::uint32_t index) {
   Connection& connection = connections_[index];
-  connection.stream = connect_to_peer();
+  connection.stream = connect_to_peer(request_.protocol == Protocol::tcp);
   send_at_once(connection.stream.number(), true);
   connection.connect_s = connect_s_;
   connection.seed = index;
@@ -125,11 +126,7 @@ void RemoteSession::open_connection(std::uint32_t index) {
   if (!send_all(stream, encode(DataOpening{secret.number, index, secret.tag("data", index)}))) {
     fail(fmt::format("opening a connection: {}", last_error()));
   }
-  if (request_.protocol == Protocol::udp) {
-    open_datagrams(index);
-  } else {
-    set_options(stream, request_);
-  }
+  if (request_.protocol == Protocol::udp) open_datagrams(index);
 }
 
 // Says hello until the peer says on the TCP connection that it has taken the address over.

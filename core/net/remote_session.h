@@ -52,7 +52,6 @@ class RemoteSession {
   // The time of a round trip, as the first connections took it.
   double round_trip_s() const { return round_trip_s_; }
   double median_connect_s() const;
-  int socket() const { return channel_->socket(); }
 
   // How many other sessions the peer served at most since it was asked last.
   unsigned most_others();
@@ -60,7 +59,7 @@ class RemoteSession {
   std::string why_over();
 
  private:
-  Descriptor connect_to_peer();
+  Descriptor connect_to_peer(bool is_traffic);
   void open_channel(const Key& key);
   void ask(const TrafficRequest& request);
   void open_connection(std::uint32_t index);

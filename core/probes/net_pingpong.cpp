@@ -52,7 +52,7 @@ class NetPingpong final : public Probe {
         set_time_limit(session_->connections()[worker].datagrams.number(), longest_s);
       }
     });
-    const NetworkPath path = path_of(machine.root, session_->socket());
+    const NetworkPath path = path_of(machine.root, session_->connections().front().stream.number());
     Prepared prepared{.resolved = parameters, .facts = values_of(path, session_->median_connect_s())};
     prepared.facts.push_back(Clock::get().info().cost_s);
     prepared.facts.push_back(1);

@@ -58,7 +58,7 @@ class NetStream final : public Probe {
     team_ = make_thread_team(all, machine.topology.allowed);
     parts_ = std::vector<std::unique_ptr<Part>>(all);
     team_->each([this](unsigned worker) { make_part(worker); });
-    const NetworkPath path = path_of(machine.root, session_->socket());
+    const NetworkPath path = path_of(machine.root, session_->connections().front().stream.number());
     Prepared prepared{.resolved = parameters, .facts = values_of(path, session_->median_connect_s())};
     prepared.resolved.set("block", static_cast<std::int64_t>(request_.block_bytes));
     prepared.resolved.set("receive", receive_word(request_.receive));

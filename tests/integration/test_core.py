@@ -123,7 +123,7 @@ def test_an_empty_loop_is_not_optimised_away(core_path: Path) -> None:
     """Otherwise no number of repetitions would ever make a sample long enough, and calibration would not end."""
     records = ask(core_path, {"id": "x", "probe": "null", "params": {"duration": "0"}, "max_samples": 1})
     sample = next(record for record in records if record["type"] == "sample")
-    assert sample["elapsed_s"] >= 0.01
+    assert sample["elapsed_s"] >= 0.001
     assert 1_000 < sample["repetitions"] < 10**9
 
 

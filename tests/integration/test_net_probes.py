@@ -115,6 +115,10 @@ def test_streams_on_this_machine(core_path: Path, params: dict[str, Any]) -> Non
         assert counters["sent"] == sample["work"]["ops"] + lost
     if params.get("mode") == "zerocopy":
         assert total(samples, "zerocopy_sends") > 0
+    if "mss" in params:
+        assert outcome["facts"]["segment_bytes"] <= params["mss"]
+    if "congestion" in params:
+        assert outcome["labels"]["congestion"] == params["congestion"]
     if "rate" in params:
         assert rate_of(samples) == pytest.approx(20e6 / 8, rel=0.05)
 

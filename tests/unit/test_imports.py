@@ -53,6 +53,12 @@ def test_core_includes_point_one_way(path: Path) -> None:
             assert CORE_ORDER.index(included.split("/")[0]) <= own, f"{path.name} includes {included}"
 
 
+def test_nothing_is_timed_by_a_clock_that_somebody_can_set() -> None:
+    """Of the day, which jumps; what the kernel waits by (SO_RCVTIMEO, epoll, nanosleep) does not."""
+    for path in CORE_FILES:
+        assert not re.search(r"system_clock|CLOCK_REALTIME|gettimeofday|\btime\(", path.read_text()), path.name
+
+
 def test_kernels_time_nothing_and_do_no_io() -> None:
     for path in (ROOT / "core" / "kernels").iterdir():
         text = path.read_text()
