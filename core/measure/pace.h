@@ -18,7 +18,8 @@ class Pace {
 
   // A row is as long as all its intervals, whatever its delay, which is shorter than one: without the last one a short
   // row would seem faster than it was asked to be.
-  void finish(std::uint64_t operations) const { wait_until(begin_ + operations * interval_); }
+  Ticks end(std::uint64_t operations) const { return begin_ + operations * interval_; }
+  void finish(std::uint64_t operations) const { wait_until(end(operations)); }
 
   // Sleeps until shortly before and then looks at the clock, since a sleeper wakes late.
   static void wait_until(Ticks when) {

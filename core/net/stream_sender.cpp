@@ -81,7 +81,7 @@ bool StreamSender::send(std::uint64_t blocks, ConnectionState& state) {
   const Ticks begin = Clock::now();
   if (request_.interval_s > 0) pace_.begin();
   const bool went_well = is_tcp ? send_stream(blocks, state) : send_datagrams(blocks, state);
-  if (request_.interval_s > 0) pace_.finish((blocks + batch_ - 1) / batch_);
+  await_turn(pace_.end((blocks + batch_ - 1) / batch_), state);
   report_.span_s = Clock::get().seconds(Clock::now() - begin);
   if (!went_well) return false;
   if (!is_tcp && !send_end()) return false;
@@ -96,6 +96,16 @@ void StreamSender::finish_report(std::uint64_t retransmits_before) {
   report_.retransmits = now.retransmits - retransmits_before;
   report_.window_bytes = now.window_bytes;
   report_.round_trip_s = now.round_trip_s;
+}
+
+// In pieces, so that a sender whose turn is far off can be stopped.
+void StreamSender::await_turn(Ticks when, const ConnectionState& state) const {
+  constexpr double kPiece_s = 0.1;
+  if (request_.interval_s <= 0) return;
+  const Ticks piece = Clock::get().ticks(kPiece_s);
+  for (Ticks now = Clock::now(); now < when && !state.stopped.load(std::memory_order_relaxed); now = Clock::now()) {
+    Pace::wait_until(std::min(when, now + piece));
+  }
 }
 
 bool StreamSender::give_up(const char* what) {
@@ -161,7 +171,7 @@ bool StreamSender::send_one_by_one(std::uint64_t blocks, ConnectionState& state)
   const bool is_zerocopy = request_.send == SendMode::zerocopy;
   const int flags = MSG_NOSIGNAL | (is_zerocopy ? MSG_ZEROCOPY : 0);
   for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
-    if (request_.interval_s > 0) Pace::wait_until(pace_.planned(i));
+    await_turn(pace_.planned(i), state);
     stamp(0, i);
     if (::send(socket, buffer_.data(), buffer_.size(), flags) >= 0) {
       ++report_.sent;
@@ -185,7 +195,7 @@ bool StreamSender::send_batches(std::uint64_t blocks, ConnectionState& state) {
   }
   std::uint64_t number = 0;
   for (std::uint64_t batch = 0; number < blocks && !state.stopped.load(std::memory_order_relaxed); ++batch) {
-    if (request_.interval_s > 0) Pace::wait_until(pace_.planned(batch));
+    await_turn(pace_.planned(batch), state);
     const auto count = static_cast<unsigned>(std::min<std::uint64_t>(kBatch, blocks - number));
     for (unsigned i = 0; i < count; ++i) stamp(i, number + i);
     unsigned done = 0;
@@ -220,7 +230,7 @@ bool StreamSender::send_segments(std::uint64_t blocks, ConnectionState& state) {
   std::memcpy(CMSG_DATA(header), &segment, sizeof segment);
   std::uint64_t number = 0;
   for (std::uint64_t batch = 0; number < blocks && !state.stopped.load(std::memory_order_relaxed); ++batch) {
-    if (request_.interval_s > 0) Pace::wait_until(pace_.planned(batch));
+    await_turn(pace_.planned(batch), state);
     const auto count = static_cast<unsigned>(std::min<std::uint64_t>(batch_, blocks - number));
     for (unsigned i = 0; i < count; ++i) stamp(i, number + i);
     part.iov_len = count * request_.block_bytes;

@@ -32,6 +32,7 @@ class StreamSender {
   bool send_batches(std::uint64_t blocks, ConnectionState& state);
   bool send_segments(std::uint64_t blocks, ConnectionState& state);
   bool send_end();
+  void await_turn(Ticks when, const ConnectionState& state) const;
   void stamp(unsigned index, std::uint64_t number);
   std::uint8_t* slot(unsigned index) { return buffer_.data() + index * request_.block_bytes; }
   bool give_up(const char* what);

@@ -343,6 +343,25 @@ def test_a_peer_that_is_killed_fails_the_cell_and_nothing_else(
     assert outcomes["other"]["ending"] == "ok"
 
 
+def test_a_sender_whose_turn_is_far_off_ends_with_its_client(
+    core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]
+) -> None:
+    peer, place = idle_peer
+    params = {"protocol": "udp", "direction": "down", "rate": "1"}
+    request = {"id": "x", "probe": "net_stream", "params": params, "slice_s": 60}
+    core = subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert core.stdin is not None
+    core.stdin.write(json.dumps(request) + "\n")
+    core.stdin.flush()
+    time.sleep(0.5)
+    core.kill()
+    core.communicate()
+    deadline = time.monotonic() + 5
+    while threads_of(peer) > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threads_of(peer) == 1
+
+
 def test_a_session_ends_with_its_time(core_path: Path) -> None:
     with serving_here([str(core_path), "serve", "--port", "0", "--most-seconds", "0.3"]) as (_, place):
         records = ask([str(core_path), "--peer", place],
