@@ -223,43 +223,76 @@ Losses losses_of(const Part& part, ReceiveMode receive) {
   return {.queue = queue, .network = missing - queue};
 }
 
+// A sample's counters but for the last, in the order in which they are declared.
+struct Totals {
+  double up_bytes = 0;
+  double down_bytes = 0;
+  double sent = 0;
+  double lost_sender = 0;
+  double lost_queue = 0;
+  double lost_network = 0;
+  double reordered = 0;
+  double duplicates = 0;
+  double jitter_s = 0;
+  double retransmits = 0;
+  double window_bytes = 0;
+  double round_trip_s = 0;
+  double zerocopy_sends = 0;
+  double zerocopy_copied = 0;
+
+  void add_sent(const SendReport& report);
+  void add_received(const ReceiveReport& report, bool is_up);
+  [[nodiscard]] std::vector<double> counters(double other_sessions) const;
+};
+
+void Totals::add_sent(const SendReport& report) {
+  sent += static_cast<double>(report.sent + report.refused);
+  lost_sender += static_cast<double>(report.refused);
+  retransmits += static_cast<double>(report.retransmits);
+  window_bytes += static_cast<double>(report.window_bytes);
+  round_trip_s = std::max(round_trip_s, report.round_trip_s);
+  zerocopy_sends += static_cast<double>(report.zerocopy_sends);
+  zerocopy_copied += static_cast<double>(report.zerocopy_copied);
+}
+
+void Totals::add_received(const ReceiveReport& report, bool is_up) {
+  (is_up ? up_bytes : down_bytes) += static_cast<double>(report.bytes);
+  reordered += static_cast<double>(report.reordered);
+  duplicates += static_cast<double>(report.duplicates);
+  jitter_s = std::max(jitter_s, report.jitter_s);
+}
+
+std::vector<double> Totals::counters(double other_sessions) const {
+  return {up_bytes, down_bytes,  sent,         lost_sender,  lost_queue,     lost_network,    reordered,     duplicates,
+          jitter_s, retransmits, window_bytes, round_trip_s, zerocopy_sends, zerocopy_copied, other_sessions};
+}
+
 Work NetStream::run(std::uint64_t repetitions) {
   repetitions_ = repetitions;
   const std::span<Worker> workers = team_->run(run_);
   check_errors();
   const Clock& clock = Clock::get();
   const bool is_udp = request_.protocol == Protocol::udp;
-  std::array<double, 14> sum{};
-  auto& [up, down, sent, refused, queue, network, reordered, duplicates, jitter_s, retransmits, window, round_trip_s,
-         zerocopy, copied] = sum;
-  std::uint64_t bytes = 0;
-  std::uint64_t ops = 0;
+  Totals totals;
+  Work work{.workers = workers};
   for (unsigned i = 0; i < workers.size(); ++i) {
     const Part& part = *parts_[i];
     workers[i].bytes = part.received.bytes;
     workers[i].ops = part.received.blocks;
     // What is exchanged after the last datagram is not the stream's time.
     if (is_udp) workers[i].finish = workers[i].start + clock.ticks(std::max(part.sent.span_s, part.received.span_s));
-    bytes += part.received.bytes;
-    ops += part.received.blocks;
-    (part.sender ? up : down) += static_cast<double>(part.received.bytes);
-    sent += static_cast<double>(part.sent.sent + part.sent.refused);
-    refused += static_cast<double>(part.sent.refused);
-    const Losses losses = is_udp ? losses_of(part, request_.receive) : Losses();
-    queue += static_cast<double>(losses.queue);
-    network += static_cast<double>(losses.network);
-    reordered += static_cast<double>(part.received.reordered);
-    duplicates += static_cast<double>(part.received.duplicates);
-    jitter_s = std::max(jitter_s, part.received.jitter_s);
-    retransmits += static_cast<double>(part.sent.retransmits);
-    window += static_cast<double>(part.sent.window_bytes);
-    round_trip_s = std::max(round_trip_s, part.sent.round_trip_s);
-    zerocopy += static_cast<double>(part.sent.zerocopy_sends);
-    copied += static_cast<double>(part.sent.zerocopy_copied);
+    work.bytes += part.received.bytes;
+    work.ops += part.received.blocks;
+    totals.add_sent(part.sent);
+    totals.add_received(part.received, part.sender != nullptr);
+    if (!is_udp) continue;
+    const Losses losses = losses_of(part, request_.receive);
+    totals.lost_queue += static_cast<double>(losses.queue);
+    totals.lost_network += static_cast<double>(losses.network);
   }
-  counters_.assign(sum.begin(), sum.end());
-  counters_.push_back(static_cast<double>(session_->most_others()));
-  return {.bytes = bytes, .ops = ops, .workers = workers, .counters = counters_};
+  counters_ = totals.counters(static_cast<double>(session_->most_others()));
+  work.counters = counters_;
+  return work;
 }
 
 ProbeInfo info() {

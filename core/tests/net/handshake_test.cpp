@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "probe/error.h"
+#include "tests/net/complaint.h"
 
 namespace nameplate {
 
@@ -15,15 +13,6 @@ using State = PeerHandshake::State;
 
 const Key kKey = parse_key("000102030405060708090a0b0c0d0e0f", "");
 const Key kOther = parse_key("ff0102030405060708090a0b0c0d0e0f", "");
-
-std::string complaint(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const ProbeError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Handshake, BothSidesWithTheKeyHaveTheSameSession) {
   ClientHandshake client(kKey);

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 
 #include <chrono>
-#include <functional>
 #include <thread>
 
 #include "net/remote_session.h"
@@ -17,7 +16,7 @@
 #include "net/stream_receiver.h"
 #include "net/stream_sender.h"
 #include "net/wire.h"
-#include "probe/error.h"
+#include "tests/net/complaint.h"
 
 namespace nameplate {
 
@@ -66,15 +65,6 @@ class RunningPeer {
   Descriptor stop_;
   std::thread thread_;
 };
-
-std::string complaint(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const ProbeError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 bool is_closed(const Descriptor& socket) {
   std::uint8_t byte = 0;
@@ -152,7 +142,9 @@ TEST_P(Streams, WhatIsSentIsReceivedOrLost) {
     EXPECT_EQ(sent.sent + sent.refused, 100U);
     EXPECT_LE(received.blocks, sent.sent);
     EXPECT_GT(received.blocks, 0U);
-    if (protocol == Protocol::tcp) EXPECT_EQ(received.blocks, 100U);
+    if (protocol == Protocol::tcp) {
+      EXPECT_EQ(received.blocks, 100U);
+    }
     EXPECT_EQ(received.bytes, 1000 * received.blocks);
     EXPECT_EQ(received.duplicates, 0U);
     EXPECT_TRUE(received.is_content_right);

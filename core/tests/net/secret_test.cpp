@@ -4,9 +4,8 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <functional>
 
-#include "probe/error.h"
+#include "tests/net/complaint.h"
 
 namespace nameplate {
 
@@ -14,21 +13,14 @@ namespace {
 
 constexpr const char* kDigits = "00112233445566778899aabbccddeeff";
 
-std::string complaint(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const ProbeError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(Secret, AKeyIsHexadecimalAndLongEnough) {
   EXPECT_EQ(parse_key(std::string(kDigits) + "\n", "here").text(), kDigits);
   for (const char* text : {"", "0011", "00112233445566778899aabbccddee", "00112233445566778899aabbccddeefg"}) {
     const std::string words = complaint([text] { parse_key(text, "the place"); });
     EXPECT_NE(words.find("the place"), std::string::npos) << text;
-    if (*text != '\0') EXPECT_EQ(words.find(text), std::string::npos) << "a key must not be shown";
+    if (*text != '\0') {
+      EXPECT_EQ(words.find(text), std::string::npos) << "a key must not be shown";
+    }
   }
 }
 

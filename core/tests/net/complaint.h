@@ -1,0 +1,22 @@
+// What a ProbeError says, for tests of messages.
+
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "probe/error.h"
+
+namespace nameplate {
+
+// The message of the ProbeError that `what` throws; "" where it throws none.
+inline std::string complaint(const std::function<void()>& what) {
+  try {
+    what();
+  } catch (const ProbeError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace nameplate
