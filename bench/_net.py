@@ -9,7 +9,8 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from nameplate.native import CoreProcess, OnRecord, core_path
+from nameplate.launch import core_path
+from nameplate.native import CoreProcess, OnRecord
 
 CPUS = sorted(os.sched_getaffinity(0))
 HOST = "127.0.0.1"

@@ -8,8 +8,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from nameplate.launch import core_path
 from nameplate.model import Experiment, Header, Limits, Outcome, Sample
-from nameplate.native import CoreProcess, core_path, make_request
+from nameplate.native import CoreProcess, make_request
 
 RUNS = 9
 NAMEPLATE = Path(core_path()).with_name("nameplate")

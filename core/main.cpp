@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
-#include <iostream>
 #include <string>
 
+#include "cluster/job.h"
 #include "disk/kept_files.h"
 #include "machine/machine.h"
 #include "measure/clock.h"
@@ -26,18 +26,27 @@ using nlohmann::json;
 void describe(const nameplate::RecordWriter& writer) {
   json probes = json::array();
   for (const auto* probe : nameplate::registered_probes()) probes.push_back(nameplate::to_json(probe->info));
-  writer.write(
-      {{"type", "description"}, {"schema", nameplate::kSchema}, {"version", nameplate::version()}, {"probes", probes}});
+  writer.write({{"type", "description"},
+                {"schema", nameplate::kSchema},
+                {"version", nameplate::version()},
+                {"mpi", nameplate::mpi_library()},
+                {"probes", probes}});
 }
 
-void write_header(const nameplate::RecordWriter& writer, const nameplate::Machine& machine) {
+json machine_json(const nameplate::Machine& machine, const nameplate::Job& job) {
+  json result = nameplate::to_json(machine);
+  result["job"] = job.to_json();
+  return result;
+}
+
+void write_header(const nameplate::RecordWriter& writer, const json& machine) {
   const nameplate::ClockInfo& clock = nameplate::Clock::get().info();
   writer.write({{"type", "header"},
                 {"schema", nameplate::kSchema},
                 {"version", nameplate::version()},
                 {"build", nameplate::build_info()},
                 {"features", nameplate::build_features()},
-                {"machine", nameplate::to_json(machine)},
+                {"machine", machine},
                 {"clock",
                  {{"source", clock.source},
                   {"frequency_hz", clock.frequency_hz},
@@ -63,15 +72,21 @@ void reject(const nameplate::RecordWriter& writer, const std::string& reason) {
                 {"total_s", 0}});
 }
 
-void serve_requests(const nameplate::RecordWriter& writer, const nameplate::Root& root) {
+void serve_requests(const nameplate::RecordWriter& writer, const nameplate::Root& root, nameplate::Job& job) {
   const nameplate::Machine machine = nameplate::read_machine(root);
-  write_header(writer, machine);
+  if (!job.leads()) {
+    job.follow(machine);
+    return;
+  }
+  write_header(writer, machine_json(machine, job));
   const nameplate::Sampler sampler(machine, root, writer);
   int experiments = 0;
-  for (std::string line; !nameplate::g_stop_requested && std::getline(std::cin, line);) {
-    if (line.empty()) continue;
+  while (!nameplate::g_stop_requested) {
+    const auto line = job.next_request();
+    if (!line) break;
+    if (line->empty()) continue;
     try {
-      sampler.run(nameplate::parse_request(line));
+      sampler.run(nameplate::parse_request(*line));
     } catch (const nameplate::ProbeError& error) {
       reject(writer, error.what());
     }
@@ -169,13 +184,18 @@ int run(int argc, char** argv) {
   const nameplate::Root root(directory);
   if (show_probes) {
     describe(writer);
-  } else if (show_machine) {
-    json record = nameplate::to_json(nameplate::read_machine(root));
+    return 0;
+  }
+  const auto job = nameplate::start_job();
+  if (show_machine && job->leads()) {
+    json record = machine_json(nameplate::read_machine(root), *job);
     record["type"] = "machine";
     record["schema"] = nameplate::kSchema;
     writer.write(record);
+  } else if (show_machine) {
+    job->follow(nameplate::Machine());
   } else {
-    serve_requests(writer, root);
+    serve_requests(writer, root, *job);
   }
   return 0;
 }
@@ -184,8 +204,12 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   constexpr int kBadInput = 2;
+  constexpr int kNotMeasured = 3;
   try {
     return run(argc, argv);
+  } catch (const nameplate::LaunchError& error) {
+    if (*error.what() != '\0') std::fprintf(stderr, "nameplate-core: %s\n", error.what());
+    return kNotMeasured;
   } catch (const nameplate::ProbeError& error) {
     std::fprintf(stderr, "nameplate-core: %s\n", error.what());
     return kBadInput;

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.native import CORE_VARIABLE
-from nameplate.native import core_path as installed_core_path
+from nameplate.launch import CORE_VARIABLE
+from nameplate.launch import core_path as installed_core_path
 
 ROOT = Path(__file__).parent.parent
 

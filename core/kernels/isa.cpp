@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -54,10 +55,9 @@ std::optional<Isa> parse_isa(std::string_view name) {
 }
 
 Isa widest_isa(const std::function<bool(Isa)>& has_kernels) {
-  const auto& isas = compiled_isas();
-  const auto found =
-      std::find_if(isas.rbegin(), isas.rend(), [&](Isa isa) { return !why_not(isa) && has_kernels(isa); });
-  return found == isas.rend() ? Isa::scalar : *found;
+  const auto from_widest = std::views::reverse(compiled_isas());
+  const auto found = std::ranges::find_if(from_widest, [&](Isa isa) { return !why_not(isa) && has_kernels(isa); });
+  return found == from_widest.end() ? Isa::scalar : *found;
 }
 
 Isa widest_vector_isa() { return vector_isas().back(); }

@@ -94,7 +94,7 @@ RateKernel make_kernel() {
 }  // namespace
 
 std::optional<std::string> why_not_vnni() {
-  if (static_cast<bool>(__builtin_cpu_supports("avx512vnni"))) return std::nullopt;
+  if (__builtin_cpu_supports("avx512vnni") != 0) return std::nullopt;
   return "this CPU has no AVX-512 VNNI";
 }
 

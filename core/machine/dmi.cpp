@@ -45,7 +45,7 @@ std::optional<Structure> first_structure(Bytes rest) {
   if (length < kHeaderBytes || length > rest.size()) return std::nullopt;
   static constexpr std::array<std::uint8_t, 2> kEnd = {0, 0};
   const Bytes after = rest.subspan(length);
-  const auto end = std::search(after.begin(), after.end(), kEnd.begin(), kEnd.end());
+  const auto end = std::ranges::search(after, kEnd).begin();
   if (end == after.end()) return std::nullopt;
   const Bytes strings = after.first(static_cast<std::size_t>(end - after.begin()));
   return Structure{

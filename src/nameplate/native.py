@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import selectors
+import shlex
 import signal
 import subprocess
-import sysconfig
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,11 +17,14 @@ import msgspec
 
 from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
 from nameplate.keeper import Keeper
+from nameplate.launch import START_DEADLINE_S, Launch, alone, mpi_programs
 from nameplate.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
 from nameplate.sweep import ProbeInfo
 
-CORE_VARIABLE = "NAMEPLATE_CORE"
-START_DEADLINE_S = 20.0
+# What is shown of what a process that failed has said.
+LAST_WORDS = 500
+# How long a launcher may take to end its processes before it is killed itself.
+END_DEADLINE_S = 5.0
 _decoder = msgspec.json.Decoder(CoreRecord)
 
 OnRecord = Callable[[Header | Sample | Outcome], None]
@@ -42,53 +46,63 @@ class Core(Protocol):
         """Ends it now."""
 
 
-def core_path() -> Path:
-    """nameplate-core beside this installation's scripts, or what NAMEPLATE_CORE names. Raises CoreMissing."""
-    named = os.environ.get(CORE_VARIABLE)
-    path = Path(named) if named else Path(sysconfig.get_path("scripts")) / "nameplate-core"
-    if not path.is_file():
-        where = f"{CORE_VARIABLE} names it" if named else "it belongs beside this Python's scripts"
-        raise CoreMissing(f"nameplate-core is not at {path}, where {where}: run script/bootstrap")
-    return path
-
-
-def _ask(option: str, *more: str) -> bytes:
-    path = core_path()
+def _ask(launch: Launch, *options: str) -> bytes:
+    command = launch.command(*options)
     try:
         answer = subprocess.run(
-            [path, option, *more], capture_output=True, timeout=START_DEADLINE_S, check=True, stdin=subprocess.DEVNULL
+            command, capture_output=True, timeout=launch.start_deadline_s, check=True, stdin=subprocess.DEVNULL
         )
     except subprocess.CalledProcessError as error:
         words = error.stderr.decode(errors="replace").strip() or f"exit {error.returncode}"
-        raise CoreDied(f"{path} {option} failed: {words}") from None
+        raise CoreDied(f"{shlex.join(command)} failed: {words[-LAST_WORDS:]}") from None
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CoreMissing(f"{path} {option} could not be run: {error}") from None
+        raise CoreMissing(f"{shlex.join(command)} could not be run: {error}") from None
     return answer.stdout
 
 
 class _Description(msgspec.Struct):
     schema: int
+    mpi: str
     probes: list[ProbeInfo]
 
 
 def check_options(options: Sequence[str]) -> None:
     """Raises UsageError with the core's own words where it cannot take them."""
-    command = [str(core_path()), *options, "--describe"]
+    command = alone().command(*options, "--describe")
     answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_DEADLINE_S)
     if answer.returncode != 0:
         raise UsageError(answer.stderr.strip().removeprefix("nameplate-core: "))
 
 
-def describe() -> dict[str, ProbeInfo]:
-    """Every probe that nameplate-core has, by name. Raises CoreError."""
-    description = msgspec.json.decode(_ask("--describe"), type=_Description)
-    check_schema(description.schema, str(core_path()))
-    return {probe.name: probe for probe in description.probes}
+def _description(program: Path) -> _Description:
+    description = msgspec.json.decode(_ask(Launch(program), "--describe"), type=_Description)
+    check_schema(description.schema, str(program))
+    return description
 
 
-def read_machine(root: str | None = None) -> dict[str, Any]:
-    """What nameplate-core knows about this machine, or about one recorded below ``root``. Raises CoreError."""
-    machine: dict[str, Any] = msgspec.json.decode(_ask("--machine", *(["--root", root] if root else [])))
+def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
+    """Every probe that a core has, by name; default: the one by itself. Raises CoreError."""
+    return {probe.name: probe for probe in _description((launch or alone()).program).probes}
+
+
+def mpi_libraries() -> dict[str, str]:
+    """What each MPI build's library calls itself, by the MPI's name. Raises CoreError."""
+    return {name: _description(path).mpi for name, path in mpi_programs().items()}
+
+
+def describe_all() -> dict[str, ProbeInfo]:
+    """Every probe that any of the cores here has. Raises CoreError."""
+    builds = [Launch(path) for path in mpi_programs().values()]
+    return {name: probe for launch in (*builds, alone()) for name, probe in sorted(describe(launch).items())}
+
+
+def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[str, Any]:
+    """What nameplate-core knows about this machine, or about one recorded below ``root``. Raises CoreError.
+
+    With a launcher it is the first rank's machine, and the job's ranks and nodes are under ``job``.
+    """
+    options = ["--machine", *(["--root", root] if root else [])]
+    machine: dict[str, Any] = msgspec.json.decode(_ask(launch or alone(), *options))
     return machine
 
 
@@ -119,17 +133,20 @@ class CoreProcess:
     """One nameplate-core process: its header is read when it starts."""
 
     def __init__(
-        self, on_record: OnRecord, nice: int = 0, keeper: Keeper | None = None, options: Sequence[str] = ()
-    ) -> None:
+        self, on_record: OnRecord, nice: int = 0, keeper: Keeper | None = None, options: Sequence[str] = (),
+        launch: Launch | None = None,
+    ) -> None:  # fmt: skip
         """Files that it makes are kept by ``keeper`` for the next one; ``options`` are further ones of nameplate-core.
 
         Raises CoreError when it does not start.
         """
-        path = core_path()
+        self._launch = launch or alone()
         self._keeper = keeper or Keeper()
         with self._keeper.lend() as lent:
+            # A launcher hands neither an open file nor its own death on; its processes end with their input.
+            own = [] if self._launch.launcher else ["--die-with-parent", "--keeper", str(lent.fileno())]
             self._process = subprocess.Popen(
-                [path, "--die-with-parent", "--keeper", str(lent.fileno()), *options],
+                self._launch.command(*own, *options),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -141,6 +158,7 @@ class CoreProcess:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
         self._buffer = b""
+        self._launchers_words = ""
         try:
             if nice:
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, nice)
@@ -150,7 +168,7 @@ class CoreProcess:
             raise
 
     def _read_header(self) -> Header:
-        header = self._read(time.monotonic() + START_DEADLINE_S)
+        header = self._read(time.monotonic() + self._launch.start_deadline_s)
         if not isinstance(header, Header):
             raise CoreMissing("nameplate-core did not begin with a header: run script/bootstrap")
         check_schema(header.schema, "nameplate-core")
@@ -185,14 +203,29 @@ class CoreProcess:
 
     def interrupt(self) -> None:
         """It ends after the present sample. Called from a signal handler: it waits for nothing."""
-        if self._process.returncode is None:
+        if self._process.returncode is not None:
+            return
+        if not self._launch.launcher:
             os.kill(self._process.pid, signal.SIGINT)
+            return
+        # Launchers understand signals as they like, but all of them pass standard input on.
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            os.write(self._process.stdin.fileno(), b"stop\n")
 
     def kill(self) -> None:
         """It ends now, and its streams are closed. Harmless when it has ended before."""
         if self._process.returncode is None:
-            self._process.kill()
+            self._end()
         self._reap()
+
+    def _end(self) -> None:
+        if self._launch.launcher:
+            # It must end its processes on other nodes, which it cannot once it is killed.
+            self._process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(END_DEADLINE_S)
+        self._process.kill()
 
     def _reap(self) -> None:
         self._process.wait()
@@ -207,10 +240,10 @@ class CoreProcess:
     def _died(self) -> CoreDied:
         code = self._process.wait()
         assert self._process.stderr is not None
-        words = self._process.stderr.read().decode(errors="replace").strip()
+        words = self._launchers_words + self._process.stderr.read().decode(errors="replace").strip()
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         self._reap()
-        return CoreDied(f"nameplate-core {how}" + (f": {words[-500:]}" if words else ""))
+        return CoreDied(f"nameplate-core {how}" + (f": {words[-LAST_WORDS:]}" if words else ""))
 
     def _read(self, deadline: float) -> CoreRecord:
         while b"\n" not in self._buffer:
@@ -223,6 +256,10 @@ class CoreProcess:
                 raise self._died()
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
+        if self._launch.launcher and not line.startswith(b"{"):
+            # Some launchers say why they ended the job where the records go.
+            self._launchers_words += line.decode(errors="replace") + "\n"
+            return self._read(deadline)
         try:
             record: CoreRecord = _decoder.decode(line)
         except msgspec.DecodeError as error:

@@ -144,7 +144,14 @@ def _stand_ins(machine: Mapping[str, Any]) -> dict[str, str]:
     return {
         "beyond": str(max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)),
         "nodes": ",".join(str(node["index"]) for node in nodes) or "0",
+        "pairs": ",".join(map(str, _pairs(machine.get("job")))),
     }
+
+
+def _pairs(job: Mapping[str, Any] | None) -> list[int]:
+    """How many pairs of ranks exchange messages at once: 1, 2, 4 and so on, and as many as there are."""
+    most = max(1, int(job["ranks"]) // 2) if job else 1
+    return [*(1 << power for power in range(most.bit_length()) if 1 << power < most), most]
 
 
 def _experiments(info: ProbeInfo, cells: Cells, stand_ins: Mapping[str, str]) -> list[Experiment]:
@@ -165,6 +172,8 @@ def _own_cells(which: str, probes: Mapping[str, ProbeInfo], stand_ins: Mapping[s
         raise UsageError(f"cells = '{which}' is not possible: {nearest(which, ('quick', 'full'))}")
     result = []
     for name, probe in load_probes().items():
+        if name not in probes and probe.area == "mpi":
+            continue
         own: Sequence[Cells] = probe.quick if which == "quick" else probe.full
         for cells in own:
             result += _experiments(find_probe(name, probes), cells, stand_ins)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from nameplate.launch import core_path
 from nameplate.model import Summary
-from nameplate.native import core_path
 from nameplate.store import read_run
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")

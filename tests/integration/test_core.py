@@ -17,8 +17,9 @@ import pytest
 import recorded_machine
 from disassembly import BUILT_CORE, disassembly, inner_loop
 from nameplate.errors import CoreHung, CoreMissing
+from nameplate.launch import CORE_VARIABLE
 from nameplate.model import Header, Outcome, Sample
-from nameplate.native import CORE_VARIABLE, CoreProcess, describe, read_machine
+from nameplate.native import CoreProcess, describe, describe_all, read_machine
 from nameplate.probes import load_probes
 from nameplate.store import read_run
 
@@ -93,7 +94,7 @@ def test_the_schema_notices_a_wrong_record() -> None:
 def test_one_stem_per_probe_in_the_core_in_python_and_in_the_docs(core_path: Path) -> None:
     in_core = {path.stem for path in (ROOT / "core/probes").glob("*.cpp")}
     in_docs = {path.stem for path in (ROOT / "docs/probes").glob("*.md")}
-    assert set(describe()) == in_core == set(load_probes()) == in_docs
+    assert set(describe_all()) == in_core == set(load_probes()) == in_docs
 
 
 def test_every_probe_says_what_it_measures_and_what_it_does_not() -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from nameplate.fitness import Finding, judge_machine, judge_spins
 from nameplate.model import Experiment, Header, Limits, Outcome, Sample
-from nameplate.native import CoreProcess, make_request
+from nameplate.native import CoreProcess, make_request, mpi_libraries
 
 _STYLES = {"good": "green", "note": "yellow", "bad": "red"}
 _SPIN_S = 1.0
@@ -29,7 +29,7 @@ def command(*, json: bool = False) -> int:
     """
     headers: list[Header] = []
     findings = [_measure_quiet(headers)]
-    findings = judge_machine(headers[0].machine) + findings + [_leftovers()] + _missing(headers[0])
+    findings = judge_machine(headers[0].machine) + findings + [_leftovers()] + _mpi() + _missing(headers[0])
     if json:
         print(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
         return 0
@@ -57,6 +57,17 @@ def _measure_quiet(headers: list[Header]) -> Finding:
     core.close()
     steal_s = sum(sample.disturbed.get("steal_s", 0.0) for sample in samples)
     return judge_spins([sample.elapsed_s / sample.repetitions for sample in samples], steal_s)
+
+
+def _mpi() -> list[Finding]:
+    """The MPIs that there is a build for, and whether their launchers are there."""
+    found = []
+    for name, library in mpi_libraries().items():
+        has_launcher = any(shutil.which(launcher) for launcher in (f"mpirun.{name}", "mpirun", "srun"))
+        advice = "" if has_launcher else "its mpirun is not in PATH: name it in full, --mpi '/path/mpirun -n 4'"
+        found.append(Finding("good" if has_launcher else "note", f"MPI ({name})", library, advice))
+    advice = "the mpi probes: apt install libopenmpi-dev openmpi-bin, then script/bootstrap"
+    return found or [Finding("note", "MPI", "not built in", advice)]
 
 
 def _missing(header: Header) -> list[Finding]:

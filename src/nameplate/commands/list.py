@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from nameplate.native import describe
+from nameplate.native import describe_all
 from nameplate.probes import load_probes
 from nameplate.report.format import digits
 from nameplate.sweep import Parameter, ProbeInfo, find_probe
@@ -23,7 +23,7 @@ def command(probe: str = "", /, *, json: bool = False) -> int:
     json
         As nameplate-core describes them.
     """
-    probes = describe()
+    probes = describe_all()
     chosen = [find_probe(probe, probes)] if probe else [*probes.values()]
     if json:
         print(msgspec.json.format(msgspec.json.encode(chosen), indent=2).decode())

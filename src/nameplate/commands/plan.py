@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from nameplate.native import describe, read_machine
+from nameplate.native import describe_all, read_machine
 from nameplate.plan import build_plan, read_plan, shipped_plans
 
 
@@ -31,7 +31,7 @@ def command(name: str = "", /, *, json: bool = False) -> int:
         console.print(table)
         return 0
     text = read_plan(name)
-    built = build_plan(text, describe(), {}, read_machine())
+    built = build_plan(text, describe_all(), {}, read_machine())
     if json:
         print(msgspec.json.format(msgspec.json.encode(built), indent=2).decode())
         return 0

@@ -19,11 +19,12 @@ from nameplate import __version__
 from nameplate.curves import refiner
 from nameplate.errors import FileError, Interrupted, UsageError
 from nameplate.keeper import Keeper
+from nameplate.launch import Launch, alone, launch_with
 from nameplate.measure import Control, Progress, Session
 from nameplate.model import SCHEMA, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
 from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, shipped_plans, sweep_plan
-from nameplate.probes import probe_of
+from nameplate.probes import load_probes, probe_of
 from nameplate.rated import parse_rated
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
@@ -50,6 +51,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     read_device: Option = None,
     peer: Option = None,
     key_file: Option = None,
+    mpi: Option = None,
     seed: int | None = None,
     priority: str = "normal",
     rated: Sequence[str] = (),
@@ -88,6 +90,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         HOST[:PORT] where ``nameplate serve`` runs, for the network probes; default: a peer of its own on this machine.
     key_file
         The key shared with that peer; default: NAMEPLATE_KEY in the environment.
+    mpi
+        The MPI launcher for the mpi probes, in quotes with its options: "mpirun -n 4", "srun -n 64".
     seed
         Of the shuffled order; default: a new one, recorded.
     priority
@@ -113,25 +117,29 @@ def command(  # noqa: PLR0913 (the options of the command line)
     if read_device is not None:
         parameters = (*parameters, f"read_device={read_device}")
     nice = _nice(priority)
+    launch = launch_with(mpi) if mpi is not None else alone()
+    if launch.launcher and nice:
+        raise UsageError("--priority high with --mpi is not possible: the launcher starts the processes")
     if seed is not None and seed < 0:
         raise UsageError(f"--seed {seed} is not possible: 0 or more")
     if resume is not None:
         earlier = read_run(resume)
-        _check_resumable(earlier, [*options, *parameters, *rated, *(["-o"] if output else [])])
+        _check_resumable(earlier, launch, [*options, *parameters, *rated, *(["-o"] if output else [])])
         header, path = earlier.run, resume
         nice = _nice(header.priority)
     else:
         earlier = None
-        plan = _choose(what, parameters, describe(), options, read_machine())
+        _check_launched(what, launch)
+        plan = _choose(what, parameters, describe(launch), options, read_machine(launch=launch))
         header = _make_run(plan, seed, _rated(rated), priority)
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
     core_options = _peer_options(peer, key_file)
     if dry_run:
-        _explain(header.plan, peer)
+        _explain(header.plan, peer, mpi)
         return 0
 
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
-        return CoreProcess(on_record, nice, keeper, core_options)
+        return CoreProcess(on_record, nice, keeper, core_options, launch)
 
     _measure(header, path, earlier, make_progress(quiet), start_core)
     result = summarise(read_run(path))
@@ -139,15 +147,20 @@ def command(  # noqa: PLR0913 (the options of the command line)
     return _exit_code(result)
 
 
-def _check_resumable(earlier: RunFile, options: Sequence[str]) -> None:
+def _check_launched(what: str, launch: Launch) -> None:
+    if not launch.launcher and what.startswith("mpi_") and what in load_probes():
+        raise UsageError(f'{what} needs an MPI launcher: nameplate run {what} --mpi "mpirun -n 2"')
+
+
+def _check_resumable(earlier: RunFile, launch: Launch, options: Sequence[str]) -> None:
     """A run is one machine, one core and one plan; rounds of two would be one median of two things."""
     if options:
         raise UsageError(f"--resume takes the plan from {earlier.path}: leave out {options[0]}")
     if not earlier.headers:
         return
-    before, today = earlier.headers[-1].machine, read_machine()
-    for what, key in (("host", "hostname"), ("CPU", "cpu"), ("topology", "topology")):
-        if _stable(before[key]) != _stable(today[key]):
+    before, today = earlier.headers[-1].machine, read_machine(launch=launch)
+    for what, key in (("host", "hostname"), ("CPU", "cpu"), ("topology", "topology"), ("MPI job", "job")):
+        if _stable(before.get(key)) != _stable(today.get(key)):
             raise UsageError(
                 f"{earlier.path} was measured on another {what}: --resume goes on with the same machine only"
             )
@@ -226,7 +239,7 @@ def _peer_options(peer: str | None, key_file: str | None) -> list[str]:
     return options
 
 
-def _explain(plan: Plan, peer: str | None) -> None:
+def _explain(plan: Plan, peer: str | None, mpi: str | None) -> None:
     limits = plan.limits
     each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
@@ -240,17 +253,17 @@ def _explain(plan: Plan, peer: str | None) -> None:
     for experiment in certain:
         print(f"  {experiment.id}")
     print("writes to disk: the run file" + "".join(f"; {use}" for use in _disk_use(plan)))
-    print("network: " + ("; ".join(_network_use(plan, peer)) or "nothing"))
+    print("network: " + ("; ".join(_network_use(plan, peer, mpi)) or "nothing"))
 
 
-def _network_use(plan: Plan, peer: str | None) -> Iterator[str]:
+def _network_use(plan: Plan, peer: str | None, mpi: str | None) -> Iterator[str]:
     """What each probe says that its cells send."""
     rounds = plan.limits.rounds or FEWEST_ROUNDS
-    where = f"to {peer}" if peer else "over loopback, to a peer of its own"
+    to_peer = f"to {peer}" if peer else "over loopback, to a peer of its own"
     for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
         use = probe_of(name).network_use([e for e in plan.experiments if e.probe == name], rounds)
         if use:
-            yield f"{name}: {use}, {where}"
+            yield f"{name}: {use}, {f'among the ranks of {mpi}' if probe_of(name).area == 'mpi' else to_peer}"
 
 
 def _disk_use(plan: Plan) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from nameplate.errors import CoreMissing
-from nameplate.native import core_path
+from nameplate.launch import core_path
 
 Option = Annotated[str | None, Parameter(show_default=False)]
 

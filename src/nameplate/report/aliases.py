@@ -17,14 +17,19 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     """Each host's name replaced by an alias, also where a reason or a note names it; addresses are left out."""
     aliases: dict[str, str] = {}
     for report in reports:
-        host = str(report.machine.get("hostname", ""))
-        aliases.setdefault(host, f"machine {len(aliases) + 1}")
+        for host in (str(report.machine.get("hostname", "")), *_nodes(report)):
+            aliases.setdefault(host, f"machine {len(aliases) + 1}")
     return [_aliased(report, aliases) for report in reports]
 
 
 def name_of(report: Report) -> str:
     """How a report calls its machine: by an alias, if it came out of ``without_names``."""
     return str(report.machine["hostname"])
+
+
+def _nodes(report: Report) -> list[str]:
+    job = report.machine.get("job")
+    return [str(node) for node in job["nodes"]] if job else []
 
 
 def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
@@ -43,12 +48,16 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         )
 
     def hide_in_table(table: Table) -> Table:
-        return msgspec.structs.replace(table, title=hide(table.title), notes=[hide(note) for note in table.notes])
+        rows = [[hide(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
+        notes = [hide(note) for note in table.notes]
+        return msgspec.structs.replace(table, title=hide(table.title), rows=rows, notes=notes)
 
     alias = aliases[str(report.machine.get("hostname", ""))]
+    job = report.machine.get("job")
+    machine = {**report.machine, "job": {**job, "nodes": [aliases[node] for node in _nodes(report)]} if job else None}
     return msgspec.structs.replace(
         report,
-        machine={**report.machine, "hostname": alias},
+        machine={**machine, "hostname": alias},
         results=[hide_in(result) for result in report.results],
         tables=[hide_in_table(table) for table in report.tables],
         notes=[hide(note) for note in report.notes],

@@ -1,0 +1,49 @@
+#include "cluster/nodes.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "machine/root.h"
+
+namespace nameplate {
+
+namespace {
+
+// All but the last byte, so that it stays a text.
+template <std::size_t size>
+void copy(std::string_view text, std::array<char, size>& target) {
+  std::copy_n(text.begin(), std::min(text.size(), size - 1), target.begin());
+}
+
+}  // namespace
+
+NodeIdentity read_node_identity() {
+  NodeIdentity identity;
+  gethostname(identity.host.data(), identity.host.size() - 1);
+  copy(Root().text("/proc/sys/kernel/random/boot_id").value_or(""), identity.boot);
+  const ssize_t length = readlink("/proc/self/ns/uts", identity.name_space.data(), identity.name_space.size() - 1);
+  if (length < 0) identity.name_space.front() = '\0';
+  return identity;
+}
+
+std::string contradiction(const std::vector<NodeRecord>& nodes) {
+  std::vector<const NodeRecord*> sorted;
+  for (const NodeRecord& node : nodes) sorted.push_back(&node);
+  const auto key = [](const NodeRecord* node) {
+    return std::tie(node->identity.host, node->identity.boot, node->identity.name_space);
+  };
+  std::ranges::sort(sorted, {}, key);
+  const auto twice = std::ranges::adjacent_find(
+      sorted, [](const NodeRecord* a, const NodeRecord* b) { return a->identity == b->identity; });
+  if (twice == sorted.end()) return "";
+  const std::string_view host = (*twice)->identity.host.data();
+  return fmt::format(
+      "MPI takes {} for two nodes: the ranks {} and {} share no memory there, though host name, boot "
+      "identifier and name space are the same",
+      host, (*twice)->first_rank, (*std::next(twice))->first_rank);
+}
+
+}  // namespace nameplate

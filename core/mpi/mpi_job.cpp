@@ -1,0 +1,84 @@
+// A program with MPI: a job of all ranks.
+#include <array>
+#include <sstream>
+
+#include "cluster/job.h"
+#include "mpi/distributed.h"
+#include "mpi/request_lines.h"
+#include "mpi/settings.h"
+#include "mpi/steps.h"
+
+namespace nameplate {
+
+namespace {
+
+class MpiJob final : public Job {
+ public:
+  MpiJob() = default;
+  MpiJob(const MpiJob&) = delete;
+  MpiJob& operator=(const MpiJob&) = delete;
+  MpiJob(MpiJob&&) = delete;
+  MpiJob& operator=(MpiJob&&) = delete;
+  ~MpiJob() override {
+    if (ranks_.leads()) tell({.step = Step::end});
+  }
+
+  bool leads() const override { return ranks_.leads(); }
+
+  // The other ranks leave standard input alone.
+  std::optional<std::string> next_request() override {
+    if (!lines_) lines_.emplace();
+    return lines_->next();
+  }
+
+  nlohmann::json to_json() const override {
+    nlohmann::json nodes = nlohmann::json::array();
+    for (const NodeRecord& node : ranks_.nodes()) nodes.push_back(node.identity.host.data());
+    return {{"library", mpi_library()},
+            {"ranks", ranks_.size()},
+            {"nodes", nodes},
+            {"placement", placement()},
+            {"eager_limits", eager_limits()},
+            {"mtu_bytes", interface_mtus(Root())},
+            {"socket_buffer_bytes", socket_buffers(Root())}};
+  }
+
+  void follow(const Machine& machine) override { follow_leader(machine); }
+
+ private:
+  // Run lengths, since most launchers fill one node after the other.
+  nlohmann::json placement() const {
+    nlohmann::json runs = nlohmann::json::array();
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      const int node = ranks_.node_of(rank);
+      if (runs.empty() || runs.back()[0] != node) runs.push_back({node, 0});
+      runs.back()[1] = runs.back()[1].get<int>() + 1;
+    }
+    return runs;
+  }
+
+  Ranks ranks_;
+  std::optional<RequestLines> lines_;
+};
+
+}  // namespace
+
+std::string mpi_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  // "Open MPI v4.1.4, package: …", "MPICH Version:\t4.0.2\n…"
+  std::istringstream words(text.data());
+  std::string name;
+  for (std::string word; words.peek() != '\n' && words >> word;) {
+    const bool is_last = word.ends_with(',');
+    if (is_last) word.pop_back();
+    if (word != "Version:") name += (name.empty() ? "" : " ") + word;
+    if (is_last) break;
+  }
+  return name;
+}
+
+std::unique_ptr<Job> start_job() { return std::make_unique<MpiJob>(); }
+
+}  // namespace nameplate

@@ -1,0 +1,98 @@
+#include "mpi/ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "cluster/job.h"
+
+namespace nameplate {
+
+namespace {
+
+int number_of(const char* variable) {
+  const char* text = std::getenv(variable);       // NOLINT(concurrency-mt-unsafe): before any thread
+  return text == nullptr ? -1 : std::atoi(text);  // NOLINT(cert-err34-c): 0 is as good as nothing
+}
+
+// The largest of what launchers set: Open MPI's, MPICH's and Intel's (PMI), Slurm's.
+int launched(const char* of_open_mpi, const char* of_pmi, const char* of_slurm) {
+  return std::max({number_of(of_open_mpi), number_of(of_pmi), number_of(of_slurm)});
+}
+
+void check_launcher(int size) {
+  const int others = launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
+  if (size != 1 || others <= 1) return;
+  // All of them find this out; one says it.
+  if (launched("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID") > 0) throw LaunchError("");
+  throw LaunchError(
+      fmt::format("the launcher started {} processes, and in each of them {} sees one only: launcher and MPI library "
+                  "differ; launch with that library's own mpirun, or build for this one: script/bootstrap --mpi=MPICXX",
+                  others, mpi_library()));
+}
+
+}  // namespace
+
+Ranks* Ranks::instance_ = nullptr;
+
+Ranks& Ranks::get() { return *instance_; }
+
+// Without asking for threads, as the programs do that are compared with: MPI_THREAD_FUNNELED makes Open MPI 4.1's small
+// messages a fifth slower. Other threads than this one (OpenMP's, a probe's workers) never call MPI.
+MpiLibrary::MpiLibrary() { MPI_Init(nullptr, nullptr); }
+
+Ranks::Ranks() {
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  instance_ = this;
+  check_launcher(size_);
+  find_nodes();
+}
+
+// Who shares memory is one node (MPI 3.1, 6.4.2); each node's first rank tells the leading one of it.
+void Ranks::find_nodes() {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+  NodeRecord own{.identity = read_node_identity(), .first_rank = rank_};
+  MPI_Comm_size(node, &own.ranks);
+  NodeIdentity first = own.identity;
+  MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, node);
+  const int is_other = first == own.identity ? 0 : 1;
+  int others = 0;
+  MPI_Allreduce(&is_other, &others, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (others > 0) {
+    throw LaunchError(
+        fmt::format("MPI takes {} ranks to be on another one's node, though host name, boot identifier or "
+                    "name space differ",
+                    others));
+  }
+  int place = 0;
+  MPI_Comm_rank(node, &place);
+  MPI_Comm leaders = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, place == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders);
+  int index = 0;
+  if (leaders != MPI_COMM_NULL) {
+    MPI_Comm_rank(leaders, &index);
+    gather_nodes(own, leaders);
+    MPI_Comm_free(&leaders);
+  }
+  MPI_Bcast(&index, 1, MPI_INT, 0, node);
+  MPI_Comm_free(&node);
+  if (leads()) node_of_.resize(static_cast<std::size_t>(size_));
+  MPI_Gather(&index, 1, MPI_INT, node_of_.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  std::array<char, 512> words{};
+  if (leads()) contradiction(nodes_).copy(words.data(), words.size() - 1);
+  MPI_Bcast(words.data(), words.size(), MPI_CHAR, 0, MPI_COMM_WORLD);
+  if (words.front() != '\0') throw LaunchError(words.data());
+}
+
+void Ranks::gather_nodes(const NodeRecord& own, MPI_Comm leaders) {
+  int count = 0;
+  MPI_Comm_size(leaders, &count);
+  if (leads()) nodes_.resize(static_cast<std::size_t>(count));
+  MPI_Gather(&own, sizeof own, MPI_BYTE, nodes_.data(), sizeof own, MPI_BYTE, 0, leaders);
+}
+
+}  // namespace nameplate

@@ -1,0 +1,61 @@
+// The processes of the MPI job and the nodes they run on.
+#pragma once
+
+// Neither library's C++ bindings are wanted: MPI 3 has none.
+#define OMPI_SKIP_MPICXX 1   // NOLINT: the library's own switch
+#define MPICH_SKIP_MPICXX 1  // NOLINT: the library's own switch
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "cluster/nodes.h"
+
+namespace nameplate {
+
+// Initialises MPI for as long as it lives.
+class MpiLibrary {
+ public:
+  MpiLibrary();
+  MpiLibrary(const MpiLibrary&) = delete;
+  MpiLibrary& operator=(const MpiLibrary&) = delete;
+  MpiLibrary(MpiLibrary&&) = delete;
+  MpiLibrary& operator=(MpiLibrary&&) = delete;
+  ~MpiLibrary() { MPI_Finalize(); }
+};
+
+// One in a process.
+class Ranks {
+ public:
+  // Collective. Throws LaunchError where the launcher started more processes than MPI sees, and where what tells the
+  // nodes apart contradicts itself.
+  Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+  Ranks(Ranks&&) = delete;
+  Ranks& operator=(Ranks&&) = delete;
+  ~Ranks() { instance_ = nullptr; }
+
+  static Ranks& get();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool leads() const { return rank_ == 0; }
+  // Of the leading rank only; no other one needs to know the whole job.
+  const std::vector<NodeRecord>& nodes() const { return nodes_; }
+  // The index in `nodes` of a rank's node; of the leading rank only.
+  int node_of(int rank) const { return node_of_.at(static_cast<std::size_t>(rank)); }
+
+ private:
+  void find_nodes();
+  void gather_nodes(const NodeRecord& own, MPI_Comm leaders);
+
+  static Ranks* instance_;
+  MpiLibrary library_;
+  int rank_ = 0;
+  int size_ = 1;
+  std::vector<NodeRecord> nodes_;
+  std::vector<int> node_of_;
+};
+
+}  // namespace nameplate

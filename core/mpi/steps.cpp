@@ -1,0 +1,80 @@
+#include "mpi/steps.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+#include "mpi/ranks.h"
+#include "mpi/tree.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+struct CommandHead {
+  Step step = Step::end;
+  std::uint64_t argument = 0;
+  std::uint64_t text_bytes = 0;
+};
+
+// What went wrong on a rank, small enough to be sent as it is.
+struct Trouble {
+  Ending ending = Ending::ok;
+  std::array<char, 1024> words{};
+};
+
+// Where something went wrong is worth saying unless it is the rank whose machine the records describe.
+std::string with_place(const std::string& message) {
+  if (Ranks::get().leads()) return message;
+  return fmt::format("rank {} on {}: {}", Ranks::get().rank(), read_node_identity().host.data(), message);
+}
+
+Trouble trouble_in(const std::function<void()>& part) {
+  Trouble own;
+  const auto note = [&](Ending ending, const std::string& message) {
+    own.ending = ending;
+    with_place(message).copy(own.words.data(), own.words.size() - 1);
+  };
+  try {
+    part();
+  } catch (const ProbeError& error) {
+    note(error.ending(), error.what());
+  } catch (const std::exception& error) {
+    note(Ending::failed, error.what());
+  }
+  return own;
+}
+
+}  // namespace
+
+void tell(const Command& command) {
+  CommandHead head{command.step, command.argument, command.text.size()};
+  broadcast_asleep(&head, sizeof head);
+  std::string text = command.text;
+  if (!text.empty()) broadcast_asleep(text.data(), text.size());
+}
+
+Command listen() {
+  CommandHead head;
+  broadcast_asleep(&head, sizeof head);
+  Command command{.step = head.step, .argument = head.argument, .text = std::string(head.text_bytes, '\0')};
+  if (head.text_bytes > 0) broadcast_asleep(command.text.data(), command.text.size());
+  return command;
+}
+
+bool together(const std::function<void()>& part) {
+  Trouble worst = trouble_in(part);
+  // The later endings in their list are the worse.
+  reduce_asleep(&worst, sizeof worst, [&](const void* other) {
+    Trouble theirs;
+    std::memcpy(&theirs, other, sizeof theirs);
+    if (theirs.ending > worst.ending) worst = theirs;
+  });
+  broadcast_asleep(&worst.ending, sizeof worst.ending);
+  if (worst.ending != Ending::ok && Ranks::get().leads()) throw ProbeError(worst.ending, worst.words.data());
+  return worst.ending == Ending::ok;
+}
+
+}  // namespace nameplate

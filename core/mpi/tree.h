@@ -1,0 +1,20 @@
+// Collective communication in which whoever waits sleeps. It is made of single messages: once a non-blocking collective
+// of the library's has been used, Open MPI looks for more of them whenever it waits, which makes every message slower.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace nameplate {
+
+// What the leading rank has in `bytes` is everybody's afterwards.
+void broadcast_asleep(void* bytes, std::size_t size);
+
+// Towards the leading rank: `merge` is called with what each rank below has gathered, and what it makes of `bytes` goes
+// on from there. `bytes` is the same on all ranks in size.
+void reduce_asleep(void* bytes, std::size_t size, const std::function<void(const void* other)>& merge);
+
+// Waits for a message of `size` bytes, asleep for 20 µs at first, later for up to 1 ms.
+void receive_asleep(void* bytes, std::size_t size, int from, int tag);
+
+}  // namespace nameplate

@@ -1,0 +1,224 @@
+// What it measures: how long a message of a given size takes from one rank of an MPI job to another, with one or
+// several pairs of ranks exchanging messages at once.
+//
+// Why that is valid: a pair sends a message back and forth with MPI_Send and MPI_Recv, as the field's programs do, and
+// a whole batch is timed by the rank that begins, so that no clock is read per message and no two machines' clocks are
+// compared. All pairs begin behind a barrier and one exchange that is not timed. Ranks that take no part sleep. The
+// last answer of every batch is compared with what was sent.
+//
+// What it does not show: one way by itself, since the time is half of a round trip; transfers with more than one
+// message under way.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "cluster/pairing.h"
+#include "kernels/operands.h"
+#include "machine/buffer.h"
+#include "measure/clock.h"
+#include "mpi/distributed.h"
+#include "mpi/tree.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kMostPairs = 1e6;
+constexpr double kLargestMessage = 0x1p30;
+constexpr int kMessage = 0;
+constexpr int kReport = 2;
+
+// What the rank that begins a pair's exchanges tells of a batch.
+struct PairTime {
+  double start_s = 0;  // since the barrier
+  double elapsed_s = 0;
+};
+
+class MpiPingpong final : public DistributedProbe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override;
+  void connect() override;
+  Work run(std::uint64_t repetitions) override;
+
+  void verify() override {
+    if (!is_content_right_) wrong_result("an answer differs from the message that it answers");
+  }
+
+  void teardown() override {
+    if (active_ != MPI_COMM_NULL) MPI_Comm_free(&active_);
+  }
+
+ private:
+  PairTime exchange(std::uint64_t repetitions);
+  void begin(std::uint64_t repetitions) const;
+  void answer(std::uint64_t repetitions) const;
+  void report(const PairTime& own);
+  Work work_of(std::uint64_t repetitions, Ticks start);
+  std::string label() const;
+
+  Pairing pairing_;
+  std::optional<PairRole> role_;
+  int size_bytes_ = 0;
+  Buffer sent_;
+  Buffer received_;
+  std::uint64_t batch_ = 0;
+  bool is_content_right_ = true;
+  MPI_Comm active_ = MPI_COMM_NULL;  // all that exchange messages
+  std::vector<PairTime> times_;      // of the leading rank, in the order of the pairs
+  std::vector<Worker> workers_;
+};
+
+Prepared MpiPingpong::setup(const Parameters& parameters, const Machine& /*machine*/) {
+  const Ranks& ranks = Ranks::get();
+  pairing_ = {.kind = parse_pairing(parameters.word("pairing")),
+              .ranks = ranks.size(),
+              .pairs = static_cast<int>(parameters.count("pairs")),
+              .seed = static_cast<std::uint64_t>(parameters.count("seed"))};
+  if (ranks.size() < 2) refuse("one rank only: a message needs two; launch it with --mpi \"mpirun -n 2\" or more");
+  if (2 * pairing_.pairs > ranks.size()) {
+    refuse(
+        fmt::format("pairs={}: of {} ranks there can be {} at once", pairing_.pairs, ranks.size(), ranks.size() / 2));
+  }
+  size_bytes_ = static_cast<int>(parameters.count("size"));
+  role_ = role_of(pairing_, ranks.rank());
+  if (role_) {
+    const auto bytes = static_cast<std::size_t>(std::max(size_bytes_, 1));
+    sent_ = Buffer(bytes, Pages::small);
+    received_ = Buffer(bytes, Pages::small);
+    std::uint64_t number = 0;
+    std::ranges::generate(sent_.as<std::uint8_t>(), [&] { return static_cast<std::uint8_t>(finalised(++number)); });
+    received_.touch(0, bytes);
+  }
+  Prepared prepared{.resolved = parameters};
+  if (!ranks.leads()) return prepared;
+  int between_nodes = 0;
+  for (int i = 0; i < pairing_.pairs; ++i) {
+    const int first = first_of(pairing_, i);
+    if (ranks.node_of(first) != ranks.node_of(role_of(pairing_, first)->partner)) ++between_nodes;
+  }
+  prepared.facts = {static_cast<double>(ranks.size()), static_cast<double>(ranks.nodes().size()),
+                    static_cast<double>(between_nodes)};
+  prepared.labels = {{"ranks", label()}};
+  return prepared;
+}
+
+// "0-2 1-3", in the order of the sample's workers.
+std::string MpiPingpong::label() const {
+  std::string text;
+  for (int i = 0; i < pairing_.pairs; ++i) {
+    const int first = first_of(pairing_, i);
+    text += fmt::format("{}{}-{}", i == 0 ? "" : " ", first, role_of(pairing_, first)->partner);
+  }
+  return text;
+}
+
+void MpiPingpong::connect() {
+  const Ranks& ranks = Ranks::get();
+  MPI_Comm_split(MPI_COMM_WORLD, role_ ? 0 : MPI_UNDEFINED, ranks.rank(), &active_);
+  if (ranks.leads()) times_.resize(static_cast<std::size_t>(pairing_.pairs));
+}
+
+Work MpiPingpong::run(std::uint64_t repetitions) {
+  ++batch_;
+  PairTime own;
+  const Ticks start = Clock::now();
+  if (role_) own = exchange(repetitions);
+  const bool leads = Ranks::get().leads();
+  if (leads || (role_ && role_->is_first)) report(own);
+  return leads ? work_of(repetitions, start) : Work{};
+}
+
+PairTime MpiPingpong::exchange(std::uint64_t repetitions) {
+  const std::span<std::uint8_t> message = sent_.as<std::uint8_t>();
+  // Another message each time, so that an old answer is no answer.
+  std::memcpy(message.data(), &batch_, std::min(message.size(), sizeof batch_));
+  MPI_Barrier(active_);
+  const Ticks together = Clock::now();
+  if (!role_->is_first) {
+    answer(1);
+    answer(repetitions);
+    return {};
+  }
+  begin(1);
+  const Ticks start = Clock::now();
+  begin(repetitions);
+  const Ticks finish = Clock::now();
+  const auto bytes = static_cast<std::size_t>(size_bytes_);
+  if (std::memcmp(sent_.data(), received_.data(), bytes) != 0) is_content_right_ = false;
+  const Clock& clock = Clock::get();
+  return {.start_s = clock.seconds(start - together), .elapsed_s = clock.seconds(finish - start)};
+}
+
+void MpiPingpong::begin(std::uint64_t repetitions) const {
+  for (std::uint64_t i = 0; i < repetitions; ++i) {
+    MPI_Send(sent_.data(), size_bytes_, MPI_BYTE, role_->partner, kMessage, MPI_COMM_WORLD);
+    MPI_Recv(received_.data(), size_bytes_, MPI_BYTE, role_->partner, kMessage, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+void MpiPingpong::answer(std::uint64_t repetitions) const {
+  for (std::uint64_t i = 0; i < repetitions; ++i) {
+    MPI_Recv(received_.data(), size_bytes_, MPI_BYTE, role_->partner, kMessage, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(received_.data(), size_bytes_, MPI_BYTE, role_->partner, kMessage, MPI_COMM_WORLD);
+  }
+}
+
+void MpiPingpong::report(const PairTime& own) {
+  if (!Ranks::get().leads()) {
+    MPI_Send(&own, sizeof own, MPI_BYTE, 0, kReport, MPI_COMM_WORLD);
+    return;
+  }
+  for (int i = 0; i < pairing_.pairs; ++i) {
+    PairTime& time = times_[static_cast<std::size_t>(i)];
+    const int first = first_of(pairing_, i);
+    if (first == 0) {
+      time = own;
+    } else {
+      receive_asleep(&time, sizeof time, first, kReport);
+    }
+  }
+}
+
+Work MpiPingpong::work_of(std::uint64_t repetitions, Ticks start) {
+  const Clock& clock = Clock::get();
+  workers_.clear();
+  for (const PairTime& time : times_) {
+    const Ticks begun = start + clock.ticks(time.start_s);
+    workers_.push_back({.start = begun,
+                        .finish = begun + clock.ticks(time.elapsed_s),
+                        .bytes = 2 * repetitions * static_cast<std::uint64_t>(size_bytes_),
+                        .ops = 2 * repetitions});
+  }
+  const auto pairs = static_cast<std::uint64_t>(pairing_.pairs);
+  return {.bytes = pairs * workers_.front().bytes, .ops = pairs * workers_.front().ops, .workers = workers_};
+}
+
+ProbeInfo info() {
+  return {
+      .name = "mpi_pingpong",
+      .summary = "time of MPI messages by size, with one or several pairs of ranks at once",
+      .parameters = {size("size", "of a message", 0, kLargestMessage, "8"),
+                     integer("pairs", "of ranks that exchange messages at once", 1, kMostPairs, "1"),
+                     choice("pairing",
+                            "which rank with which: block: i with i + half; mirrored: i with the i-th from the end; "
+                            "adjacent: 2i with 2i + 1; random: drawn from seed",
+                            {"block", "mirrored", "adjacent", "random"}, "block"),
+                     integer("seed", "of the random pairing", 0, kMostPairs, "1")},
+      .counters = {},
+      .facts = {{"ranks", "", "of the job"},
+                {"nodes", "", "that they run on"},
+                {"pairs_between_nodes", "", "pairs whose ranks run on two nodes"}},
+      .needs = {"an MPI launcher"},
+      .reports_workers = true};
+}
+
+const DistributedRegistration<MpiPingpong> kRegistration(info);
+
+}  // namespace
+
+}  // namespace nameplate

@@ -1,0 +1,37 @@
+#include "cluster/nodes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace nameplate {
+namespace {
+
+NodeRecord node(std::string_view host, std::string_view name_space, int first_rank) {
+  NodeRecord record;
+  std::ranges::copy(host, record.identity.host.begin());
+  std::ranges::copy(name_space, record.identity.name_space.begin());
+  record.first_rank = first_rank;
+  return record;
+}
+
+TEST(Nodes, ThisOneHasANameAndIsItself) {
+  const NodeIdentity identity = read_node_identity();
+  EXPECT_NE(identity.host.front(), '\0');
+  EXPECT_EQ(std::string_view(identity.name_space.data()).substr(0, 5), "uts:[");
+  EXPECT_EQ(identity, read_node_identity());
+}
+
+TEST(Nodes, DifferentOnesDoNotContradict) {
+  EXPECT_EQ(contradiction({node("a", "1", 0), node("b", "1", 2), node("a", "2", 4)}), "");
+}
+
+TEST(Nodes, OneSystemThatMpiTakesForTwoIsSaid) {
+  const std::string words = contradiction({node("a", "1", 0), node("b", "1", 2), node("a", "1", 4)});
+  EXPECT_NE(words.find("takes a for two nodes: the ranks 0 and 4"), std::string::npos) << words;
+}
+
+}  // namespace
+}  // namespace nameplate

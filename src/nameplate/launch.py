@@ -1,0 +1,98 @@
+"""How the measuring process is started: nameplate-core by itself, or its MPI build by an MPI launcher."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from nameplate.errors import CoreMissing, UsageError
+
+CORE_VARIABLE = "NAMEPLATE_CORE"
+START_DEADLINE_S = 20.0
+# Of a job of many nodes, through a batch system.
+MPI_START_DEADLINE_S = 300.0
+_PREFIX = "nameplate-core-mpi-"
+# Words in a launcher's answer to --version, and the MPI that it belongs to.
+_FAMILIES = {"open mpi": "openmpi", "openrte": "openmpi", "prte": "openmpi", "hydra": "mpich", "intel(r) mpi": "intel",
+             "mvapich": "mvapich"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A program, and the words of the launcher before it; none: it is started by itself."""
+
+    program: Path
+    launcher: tuple[str, ...] = ()
+
+    def command(self, *options: str) -> list[str]:
+        """What to start."""
+        return [*self.launcher, str(self.program), *options]
+
+    @property
+    def start_deadline_s(self) -> float:
+        """How long it may take until the first record."""
+        return MPI_START_DEADLINE_S if self.launcher else START_DEADLINE_S
+
+
+def core_path() -> Path:
+    """nameplate-core beside this installation's scripts, or what NAMEPLATE_CORE names. Raises CoreMissing."""
+    named = os.environ.get(CORE_VARIABLE)
+    path = Path(named) if named else Path(sysconfig.get_path("scripts")) / "nameplate-core"
+    if not path.is_file():
+        where = f"{CORE_VARIABLE} names it" if named else "it belongs beside this Python's scripts"
+        raise CoreMissing(f"nameplate-core is not at {path}, where {where}: run script/bootstrap")
+    return path
+
+
+def alone() -> Launch:
+    """The core by itself, on this machine. Raises CoreMissing."""
+    return Launch(core_path())
+
+
+def mpi_programs() -> dict[str, Path]:
+    """The core's MPI builds by the MPI's name (openmpi, mpich); they lie beside it. Raises CoreMissing."""
+    found = sorted(core_path().parent.glob(f"{_PREFIX}*"))
+    return {path.name.removeprefix(_PREFIX): path for path in found if os.access(path, os.X_OK)}
+
+
+def launch_with(text: str) -> Launch:
+    """With a launcher as it is written on the command line: ``mpirun -n 4``. Raises UsageError or CoreMissing.
+
+    The MPI build is the one of the launcher's own MPI; a launcher of several (srun) takes the only one there is.
+    """
+    words = tuple(shlex.split(text))
+    if not words or shutil.which(words[0]) is None:
+        name = words[0] if words else text
+        raise UsageError(f"--mpi '{name}' is no program that can be found: apt install openmpi-bin, or name it in full")
+    programs = mpi_programs()
+    if not programs:
+        raise UsageError(
+            "--mpi: this nameplate has no MPI build: apt install libopenmpi-dev openmpi-bin, then script/bootstrap"
+        )
+    family = family_of(words[0])
+    if family and family not in programs:
+        raise UsageError(
+            f"--mpi '{words[0]}' belongs to {family}, and there is a build for {' and '.join(programs)} only: "
+            "script/bootstrap --mpi=MPICXX with that MPI's compiler"
+        )
+    if not family and len(programs) > 1:
+        family = next(iter(programs))
+    return Launch(programs[family or next(iter(programs))], words)
+
+
+def family_of(launcher: str) -> str:
+    """Which MPI a launcher says that it belongs to; empty where it says none (srun, a script of yours)."""
+    try:
+        answer = subprocess.run(
+            [launcher, "--version"], capture_output=True, text=True, timeout=START_DEADLINE_S, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    words = (answer.stdout + answer.stderr).lower()
+    return next((family for word, family in _FAMILIES.items() if word in words), "")

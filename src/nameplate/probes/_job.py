@@ -1,0 +1,14 @@
+"""The MPI job that a run was measured in, as the header's machine has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def node_names(machine: Mapping[str, Any]) -> list[str]:
+    """Each rank's node; none without a job."""
+    job = machine.get("job")
+    if not job:
+        return []
+    return [str(job["nodes"][node]) for node, ranks in job["placement"] for _ in range(ranks)]

@@ -1,0 +1,81 @@
+"""A message back and forth between two ranks of an MPI job, with one or several pairs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nameplate.model import Experiment, Rated, Result, Sample, Table
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes._message_cost import cost_results, cost_tables
+from nameplate.probes._pairs_at_once import pair_evidence, pair_tables, saturation_results
+
+# As the study on a network of workstations, with more below 2,000 bytes and some off its grid.
+_FINE = "1,16,64,128,256,512,768,1250,1460,1500,1750,3333,7777,20480,51111,65536"
+_SIZES = f"0..100000+1000,{_FINE}"
+
+
+def _time_under_way(_: Cell, sample: Sample) -> float:
+    return sum(worker.elapsed_s for worker in sample.workers or [])
+
+
+def _messages(_: Cell, sample: Sample) -> float:
+    return float(sum(worker.work.ops for worker in sample.workers or []))
+
+
+def _has_bytes(cell: Cell) -> bool:
+    return int(cell.params["size"]) > 0
+
+
+def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
+    if metric.name == "latency":
+        return Rated(None, "no nameplate states the time of a message", can_be_given=False)
+    return Rated(None, "MPI does not say which link its messages take: give it with --rated mpi_pingpong=1Gbit/s")
+
+
+def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
+    pairs, between = int(cell.params["pairs"]), int(cell.facts["pairs_between_nodes"])
+    if between == 0:
+        return ["within one node"]
+    return ["between nodes"] if between == pairs else [f"{between} of {pairs} pairs between nodes"]
+
+
+def _derive(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
+    results = by_probe.get("mpi_pingpong", [])
+    return [*cost_results(results, machine), *saturation_results(results)]
+
+
+def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+    results = [result for result in by_probe["mpi_pingpong"] if result.summary.value is not None]
+    return [*cost_tables(results, machine), *pair_tables(results, machine)]
+
+
+def _network_use(cells: Sequence[Experiment], rounds: int) -> str:
+    return f"{rounds * sum(cell.slice_s for cell in cells):.0f} s of messages"
+
+
+PROBE = Probe(
+    name="mpi_pingpong",
+    title="MPI messages",
+    metrics=(
+        Ratio("latency", "s", "lower", _time_under_way, _messages),
+        Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_has_bytes),
+    ),
+    rated=_rated,
+    full=(
+        Cells({"size": _SIZES, "pairs": "1"}, slice_s=0.02),
+        Cells({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
+    ),
+    sweep=(
+        Cells({"size": _SIZES, "pairs": "1"}, slice_s=0.02),
+        Cells({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
+    ),
+    sweep_with=frozenset({"pairing", "seed"}),
+    overhead_s=0.05,
+    remarks=_remarks,
+    evidence=pair_evidence,
+    along=(("latency", "size"), ("bandwidth", "pairs")),
+    network_use=_network_use,
+    derive=_derive,
+    tables=_tables,
+)  # fmt: skip

@@ -1,0 +1,251 @@
+"""The MPI program with both of Debian's MPIs: real launchers, real ranks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nameplate.launch import CORE_VARIABLE, family_of, launch_with, mpi_programs
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+
+OPEN_MPI = "mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1"
+MPICH = "mpirun.mpich"
+LAUNCHERS = {"openmpi": OPEN_MPI, "mpich": MPICH}
+
+
+@pytest.fixture(autouse=True)
+def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open MPI wants to be told twice."""
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+
+
+@pytest.fixture(params=sorted(LAUNCHERS))
+def family(request: pytest.FixtureRequest) -> str:
+    """Each MPI in turn; script/bootstrap test installs both."""
+    assert request.param in mpi_programs(), "run script/bootstrap test"
+    return str(request.param)
+
+
+def command(family: str, ranks: int, program: str = "") -> list[str]:
+    return [*LAUNCHERS[family].split(), "-n", str(ranks), str(mpi_programs()[program or family])]
+
+
+def ask(words: list[str], *requests: Mapping[str, Any]) -> list[dict[str, Any]]:
+    text = "".join(json.dumps({"id": str(i), "warmup_s": 0.0, **r}) + "\n" for i, r in enumerate(requests))
+    answer = subprocess.run(words, input=text, capture_output=True, text=True, timeout=120, check=False)
+    assert answer.returncode == 0, answer.stderr
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def nameplate(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nameplate", *words], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def cell(**params: Any) -> dict[str, Any]:
+    return {"probe": "mpi_pingpong", "params": params, "slice_s": 20, "sample_s": 0.002, "max_samples": 2}
+
+
+def test_every_rank_takes_part_and_one_writes(family: str) -> None:
+    header, *records = ask(command(family, 4), cell(size=1000), cell(size=0, pairs=2, pairing="mirrored"))
+    job = header["machine"]["job"]
+    assert (job["ranks"], len(job["nodes"]), job["placement"]) == (4, 1, [[0, 4]])
+    assert {"openmpi": "Open MPI", "mpich": "MPICH"}[family] in job["library"]
+    assert all(limit > 0 for limit in job["eager_limits"].values())
+    assert job["eager_limits"]
+    outcomes = [r for r in records if r["type"] == "outcome"]
+    assert [r["ending"] for r in outcomes] == ["ok", "ok"]
+    assert [r["labels"]["ranks"] for r in outcomes] == ["0-2", "0-3 1-2"]
+    samples = [r for r in records if r["type"] == "sample" and r["id"] == "1"]
+    assert len(samples) == 2
+    for sample in samples:
+        assert len(sample["workers"]) == 2
+        assert sample["work"]["ops"] == 2 * 2 * sample["repetitions"]
+        assert sample["work"]["bytes"] == 0
+        assert all(w["start_s"] >= 0 and 0 < w["elapsed_s"] <= sample["elapsed_s"] * 1.001 for w in sample["workers"])
+
+
+@pytest.mark.parametrize("pairing", ["block", "mirrored", "adjacent", "random"])
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_any_number_of_ranks_in_any_pairing(pairing: str, ranks: int) -> None:
+    records = ask(command("openmpi", ranks), cell(size=64, pairs=ranks // 2, pairing=pairing, seed=3))
+    outcome = next(r for r in records if r["type"] == "outcome")
+    assert outcome["ending"] == "ok", outcome
+    busy = outcome["labels"]["ranks"].replace("-", " ").split()
+    assert len(set(busy)) == len(busy) == ranks // 2 * 2
+
+
+def test_what_makes_no_sense_is_skipped_and_the_rest_is_measured(family: str) -> None:
+    records = ask(command(family, 3), cell(pairs=2), cell(size="nonsense"), cell(size=8))
+    outcomes = [r for r in records if r["type"] == "outcome"]
+    assert (outcomes[0]["ending"], outcomes[0]["reason"]) == ("skipped", "pairs=2: of 3 ranks there can be 1 at once")
+    assert outcomes[1]["ending"] == "failed"
+    assert outcomes[2]["ending"] == "ok"
+    alone = ask(command(family, 1), cell())
+    assert "a message needs two" in next(r for r in alone if r["type"] == "outcome")["reason"]
+
+
+def test_other_probes_measure_the_leading_rank() -> None:
+    records = ask(command("openmpi", 2), {"probe": "null", "params": {}, "slice_s": 0.01})
+    assert next(r for r in records if r["type"] == "outcome")["ending"] == "ok"
+
+
+def test_a_launcher_of_another_mpi_is_noticed(family: str) -> None:
+    other = next(name for name in LAUNCHERS if name != family)
+    answer = subprocess.run(
+        command(family, 2, other), input="", capture_output=True, text=True, timeout=60, check=False
+    )
+    assert answer.returncode == 3
+    assert "the launcher started 2 processes" in answer.stderr
+    assert "script/bootstrap --mpi=" in answer.stderr
+    assert answer.stderr.count("launcher and MPI library differ") == 1
+
+
+def test_a_line_ends_the_run_after_the_present_sample(family: str) -> None:
+    with subprocess.Popen(command(family, 2), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdin.write(json.dumps({"id": "long", **cell(), "slice_s": 600, "max_samples": None}) + "\n")
+        process.stdin.flush()
+        time.sleep(0.5)
+        process.stdin.write("stop\n")
+        process.stdin.flush()
+        records = [json.loads(line) for line in process.stdout]
+        assert process.wait(30) == 0
+    assert records[-1] == {"type": "end", "experiments": 1, "interrupted": True}
+    assert next(r for r in records if r["type"] == "outcome")["interrupted"]
+
+
+def ranks_of(program: Path, launcher: int) -> list[int]:
+    """The processes of a launched program."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "exe").readlink() == program.resolve():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return sorted(pid for pid in found if _descends(pid, launcher))
+
+
+def _descends(pid: int, ancestor: int) -> bool:
+    """Launchers put their processes in sessions of their own, so the parents are followed."""
+    while pid > 1:
+        if pid == ancestor:
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return False
+    return False
+
+
+def test_a_rank_that_is_killed_ends_the_job_and_what_was_measured_is_kept(family: str) -> None:
+    words = command(family, 3)
+    process = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps({"id": "first", **cell()}) + "\n")
+    process.stdin.write(json.dumps({"id": "second", **cell(), "slice_s": 600, "max_samples": None}) + "\n")
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    ranks: list[int] = []
+    while len(ranks) < 3 and time.monotonic() < deadline:
+        ranks = ranks_of(mpi_programs()[family], process.pid)
+        time.sleep(0.1)
+    time.sleep(1.0)
+    assert len(ranks) == 3, "the ranks are not to be found"
+    os.kill(ranks[-1], signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    # MPICH's says it among the records, which nameplate sorts out.
+    assert "ignal 9" in err + out
+    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    outcomes = [r for r in lines if r["type"] == "outcome"]
+    assert [r["id"] for r in outcomes] == ["first"]
+    assert not [rank for rank in ranks if Path(f"/proc/{rank}/exe").exists()]
+
+
+def test_a_run_gives_the_costs_of_a_message(tmp_path: Path, family: str) -> None:
+    path = tmp_path / "run.jsonl"
+    sizes = "0..30000+1000,1,64,512"
+    arguments = ["run", "mpi_pingpong", f"size={sizes}", "pairs=1", "--mpi", f"{LAUNCHERS[family]} -n 2"]
+    answer = nameplate(*arguments, "--rounds", "2", "--samples", "1", "--time", "1ms", "-o", str(path))
+    assert answer.returncode == 0, answer.stderr
+    assert "Cost of a message" in answer.stdout
+    report = summarise(read_run(path))
+    metrics = {result.summary.metric for result in report.results}
+    assert {"latency", "bandwidth", "startup_time", "incremental_cost"} <= metrics
+    assert report.machine["job"]["ranks"] == 2
+
+
+def test_the_launcher_decides_which_build_is_taken(family: str) -> None:
+    assert family_of(f"mpirun.{family}") == family
+    launch = launch_with(f"mpirun.{family} -n 2")
+    assert launch.program == mpi_programs()[family]
+    assert launch.command("--machine") == [f"mpirun.{family}", "-n", "2", str(launch.program), "--machine"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["mpi_pingpong"], "needs an MPI launcher"),
+        (["mpi_pingpong", "--mpi", "no-such-mpirun -n 2"], "no program that can be found"),
+        (["mpi_pingpong", "--mpi", ""], "no program that can be found"),
+        (["mpi_pingpong", "--mpi", "mpirun.openmpi -n 2", "--priority", "high"], "the launcher starts the processes"),
+    ],
+)
+def test_what_cannot_be_launched_is_said(arguments: list[str], words: str) -> None:
+    answer = nameplate("run", *arguments)
+    assert answer.returncode == 2
+    assert words in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_without_an_mpi_build_the_package_is_named(
+    tmp_path: Path, core_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nameplate-core").symlink_to(core_path)
+    monkeypatch.setenv(CORE_VARIABLE, str(tmp_path / "nameplate-core"))
+    answer = nameplate("run", "mpi_pingpong", "--mpi", "mpirun -n 2")
+    assert answer.returncode == 2
+    assert "apt install libopenmpi-dev openmpi-bin, then script/bootstrap" in answer.stderr
+    path = tmp_path / "run.jsonl"
+    assert nameplate("run", "null", "--rounds", "1", "--samples", "1", "-q", "-o", str(path)).returncode == 0
+
+
+def test_a_run_survives_a_rank_that_dies(tmp_path: Path, family: str) -> None:
+    path = tmp_path / "run.jsonl"
+    words = [sys.executable, "-m", "nameplate", "run", "mpi_pingpong", "size=8,16", "pairs=1"]
+    more = ["--mpi", f"{LAUNCHERS[family]} -n 2", "--rounds", "1", "--samples", "1", "--time", "2s", "-o", str(path)]
+    process = subprocess.Popen([*words, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    ranks: list[int] = []
+    while (len(ranks) < 2 or not path.exists()) and time.monotonic() < deadline:
+        ranks = ranks_of(mpi_programs()[family], process.pid)
+        time.sleep(0.05)
+    while len(path.read_text().splitlines()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.kill(ranks[-1], signal.SIGKILL)
+    out, _ = process.communicate(timeout=90)
+    assert process.returncode == 3
+    endings = sorted(m.outcome.ending for m in read_run(path).measurements)
+    assert endings == ["failed", "ok"]
+    reason = next(m.outcome.reason for m in read_run(path).measurements if m.outcome.ending == "failed")
+    assert "ended with exit code" in reason or "was ended by" in reason
+    assert "failed" in out

@@ -1,0 +1,148 @@
+"""t_s, t_w and break points from curves whose truth is known."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nameplate.segments import Lines, bound_lines, fit_lines
+
+# The study's grid, with more sizes below 2,000 B and some off it.
+OFF_GRID = {1, 16, 64, 128, 256, 512, 768, 1250, 1500, 1750, 3333, 7777, 20480, 51111, 65536}
+SIZES = sorted({*range(0, 100_001, 1000), *OFF_GRID})
+STEP = 1000
+ROUNDS = 6
+# More curves than a test run has time for: NAMEPLATE_MANY_CURVES=1000 pytest tests/unit/test_segments.py
+CURVES = int(os.environ.get("NAMEPLATE_MANY_CURVES", "60"))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One line or two: t_s and t_w of each, and where the second begins."""
+
+    lines: tuple[tuple[float, float], ...]
+    place: float | None = None
+
+    def times(self) -> Any:
+        sizes = np.array(SIZES, float)
+        first, last = self.lines[0], self.lines[-1]
+        beyond = sizes > (self.place or np.inf)
+        return np.where(beyond, last[0] + last[1] * sizes, first[0] + first[1] * sizes)
+
+
+def some_truth(source: np.random.Generator, kind: str) -> Truth:
+    """Start-up times, costs of a byte and breaks as clusters of the last 25 years have them."""
+    startup, per_byte = source.uniform(20e-6, 200e-6), source.uniform(2e-9, 120e-9)
+    if kind == "one line":
+        return Truth(((startup, per_byte),))
+    place = source.uniform(15_000, 85_000)
+    before = startup + per_byte * place
+    after = before * source.uniform(1.3, 2) if kind != "lines that meet" else before
+    slope = per_byte * source.choice([0.4, 0.5, 2, 3]) if kind != "a jump" else per_byte
+    return Truth(((startup, per_byte), (after - slope * place, slope)), place)
+
+
+def measured(source: np.random.Generator, truth: Truth) -> Any:
+    """Rounds of each size: 5 % of noise, and every hundredth value 2 to 10 times as long."""
+    values = truth.times()[:, None] * (1 + 0.05 * source.standard_normal((len(SIZES), ROUNDS)))
+    return np.where(source.random(values.shape) < 0.01, values * source.uniform(2, 10, values.shape), values)
+
+
+def fitted(source: np.random.Generator, truth: Truth) -> Lines:
+    return fit_lines(SIZES, np.median(measured(source, truth), axis=1).tolist())
+
+
+@pytest.mark.parametrize(
+    ("kind", "share", "within"),
+    # Where lines only meet, 5 % of noise leaves the place of the bend open by more than a step.
+    [("a jump", 0.95, STEP), ("a jump and another slope", 0.95, STEP), ("lines that meet", 0.95, 5 * STEP)],
+)
+def test_a_break_is_found_where_it_is(kind: str, share: float, within: float) -> None:
+    source = np.random.default_rng(7)
+    right = false = 0
+    for _ in range(CURVES):
+        truth = some_truth(source, kind)
+        assert truth.place is not None
+        found = [abs(each.at_bytes - truth.place) for each in fitted(source, truth).breaks]
+        right += bool(found) and min(found) <= within
+        false += len(found) > 1
+    print(f"{kind}: right {right / CURVES:.1%}, more than one {false / CURVES:.1%}")
+    assert right >= share * CURVES
+    assert false <= 0.05 * CURVES
+
+
+def test_one_line_has_no_break_and_its_two_costs_are_right() -> None:
+    source = np.random.default_rng(8)
+    false = 0
+    startup_error, per_byte_error = [], []
+    for _ in range(CURVES):
+        truth = some_truth(source, "one line")
+        lines = fitted(source, truth)
+        false += bool(lines.breaks)
+        startup_error.append(abs(lines.lines[0].startup_s / truth.lines[0][0] - 1))
+        per_byte_error.append(abs(lines.lines[0].per_byte_s / truth.lines[0][1] - 1))
+    print(f"false {false / CURVES:.1%}, t_s {np.median(startup_error):.2%}, t_w {np.median(per_byte_error):.2%}")
+    assert false <= 0.05 * CURVES
+    assert np.median(startup_error) < 0.02
+    assert np.median(per_byte_error) < 0.01
+
+
+def test_costs_on_both_sides_of_a_break_are_right() -> None:
+    source = np.random.default_rng(9)
+    startup_error, per_byte_error = [], []
+    for _ in range(CURVES):
+        truth = some_truth(source, "a jump and another slope")
+        lines = fitted(source, truth)
+        if len(lines.breaks) != 1:
+            continue
+        startup_error.append(abs(lines.lines[0].startup_s / truth.lines[0][0] - 1))
+        per_byte_error += [
+            abs(line.per_byte_s / per_byte - 1) for line, (_, per_byte) in zip(lines.lines, truth.lines, strict=True)
+        ]
+    print(f"both sides: t_s {np.median(startup_error):.2%}, t_w {np.median(per_byte_error):.2%}")
+    assert len(startup_error) >= 0.9 * CURVES
+    assert np.median(startup_error) < 0.02
+    assert np.median(per_byte_error) < 0.01
+
+
+def test_intervals_hold_what_is_true() -> None:
+    source = np.random.default_rng(10)
+    held = []
+    for _ in range(10):
+        truth = some_truth(source, "a jump and another slope")
+        rounds = measured(source, truth)
+        lines = fit_lines(SIZES, np.median(rounds, axis=1).tolist())
+        if len(lines.breaks) != 1:
+            continue
+        bounds = bound_lines(SIZES, rounds.tolist(), lines)
+        (startup, per_byte), _ = bounds.lines
+        held += [
+            startup[0] <= truth.lines[0][0] <= startup[1],
+            per_byte[0] <= truth.lines[0][1] <= per_byte[1],
+            bounds.breaks[0][0] <= (truth.place or 0) <= bounds.breaks[0][1],
+        ]
+    assert len(held) >= 24
+    assert np.mean(held) >= 0.8
+
+
+def test_a_start_up_time_is_never_negative() -> None:
+    lines = fit_lines(range(1000, 21_000, 1000), [1e-9 * (size - 500) for size in range(1000, 21_000, 1000)])
+    assert all(line.startup_s >= 0 for line in lines.lines)
+
+
+def test_the_published_curve_gives_its_own_figures() -> None:
+    """Of the study on a network of workstations: 181.6 µs + 0.1509 µs/B below 1,500 B, 275.2 µs + 0.0918 µs/B above."""
+    truth = Truth(((181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)), 1500)
+    lines = fit_lines(SIZES, truth.times().tolist())
+    assert len(lines.breaks) == 1
+    assert 1460 <= lines.breaks[0].at_bytes <= 1750
+    assert lines.lines[0].startup_s == pytest.approx(181.6e-6, rel=0.01)
+    assert lines.lines[1].per_byte_s == pytest.approx(0.0918e-6, rel=0.01)
+
+
+def test_few_points_give_one_line() -> None:
+    assert fit_lines([0, 100, 200], [1.0, 2.0, 3.0]).breaks == ()
