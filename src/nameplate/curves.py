@@ -33,6 +33,10 @@ def _curves(plan: Plan) -> list[dict[int, Experiment]]:
 
 
 def _worth_measuring(curve: Mapping[int, Experiment], headlines: Mapping[str, Sequence[float]]) -> set[str]:
+    own = probe_of(next(iter(curve.values())).probe).refine
+    if own is not None:
+        measured = {size: median(headlines[e.id]) for size, e in curve.items() if headlines.get(e.id)}
+        return {curve[size].id for size in own(sorted(curve), measured)}
     from nameplate.fit import refine  # noqa: PLC0415 (numpy takes a tenth of a second to import)
 
     medians = {size: median(headlines[e.id]) for size, e in curve.items() if headlines.get(e.id) and not e.dense}

@@ -128,8 +128,9 @@ def sweep_plan(
         params = cells.params if cells.probe else {**cells.params, **given}
         experiments += _experiments(info, replace(cells, params=params), _stand_ins(machine))
     # All cells six times, where nobody says how long it may take.
-    whole_s = FEWEST_ROUNDS * sum(e.slice_s + probe_of(e.probe).overhead_s for e in experiments)
-    budget_s = DEFAULT_BUDGET_S if has_curve else max(DEFAULT_PROBE_BUDGET_S, whole_s)
+    certain = [e for e in experiments if not e.dense]
+    whole_s = FEWEST_ROUNDS * sum(e.slice_s + probe_of(e.probe).overhead_s for e in certain)
+    budget_s = max(DEFAULT_BUDGET_S if has_curve else DEFAULT_PROBE_BUDGET_S, whole_s)
     defaults = {"budget": f"{budget_s:.0f}s", **({"precision": CURVE_PRECISION} if has_curve else {})}
     unique = {experiment.id: experiment for experiment in reversed(experiments)}
     return Plan(name, list(reversed(unique.values())), make_limits({**defaults, **options}))
@@ -158,7 +159,7 @@ def _experiments(info: ProbeInfo, cells: Cells, stand_ins: Mapping[str, str]) ->
     if stand_ins["nodes"].count(",") + 1 < cells.fewest_nodes:
         return []
     params = {name: _filled_in(text, stand_ins) for name, text in cells.params.items()}
-    return experiments(info, params, cells.slice_s, cells.sample_s, cells.curve)
+    return experiments(info, params, cells.slice_s, cells.sample_s, cells.curve, cells.between)
 
 
 def _filled_in(text: str, stand_ins: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ value.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,32 +87,40 @@ def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
 
 
 def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found: Lines, seed: int = 0) -> Bounds:
-    """95 % intervals by a bootstrap over each size's rounds, with as many lines as were found."""
+    """95 % intervals by a bootstrap over each size's rounds.
+
+    A break's is that of the nearest one when as many lines are fitted again; t_s and t_w are fitted again between the
+    breaks as they were found.
+    """
     source = np.random.default_rng(seed)
     jumps = tuple(each.is_jump for each in found.breaks)
-    drawn: list[Lines] = []
+    places = tuple(each.at_bytes for each in found.breaks)
+    again: list[Lines] = []
+    drawn_places: list[tuple[float, ...]] = []
     for _ in range(BOOTSTRAPS):
         times = np.array([np.median(source.choice(values, len(values))) for values in rounds])
         points = _Points.of(sizes, times)
+        again.append(_described(points, places, jumps))
         cuts = _partitions(_line_costs(points), len(found.lines))[-1]
-        if len(cuts) == len(jumps):
-            drawn.append(_described(points, _placed(points, cuts, jumps), jumps))
-
-    def interval(values: list[float], middle: float) -> tuple[float, float]:
-        low, high = np.percentile([*values, middle], (2.5, 97.5))
-        return float(min(low, middle)), float(max(high, middle))
-
+        drawn_places.append(_placed(points, cuts, jumps if len(cuts) == len(jumps) else (True,) * len(cuts)))
     lines = tuple(
         (
-            interval([each.lines[i].startup_s for each in drawn], line.startup_s),
-            interval([each.lines[i].per_byte_s for each in drawn], line.per_byte_s),
+            _interval([each.lines[i].startup_s for each in again], line.startup_s),
+            _interval([each.lines[i].per_byte_s for each in again], line.per_byte_s),
         )
         for i, line in enumerate(found.lines)
     )
-    return Bounds(lines, tuple(
-        _with_neighbours(sizes, interval([each.breaks[i].at_bytes for each in drawn], at.at_bytes), at)
-        for i, at in enumerate(found.breaks)
-    ))  # fmt: skip
+    return Bounds(lines, tuple(_place_interval(sizes, drawn_places, at) for at in found.breaks))
+
+
+def _place_interval(sizes: Sequence[float], drawn: Sequence[tuple[float, ...]], at: Break) -> tuple[float, float]:
+    nearest = [min(places, key=lambda place: abs(place - at.at_bytes)) for places in drawn if places]
+    return _with_neighbours(sizes, _interval(nearest, at.at_bytes), at)
+
+
+def _interval(values: Sequence[float], middle: float) -> tuple[float, float]:
+    low, high = np.percentile([*values, middle], (2.5, 97.5))
+    return float(min(low, middle)), float(max(high, middle))
 
 
 def _with_neighbours(sizes: Sequence[float], interval: tuple[float, float], at: Break) -> tuple[float, float]:
@@ -122,6 +130,19 @@ def _with_neighbours(sizes: Sequence[float], interval: tuple[float, float], at: 
     below = max(size for size in sizes if size <= at.at_bytes)
     above = min(size for size in sizes if size > at.at_bytes)
     return min(interval[0], below), max(interval[1], above)
+
+
+def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
+    """Of sizes that could be measured too, the one in the middle of each jump."""
+    known = sorted(medians)
+    wanted = set()
+    for found in fit_lines(known, [medians[size] for size in known]).breaks:
+        below = max(size for size in known if size <= found.at_bytes)
+        above = min(size for size in known if size > found.at_bytes)
+        between = [size for size in candidates if below < size < above]
+        if found.is_jump and between:
+            wanted.add(min(between, key=lambda size: abs(2 * size - below - above)))
+    return wanted
 
 
 @dataclass(frozen=True)

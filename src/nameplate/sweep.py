@@ -156,16 +156,24 @@ def experiment_id(probe: str, params: Mapping[str, Value]) -> str:
     return " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
 
 
-def experiments(
-    probe: ProbeInfo, given: Mapping[str, str], slice_s: float, sample_s: float | None = None, curve: str = ""
-) -> list[Experiment]:
-    """The cells of a sweep. Of the values of the parameter ``curve`` only every fourth is measured in any case."""
+def experiments(  # noqa: PLR0913, PLR0917 (what a plan says of cells)
+    probe: ProbeInfo, given: Mapping[str, str], slice_s: float, sample_s: float | None = None, curve: str = "",
+    between: str = "",
+) -> list[Experiment]:  # fmt: skip
+    """The cells of a sweep.
+
+    Of the values of the parameter ``curve`` only every fourth is measured in any case; or all of them are, and it is
+    those of ``between`` that are not.
+    """
     cells = expand(probe, given)
-    sparse = coarse(sorted({int(params[curve]) for params in cells})) if curve else set()
+    values = sorted({int(params[curve]) for params in cells}) if curve else []
+    certain = {*values} if between else coarse(values) if curve else set()
+    if between:
+        cells += [params for params in expand(probe, {**given, curve: between}) if params[curve] not in certain]
     return [
         Experiment(
             id=experiment_id(probe.name, params), probe=probe.name, params=params, slice_s=slice_s, sample_s=sample_s,
-            dense=bool(curve) and params[curve] not in sparse,
+            dense=bool(curve) and params[curve] not in certain,
         )
         for params in cells
     ]  # fmt: skip

@@ -89,6 +89,19 @@ def test_a_probes_own_sweep_and_what_is_given_in_its_place() -> None:
     assert [(e.params, e.dense) for e in given.experiments] == [({"size": 1024}, False), ({"size": 2048}, False)]
 
 
+def test_between_the_sizes_that_are_certain_others_may_be_measured() -> None:
+    pairs = Parameter(name="pairs", type="integer", summary="", default="1", automatic="", minimum=1, maximum=100)
+    parameters = [msgspec.structs.replace(SIZE, minimum=0), pairs]
+    probes = {"mpi_pingpong": ProbeInfo("mpi_pingpong", "", [], parameters, [], [])}
+    plan = sweep_plan("mpi_pingpong", {}, probes, {}, {**MACHINE, "job": {"ranks": 9}})
+    dense = [int(e.params["size"]) for e in plan.experiments if e.dense]
+    certain = [int(e.params["size"]) for e in plan.experiments if not e.dense and e.params["pairs"] == 1]
+    assert {*range(0, 100_001, 1000)} < {*certain}
+    assert dense == [size for size in range(64, 100_001, 64) if size not in certain]
+    assert {e.params["pairs"] for e in plan.experiments} == {1, 2, 4}
+    assert plan.limits.budget_s >= FEWEST_ROUNDS * len(certain) * 0.07
+
+
 def test_a_long_sweep_gets_the_time_for_six_rounds() -> None:
     many = sweep_plan("memory_block", {"size": "1KiB..1GiB*2^(1/8)"}, sized("memory_block"), {}, MACHINE)
     assert many.limits.budget_s >= FEWEST_ROUNDS * len(many.experiments) * 0.5

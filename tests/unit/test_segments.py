@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nameplate.segments import Lines, bound_lines, fit_lines
+from nameplate.segments import Lines, bound_lines, fit_lines, halve_jumps
 
 # The study's grid, with more sizes below 2,000 B and some off it.
 OFF_GRID = {1, 16, 64, 128, 256, 512, 768, 1250, 1500, 1750, 3333, 7777, 20480, 51111, 65536}
@@ -146,3 +146,26 @@ def test_the_published_curve_gives_its_own_figures() -> None:
 
 def test_few_points_give_one_line() -> None:
     assert fit_lines([0, 100, 200], [1.0, 2.0, 3.0]).breaks == ()
+
+
+def test_a_jump_is_halved_down_to_the_candidates() -> None:
+    """As a run does: one more size in each round, until none is left between the points around the jump."""
+    truth = Truth(((20e-6, 1e-9), (50e-6, 1e-9)), 20_000)
+    candidates = range(64, 100_001, 64)
+
+    def time(size: int) -> float:
+        startup, per_byte = truth.lines[size > 20_000]
+        return startup + per_byte * size
+
+    known = {size: time(size) for size in SIZES}
+    for _ in range(6):
+        for size in halve_jumps(candidates, known):
+            known[size] = time(size)
+    assert max(size for size in known if size <= 20_000) == 20_000
+    assert min(size for size in known if size > 20_000) == 20_032
+    assert halve_jumps(candidates, known) == set()
+
+
+def test_where_lines_meet_nothing_is_halved() -> None:
+    truth = Truth(((20e-6, 1e-9), (0.0, 2e-9)), 20_000)
+    assert halve_jumps(range(64, 100_001, 64), dict(zip(SIZES, truth.times().tolist(), strict=True))) == set()

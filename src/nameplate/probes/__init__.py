@@ -127,6 +127,7 @@ class Cells:
     """Cells of a shipped plan: parameters as on the command line, and the time of each cell in each round.
 
     ``probe`` is named where the cells are another probe's than the one that declares them.
+    Where ``between`` gives further values of it, all others are measured in any case, and these where they change.
     ``{beyond}`` in a value stands for a size that no cache holds, ``{nodes}`` for the NUMA nodes. ``curve`` names a
     parameter whose range is measured sparsely at first and densely only where the figures change. On a machine with
     fewer than ``fewest_nodes`` NUMA nodes there are no such cells. ``overhead_s``: where they cost less beside their
@@ -138,6 +139,7 @@ class Cells:
     sample_s: float | None = None
     probe: str = ""
     curve: str = ""
+    between: str = ""
     fewest_nodes: int = 1
     overhead_s: float | None = None
 
@@ -160,6 +162,8 @@ class Probe:
     - ``sweep``: what ``nameplate run PROBE`` measures unless it is told otherwise, which may be another probe's cells
       beside its own. Where ``sweep_with`` names parameters, only these may be given with it; with others there is no
       sweep
+    - ``refine``: which of a curve's values are worth measuring, from all of them and the medians so far; default: those
+      between neighbours that differ
     - ``overhead_s``: what a cell costs in a round beside its slice; ``longest_setup_s``: how long it may take to make
       itself ready, beyond what any probe may; ``disk_use`` and ``network_use``: what so many rounds of such cells write
       and send
@@ -173,6 +177,7 @@ class Probe:
     full: tuple[Cells, ...] = ()
     sweep: tuple[Cells, ...] = ()
     sweep_with: frozenset[str] | None = None
+    refine: Callable[[Sequence[int], Mapping[int, float]], set[int]] | None = None
     overhead_s: float = 0.12
     remarks: Callable[[Cell, Sequence[Sample]], list[str]] = lambda _, __: []
     evidence: Callable[[Cell, Sequence[Sample]], dict[str, float]] = lambda _, __: {}

@@ -53,7 +53,9 @@ def _cost_of(ascending: Sequence[Result]) -> Cost:
     rounds = [r.round_values for r in ascending]
     lines = fit_lines(sizes, [median(values) for values in rounds])
     params = {name: value for name, value in ascending[0].summary.params.items() if name != "size"}
-    return Cost(params, sizes, lines, bound_lines(sizes, rounds, lines), min(map(len, rounds)))
+    return Cost(
+        params, sizes, lines, bound_lines(sizes, rounds, lines), round(median([len(values) for values in rounds]))
+    )
 
 
 def cost_results(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Result]:
@@ -111,7 +113,7 @@ def cost_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[T
             ]
             for line, (startup_ci, per_byte_ci) in zip(cost.lines.lines, cost.bounds.lines, strict=True)
         ]
-        note = f"time of one way = t_s + t_w × size; {len(cost.sizes)} sizes, {cost.rounds} rounds of each"
+        note = f"time of one way = t_s + t_w × size; {len(cost.sizes)} sizes, {cost.rounds} rounds of most"
         tables.append(Table("mpi_pingpong", f"Cost of a message{title}", headings, lines, [note]))
         if cost.lines.breaks:
             tables.append(_break_table(cost, title, machine))

@@ -13,6 +13,8 @@ from nameplate.probes._pairs_at_once import pair_evidence, pair_tables, saturati
 # As the study on a network of workstations, with more below 2,000 bytes and some off its grid.
 _FINE = "1,16,64,128,256,512,768,1250,1460,1500,1750,3333,7777,20480,51111,65536"
 _SIZES = f"0..100000+1000,{_FINE}"
+# Where the time jumps it is halved down to this.
+_BETWEEN = "64..100000+64"
 
 
 def _time_under_way(_: Cell, sample: Sample) -> float:
@@ -38,6 +40,12 @@ def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
     if between == 0:
         return ["within one node"]
     return ["between nodes"] if between == pairs else [f"{between} of {pairs} pairs between nodes"]
+
+
+def _refine(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
+    from nameplate.segments import halve_jumps  # noqa: PLC0415 (numpy takes a while to import)
+
+    return halve_jumps(candidates, medians)
 
 
 def _derive(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
@@ -67,10 +75,11 @@ PROBE = Probe(
         Cells({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
     ),
     sweep=(
-        Cells({"size": _SIZES, "pairs": "1"}, slice_s=0.02),
+        Cells({"size": _SIZES, "pairs": "1"}, slice_s=0.02, curve="size", between=_BETWEEN),
         Cells({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
     ),
     sweep_with=frozenset({"pairing", "seed"}),
+    refine=_refine,
     overhead_s=0.05,
     remarks=_remarks,
     evidence=pair_evidence,
