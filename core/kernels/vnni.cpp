@@ -94,7 +94,8 @@ RateKernel make_kernel() {
 }  // namespace
 
 std::optional<std::string> why_not_vnni() {
-  if (__builtin_cpu_supports("avx512vnni") != 0) return std::nullopt;
+  const bool has_it = __builtin_cpu_supports("avx512vnni");
+  if (has_it) return std::nullopt;
   return "this CPU has no AVX-512 VNNI";
 }
 

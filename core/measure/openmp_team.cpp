@@ -40,6 +40,8 @@ void require_threads(unsigned size) {
 
 }  // namespace
 
+unsigned openmp_threads() { return static_cast<unsigned>(omp_get_max_threads()); }
+
 std::unique_ptr<Team> make_openmp_team(unsigned size, const Placement& placement) {
   omp_set_dynamic(0);
   require_threads(size);
@@ -47,6 +49,8 @@ std::unique_ptr<Team> make_openmp_team(unsigned size, const Placement& placement
 }
 
 #else
+
+unsigned openmp_threads() { return 1; }
 
 std::unique_ptr<Team> make_openmp_team(unsigned /*size*/, const Placement& /*placement*/) { return nullptr; }
 

@@ -34,6 +34,7 @@ struct Total {
   std::uint64_t flops = 0;
   std::uint64_t ops = 0;
   std::vector<Worker> workers;
+  std::vector<NodeTimes> nodes;
   std::vector<double> counters;
   std::optional<Histogram> histogram;
 
@@ -53,6 +54,7 @@ void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
   if (first) {
     counters.assign(work.counters.begin(), work.counters.end());
     workers.assign(work.workers.begin(), work.workers.end());
+    nodes.assign(work.nodes.begin(), work.nodes.end());
     if (work.histogram != nullptr) histogram = *work.histogram;
     return;
   }
@@ -75,6 +77,24 @@ nlohmann::json workers_json(const Total& total) {
     result.push_back({{"start_s", clock.seconds(worker.start - total.start)},
                       {"elapsed_s", clock.seconds(worker.finish - worker.start)},
                       {"work", {{"bytes", worker.bytes}, {"flops", worker.flops}, {"ops", worker.ops}}}});
+  }
+  return result;
+}
+
+nlohmann::json to_json(const Spread& spread) {
+  return {{"average_s", spread.average}, {"minimum_s", spread.minimum}, {"maximum_s", spread.maximum}};
+}
+
+nlohmann::json nodes_json(const std::vector<NodeTimes>& nodes) {
+  nlohmann::json result = nlohmann::json::array();
+  for (const NodeTimes& node : nodes) {
+    result.push_back({{"ranks", node.ranks},
+                      {"repeats", node.repeats},
+                      {"bytes_in_repeat", node.bytes_in_repeat},
+                      {"window", to_json(node.window_s)},
+                      {"longest", to_json(node.longest_s)},
+                      {"rank", to_json(node.rank_s)},
+                      {"start_skew_s", node.start_skew_s}});
   }
   return result;
 }
@@ -259,6 +279,7 @@ void Experiment::keep(const Total& total, const Disturbance& happened, double bu
   for (std::size_t i = 0; i < total.counters.size(); ++i)
     record["counters"][info_->counters[i].name] = total.counters[i];
   if (info_->reports_workers) record["workers"] = workers_json(total);
+  if (!total.nodes.empty()) record["nodes"] = nodes_json(total.nodes);
   if (total.histogram) record["histogram"] = total.histogram->to_json();
   pending_.push_back(std::move(record));
 }

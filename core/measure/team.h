@@ -49,6 +49,9 @@ class Team {
 // itself by OMP_PLACES and OMP_PROC_BIND). Throws ProbeError(skipped) where OpenMP was not built in.
 std::unique_ptr<Team> make_team(const std::string& engine, unsigned size, const Placement& placement);
 
+// How many threads OpenMP would take by itself, as OMP_NUM_THREADS says; 1 where it was not built in.
+unsigned openmp_threads();
+
 // The everyday engine.
 std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement);
 

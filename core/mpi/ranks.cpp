@@ -56,7 +56,8 @@ void Ranks::find_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
   NodeRecord own{.identity = read_node_identity(), .first_rank = rank_};
-  MPI_Comm_size(node, &own.ranks);
+  MPI_Comm_size(node, &ranks_on_node_);
+  own.ranks = ranks_on_node_;
   NodeIdentity first = own.identity;
   MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, node);
   const int is_other = first == own.identity ? 0 : 1;

@@ -41,6 +41,7 @@ class Ranks {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool leads() const { return rank_ == 0; }
+  int ranks_on_node() const { return ranks_on_node_; }
   // Of the leading rank only; no other one needs to know the whole job.
   const std::vector<NodeRecord>& nodes() const { return nodes_; }
   // The index in `nodes` of a rank's node; of the leading rank only.
@@ -54,6 +55,7 @@ class Ranks {
   MpiLibrary library_;
   int rank_ = 0;
   int size_ = 1;
+  int ranks_on_node_ = 1;
   std::vector<NodeRecord> nodes_;
   std::vector<int> node_of_;
 };

@@ -25,9 +25,10 @@ struct Trouble {
   std::array<char, 1024> words{};
 };
 
-// Where something went wrong is worth saying unless it is the rank whose machine the records describe.
-std::string with_place(const std::string& message) {
-  if (Ranks::get().leads()) return message;
+// Where something went wrong is worth saying unless it is the rank whose machine the records describe, and of a wrong
+// result always.
+std::string with_place(Ending ending, const std::string& message) {
+  if (Ranks::get().leads() && ending != Ending::invalid) return message;
   return fmt::format("rank {} on {}: {}", Ranks::get().rank(), read_node_identity().host.data(), message);
 }
 
@@ -35,7 +36,7 @@ Trouble trouble_in(const std::function<void()>& part) {
   Trouble own;
   const auto note = [&](Ending ending, const std::string& message) {
     own.ending = ending;
-    with_place(message).copy(own.words.data(), own.words.size() - 1);
+    with_place(ending, message).copy(own.words.data(), own.words.size() - 1);
   };
   try {
     part();

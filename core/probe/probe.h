@@ -12,6 +12,7 @@
 
 #include "probe/parameter.h"
 #include "record/histogram.h"
+#include "record/node_times.h"
 #include "record/worker.h"
 
 namespace nameplate {
@@ -66,6 +67,7 @@ struct Work {
   std::span<const Worker> workers;        // start and finish of each worker; elapsed is last finish - first start
   std::span<const double> counters = {};  // in the order of ProbeInfo::counters
   const Histogram* histogram = nullptr;   // of single operations, where latencies are wanted
+  std::span<const NodeTimes> nodes = {};  // of a cluster's nodes, in the order of the workers
 };
 
 class Probe {

@@ -38,6 +38,30 @@ class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     work: Work
 
 
+class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of several repeats, or of several ranks' repeats."""
+
+    average_s: float
+    minimum_s: float
+    maximum_s: float
+
+
+class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One node's part of a sample that many nodes take.
+
+    Of each repeat ``window`` goes from its first rank's start to its last one's finish, ``longest`` is the time of the
+    rank that took longest; ``rank`` is every rank's own. Nodes are in the order of the job's.
+    """
+
+    ranks: int
+    repeats: int
+    bytes_in_repeat: int
+    window: Spread
+    longest: Spread
+    rank: Spread
+    start_skew_s: float
+
+
 class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Times of single operations: the lower bounds of the buckets that are not empty, and their counts."""
 
@@ -77,6 +101,7 @@ class Sample(Record, frozen=True, kw_only=True):
     counters: dict[str, float]
     disturbed: dict[str, float]
     workers: list[Worker] | msgspec.UnsetType = msgspec.UNSET
+    nodes: list[NodeTimes] | msgspec.UnsetType = msgspec.UNSET
     histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
 
 

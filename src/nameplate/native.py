@@ -62,8 +62,8 @@ def _ask(launch: Launch, *options: str) -> bytes:
 
 class _Description(msgspec.Struct):
     schema: int
-    mpi: str
     probes: list[ProbeInfo]
+    mpi: str = ""
 
 
 def check_options(options: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -249,3 +250,60 @@ def test_a_run_survives_a_rank_that_dies(tmp_path: Path, family: str) -> None:
     reason = next(m.outcome.reason for m in read_run(path).measurements if m.outcome.ending == "failed")
     assert "ended with exit code" in reason or "was ended by" in reason
     assert "failed" in out
+
+
+def stream(**params: Any) -> dict[str, Any]:
+    return {"probe": "mpi_stream", "params": {"size": 1 << 20, "threads": 1, **params}, "slice_s": 20, "max_samples": 1}
+
+
+@pytest.mark.parametrize("op", ["copy", "scale", "add", "triad"])
+def test_a_nodes_ranks_pass_over_their_arrays_together(family: str, op: str) -> None:
+    arrays = 3 if op in ("add", "triad") else 2
+    records = ask(command(family, 3), stream(op=op, repeats=4))
+    sample = next(r for r in records if r["type"] == "sample")
+    assert next(r for r in records if r["type"] == "outcome")["ending"] == "ok"
+    (node,) = sample["nodes"]
+    assert (node["ranks"], node["repeats"], node["bytes_in_repeat"]) == (3, 4, 3 * arrays << 20)
+    assert sample["work"]["bytes"] == 4 * node["bytes_in_repeat"]
+    for spread in (node["window"], node["longest"], node["rank"]):
+        assert 0 < spread["minimum_s"] <= spread["average_s"] <= spread["maximum_s"]
+    assert node["longest"]["maximum_s"] == node["rank"]["maximum_s"]
+    assert node["window"]["average_s"] >= node["longest"]["average_s"]
+    assert node["start_skew_s"] >= 0
+
+
+def test_a_wrong_element_of_one_rank_is_named() -> None:
+    good = mpi_programs()["openmpi"]
+    faulty = Path(__file__).parents[2] / "build" / "release" / "nameplate-core-faulty-mpi-openmpi"
+    assert faulty.is_file(), f"build it: cmake --build --preset release --target {faulty.name}"
+    words = [*OPEN_MPI.split(), "-n", "2", str(good), ":", "-n", "1", str(faulty)]
+    outcome = ask(words, stream(repeats=2, op="copy"))[-2]
+    assert outcome["ending"] == "invalid"
+    assert re.fullmatch(r"rank 2 on \S+: c\[\d+\] is \S+ where copy gives \S+", outcome["reason"]), outcome["reason"]
+
+
+def test_a_stream_has_two_repeats_or_more() -> None:
+    records = ask(command("openmpi", 2), stream(repeats=1), stream(repeats=0), stream(size=12))
+    outcomes = [r for r in records if r["type"] == "outcome"]
+    assert [r["ending"] for r in outcomes] == ["failed"] * 3
+    assert ["repeats" in r["reason"] for r in outcomes] == [True, True, False]
+    assert "size" in outcomes[2]["reason"]
+
+
+def test_threads_are_as_many_as_openmp_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    request = stream(repeats=2)
+    del request["params"]["threads"]
+    outcome = ask(command("openmpi", 1), request)[-2]
+    assert outcome["params"]["threads"] == 2
+
+
+def test_a_run_names_the_node_that_had_the_worst_repeat(tmp_path: Path) -> None:
+    words = ["run", "mpi_stream", "op=triad,copy", "size=1MiB", "repeats=2", "threads=1", "--mpi", f"{OPEN_MPI} -n 2"]
+    answer = nameplate(*words, "--rounds", "1", "--samples", "1", "-o", str(tmp_path / "run.jsonl"))
+    assert answer.returncode == 0, answer.stderr
+    assert "as DistributedStream has it" in answer.stdout
+    report = summarise(read_run(tmp_path / "run.jsonl"))
+    table = next(table for table in report.tables if table.title.startswith("Each rank"))
+    assert [row[0] for row in table.rows] == ["Copy", "Triad"]
+    assert {row[-1] for row in table.rows} == {report.machine["hostname"]}

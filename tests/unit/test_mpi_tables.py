@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.model import Quantity, Result, Sample, Table, Work, Worker
+from nameplate.model import NodeTimes, Quantity, Result, Sample, Spread, Table, Work, Worker
 from nameplate.probes import Cell
 from nameplate.probes.mpi_pingpong import PROBE
+from nameplate.probes.mpi_stream import PROBE as STREAM
 from nameplate.report.aliases import without_names
 from nameplate.summarise import summarise
 from report_samples import result, with_summary
@@ -130,3 +131,49 @@ def test_nodes_have_aliases_in_what_travels() -> None:
     assert hidden.machine["job"]["nodes"] == ["machine 2", "machine 3"]
     assert hidden.tables[0].rows == [["0-2 (machine 2, machine 3)"]]
     assert "node1" not in msgspec.json.encode(hidden).decode()
+
+
+def times(average_s: float, minimum_s: float, maximum_s: float) -> Spread:
+    return Spread(average_s, minimum_s, maximum_s)
+
+
+def node(scale: float, ranks: int = 2) -> NodeTimes:
+    """A node whose repeats move 8 GB: a second on average, as a whole and for each rank, times ``scale``."""
+    own = times(1.0 * scale, 0.8 * scale, 2.0 * scale)
+    return NodeTimes(ranks=ranks, repeats=10, bytes_in_repeat=8 * 10**9, window=own, longest=own, rank=own,
+                     start_skew_s=1e-5 * scale)  # fmt: skip
+
+
+def stream_sample(*nodes: NodeTimes) -> Sample:
+    moved = sum(each.bytes_in_repeat * each.repeats for each in nodes)
+    longest_s = max(each.window.average_s * each.repeats for each in nodes)
+    return msgspec.structs.replace(
+        sample(0.01), nodes=list(nodes), work=Work(moved, 0, 0), elapsed_s=longest_s
+    )  # fmt: skip
+
+
+def test_a_node_a_rank_and_the_job_have_a_bandwidth_each() -> None:
+    own = Cell({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, {}, {})
+    taken = stream_sample(node(1.0), node(3.0))
+    values = {metric.name: metric.value(own, taken) for metric in STREAM.metrics if metric.when(own)}
+    assert values == pytest.approx(
+        {"node_bandwidth": 4e9, "bandwidth": 2e9, "job_bandwidth": 16e9 / 3, "start_skew": 3e-5}
+    )
+
+
+def test_the_slowest_is_named() -> None:
+    facts = {"nodes": 2.0, "ranks": 4.0, "touched_bytes": 1e12, "last_level_bytes": 1e6, "huge_bytes": 1e12}
+    params: dict[str, Any] = {"op": "triad", "threads": 1, "pages": "huge"}
+    found = STREAM.evidence(
+        Cell(params, facts, {}), [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))]
+    )
+    assert found["window_worst"] == pytest.approx(8e9 / 6)
+    assert found["window_best"] == pytest.approx(8e9 / 0.8)
+    assert found["rank_worst"] == pytest.approx(4e9 / 6)
+    made = with_summary(result(params, 4e9, probe="mpi_stream"), metric="node_bandwidth", unit="B/s")
+    made = msgspec.structs.replace(made, facts=facts, evidence=found)
+    assert STREAM.tables is not None
+    shown = STREAM.tables({"mpi_stream": [made]}, {"job": JOB})
+    assert [table.rows[0][0] for table in shown] == ["Triad"] * 3
+    assert [table.rows[0][-1] for table in shown] == ["node18"] * 3
+    assert "4 ranks on 2 nodes, 1 threads" in shown[0].title

@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 
+def nodes_of(machine: Mapping[str, Any]) -> list[str]:
+    """The job's nodes, in the order of a sample's."""
+    job = machine.get("job")
+    return [str(node) for node in job["nodes"]] if job else []
+
+
 def node_names(machine: Mapping[str, Any]) -> list[str]:
     """Each rank's node; none without a job."""
     job = machine.get("job")

@@ -1,0 +1,181 @@
+// What it measures: the bandwidth of every node's memory at once, for STREAM's copy, scale, add and triad on all ranks
+// of an MPI job with OpenMP threads in each, as hybrid programs run.
+//
+// Why that is valid: the ranks of a node begin each repeat behind a barrier of that node, so a node's bandwidth is what
+// all of it delivered from the first rank's start to the last one's finish, by one clock; the first repeat is left out;
+// arrays are four times the node's last-level caches, touched first by the threads that use them; every element is
+// compared with plain scalar code afterwards.
+//
+// What it does not show: what one core reaches alone (memory_stream), or how nodes depend on each other: they take no
+// notice of one another.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cluster/repeats.h"
+#include "machine/memory_budget.h"
+#include "measure/clock.h"
+#include "measure/memory_probe.h"
+#include "measure/stream_task.h"
+#include "measure/team.h"
+#include "mpi/distributed.h"
+#include "mpi/tree.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kMostRepeats = 1e6;
+constexpr double kMostThreads = 4096;
+constexpr std::int64_t kLine = 64;
+constexpr int kArrays = 3;
+constexpr int kReport = 3;
+
+class MpiStream final : public DistributedProbe {
+ public:
+  Prepared setup(const Parameters& parameters, const Machine& machine) override;
+  void connect() override;
+  Work run(std::uint64_t repetitions) override;
+  void verify() override { task_->verify(); }
+
+  void teardown() override {
+    if (node_ != MPI_COMM_NULL) MPI_Comm_free(&node_);
+  }
+
+ private:
+  void measure_repeats();
+  void report();
+  void gather_nodes();
+
+  std::unique_ptr<Team> team_;
+  std::unique_ptr<StreamTask> task_;
+  MPI_Comm node_ = MPI_COMM_NULL;
+  int ranks_on_node_ = 0;
+  int place_on_node_ = 0;
+  std::vector<RepeatTicks> own_;
+  std::vector<RepeatTicks> all_;  // of the node's first rank
+  NodeTimes node_times_;          // of the node's first rank
+  std::vector<NodeTimes> nodes_;  // of the leading rank
+  std::vector<Worker> workers_;
+};
+
+Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) {
+  const int ranks = Ranks::get().ranks_on_node();
+  const auto threads = parameters.count_if_given("threads").value_or(openmp_threads());
+  const std::int64_t share = memory_array_bytes(machine) / ranks / kLine * kLine;
+  const std::int64_t size = parameters.count_if_given("size").value_or(std::max(kLine, share));
+  if (size % static_cast<std::int64_t>(sizeof(double)) != 0) refuse("size must be a multiple of 8 bytes");
+  const std::int64_t needed = kArrays * size * ranks;
+  require_memory(needed, machine, fmt::format("size={} on {} ranks", size, ranks));
+  team_ = make_team("openmp", static_cast<unsigned>(threads), machine.topology.allowed);
+  const StreamSettings settings{.op = parse_stream_op(parameters.word("op")),
+                                .stores = parameters.word("stores") == "plain" ? Stores::plain : Stores::nontemporal,
+                                .array_bytes = static_cast<std::size_t>(size),
+                                .pages = parse_pages(parameters.word("pages"))};
+  task_ = make_stream_task("fp64", settings, *team_);
+  own_.resize(static_cast<std::size_t>(parameters.count("repeats")));
+  const auto touched = static_cast<std::int64_t>(task_->total_bytes()) * ranks;
+  Prepared prepared{.resolved = parameters,
+                    .facts = memory_fact_values(touched, task_->huge_bytes() * ranks, machine),
+                    .repetitions = 1,
+                    .most_repetitions = 1,
+                    .labels = {{"isa", to_string(task_->isa())}}};
+  prepared.facts.push_back(static_cast<double>(Ranks::get().size()));
+  prepared.facts.push_back(static_cast<double>(Ranks::get().nodes().size()));
+  prepared.facts.push_back(bus_bytes_per_byte(settings.op, task_->stores()));
+  prepared.resolved.set("threads", threads);
+  prepared.resolved.set("size", size);
+  return prepared;
+}
+
+void MpiStream::connect() {
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, Ranks::get().rank(), MPI_INFO_NULL, &node_);
+  MPI_Comm_size(node_, &ranks_on_node_);
+  MPI_Comm_rank(node_, &place_on_node_);
+  if (place_on_node_ == 0) all_.resize(own_.size() * static_cast<std::size_t>(ranks_on_node_));
+}
+
+Work MpiStream::run(std::uint64_t /*repetitions*/) {
+  const Ticks start = Clock::now();
+  measure_repeats();
+  report();
+  if (!Ranks::get().leads()) return {};
+  gather_nodes();
+  const Clock& clock = Clock::get();
+  workers_.clear();
+  Work work{};
+  for (const NodeTimes& node : nodes_) {
+    const std::uint64_t bytes = node.bytes_in_repeat * node.repeats;
+    workers_.push_back(
+        {.start = start, .finish = start + clock.ticks(node.window_s.average * node.repeats), .bytes = bytes});
+    work.bytes += bytes;
+  }
+  work.workers = workers_;
+  work.nodes = nodes_;
+  return work;
+}
+
+// One more than asked for: the first is left out.
+void MpiStream::measure_repeats() {
+  for (std::size_t i = 0; i <= own_.size(); ++i) {
+    MPI_Barrier(node_);
+    const std::span<Worker> workers = task_->run(1);
+    if (i == 0) continue;
+    own_[i - 1] = {.start = std::ranges::min(workers, {}, &Worker::start).start,
+                   .finish = std::ranges::max(workers, {}, &Worker::finish).finish};
+  }
+}
+
+// To the node's first rank, which tells the leading one of the node.
+void MpiStream::report() {
+  const auto bytes = static_cast<int>(own_.size() * sizeof own_[0]);
+  MPI_Gather(own_.data(), bytes, MPI_BYTE, all_.data(), bytes, MPI_BYTE, 0, node_);
+  if (place_on_node_ != 0) return;
+  const auto ranks = static_cast<unsigned>(ranks_on_node_);
+  node_times_ = summarised(all_, ranks, task_->bytes_in_pass() * ranks, Clock::get().seconds(1));
+  if (!Ranks::get().leads()) {
+    MPI_Send(&node_times_, sizeof node_times_, MPI_BYTE, 0, kReport, MPI_COMM_WORLD);
+  }
+}
+
+void MpiStream::gather_nodes() {
+  const std::vector<NodeRecord>& records = Ranks::get().nodes();
+  nodes_.resize(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].first_rank == 0) {
+      nodes_[i] = node_times_;
+    } else {
+      receive_asleep(&nodes_[i], sizeof nodes_[i], records[i].first_rank, kReport);
+    }
+  }
+}
+
+ProbeInfo info() {
+  std::vector<Fact> facts = memory_facts();
+  facts.push_back({"ranks", "", "of the job"});
+  facts.push_back({"nodes", "", "that they run on"});
+  facts.push_back({"bus_bytes_per_byte", "", "what the bus moves for each of the user's bytes"});
+  return {.name = "mpi_stream",
+          .summary = "memory bandwidth of all nodes at once: STREAM on MPI ranks with OpenMP threads",
+          .parameters = {choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc",
+                                {"copy", "scale", "add", "triad"}, "triad"),
+                         choice("stores", "plain, or past the caches", {"plain", "nontemporal"}, "plain"),
+                         integer("repeats", "of a sample, after one that is left out", 2, kMostRepeats, "10"),
+                         automatic_integer("threads", "of each rank", 1, kMostThreads, "as OMP_NUM_THREADS says"),
+                         automatic_size("size", "of each array of each rank", 64, kLargestRegion,
+                                        "four times the node's last-level caches over its ranks"),
+                         pages_parameter()},
+          .counters = {},
+          .facts = std::move(facts),
+          .needs = {"an MPI launcher", "OpenMP"},
+          .reports_workers = true};
+}
+
+const DistributedRegistration<MpiStream> kRegistration(info);
+
+}  // namespace
+
+}  // namespace nameplate
