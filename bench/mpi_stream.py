@@ -1,0 +1,55 @@
+"""mpi_stream beside memory_stream: the same threads of one node, as one rank of all and as a rank for each.
+
+Pass the number of pairs as the first argument (default 15).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+
+from _pairs import beside, measure
+from nameplate.launch import launch_with
+from nameplate.model import Value
+from nameplate.native import CoreProcess, OnRecord
+
+THREADS = 2
+ARRAY_BYTES = 128 << 20
+SECONDS = 0.6
+PAIRS = 15
+
+
+def start(launcher: str, on_record: OnRecord) -> CoreProcess:
+    """The core on the launcher's ranks."""
+    return CoreProcess(on_record, launch=launch_with(launcher))
+
+
+def hybrid(ranks: int) -> float:
+    """The node's average in GB/s."""
+    launcher = f"mpirun.openmpi --bind-to {'none' if ranks == 1 else 'core'} -n {ranks}"
+    params: dict[str, Value] = {"op": "triad", "threads": THREADS // ranks, "size": ARRAY_BYTES // ranks}
+    _, samples, _ = measure("mpi_stream", params, SECONDS, start=partial(start, launcher))
+    nodes = [node for sample in samples if isinstance(sample.nodes, list) for node in sample.nodes]
+    moved = sum(node.bytes_in_repeat * node.repeats for node in nodes)
+    return moved / sum(node.window.average_s * node.repeats for node in nodes) * 1e-9
+
+
+def threads() -> float:
+    """The same of memory_stream."""
+    params: dict[str, Value] = {"op": "triad", "threads": THREADS, "size": ARRAY_BYTES}
+    _, samples, _ = measure("memory_stream", params, SECONDS)
+    return sum(s.work.bytes for s in samples) / sum(s.elapsed_s for s in samples) * 1e-9
+
+
+def main() -> None:
+    """Prints a line for each way to divide the node."""
+    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
+    os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    print("mpi_stream triad beside memory_stream, two threads in all")
+    for ranks in (1, THREADS):
+        print(beside(f"{ranks} ranks", partial(hybrid, ranks), threads, pairs, "GB/s"), flush=True)
+
+
+if __name__ == "__main__":
+    main()
