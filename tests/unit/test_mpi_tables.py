@@ -12,6 +12,8 @@ from nameplate.probes import Cell
 from nameplate.probes.mpi_pingpong import PROBE
 from nameplate.probes.mpi_stream import PROBE as STREAM
 from nameplate.report.aliases import without_names
+from nameplate.report.html import DETAILS
+from nameplate.report.page import render
 from nameplate.summarise import summarise
 from report_samples import result, with_summary
 from run_samples import run_of_one
@@ -177,3 +179,13 @@ def test_the_slowest_is_named() -> None:
     assert [table.rows[0][0] for table in shown] == ["Triad"] * 3
     assert [table.rows[0][-1] for table in shown] == ["node18"] * 3
     assert "4 ranks on 2 nodes, 1 threads" in shown[0].title
+
+
+def test_a_report_tells_each_lines_figures_apart_and_leaves_a_message_of_nothing_out_of_its_axis() -> None:
+    report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
+    cells = curve()
+    derived = PROBE.derive({"mpi_pingpong": cells}, {"job": JOB})
+    page = render([msgspec.structs.replace(report, results=[*cells, *derived], tables=tables(cells))], DETAILS[0])
+    assert "startup_time from=0 to=20500" in page
+    assert "startup_time from=20500 to=60000" in page
+    assert "60 sizes from 1KB to 60KB" in page

@@ -47,11 +47,12 @@ def side_by_side(reports: Sequence[Report]) -> list[Beside]:
 
 def _label(result: Result) -> str:
     row = result.summary
-    return f"{row.probe} {row.metric if is_derived(result) else parameters(row.params)}"
+    words = parameters(row.params)
+    return " ".join([row.probe, *([row.metric] if is_derived(result) else []), *([words] if words else [])])
 
 
 def _key(result: Result) -> _Key:
-    """The metric tells derived figures apart, which have no parameters; a cell that failed in a run has its own."""
+    """The metric and the part of a curve tell derived figures apart; a cell that failed in a run has its own."""
     row = result.summary
     return row.probe, row.metric, tuple(sorted(row.params.items()))
 

@@ -13,7 +13,7 @@ GOOD, POOR = 0.95, 0.75
 
 
 def is_derived(result: Result) -> bool:
-    """Whether it was made of other cells' figures: it has no parameters and no samples of its own."""
+    """Whether it was made of other cells' figures: it has no samples of its own."""
     return result.summary.stop == "derived"
 
 

@@ -68,8 +68,12 @@ def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
 
 
 def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
-    """The lines of a probe that swept sizes, ascending; none for a probe that did not."""
-    lines = [line for line in lines_along(headlines, "size") if len(line) >= FEWEST_BESIDE]
+    """The lines of a probe that swept sizes, ascending; none for a probe that did not.
+
+    A message of nothing has no place on a logarithmic axis.
+    """
+    lines = [[result for result in line if _size(result) > 0] for line in lines_along(headlines, "size")]
+    lines = [line for line in lines if len(line) >= FEWEST_BESIDE]
     return lines if any(len(line) >= FEWEST_SIZES for line in lines) else []
 
 

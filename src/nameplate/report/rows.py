@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate.model import Result, Summary, Value
-from nameplate.report.cells import interval_text, is_derived, label_of, mood_of
+from nameplate.report.cells import interval_text, is_derived, label_of, mood_of, own_params
 from nameplate.report.format import quantity, share
 from nameplate.report.repeat import repeat_command
 
@@ -73,7 +73,10 @@ def sources(results: Sequence[Result], common: Mapping[str, Value]) -> list[Sour
 
 
 def _label(result: Result, common: Mapping[str, Value]) -> str:
-    return "all cells together" if is_derived(result) else label_of(result.summary.params, common)
+    """A derived figure's own parameters are the part of the curve that it holds for, if there are any."""
+    if is_derived(result):
+        return own_params(result.summary.params, common) or "all cells together"
+    return label_of(result.summary.params, common)
 
 
 def _figures(row: Summary) -> tuple[str, ...]:
