@@ -12,6 +12,7 @@ from nameplate.probes import Cell
 from nameplate.probes.mpi_pingpong import PROBE
 from nameplate.probes.mpi_stream import PROBE as STREAM
 from nameplate.report.aliases import without_names
+from nameplate.report.facts import machine_facts
 from nameplate.report.html import DETAILS
 from nameplate.report.page import render
 from nameplate.summarise import summarise
@@ -187,5 +188,12 @@ def test_a_report_tells_each_lines_figures_apart_and_leaves_a_message_of_nothing
     derived = PROBE.derive({"mpi_pingpong": cells}, {"job": JOB})
     page = render([msgspec.structs.replace(report, results=[*cells, *derived], tables=tables(cells))], DETAILS[0])
     assert "startup_time from=0 to=20500" in page
+    assert "--mpi &#39;mpirun -n RANKS&#39;" in page
     assert "startup_time from=20500 to=60000" in page
     assert "60 sizes from 1KB to 60KB" in page
+
+
+def test_the_job_stands_among_the_machines_facts() -> None:
+    report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
+    facts = dict(machine_facts({**report.machine, "job": JOB}))
+    assert facts["MPI job"] == "4 ranks on 2 nodes, of which this is one; Open MPI v4.1.4"

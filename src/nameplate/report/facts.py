@@ -42,6 +42,10 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("limits", _limits(machine["limits"])),
         ("system", f"{machine['distribution']}, Linux {machine['kernel']}"),
     ]
+    job = machine.get("job")
+    if job:
+        nodes = count(len(job["nodes"]), "node")
+        facts.append(("MPI job", f"{count(job['ranks'], 'rank')} on {nodes}, of which this is one; {job['library']}"))
     return facts
 
 

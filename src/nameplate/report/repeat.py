@@ -24,7 +24,9 @@ def sweep_command(results: Sequence[Result], *swept: str) -> str:
 
 
 def _command(probe: str, words: Mapping[str, str]) -> str:
-    return shlex.join(["nameplate", "run", probe, *(f"{name}={word}" for name, word in words.items())])
+    # A run does not tell how it was launched.
+    launcher = ["--mpi", "mpirun -n RANKS"] if probe.startswith("mpi_") else []
+    return shlex.join(["nameplate", "run", probe, *(f"{name}={word}" for name, word in words.items()), *launcher])
 
 
 def _as_argument(value: Value) -> str:
