@@ -1,5 +1,5 @@
-// Collective communication in which whoever waits sleeps. It is made of single messages: once a non-blocking collective
-// of the library's has been used, Open MPI looks for more of them whenever it waits, which makes every message slower.
+// Collective communication in which whoever waits sleeps. It is made of single messages: a non-blocking collective of
+// the library's would stay in what Open MPI looks at whenever it waits, beside the messages that are measured.
 #pragma once
 
 #include <cstddef>
