@@ -53,7 +53,6 @@ class MpiStream final : public DistributedProbe {
   std::unique_ptr<Team> team_;
   std::unique_ptr<StreamTask> task_;
   MPI_Comm node_ = MPI_COMM_NULL;
-  int ranks_on_node_ = 0;
   int place_on_node_ = 0;
   std::vector<RepeatTicks> own_;
   std::vector<RepeatTicks> all_;  // of the node's first rank
@@ -93,9 +92,8 @@ Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) 
 
 void MpiStream::connect() {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, Ranks::get().rank(), MPI_INFO_NULL, &node_);
-  MPI_Comm_size(node_, &ranks_on_node_);
   MPI_Comm_rank(node_, &place_on_node_);
-  if (place_on_node_ == 0) all_.resize(own_.size() * static_cast<std::size_t>(ranks_on_node_));
+  if (place_on_node_ == 0) all_.resize(own_.size() * static_cast<std::size_t>(Ranks::get().ranks_on_node()));
 }
 
 Work MpiStream::run(std::uint64_t /*repetitions*/) {
@@ -134,7 +132,7 @@ void MpiStream::report() {
   const auto bytes = static_cast<int>(own_.size() * sizeof own_[0]);
   MPI_Gather(own_.data(), bytes, MPI_BYTE, all_.data(), bytes, MPI_BYTE, 0, node_);
   if (place_on_node_ != 0) return;
-  const auto ranks = static_cast<unsigned>(ranks_on_node_);
+  const auto ranks = static_cast<unsigned>(Ranks::get().ranks_on_node());
   node_times_ = summarised(all_, ranks, task_->bytes_in_pass() * ranks, Clock::get().seconds(1));
   if (!Ranks::get().leads()) {
     MPI_Send(&node_times_, sizeof node_times_, MPI_BYTE, 0, kReport, MPI_COMM_WORLD);

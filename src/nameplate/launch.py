@@ -63,7 +63,7 @@ def mpi_programs() -> dict[str, Path]:
 def launch_with(text: str) -> Launch:
     """With a launcher as it is written on the command line: ``mpirun -n 4``. Raises UsageError or CoreMissing.
 
-    The MPI build is the one of the launcher's own MPI; a launcher of several (srun) takes the only one there is.
+    The MPI build is the one of the launcher's own MPI; one of none (srun) takes the first by name.
     """
     words = tuple(shlex.split(text))
     if not words or shutil.which(words[0]) is None:
@@ -80,8 +80,6 @@ def launch_with(text: str) -> Launch:
             f"--mpi '{words[0]}' belongs to {family}, and there is a build for {' and '.join(programs)} only: "
             "script/bootstrap --mpi=MPICXX with that MPI's compiler"
         )
-    if not family and len(programs) > 1:
-        family = next(iter(programs))
     return Launch(programs[family or next(iter(programs))], words)
 
 

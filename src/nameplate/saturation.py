@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from nameplate.bootstrap import percentile_interval
+
 BOOTSTRAPS = 400
 # Nothing is saturated where the last number of pairs is this close to the knee.
 _BEYOND_KNEE = 1.1
@@ -43,7 +45,9 @@ def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], se
         again = np.log([float(np.median(source.choice(each, len(each)))) for each in rounds])
         drawn.append(_described(p, again, _best_split(p, again)[0]))
     most, knee = _described(p, values, split)
-    most_ci, knee_ci = (_interval([each[i] for each in drawn], middle) for i, middle in enumerate((most, knee)))
+    most_ci, knee_ci = (
+        percentile_interval([each[i] for each in drawn], middle) for i, middle in enumerate((most, knee))
+    )
     if knee_ci[1] * _BEYOND_KNEE > counts[-1]:
         return None
     return Saturation(most, most_ci, knee, knee_ci)
@@ -64,8 +68,3 @@ def _described(p: Any, values: Any, split: int) -> tuple[float, float]:
     each = float(np.mean(values[:split] - p[:split]))
     most = float(np.mean(values[split:]))
     return math.exp(most), max(1.0, math.exp(most - each))
-
-
-def _interval(values: Sequence[float], middle: float) -> tuple[float, float]:
-    low, high = np.percentile(values, (2.5, 97.5))
-    return min(float(low), middle), max(float(high), middle)

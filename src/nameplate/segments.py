@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from nameplate.bootstrap import percentile_interval
+
 FEWEST_POINTS = 5
 MOST_LINES = 5
 BOOTSTRAPS = 200
@@ -105,8 +107,8 @@ def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found
         drawn_places.append(_placed(points, cuts, jumps if len(cuts) == len(jumps) else (True,) * len(cuts)))
     lines = tuple(
         (
-            _interval([each.lines[i].startup_s for each in again], line.startup_s),
-            _interval([each.lines[i].per_byte_s for each in again], line.per_byte_s),
+            percentile_interval([each.lines[i].startup_s for each in again], line.startup_s),
+            percentile_interval([each.lines[i].per_byte_s for each in again], line.per_byte_s),
         )
         for i, line in enumerate(found.lines)
     )
@@ -115,12 +117,7 @@ def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found
 
 def _place_interval(sizes: Sequence[float], drawn: Sequence[tuple[float, ...]], at: Break) -> tuple[float, float]:
     nearest = [min(places, key=lambda place: abs(place - at.at_bytes)) for places in drawn if places]
-    return _with_neighbours(sizes, _interval(nearest, at.at_bytes), at)
-
-
-def _interval(values: Sequence[float], middle: float) -> tuple[float, float]:
-    low, high = np.percentile([*values, middle], (2.5, 97.5))
-    return float(min(low, middle)), float(max(high, middle))
+    return _with_neighbours(sizes, percentile_interval(nearest, at.at_bytes), at)
 
 
 def _with_neighbours(sizes: Sequence[float], interval: tuple[float, float], at: Break) -> tuple[float, float]:

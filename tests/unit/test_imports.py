@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 # A module may import from those named before it, never from those after it.
 PYTHON_ORDER = [
-    "__init__", "errors", "model", "units", "sweep", "stats", "plateaus", "fit", "segments", "saturation",
+    "__init__", "errors", "model", "units", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments", "saturation",
     "rated", "fitness", "store", "probes",
     "keeper", "launch", "native", "plan", "measure", "curves", "summarise", "report", "commands", "__main__",
 ]  # fmt: skip

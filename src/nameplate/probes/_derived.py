@@ -7,6 +7,8 @@ from typing import Literal
 
 from nameplate.model import Quantity, Rated, Result, Series, Summary, Value
 
+FITTED = Rated(None, "a fitted value: no nameplate states it", can_be_given=False)
+
 
 def derived_result(  # noqa: PLR0913, PLR0917
     probe: str,

@@ -14,7 +14,5 @@ def nodes_of(machine: Mapping[str, Any]) -> list[str]:
 
 def node_names(machine: Mapping[str, Any]) -> list[str]:
     """Each rank's node; none without a job."""
-    job = machine.get("job")
-    if not job:
-        return []
-    return [str(job["nodes"][node]) for node, ranks in job["placement"] for _ in range(ranks)]
+    nodes = nodes_of(machine)
+    return [nodes[node] for node, ranks in machine["job"]["placement"] for _ in range(ranks)] if nodes else []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from nameplate.model import Quantity, Rated, Result, Table, Value
-from nameplate.probes._derived import derived_result
+from nameplate.model import Quantity, Result, Table, Value
+from nameplate.probes._derived import FITTED, derived_result
 from nameplate.probes._grid import Row, grouped, without
 from nameplate.stats import median
 
@@ -21,7 +22,6 @@ LARGEST_HEADER = 128
 # Of a wider interval almost any limit would be the explanation.
 WIDEST = 2
 BITS = 8
-_NO_NAMEPLATE = Rated(None, "a fitted value: no nameplate states it", can_be_given=False)
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,20 @@ def find_costs(results: Sequence[Result]) -> list[Cost]:
 
 
 def _cost_of(ascending: Sequence[Result]) -> Cost:
+    sizes = tuple(int(r.summary.params["size"]) for r in ascending)
+    rounds = tuple(tuple(r.round_values) for r in ascending)
+    lines, bounds = _fitted(sizes, rounds)
+    params = {name: value for name, value in ascending[0].summary.params.items() if name != "size"}
+    return Cost(params, sizes, lines, bounds, round(median([len(values) for values in rounds])))
+
+
+@cache
+def _fitted(sizes: tuple[int, ...], rounds: tuple[tuple[float, ...], ...]) -> tuple[Lines, Bounds]:
+    """Kept, since the figures and the tables of a report both want it."""
     from nameplate.segments import bound_lines, fit_lines  # noqa: PLC0415 (numpy takes a while to import)
 
-    sizes = [int(r.summary.params["size"]) for r in ascending]
-    rounds = [r.round_values for r in ascending]
     lines = fit_lines(sizes, [median(values) for values in rounds])
-    params = {name: value for name, value in ascending[0].summary.params.items() if name != "size"}
-    return Cost(
-        params, sizes, lines, bound_lines(sizes, rounds, lines), round(median([len(values) for values in rounds]))
-    )
+    return lines, bound_lines(sizes, rounds, lines)
 
 
 def cost_results(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Result]:
@@ -67,14 +72,14 @@ def cost_results(results: Sequence[Result], machine: Mapping[str, Any]) -> list[
             fitted = (("startup_time", Quantity(line.startup_s, "s", startup_ci)),
                       ("incremental_cost", Quantity(line.per_byte_s, "s/B", per_byte_ci)))  # fmt: skip
             derived += [
-                derived_result("mpi_pingpong", metric, quantity, "lower", cost.rounds, _NO_NAMEPLATE, params)
+                derived_result("mpi_pingpong", metric, quantity, "lower", cost.rounds, FITTED, params)
                 for metric, quantity in fitted
             ]
         for found, interval in zip(cost.lines.breaks, cost.bounds.breaks, strict=True):
             quantity = Quantity(found.at_bytes, "B", interval)
             params = {**cost.params, "kind": "jump" if found.is_jump else "bend"}
             derived.append(
-                derived_result("mpi_pingpong", "breakpoint", quantity, "higher", cost.rounds, _NO_NAMEPLATE, params)
+                derived_result("mpi_pingpong", "breakpoint", quantity, "higher", cost.rounds, FITTED, params)
             )
     return derived
 

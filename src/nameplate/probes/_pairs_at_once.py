@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.model import Quantity, Rated, Result, Sample, Table
+from nameplate.model import Quantity, Result, Sample, Table
 from nameplate.probes import Cell
-from nameplate.probes._derived import derived_result
+from nameplate.probes._derived import FITTED, derived_result
 from nameplate.probes._grid import Row, grouped, quantity_of, without
 from nameplate.probes._job import node_names
 from nameplate.stats import median
@@ -16,7 +16,6 @@ from nameplate.units import size_text
 # More pairs than these are read from the file.
 MOST_PAIRS = 64
 FEWEST_COUNTS = 3
-_NO_NAMEPLATE = Rated(None, "a fitted value: no nameplate states it", can_be_given=False)
 
 
 def pair_evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
@@ -103,7 +102,7 @@ def saturation_results(results: Sequence[Result]) -> list[Result]:
         fitted = (("backplane_bandwidth", "B/s", found.most, found.most_ci),
                   ("saturation_pairs", "pairs", found.knee, found.knee_ci))  # fmt: skip
         derived += [
-            derived_result("mpi_pingpong", metric, Quantity(value, unit, interval), "higher", rounds, _NO_NAMEPLATE,
+            derived_result("mpi_pingpong", metric, Quantity(value, unit, interval), "higher", rounds, FITTED,
                            params)
             for metric, unit, value, interval in fitted
         ]  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from nameplate.model import Report, Result, Table
+from nameplate.probes._job import nodes_of
 
 # IPv4, and IPv6 as a peer's is written beside its port.
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\])(?![\w.]*\d)(?::\d+)?")
@@ -17,7 +18,7 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     """Each host's name replaced by an alias, also where a reason or a note names it; addresses are left out."""
     aliases: dict[str, str] = {}
     for report in reports:
-        for host in (str(report.machine.get("hostname", "")), *_nodes(report)):
+        for host in (str(report.machine.get("hostname", "")), *nodes_of(report.machine)):
             aliases.setdefault(host, f"machine {len(aliases) + 1}")
     return [_aliased(report, aliases) for report in reports]
 
@@ -25,11 +26,6 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
 def name_of(report: Report) -> str:
     """How a report calls its machine: by an alias, if it came out of ``without_names``."""
     return str(report.machine["hostname"])
-
-
-def _nodes(report: Report) -> list[str]:
-    job = report.machine.get("job")
-    return [str(node) for node in job["nodes"]] if job else []
 
 
 def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
@@ -54,7 +50,10 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
 
     alias = aliases[str(report.machine.get("hostname", ""))]
     job = report.machine.get("job")
-    machine = {**report.machine, "job": {**job, "nodes": [aliases[node] for node in _nodes(report)]} if job else None}
+    machine = {
+        **report.machine,
+        "job": {**job, "nodes": [aliases[node] for node in nodes_of(report.machine)]} if job else None,
+    }
     return msgspec.structs.replace(
         report,
         machine={**machine, "hostname": alias},
