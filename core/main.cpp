@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-void describe(const nameplate::RecordWriter& writer) {
+void describe(nameplate::RecordSink& writer) {
   json probes = json::array();
   for (const auto* probe : nameplate::registered_probes()) probes.push_back(nameplate::to_json(probe->info));
   writer.write({{"type", "description"},
@@ -33,13 +33,13 @@ void describe(const nameplate::RecordWriter& writer) {
                 {"probes", probes}});
 }
 
-json machine_json(const nameplate::Machine& machine, const nameplate::Job& job) {
+json machine_json(const nameplate::Machine& machine, nameplate::Job& job) {
   json result = nameplate::to_json(machine);
-  result["job"] = job.to_json();
+  result["job"] = job.to_json(machine);
   return result;
 }
 
-void write_header(const nameplate::RecordWriter& writer, const json& machine) {
+void write_header(nameplate::RecordSink& writer, const json& machine) {
   const nameplate::ClockInfo& clock = nameplate::Clock::get().info();
   writer.write({{"type", "header"},
                 {"schema", nameplate::kSchema},
@@ -55,7 +55,7 @@ void write_header(const nameplate::RecordWriter& writer, const json& machine) {
 }
 
 // A line that cannot be read gets an outcome too, so that the sender is never left waiting.
-void reject(const nameplate::RecordWriter& writer, const std::string& reason) {
+void reject(nameplate::RecordSink& writer, const std::string& reason) {
   writer.write({{"type", "outcome"},
                 {"id", ""},
                 {"probe", ""},
@@ -72,21 +72,20 @@ void reject(const nameplate::RecordWriter& writer, const std::string& reason) {
                 {"total_s", 0}});
 }
 
-void serve_requests(const nameplate::RecordWriter& writer, const nameplate::Root& root, nameplate::Job& job) {
+void serve_requests(nameplate::RecordSink& writer, const nameplate::Root& root, nameplate::Job& job) {
   const nameplate::Machine machine = nameplate::read_machine(root);
   if (!job.leads()) {
     job.follow(machine);
     return;
   }
   write_header(writer, machine_json(machine, job));
-  const nameplate::Sampler sampler(machine, root, writer);
   int experiments = 0;
   while (!nameplate::g_stop_requested) {
     const auto line = job.next_request();
     if (!line) break;
     if (line->empty()) continue;
     try {
-      sampler.run(nameplate::parse_request(*line));
+      job.measure(*line, machine, writer);
     } catch (const nameplate::ProbeError& error) {
       reject(writer, error.what());
     }
@@ -180,7 +179,7 @@ int run(int argc, char** argv) {
   if (!peer.empty()) use_peer(peer, key_file);
   install_signal_handlers();
   if (keeper >= 0) nameplate::KeptFiles::get().connect(keeper);
-  const nameplate::RecordWriter writer(STDOUT_FILENO);
+  nameplate::RecordWriter writer(STDOUT_FILENO);
   const nameplate::Root root(directory);
   if (show_probes) {
     describe(writer);
@@ -193,7 +192,7 @@ int run(int argc, char** argv) {
     record["schema"] = nameplate::kSchema;
     writer.write(record);
   } else if (show_machine) {
-    job->follow(nameplate::Machine());
+    job->follow(nameplate::read_machine(root));
   } else {
     serve_requests(writer, root, *job);
   }

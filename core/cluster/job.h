@@ -8,6 +8,7 @@
 #include <string>
 
 #include "machine/machine.h"
+#include "record/writer.h"
 
 namespace nameplate {
 
@@ -31,8 +32,11 @@ class Job {
   virtual bool leads() const = 0;
   // Of the process that leads: waits for the next line of standard input; nothing after the last one, or a stop.
   virtual std::optional<std::string> next_request() = 0;
-  // The job as the header has it; null for a process by itself.
-  virtual nlohmann::json to_json() const = 0;
+  // The job as the header has it; null for a process by itself. Of the process that leads, once, while all others
+  // follow.
+  virtual nlohmann::json to_json(const Machine& machine) = 0;
+  // Takes one experiment, a line of standard input, and writes its records. Throws ProbeError for a line that is none.
+  virtual void measure(const std::string& line, const Machine& machine, RecordSink& sink) = 0;
   // Does what the leading process tells, until that has ended.
   virtual void follow(const Machine& machine) = 0;
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 
 #include "machine/root.h"
@@ -27,6 +28,17 @@ NodeIdentity read_node_identity() {
   const ssize_t length = readlink("/proc/self/ns/uts", identity.name_space.data(), identity.name_space.size() - 1);
   if (length < 0) identity.name_space.front() = '\0';
   return identity;
+}
+
+std::string hardware_of(const Machine& machine) {
+  const Topology& topology = machine.topology;
+  const std::string& model = machine.cpu.model.empty() ? machine.cpu.architecture : machine.cpu.model;
+  constexpr auto kMiB = std::uint64_t{1} << 20U;
+  const std::uint64_t total_mib = static_cast<std::uint64_t>(machine.memory.total_bytes) / kMiB;
+  const std::uint64_t step_mib = std::max<std::uint64_t>(1, std::bit_floor(total_mib) / 8);
+  const std::uint64_t rounded_mib = (total_mib + step_mib - 1) / step_mib * step_mib;
+  return fmt::format("{} × {}, {} of {} CPUs, {:.4g} GiB", topology.packages, model, topology.allowed.cpus.size(),
+                     topology.threads, static_cast<double>(rounded_mib) / 1024);
 }
 
 std::string contradiction(const std::vector<NodeRecord>& nodes) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "machine/machine.h"
+
 namespace nameplate {
 
 // What tells one system from another: its name, the kernel's start, and the namespace of the name, since several
@@ -25,6 +27,10 @@ struct NodeRecord {
 };
 
 NodeIdentity read_node_identity();
+
+// What figures of nodes depend on, from what does not change: the same words for nodes that ought to be equally fast.
+// Memory is rounded up by up to an eighth, since a firmware keeps some of it.
+std::string hardware_of(const Machine& machine);
 
 // Why these records cannot be the nodes of one job; "" where they can. Two with the same identity are one system that
 // MPI took for two, as some releases did for every rank.

@@ -2,6 +2,8 @@
 #include <iostream>
 
 #include "cluster/job.h"
+#include "measure/sampler.h"
+#include "probe/error.h"
 
 namespace nameplate {
 
@@ -15,7 +17,12 @@ class OneProcess final : public Job {
     if (!std::getline(std::cin, line)) return std::nullopt;
     return line;
   }
-  nlohmann::json to_json() const override { return nullptr; }
+  nlohmann::json to_json(const Machine& /*machine*/) override { return nullptr; }
+  void measure(const std::string& line, const Machine& machine, RecordSink& sink) override {
+    const Request request = parse_request(line);
+    if (!request.nodes.empty()) fail("nodes are given, and this is no MPI job");
+    Sampler(machine, machine.root, sink).run(request);
+  }
   void follow(const Machine& /*machine*/) override {}
 };
 

@@ -102,8 +102,7 @@ nlohmann::json nodes_json(const std::vector<NodeTimes>& nodes) {
 // One experiment while it runs: the probe, what set-up decided, and the records it has written.
 class Experiment {
  public:
-  Experiment(const Request& request, const Machine& machine, const DisturbanceReader& disturbance,
-             const RecordWriter& writer)
+  Experiment(const Request& request, const Machine& machine, const DisturbanceReader& disturbance, RecordSink& writer)
       : request_(request), machine_(machine), disturbance_(disturbance), writer_(writer) {}
 
   void run();
@@ -128,7 +127,7 @@ class Experiment {
   const Request& request_;
   const Machine& machine_;
   const DisturbanceReader& disturbance_;
-  const RecordWriter& writer_;
+  RecordSink& writer_;
   const ProbeInfo* info_ = nullptr;
   std::unique_ptr<Probe> probe_;
   Prepared prepared_;
@@ -342,6 +341,8 @@ Request parse_request(const std::string& line) {
     read_field(json, "max_samples", request.max_samples);
     read_field(json, "repetitions", request.repetitions);
     read_field(json, "interval_s", request.interval_s);
+    read_field(json, "nodes", request.nodes);
+    read_field(json, "at_once", request.at_once);
     if (request.interval_s && !(*request.interval_s > 0)) fail("interval_s must be more than 0");
     return request;
   } catch (const nlohmann::json::exception& error) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "machine/disturbance.h"
 #include "machine/machine.h"
@@ -25,6 +26,10 @@ struct Request {
   std::optional<std::uint64_t> max_samples;
   std::optional<std::uint64_t> repetitions;  // fixed instead of calibrated
   std::optional<double> interval_s;          // a series: one sample per interval, without a gap
+  // Of an MPI job, by their places in the header's list: each of these nodes takes the experiment by itself, one after
+  // the other in this order, or all at once. None: the job as a whole does.
+  std::vector<int> nodes;
+  bool at_once = false;
 };
 
 // Throws ProbeError(failed) for a line that is not a request.
@@ -35,7 +40,7 @@ extern std::atomic<bool> g_stop_requested;
 
 class Sampler {
  public:
-  Sampler(const Machine& machine, const Root& root, const RecordWriter& writer)
+  Sampler(const Machine& machine, const Root& root, RecordSink& writer)
       : machine_(machine), disturbance_(root, machine.limits), writer_(writer) {}
 
   // Writes the experiment's samples and its outcome. Throws only what the writer throws.
@@ -44,7 +49,7 @@ class Sampler {
  private:
   const Machine& machine_;
   DisturbanceReader disturbance_;
-  const RecordWriter& writer_;
+  RecordSink& writer_;
 };
 
 }  // namespace nameplate

@@ -1,5 +1,6 @@
 #include "mpi/distributed.h"
 
+#include "mpi/per_node.h"
 #include "mpi/steps.h"
 
 namespace nameplate {
@@ -57,6 +58,11 @@ std::unique_ptr<Probe> make_leader(const std::string& name, std::unique_ptr<Dist
   return std::make_unique<Leader>(name, std::move(part));
 }
 
+bool takes_whole_job(const RegisteredProbe& probe) {
+  const std::unique_ptr<Probe> made = probe.make();
+  return dynamic_cast<const Leader*>(made.get()) != nullptr;
+}
+
 void follow_leader(const Machine& machine) {
   std::unique_ptr<DistributedProbe> part;
   for (Command command = listen(); command.step != Step::end; command = listen()) {
@@ -68,6 +74,7 @@ void follow_leader(const Machine& machine) {
         if (part) part->teardown();
         part.reset();
         break;
+      case Step::per_node: follow_per_node(machine); break;
       case Step::end: break;
     }
   }

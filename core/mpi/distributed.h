@@ -22,6 +22,9 @@ class DistributedProbe : public Probe {
 // The leading rank's probe around its own part.
 std::unique_ptr<Probe> make_leader(const std::string& name, std::unique_ptr<DistributedProbe> part);
 
+// Whether a probe, on the leading rank, is one that every rank takes part in.
+bool takes_whole_job(const RegisteredProbe& probe);
+
 // Does what the leading rank tells until that is the end.
 void follow_leader(const Machine& machine);
 

@@ -3,10 +3,13 @@
 #include <sstream>
 
 #include "cluster/job.h"
+#include "measure/sampler.h"
 #include "mpi/distributed.h"
+#include "mpi/per_node.h"
 #include "mpi/request_lines.h"
 #include "mpi/settings.h"
 #include "mpi/steps.h"
+#include "mpi/texts.h"
 
 namespace nameplate {
 
@@ -31,29 +34,47 @@ class MpiJob final : public Job {
     return lines_->next();
   }
 
-  nlohmann::json to_json() const override {
+  nlohmann::json to_json(const Machine& machine) override {
     nlohmann::json nodes = nlohmann::json::array();
-    for (const NodeRecord& node : ranks_.nodes()) nodes.push_back(node.identity.host.data());
+    nlohmann::json hardware = nlohmann::json::array();
+    for (const NodeRecord& node : ranks_.nodes()) {
+      nodes.push_back(node.identity.host.data());
+      add_run(hardware, node.first_rank == 0 ? hardware_of(machine) : receive_text(node.first_rank));
+    }
     return {{"library", mpi_library()},
             {"ranks", ranks_.size()},
             {"nodes", nodes},
+            {"hardware", hardware},
             {"placement", placement()},
             {"eager_limits", eager_limits()},
             {"mtu_bytes", interface_mtus(Root())},
             {"socket_buffer_bytes", socket_buffers(Root())}};
   }
 
-  void follow(const Machine& machine) override { follow_leader(machine); }
+  void measure(const std::string& line, const Machine& machine, RecordSink& sink) override {
+    const Request request = parse_request(line);
+    if (request.nodes.empty()) {
+      Sampler(machine, machine.root, sink).run(request);
+    } else {
+      measure_per_node(nlohmann::json::parse(line), machine, sink);
+    }
+  }
+
+  void follow(const Machine& machine) override {
+    if (ranks_.is_first_on_node()) send_text(hardware_of(machine), 0);
+    follow_leader(machine);
+  }
 
  private:
-  // Run lengths, since most launchers fill one node after the other.
+  // Run lengths: neighbours are mostly alike.
+  static void add_run(nlohmann::json& runs, const nlohmann::json& value) {
+    if (runs.empty() || runs.back()[0] != value) runs.push_back({value, 0});
+    runs.back()[1] = runs.back()[1].get<int>() + 1;
+  }
+
   nlohmann::json placement() const {
     nlohmann::json runs = nlohmann::json::array();
-    for (int rank = 0; rank < ranks_.size(); ++rank) {
-      const int node = ranks_.node_of(rank);
-      if (runs.empty() || runs.back()[0] != node) runs.push_back({node, 0});
-      runs.back()[1] = runs.back()[1].get<int>() + 1;
-    }
+    for (int rank = 0; rank < ranks_.size(); ++rank) add_run(runs, ranks_.node_of(rank));
     return runs;
   }
 

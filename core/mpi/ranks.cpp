@@ -71,6 +71,7 @@ void Ranks::find_nodes() {
   }
   int place = 0;
   MPI_Comm_rank(node, &place);
+  is_first_on_node_ = place == 0;
   MPI_Comm leaders = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, place == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders);
   int index = 0;

@@ -7,7 +7,7 @@
 
 namespace nameplate {
 
-enum class Step : std::uint64_t { setup, run, verify, teardown, end };
+enum class Step : std::uint64_t { setup, run, verify, teardown, per_node, end };
 
 struct Command {
   Step step = Step::end;

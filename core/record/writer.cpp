@@ -9,7 +9,7 @@
 
 namespace nameplate {
 
-void RecordWriter::write(const nlohmann::json& record) const {
+void RecordWriter::write(const nlohmann::json& record) {
   const std::string line = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   std::string_view rest = line;
   while (!rest.empty()) {

@@ -8,13 +8,26 @@ namespace nameplate {
 // The version of schema/record.schema.json that this program speaks.
 inline constexpr int kSchema = 1;
 
-class RecordWriter {
+// Where records go.
+class RecordSink {
+ public:
+  RecordSink() = default;
+  RecordSink(const RecordSink&) = delete;
+  RecordSink& operator=(const RecordSink&) = delete;
+  RecordSink(RecordSink&&) = delete;
+  RecordSink& operator=(RecordSink&&) = delete;
+  virtual ~RecordSink() = default;
+
+  virtual void write(const nlohmann::json& record) = 0;
+};
+
+class RecordWriter final : public RecordSink {
  public:
   // `descriptor` is an open file that the writer does not own.
   explicit RecordWriter(int descriptor) : descriptor_(descriptor) {}
 
   // Throws std::system_error when the line cannot be written whole (the reader is gone, the disk is full).
-  void write(const nlohmann::json& record) const;
+  void write(const nlohmann::json& record) override;
 
  private:
   int descriptor_;

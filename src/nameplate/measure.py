@@ -58,6 +58,25 @@ class Progress(Protocol):
         """Something went wrong that the run survives."""
 
 
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a job that each take a single machine's experiments: all at once, or one after the other."""
+
+    places: Sequence[int]
+    at_once: bool
+
+    def fields(self, seed: str) -> dict[str, object]:
+        """What a request names them by: in an order of the seed's, so that no node's turn is always the same."""
+        order = list(self.places)
+        random.Random(seed).shuffle(order)
+        return {"nodes": order, "at_once": self.at_once}
+
+    @property
+    def turns(self) -> int:
+        """How many slices a slice takes."""
+        return 1 if self.at_once else len(self.places)
+
+
 @dataclass
 class Control:
     """How the user's Ctrl-C reaches a run: ``request`` is called from a signal handler.
@@ -96,6 +115,7 @@ class Session:
     progress: Progress
     control: Control
     refine: Refine = lambda _: set()
+    nodes: Nodes | None = None
     clock: Clock = time.monotonic
     grace_s: float = GRACE_S
     _measured: dict[str, Measured] = field(default_factory=lambda: defaultdict(Measured))
@@ -190,8 +210,12 @@ class Session:
         longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or 0.0)
         setup_s = probe_of(experiment.probe).longest_setup_s(experiment.params)
         deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
+        request = make_request(experiment, limits, slice_s)
+        if self.nodes is not None and not probe_of(experiment.probe).takes_whole_job:
+            request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
+            deadline_s *= self.nodes.turns
         try:
-            outcome = core.measure(make_request(experiment, limits, slice_s), deadline_s, keep)
+            outcome = core.measure(request, deadline_s, keep)
         except (CoreDied, CoreHung) as error:
             if self.control.stopped:
                 return False

@@ -90,7 +90,10 @@ class Header(Record, frozen=True, kw_only=True):
 
 
 class Sample(Record, frozen=True, kw_only=True):
-    """One timed call of a probe: from the first worker's start to the last one's finish."""
+    """One timed call of a probe: from the first worker's start to the last one's finish.
+
+    With a ``node``, a place in the job's list, it is the sum of all samples that this node took in a round.
+    """
 
     id: str
     index: int
@@ -102,13 +105,15 @@ class Sample(Record, frozen=True, kw_only=True):
     disturbed: dict[str, float]
     workers: list[Worker] | msgspec.UnsetType = msgspec.UNSET
     nodes: list[NodeTimes] | msgspec.UnsetType = msgspec.UNSET
+    node: int | msgspec.UnsetType = msgspec.UNSET
     histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
 
 
 class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
     """How one experiment ended in one round. ``params`` are complete: automatic ones are resolved.
 
-    ``facts`` are numbers that set-up found out, ``labels`` words (a file system's name).
+    ``facts`` are numbers that set-up found out, ``labels`` words (a file system's name). With a ``node`` it is this
+    node's own, and that of all nodes follows.
     """
 
     id: str
@@ -124,6 +129,7 @@ class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
     total_s: float
     reason: str = ""
     stage: str = ""
+    node: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class End(Record, frozen=True, kw_only=True):
@@ -184,8 +190,11 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     times: int = 1
 
 
+PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
+
+
 class Run(Record, frozen=True, kw_only=True):
-    """The first record of a run file."""
+    """The first record of a run file. ``per_node``: how the nodes of a job took single machines' experiments."""
 
     schema: int
     version: str
@@ -194,6 +203,7 @@ class Run(Record, frozen=True, kw_only=True):
     seed: int
     rated: dict[str, float]
     priority: str = "normal"
+    per_node: PerNode = ""
 
 
 class Stop(Record, frozen=True, kw_only=True):
@@ -281,6 +291,33 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     distribution: list[tuple[float, float]] = []
 
 
+class NodeMetric(msgspec.Struct, frozen=True):
+    """What one metric says of every node, by its place in the job's list; None where it was not measured or judged.
+
+    ``value`` is the median of the rounds in the SI base unit ``unit``; ``gap`` the share by which it is worse than the
+    median of its hardware class, negative where it is better; ``z`` that distance in robust standard deviations,
+    negative where it is worse; ``spread`` what the value itself varies by, as a share. ``slow``: the places of those
+    that are.
+    """
+
+    title: str
+    unit: str
+    better: Literal["higher", "lower"]
+    value: list[float | None]
+    gap: list[float | None]
+    z: list[float | None]
+    spread: list[float | None]
+    slow: list[int]
+
+
+class Nodes(msgspec.Struct, frozen=True):
+    """The nodes of a job by name, the hardware class of each, and what was found out about them."""
+
+    names: list[str]
+    classes: list[str]
+    metrics: list[NodeMetric]
+
+
 class Quantity(msgspec.Struct, frozen=True):
     """A value in its SI base unit, with its interval where there is one."""
 
@@ -310,3 +347,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool
     interrupted: bool
     notes: list[str]
+    nodes: Nodes | None = None

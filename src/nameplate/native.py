@@ -187,7 +187,7 @@ class CoreProcess:
             record = self._read(deadline)
             if isinstance(record, Sample | Outcome):
                 on_record(record)
-            if isinstance(record, Outcome):
+            if isinstance(record, Outcome) and record.node is msgspec.UNSET:
                 return record
 
     def close(self) -> None:

@@ -173,7 +173,7 @@ def _own_cells(which: str, probes: Mapping[str, ProbeInfo], stand_ins: Mapping[s
         raise UsageError(f"cells = '{which}' is not possible: {nearest(which, ('quick', 'full'))}")
     result = []
     for name, probe in load_probes().items():
-        if name not in probes and probe.area == "mpi":
+        if name not in probes and probe.takes_whole_job:
             continue
         own: Sequence[Cells] = probe.quick if which == "quick" else probe.full
         for cells in own:

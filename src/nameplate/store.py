@@ -16,10 +16,11 @@ _decoder = msgspec.json.Decoder(FileRecord)
 
 
 class Measurement(msgspec.Struct, frozen=True):
-    """One experiment in one round: its samples and how it ended."""
+    """One experiment in one round: its samples and how it ended, also on each node by itself where nodes took it."""
 
     outcome: Outcome
     samples: list[Sample]
+    of_nodes: dict[int, Outcome] = {}
 
 
 class RunFile(msgspec.Struct, frozen=True):
@@ -130,6 +131,7 @@ class _Assembler:
         self._headers: list[Header] = []
         self._measurements: list[Measurement] = []
         self._pending: list[Sample] = []
+        self._of_nodes: dict[int, Outcome] = {}
         self._lost = 0
 
     def add(self, record: FileRecord) -> None:
@@ -141,6 +143,8 @@ class _Assembler:
                 self._run = record
             case Sample():
                 self._pending.append(record)
+            case Outcome(node=int(node)):
+                self._of_nodes[node] = record
             case Outcome():
                 self._take(record)
             case Header():
@@ -151,11 +155,13 @@ class _Assembler:
         own = [sample for sample in self._pending if (sample.id, sample.round) == (outcome.id, outcome.round)]
         self._lost += len(self._pending) - len(own)
         self._pending = []
-        self._measurements.append(Measurement(outcome, own))
+        self._measurements.append(Measurement(outcome, own, self._of_nodes))
+        self._of_nodes = {}
 
     def _drop_pending(self) -> None:
         self._lost += len(self._pending)
         self._pending = []
+        self._of_nodes = {}
 
     def result(self, whole_bytes: int) -> RunFile:
         if self._run is None:

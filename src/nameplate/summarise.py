@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from nameplate.model import Experiment, Histogram, Outcome, Rated, Report, Result, Run, Sample, Series, Summary
+from nameplate.model import Experiment, Histogram, Nodes, Outcome, Rated, Report, Result, Run, Sample, Series, Summary
 from nameplate.probes import Cell, Metric, Probe, load_probes
+from nameplate.probes._job import nodes_of
 from nameplate.rated import overriding
 from nameplate.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 from nameplate.store import Measurement, RunFile
@@ -65,7 +66,16 @@ def summarise(file: RunFile) -> Report:
         truncated=file.stop is None,
         interrupted=file.stop is not None and file.stop.interrupted,
         notes=_notes(file, results),
+        nodes=_nodes(file, by_id),
     )
+
+
+def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
+    if not file.headers or len(nodes_of(file.headers[0].machine)) < 2:
+        return None
+    from nameplate.node_figures import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
+
+    return judged_nodes(file, by_id)
 
 
 def _whole_rounds(file: RunFile) -> dict[str, list[Measurement]]:

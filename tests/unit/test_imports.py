@@ -13,8 +13,9 @@ ROOT = Path(__file__).parents[2]
 # A module may import from those named before it, never from those after it.
 PYTHON_ORDER = [
     "__init__", "errors", "model", "units", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments", "saturation",
-    "rated", "fitness", "store", "probes",
-    "keeper", "launch", "native", "plan", "measure", "curves", "summarise", "report", "commands", "__main__",
+    "slow_nodes", "rated", "fitness", "store", "probes",
+    "keeper", "launch", "native", "plan", "measure", "curves", "node_figures", "summarise",
+    "report", "commands", "__main__",
 ]  # fmt: skip
 CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "net", "cluster", "mpi", "probes", "main.cpp"]
 # Headers of a higher part that a lower one may see: errors are raised everywhere.

@@ -24,6 +24,18 @@ TEST(Nodes, ThisOneHasANameAndIsItself) {
   EXPECT_EQ(identity, read_node_identity());
 }
 
+TEST(Nodes, HardwareIsTheSameWordsThoughAFirmwareKeepsSomeMemory) {
+  Machine machine;
+  machine.cpu.model = "M";
+  machine.topology.packages = 2;
+  machine.topology.threads = 4;
+  machine.topology.allowed.cpus = {0, 1};
+  machine.memory.total_bytes = (std::int64_t{256} << 30U) - 4'000'000'000;
+  EXPECT_EQ(hardware_of(machine), "2 × M, 2 of 4 CPUs, 256 GiB");
+  machine.memory.total_bytes = (std::int64_t{256} << 30U) - 9'000'000'000;
+  EXPECT_EQ(hardware_of(machine), "2 × M, 2 of 4 CPUs, 256 GiB");
+}
+
 TEST(Nodes, DifferentOnesDoNotContradict) {
   EXPECT_EQ(contradiction({node("a", "1", 0), node("b", "1", 2), node("a", "2", 4)}), "");
 }

@@ -76,7 +76,7 @@ class SamplerTest : public testing::Test {
     EXPECT_EQ(pipe(ends.data()), 0);
     const Root root;
     const Machine machine = read_machine(root);
-    const RecordWriter writer(ends[1]);
+    RecordWriter writer(ends[1]);
     Sampler(machine, root, writer).run(request);
     close(ends[1]);
     std::string text;

@@ -6,12 +6,13 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_args
 
 from cyclopts import Parameter
 
@@ -20,11 +21,12 @@ from nameplate.curves import refiner
 from nameplate.errors import FileError, Interrupted, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, launch_with
-from nameplate.measure import Control, Progress, Session
-from nameplate.model import SCHEMA, Plan, Report, Run
+from nameplate.measure import Control, Nodes, Progress, Session
+from nameplate.model import SCHEMA, PerNode, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
 from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, shipped_plans, sweep_plan
-from nameplate.probes import load_probes, probe_of
+from nameplate.probes import probe_of
+from nameplate.probes._job import nodes_of
 from nameplate.rated import parse_rated
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
@@ -35,6 +37,14 @@ from nameplate.sweep import ProbeInfo, nearest, split_arguments
 
 HIGH_PRIORITY = -20
 Option = Annotated[str | None, Parameter(show_default=False)]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a run is measured: what is known of the machine, and how a core is started there."""
+
+    machine: dict[str, Any]
+    start_core: Callable[[OnRecord, Keeper], CoreProcess]
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
@@ -52,6 +62,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     peer: Option = None,
     key_file: Option = None,
     mpi: Option = None,
+    per_node: Option = None,
     seed: int | None = None,
     priority: str = "normal",
     rated: Sequence[str] = (),
@@ -92,6 +103,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         The key shared with that peer; default: NAMEPLATE_KEY in the environment.
     mpi
         The MPI launcher for the mpi probes, in quotes with its options: "mpirun -n 4", "srun -n 64".
+    per_node
+        With --mpi, every node of the job takes the single machines' probes: in-turn (one node at a time) or at-once.
     seed
         Of the shuffled order; default: a new one, recorded.
     priority
@@ -124,41 +137,58 @@ def command(  # noqa: PLR0913 (the options of the command line)
         raise UsageError(f"--seed {seed} is not possible: 0 or more")
     if resume is not None:
         earlier = read_run(resume)
-        _check_resumable(earlier, launch, [*options, *parameters, *rated, *(["-o"] if output else [])])
+        machine = read_machine(launch=launch)
+        _check_resumable(earlier, machine, [*options, *parameters, *rated, *(["-o"] if output else [])])
         header, path = earlier.run, resume
         nice = _nice(header.priority)
     else:
         earlier = None
         _check_launched(what, launch)
-        plan = _choose(what, parameters, describe(launch), options, read_machine(launch=launch))
-        header = _make_run(plan, seed, _rated(rated), priority)
+        machine = read_machine(launch=launch)
+        plan = _choose(what, parameters, describe(launch), options, machine)
+        header = _make_run(plan, seed, _rated(rated), priority, _per_node(per_node, launch))
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
     core_options = _peer_options(peer, key_file)
     if dry_run:
-        _explain(header.plan, peer, mpi)
+        _explain(header, peer, mpi, machine)
         return 0
 
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
         return CoreProcess(on_record, nice, keeper, core_options, launch)
 
-    _measure(header, path, earlier, make_progress(quiet), start_core)
+    _measure(header, path, earlier, make_progress(quiet), _Place(machine, start_core))
     result = summarise(read_run(path))
     _show(result, path, report, json, quiet)
     return _exit_code(result)
 
 
+def _per_node(text: str | None, launch: Launch) -> PerNode:
+    if text is None:
+        return ""
+    for way in get_args(PerNode):
+        if way and way == text:
+            if not launch.launcher:
+                raise UsageError(f'--per-node needs the nodes of an MPI job: --mpi "mpirun -n 8 …" --per-node {text}')
+            return cast(PerNode, way)
+    raise UsageError(f"--per-node {text} is not possible: {nearest(text, ('in-turn', 'at-once'))}")
+
+
+def _nodes(header: Run, machine: Mapping[str, Any]) -> Nodes | None:
+    return Nodes(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
+
+
 def _check_launched(what: str, launch: Launch) -> None:
-    if not launch.launcher and what.startswith("mpi_") and what in load_probes():
+    if not launch.launcher and probe_of(what).takes_whole_job:
         raise UsageError(f'{what} needs an MPI launcher: nameplate run {what} --mpi "mpirun -n 2"')
 
 
-def _check_resumable(earlier: RunFile, launch: Launch, options: Sequence[str]) -> None:
+def _check_resumable(earlier: RunFile, today: Mapping[str, Any], options: Sequence[str]) -> None:
     """A run is one machine, one core and one plan; rounds of two would be one median of two things."""
     if options:
         raise UsageError(f"--resume takes the plan from {earlier.path}: leave out {options[0]}")
     if not earlier.headers:
         return
-    before, today = earlier.headers[-1].machine, read_machine(launch=launch)
+    before = earlier.headers[-1].machine
     for what, key in (("host", "hostname"), ("CPU", "cpu"), ("topology", "topology"), ("MPI job", "job")):
         if _stable(before.get(key)) != _stable(today.get(key)):
             raise UsageError(
@@ -216,7 +246,7 @@ def _choose(
     return build_plan(read_plan(what), probes, options, machine)
 
 
-def _make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str) -> Run:
+def _make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
     return Run(
         schema=SCHEMA,
         version=__version__,
@@ -225,6 +255,7 @@ def _make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: s
         seed=random.SystemRandom().randrange(2**32) if seed is None else seed,
         rated=rated,
         priority=priority,
+        per_node=per_node,
     )
 
 
@@ -239,11 +270,16 @@ def _peer_options(peer: str | None, key_file: str | None) -> list[str]:
     return options
 
 
-def _explain(plan: Plan, peer: str | None, mpi: str | None) -> None:
+def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[str, Any]) -> None:
+    plan, nodes = header.plan, _nodes(header, machine)
     limits = plan.limits
     each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    round_s = sum(max(each_s, e.slice_s) + probe_of(e.probe).overhead_s for e in certain)
+    turns = {True: 1, False: nodes.turns if nodes else 1}
+    round_s = sum(
+        turns[probe_of(e.probe).takes_whole_job] * (max(each_s, e.slice_s) + probe_of(e.probe).overhead_s)
+        for e in certain
+    )
     rounds = f"{limits.rounds} rounds" if limits.rounds else f"{FEWEST_ROUNDS} rounds or more"
     longest = "" if limits.rounds else f", at most {limits.budget_s:g} s"
     fewest_s = (limits.rounds or FEWEST_ROUNDS) * round_s
@@ -263,7 +299,7 @@ def _network_use(plan: Plan, peer: str | None, mpi: str | None) -> Iterator[str]
     for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
         use = probe_of(name).network_use([e for e in plan.experiments if e.probe == name], rounds)
         if use:
-            yield f"{name}: {use}, {f'among the ranks of {mpi}' if probe_of(name).area == 'mpi' else to_peer}"
+            yield f"{name}: {use}, {f'among the ranks of {mpi}' if probe_of(name).takes_whole_job else to_peer}"
 
 
 def _disk_use(plan: Plan) -> Iterator[str]:
@@ -279,9 +315,8 @@ def _measure(
     path: Path,
     earlier: RunFile | None,
     progress: Progress,
-    start_core: Callable[[OnRecord, Keeper], CoreProcess],
+    place: _Place,
 ) -> None:
-    machine = read_machine()
     if earlier is not None:
         drop_partial_line(earlier)
     writer = RunWriter(path, append=earlier is not None)
@@ -291,12 +326,13 @@ def _measure(
     session = Session(
         plan=header.plan,
         seed=header.seed,
-        start_core=lambda on_record: start_core(on_record, keeper),
+        start_core=lambda on_record: place.start_core(on_record, keeper),
         write=writer.write,
-        headline_of=lambda measurement: headline(measurement, machine),
+        headline_of=lambda measurement: headline(measurement, place.machine),
         progress=progress,
         control=control,
         refine=refiner(header.plan),
+        nodes=_nodes(header, place.machine),
     )
     try:
         if earlier is None:

@@ -167,6 +167,8 @@ class Probe:
     - ``overhead_s``: what a cell costs in a round beside its slice; ``longest_setup_s``: how long it may take to make
       itself ready, beyond what any probe may; ``disk_use`` and ``network_use``: what so many rounds of such cells write
       and send
+    - ``by_node``: of a probe that takes a whole job, a metric's value in one round for each node, by its place; empty
+      where it has none
     """
 
     name: str
@@ -187,6 +189,12 @@ class Probe:
     network_use: Callable[[Sequence[Experiment], int], str] = lambda _, __: ""
     longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
     tables: Callable[[ByProbe, Mapping[str, Any]], list[Table]] | None = None
+    by_node: Callable[[Metric, Cell, Sequence[Sample]], Mapping[int, float]] = lambda _, __, ___: {}
+
+    @property
+    def takes_whole_job(self) -> bool:
+        """Whether all ranks of an MPI job take it together."""
+        return self.area == "mpi"
 
     @property
     def area(self) -> str:

@@ -12,6 +12,12 @@ def nodes_of(machine: Mapping[str, Any]) -> list[str]:
     return [str(node) for node in job["nodes"]] if job else []
 
 
+def hardware_of(machine: Mapping[str, Any]) -> list[str]:
+    """Each node's hardware class, in the same order; one class where none was recorded."""
+    runs = machine["job"].get("hardware", [("", len(machine["job"]["nodes"]))])
+    return [str(name) for name, nodes in runs for _ in range(nodes)]
+
+
 def node_names(machine: Mapping[str, Any]) -> list[str]:
     """Each rank's node; none without a job."""
     nodes = nodes_of(machine)

@@ -98,6 +98,17 @@ def _rows(results: Sequence[Result], level: str, names: Sequence[str]) -> Iterat
             yield [shown, *figures, names[int(result.evidence[f"{level}_worst_node"])]]
 
 
+def _by_node(metric: Metric, _: Cell, samples: Sequence[Sample]) -> dict[int, float]:
+    if metric.name != "node_bandwidth":
+        return {}
+    times = [_nodes(sample) for sample in samples]
+    return {
+        place: sum(node.bytes_in_repeat * node.repeats for node in own)
+        / sum(node.window.average_s * node.repeats for node in own)
+        for place, own in enumerate(zip(*times, strict=True))
+    }
+
+
 PROBE = Probe(
     name="mpi_stream",
     title="Memory bandwidth of all nodes",
@@ -118,4 +129,5 @@ PROBE = Probe(
     remarks=remarks,
     evidence=_evidence,
     tables=_tables,
+    by_node=_by_node,
 )  # fmt: skip

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from nameplate.model import Result, Value
+from nameplate.probes import probe_of
 
 
 def repeat_command(probe: str, params: Mapping[str, Value]) -> str:
@@ -25,7 +26,7 @@ def sweep_command(results: Sequence[Result], *swept: str) -> str:
 
 def _command(probe: str, words: Mapping[str, str]) -> str:
     # A run does not tell how it was launched.
-    launcher = ["--mpi", "mpirun -n RANKS"] if probe.startswith("mpi_") else []
+    launcher = ["--mpi", "mpirun -n RANKS"] if probe_of(probe).takes_whole_job else []
     return shlex.join(["nameplate", "run", probe, *(f"{name}={word}" for name, word in words.items()), *launcher])
 
 

@@ -1,0 +1,128 @@
+#include "mpi/per_node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cluster/node_summary.h"
+#include "measure/sampler.h"
+#include "mpi/distributed.h"
+#include "mpi/ranks.h"
+#include "mpi/steps.h"
+#include "mpi/texts.h"
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+using nlohmann::json;
+
+// Lets every node's first rank go on, on every path out.
+class NodesAtWork {
+ public:
+  NodesAtWork() { tell({.step = Step::per_node}); }
+  NodesAtWork(const NodesAtWork&) = delete;
+  NodesAtWork& operator=(const NodesAtWork&) = delete;
+  NodesAtWork(NodesAtWork&&) = delete;
+  NodesAtWork& operator=(NodesAtWork&&) = delete;
+  ~NodesAtWork() {
+    for (const NodeRecord& node : Ranks::get().nodes()) {
+      if (node.first_rank != 0) send_text("", node.first_rank);
+    }
+  }
+};
+
+json measure_here(const json& request, const Machine& machine) {
+  NodeSummary summary(request.at("node"));
+  Sampler(machine, machine.root, summary).run(parse_request(request.dump()));
+  return summary.records();
+}
+
+class PerNode {
+ public:
+  PerNode(json request, const Machine& machine, RecordSink& sink)
+      : request_(std::move(request)), machine_(machine), sink_(sink) {
+    request_.erase("nodes");
+  }
+
+  void one_after_the_other(const std::vector<int>& nodes) {
+    for (const int node : nodes) {
+      begin(node);
+      finish(node);
+      if (g_stop_requested) return;
+    }
+  }
+
+  void all_at_once(std::vector<int> nodes) {
+    std::ranges::sort(nodes);  // the leading rank's own, the first, does not wait for another's end
+    for (const int node : nodes) begin(node);
+    for (const int node : nodes) finish(node);
+  }
+
+  void write_outcome() {
+    json outcome = outcome_of_all(outcomes_);
+    outcome["interrupted"] = g_stop_requested.load();
+    sink_.write(outcome);
+  }
+
+ private:
+  static int first_rank(int node) { return Ranks::get().nodes()[static_cast<std::size_t>(node)].first_rank; }
+
+  json request_for(int node) const {
+    json own = request_;
+    own["node"] = node;
+    return own;
+  }
+
+  // The leading rank's own node begins when the others have.
+  void begin(int node) const {
+    if (first_rank(node) != 0) send_text(request_for(node).dump(), first_rank(node));
+  }
+
+  void finish(int node) {
+    const int rank = first_rank(node);
+    const json records = rank == 0 ? measure_here(request_for(node), machine_) : json::parse(receive_text(rank));
+    for (const json& record : records) sink_.write(record);
+    outcomes_.push_back(records.back());
+  }
+
+  json request_;
+  const Machine& machine_;
+  RecordSink& sink_;
+  std::vector<json> outcomes_;
+};
+
+void check(const Request& request) {
+  const auto nodes = static_cast<int>(Ranks::get().nodes().size());
+  if (takes_whole_job(find_probe(request.probe))) fail(request.probe + " takes all nodes of the job together");
+  for (const int node : request.nodes) {
+    if (node < 0 || node >= nodes) fail(fmt::format("node {} of a job of {}", node, nodes));
+  }
+  if (request.interval_s) fail("not as a series: of each node only the sum of its samples is kept");
+}
+
+}  // namespace
+
+void measure_per_node(const json& request, const Machine& machine, RecordSink& sink) {
+  const Request parsed = parse_request(request.dump());
+  check(parsed);
+  const NodesAtWork at_work;
+  PerNode nodes(request, machine, sink);
+  if (parsed.at_once) {
+    nodes.all_at_once(parsed.nodes);
+  } else {
+    nodes.one_after_the_other(parsed.nodes);
+  }
+  nodes.write_outcome();
+}
+
+void follow_per_node(const Machine& machine) {
+  if (!Ranks::get().is_first_on_node()) return;
+  for (std::string text = receive_text(0); !text.empty(); text = receive_text(0)) {
+    send_text(measure_here(json::parse(text), machine).dump(-1, ' ', false, json::error_handler_t::replace), 0);
+  }
+}
+
+}  // namespace nameplate

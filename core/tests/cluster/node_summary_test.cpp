@@ -1,0 +1,64 @@
+#include "cluster/node_summary.h"
+
+#include <gtest/gtest.h>
+
+namespace nameplate {
+namespace {
+
+using nlohmann::json;
+
+json sample(double elapsed_s, std::uint64_t bytes, double steal_s) {
+  return {{"type", "sample"},
+          {"id", "x"},
+          {"index", 0},
+          {"start_s", 0.5},
+          {"elapsed_s", elapsed_s},
+          {"repetitions", 3},
+          {"work", {{"bytes", bytes}, {"flops", 0}, {"ops", 2}}},
+          {"counters", {{"cpu_user_s", elapsed_s}, {"cpu_system_s", 0.0}}},
+          {"disturbed", {{"involuntary_switches", 1}, {"steal_s", steal_s}, {"burst_s", elapsed_s}}},
+          {"workers", json::array()},
+          {"histogram", {{"lower_ns", {10, 30}}, {"count", {1, 2}}}}};
+}
+
+json outcome(const char* ending, int samples) {
+  return {{"type", "outcome"}, {"probe", "null"}, {"ending", ending}, {"samples", samples}, {"interrupted", false}};
+}
+
+TEST(NodeSummary, AllSamplesAreOneWithAllTheirWork) {
+  NodeSummary summary(7);
+  summary.write(sample(1.0, 100, 0.5));
+  json second = sample(3.0, 100, 0.0);
+  second["histogram"] = {{"lower_ns", {20, 30}}, {"count", {5, 1}}};
+  summary.write(second);
+  summary.write(outcome("ok", 2));
+  const json records = summary.records();
+  ASSERT_EQ(records.size(), 2);
+  const json& sum = records[0];
+  EXPECT_EQ(sum["node"], 7);
+  EXPECT_EQ(sum["elapsed_s"], 4.0);
+  EXPECT_EQ(sum["repetitions"], 6);
+  EXPECT_EQ(sum["work"], json({{"bytes", 200}, {"flops", 0}, {"ops", 4}}));
+  EXPECT_EQ(sum["disturbed"], json({{"involuntary_switches", 2}, {"steal_s", 0.5}, {"burst_s", 2.0}}));
+  EXPECT_EQ(sum["histogram"], json({{"lower_ns", {10, 20, 30}}, {"count", {1, 5, 3}}}));
+  EXPECT_FALSE(sum.contains("workers"));
+  EXPECT_EQ(records[1]["node"], 7);
+  EXPECT_LE(records.dump().size(), 4096);
+}
+
+TEST(NodeSummary, WithoutASampleThereIsTheOutcomeAlone) {
+  NodeSummary summary(0);
+  summary.write(outcome("skipped", 0));
+  ASSERT_EQ(summary.records().size(), 1);
+  EXPECT_EQ(summary.records()[0]["ending"], "skipped");
+}
+
+TEST(NodeSummary, AnExperimentIsMeasuredWhereAnyNodeCould) {
+  const json all = outcome_of_all({outcome("failed", 0), outcome("ok", 4), outcome("ok", 3)});
+  EXPECT_EQ(all["ending"], "ok");
+  EXPECT_EQ(all["samples"], 7);
+  EXPECT_EQ(outcome_of_all({outcome("skipped", 0), outcome("failed", 0)})["ending"], "skipped");
+}
+
+}  // namespace
+}  // namespace nameplate

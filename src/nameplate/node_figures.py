@@ -1,0 +1,91 @@
+"""From a run's records to a figure of every node, metric by metric: what the slow ones are found by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nameplate.model import Experiment, NodeMetric, Nodes, Outcome
+from nameplate.probes import Cell, Metric, Probe, probe_of
+from nameplate.probes._job import hardware_of, nodes_of
+from nameplate.slow_nodes import Judgement, NodeFigures, judge
+from nameplate.store import Measurement, RunFile
+
+# To what can be told apart; a file of ten thousand nodes is a third smaller.
+_SIGNIFICANT = 5
+
+# A metric of every node, by its place, from one round.
+OfRound = Callable[[Measurement], Mapping[int, float]]
+
+
+def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> Nodes | None:
+    """The nodes of the run's job, and what each metric says of them; None without a figure of several nodes.
+
+    ``by_id`` are the measurements that count, one a round.
+    """
+    machine: Mapping[str, Any] = file.headers[0].machine if file.headers else {}
+    names = nodes_of(machine)
+    if len(names) < 2:
+        return None
+    figures = [
+        found
+        for experiment in file.run.plan.experiments
+        for found in _of_experiment(experiment, by_id[experiment.id], machine, len(names))
+    ]
+    if not figures:
+        return None
+    classes = hardware_of(machine)
+    return Nodes(names, classes, [node_metric(judged) for judged in judge(figures, classes)])
+
+
+def node_metric(judged: Judgement) -> NodeMetric:
+    """As a report has it."""
+    return NodeMetric(
+        title=judged.figures.title,
+        unit=judged.figures.unit,
+        better=judged.figures.better,
+        value=_short(judged.value),
+        gap=_short(judged.gap),
+        z=_short(judged.z),
+        spread=_short(judged.spread),
+        slow=[int(node) for node in np.flatnonzero(judged.is_slow)],
+    )
+
+
+def _short(values: np.typing.NDArray[np.float64]) -> list[float | None]:
+    return [float(f"{value:.{_SIGNIFICANT}g}") if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _of_experiment(
+    experiment: Experiment, measurements: Sequence[Measurement], machine: Mapping[str, Any], nodes: int
+) -> Iterator[NodeFigures]:
+    probe = probe_of(experiment.probe)
+    for metric in probe.metrics:
+        if metric.is_detail:
+            continue
+        rounds = [_of_round(probe, metric, measurement, machine) for measurement in measurements]
+        values = np.array([[values.get(node, np.nan) for node in range(nodes)] for values in rounds if values])
+        if len(values):
+            yield NodeFigures(f"{experiment.id} {metric.name}", metric.unit, metric.better, values)
+
+
+def _of_round(
+    probe: Probe, metric: Metric, measurement: Measurement, machine: Mapping[str, Any]
+) -> Mapping[int, float]:
+    """Of the nodes that took the experiment by themselves, or of all together where the probe tells them apart."""
+    if probe.takes_whole_job:
+        return probe.by_node(metric, _cell(measurement.outcome, machine), measurement.samples)
+    found = {}
+    for sample in measurement.samples:
+        if not isinstance(sample.node, int) or sample.node not in measurement.of_nodes:
+            continue
+        outcome = measurement.of_nodes[sample.node]
+        if outcome.ending == "ok" and metric.is_known(_cell(outcome, machine), [sample]):
+            found[sample.node] = metric.of_round(_cell(outcome, machine), [sample])
+    return found
+
+
+def _cell(outcome: Outcome, machine: Mapping[str, Any]) -> Cell:
+    return Cell(outcome.params, outcome.facts, machine, outcome.labels)
