@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[2]
 
 # A module may import from those named before it, never from those after it.
 PYTHON_ORDER = [
-    "__init__", "errors", "model", "units", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments", "saturation",
-    "slow_nodes", "rated", "fitness", "store", "probes",
-    "keeper", "launch", "native", "plan", "measure", "curves", "node_figures", "summarise",
+    "__init__", "errors", "model", "units", "hostlist", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments",
+    "saturation", "slow_nodes", "distributed_stream", "rated", "fitness", "store", "probes",
+    "keeper", "srun", "launch", "native", "plan", "slurm", "measure", "curves", "node_figures", "summarise",
     "report", "commands", "__main__",
 ]  # fmt: skip
 CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "net", "cluster", "mpi", "probes", "main.cpp"]

@@ -1,0 +1,71 @@
+"""Slurm's lists of hosts: ``node[001-003,007],login1`` for many names of one pattern. Pure functions."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from nameplate.errors import UsageError
+
+# Slurm takes no more at once either (MAX_RANGE).
+MOST_HOSTS = 1 << 16
+_NUMBERED = re.compile(r"(?P<prefix>.*?)(?P<number>[0-9]+)", re.DOTALL)
+_RANGE = re.compile(r"([0-9]{1,255})(?:-([0-9]{1,255}))?")
+_ITEM = re.compile(r"(?:[^\[\],]|\[[^\[\]]*\])+")
+_PART = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
+
+
+def compress(names: Sequence[str]) -> str:
+    """The list of ``names`` in their order. Only a number at a name's end is counted on: Slurm reads no other."""
+    items = []
+    for prefix, group in itertools.groupby(names, key=_prefix):
+        members = list(group)
+        if prefix is None or len(members) == 1:
+            items += members
+        else:
+            items.append(f"{prefix}[{','.join(_ranges([name.removeprefix(prefix) for name in members]))}]")
+    return ",".join(items)
+
+
+def expand(text: str) -> list[str]:
+    """The names in a list, in its order; brackets may also stand within a name. Raises UsageError."""
+    items = _ITEM.findall(text)
+    if ",".join(items) != text:
+        raise UsageError(f"'{text}' is not a list of hosts: write it like node[001-003,007],login1")
+    hosts = list(itertools.islice(itertools.chain.from_iterable(map(_names, items)), MOST_HOSTS + 1))
+    if len(hosts) > MOST_HOSTS:
+        raise UsageError(f"'{text}' has more than {MOST_HOSTS} hosts")
+    return hosts
+
+
+def _prefix(name: str) -> str | None:
+    match = _NUMBERED.fullmatch(name)
+    return match["prefix"] if match else None
+
+
+def _ranges(numbers: Sequence[str]) -> Iterator[str]:
+    """Runs of numbers of which each is one more than the one before, written as wide as the first."""
+    first = last = numbers[0]
+    for number in numbers[1:]:
+        if number != str(int(last) + 1).zfill(len(first)):
+            yield first if first == last else f"{first}-{last}"
+            first = number
+        last = number
+    yield first if first == last else f"{first}-{last}"
+
+
+def _names(item: str) -> Iterator[str]:
+    parts = [_numbers(part[1]) if part[2] is None else [part[2]] for part in _PART.finditer(item)]
+    return map("".join, itertools.product(*parts))
+
+
+def _numbers(ranges: str) -> list[str]:
+    numbers: list[str] = []
+    for text in ranges.split(","):
+        match = _RANGE.fullmatch(text)
+        first, last = (match[1], match[2] or match[1]) if match else ("1", "0")
+        if not 0 <= int(last) - int(first) < MOST_HOSTS:
+            raise UsageError(f"'{text}' is not a range of hosts: write it like 001-003, no more than {MOST_HOSTS}")
+        numbers += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
+    return numbers
