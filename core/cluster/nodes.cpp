@@ -37,8 +37,9 @@ std::string hardware_of(const Machine& machine) {
   const std::uint64_t total_mib = static_cast<std::uint64_t>(machine.memory.total_bytes) / kMiB;
   const std::uint64_t step_mib = std::max<std::uint64_t>(1, std::bit_floor(total_mib) / 8);
   const std::uint64_t rounded_mib = (total_mib + step_mib - 1) / step_mib * step_mib;
-  return fmt::format("{} × {}, {} of {} CPUs, {:.4g} GiB", topology.packages, model, topology.allowed.cpus.size(),
-                     topology.threads, static_cast<double>(rounded_mib) / 1024);
+  const std::string several = topology.packages > 1 ? fmt::format("{} × ", topology.packages) : "";
+  return fmt::format("{}{}, {} of {} CPUs, {:.4g} GiB", several, model, topology.allowed.cpus.size(), topology.threads,
+                     static_cast<double>(rounded_mib) / 1024);
 }
 
 std::string contradiction(const std::vector<NodeRecord>& nodes) {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nameplate.distributed_stream import KERNELS, StreamRun
 from nameplate.model import Experiment, NodeMetric, Nodes, Outcome
 from nameplate.probes import Cell, Metric, Probe, probe_of
 from nameplate.probes._job import hardware_of, nodes_of
@@ -38,6 +39,23 @@ def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> N
         return None
     classes = hardware_of(machine)
     return Nodes(names, classes, [node_metric(judged) for judged in judge(figures, classes)])
+
+
+def judged_stream(run: StreamRun) -> Nodes:
+    """The nodes of a DistributedStream file by their average bandwidth; it has one class of hardware."""
+    figures = [_of_kernel(run, kernel) for kernel in KERNELS]
+    classes = [""] * len(run.nodes)
+    return Nodes([node.name for node in run.nodes], classes, [node_metric(each) for each in judge(figures, classes)])
+
+
+def _of_kernel(run: StreamRun, kernel: str) -> NodeFigures:
+    moved = np.array([run.size_bytes[kernel] * node.processes for node in run.nodes], float)
+    average = np.array([node.times[kernel].average_s for node in run.nodes])
+    best = np.array([node.times[kernel].minimum_s for node in run.nodes])
+    # How many repeats there were is not said; a single late one would stretch the longest.
+    return NodeFigures(
+        f"{kernel} bandwidth", "B/s", "higher", (moved / average)[np.newaxis], np.abs(average / best - 1)
+    )
 
 
 def node_metric(judged: Judgement) -> NodeMetric:

@@ -10,6 +10,7 @@ import msgspec
 from nameplate.model import Experiment, Histogram, Nodes, Outcome, Rated, Report, Result, Run, Sample, Series, Summary
 from nameplate.probes import Cell, Metric, Probe, load_probes
 from nameplate.probes._job import nodes_of
+from nameplate.probes._node_times import times_of_nodes
 from nameplate.rated import overriding
 from nameplate.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 from nameplate.store import Measurement, RunFile
@@ -108,8 +109,11 @@ def _results(
     cell = Cell(last.params, last.facts, machine, last.labels)
     known = [m for m in probe.metrics if all(m.is_known(cell, measurement.samples) for measurement in with_samples)]
     results = [_Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop) for metric in known]
-    distribution = _distribution([sample for measurement in with_samples for sample in measurement.samples])
-    return [msgspec.structs.replace(results[0], distribution=distribution), *results[1:]] if distribution else results
+    samples = [sample for measurement in with_samples for sample in measurement.samples]
+    evidence = probe.evidence(cell, samples)
+    first, *others = [msgspec.structs.replace(result, evidence=evidence) for result in results]
+    first = msgspec.structs.replace(first, distribution=_distribution(samples), node_times=times_of_nodes(samples))
+    return [first, *others]
 
 
 def _distribution(samples: Sequence[Sample]) -> list[tuple[float, float]]:
@@ -203,7 +207,6 @@ class _Figures:
             round_values=self._rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
             remarks=self._probe.remarks(self._cells[-1], self._samples), is_detail=self._metric.is_detail,
-            evidence=self._probe.evidence(self._cells[-1], self._samples),
         )  # fmt: skip
 
     def _rate(self) -> tuple[Rated, list[float]]:

@@ -60,4 +60,5 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         results=[hide_in(result) for result in report.results],
         tables=[hide_in_table(table) for table in report.tables],
         notes=[hide(note) for note in report.notes],
+        nodes=report.nodes and msgspec.structs.replace(report.nodes, names=[aliases[n] for n in report.nodes.names]),
     )

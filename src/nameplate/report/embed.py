@@ -43,5 +43,7 @@ def read_embedded(path: Path) -> list[Report]:
 
 
 def _without_samples(report: Report) -> Report:
-    results = [msgspec.structs.replace(result, series=Series([], [], [], [])) for result in report.results]
+    results = [
+        msgspec.structs.replace(result, series=Series([], [], [], []), node_times=[]) for result in report.results
+    ]
     return msgspec.structs.replace(report, results=results)

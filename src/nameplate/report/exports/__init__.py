@@ -1,10 +1,14 @@
-"""The formats of ``nameplate show``: one module each, found by its name, with ``export(report) -> str``."""
+"""The formats of ``nameplate show``: one module each, found by its name, with ``export(report) -> str``.
+
+Where readers of a format expect its files under a certain name, the module has ``file_name(report) -> str`` as well.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from collections.abc import Callable
+from pathlib import Path
 
 from nameplate.errors import UsageError
 from nameplate.model import Report
@@ -24,3 +28,9 @@ def find_export(name: str) -> Export:
         raise UsageError(f"unknown format '{name}': {nearest(name, ['table', *export_names()])}")
     export: Export = importlib.import_module(f"{__name__}.{name}").export
     return export
+
+
+def file_name(name: str, report: Report, run: Path) -> str:
+    """The name of a run's file in a format: the format's own, or the run's with the format as its ending."""
+    own = getattr(importlib.import_module(f"{__name__}.{name}"), "file_name", None)
+    return str(own(report)) if own else f"{run.stem}.{name}"

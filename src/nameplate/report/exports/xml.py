@@ -1,0 +1,61 @@
+"""XML as the public DistributedStream writes it, for programs that were made for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from nameplate.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
+from nameplate.errors import UsageError
+from nameplate.model import NodeTimes, Report, Result, Spread
+from nameplate.probes._job import nodes_of
+
+
+def export(report: Report) -> str:
+    """The nodes' times of mpi_stream's four functions. Raises UsageError for a run without them."""
+    return stream_xml(_stream_run(report))
+
+
+def file_name(report: Report) -> str:
+    """``memory_results-PxT-TIMESTAMP.dat``."""
+    return _stream_run(report).experiment
+
+
+def _stream_run(report: Report) -> StreamRun:
+    functions = _functions(report)
+    first = next(iter(functions.values()))
+    times = {kernel: result.node_times for kernel, result in functions.items()}
+    processes = max(node.ranks for node in first.node_times)
+    threads = int(first.summary.params["threads"])
+    started = datetime.fromisoformat(report.run.started)
+    return StreamRun(
+        experiment=f"memory_results-{processes}x{threads}-{started:%Y%m%d-%H%M%S}.dat",
+        processes_per_node=processes,
+        threads_per_process=threads,
+        size_bytes={kernel: own[0].bytes_in_repeat // own[0].ranks for kernel, own in times.items()},
+        nodes=[_node(name, place, times) for place, name in enumerate(nodes_of(report.machine))],
+    )
+
+
+def _node(name: str, place: int, times: Mapping[str, Sequence[NodeTimes]]) -> StreamNode:
+    own = {kernel: nodes[place] for kernel, nodes in times.items()}
+    return StreamNode(name, own[KERNELS[0]].ranks, {kernel: _spread(node) for kernel, node in own.items()})
+
+
+def _functions(report: Report) -> dict[str, Result]:
+    """By the study's names; of several cells of a function the first."""
+    found: dict[str, Result] = {}
+    for result in report.results:
+        if result.node_times:
+            found.setdefault(str(result.summary.params["op"]).capitalize(), result)
+    missing = [kernel for kernel in KERNELS if kernel not in found]
+    if missing:
+        raise UsageError(
+            f"xml is what DistributedStream writes, and this run has no mpi_stream op={missing[0].lower()}: "
+            'measure it with nameplate run mpi_stream --mpi "mpirun -n 4"'
+        )
+    return {kernel: found[kernel] for kernel in KERNELS}
+
+
+def _spread(times: NodeTimes) -> Spread:
+    return Spread(times.rank.average_s, times.longest.minimum_s, times.longest.maximum_s)

@@ -1,0 +1,156 @@
+"""The nodes of a cluster in the terminal: what each metric says, the slow ones, and a map of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from nameplate.hostlist import compress
+from nameplate.model import NodeMetric, Nodes
+from nameplate.report.format import count, digits, quantity, scale, share
+from nameplate.stats import median
+
+# In a ranking, from its slow end.
+MOST_RANKED = 10
+# A map's cells from "as its class" to "a quarter behind"; a node of which nothing is known is a dot.
+_SHADES = "·░▒▓█"
+_STEPS = (0.03, 0.08, 0.15)
+
+
+def print_nodes(nodes: Nodes) -> None:
+    """The whole view, to standard output."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=120)
+    console.print(render(nodes, console.width))
+
+
+def render(nodes: Nodes, width: int) -> RenderableType:
+    """Hardware, a line for each metric, the ranking of those that name a slow node, the map of the first of them."""
+    found = [metric for metric in nodes.metrics if metric.slow]
+    ranked = found or nodes.metrics[:1]
+    parts: list[RenderableType] = [*_hardware(nodes), Text(), _summary(nodes)]
+    for metric in ranked:
+        parts += [Text(), Text(metric.title, style="bold"), _ranking(nodes, metric)]
+    parts += [Text(), *_map(nodes, ranked[0], width), Text()]
+    missing = [name for place, name in enumerate(nodes.names) if all(m.value[place] is None for m in nodes.metrics)]
+    parts += [Text(f"! not measured: {compress(missing)}", style="yellow")] if missing else []
+    return Group(*parts, *(Text(line, style="red" if found else "green") for line in verdict(nodes)))
+
+
+def verdict(nodes: Nodes) -> Iterator[str]:
+    """Which nodes are slow, by what, and how to take them out of Slurm's use."""
+    slow = slow_nodes(nodes)
+    if not slow:
+        judged = sum(any(m.gap[place] is not None for m in nodes.metrics) for place in range(len(nodes.names)))
+        yield f"no slow node among {count(judged, 'node')} judged"
+        return
+    names = [nodes.names[place] for place in slow]
+    yield f"slow: {compress(names)} ({len(slow)} of {len(nodes.names)})"
+    yield (
+        f"to take them out of use, once you have looked: scontrol update NodeName={compress(names)} State=DRAIN "
+        f'Reason="nameplate: {reason(nodes, slow)}"'
+    )
+
+
+def slow_nodes(nodes: Nodes) -> list[int]:
+    """The places of those that any metric names."""
+    return sorted({place for metric in nodes.metrics for place in metric.slow})
+
+
+def reason(nodes: Nodes, slow: Sequence[int]) -> str:
+    """The metric that names most of them, and how far behind they are."""
+    metric = max(nodes.metrics, key=lambda metric: len(metric.slow))
+    behind = [metric.gap[place] or 0.0 for place in slow if place in metric.slow]
+    return f"{metric.title} {share(median(behind))} behind"
+
+
+def _hardware(nodes: Nodes) -> Iterator[Text]:
+    counts = Counter(nodes.classes)
+    yield Text(
+        f"{count(len(nodes.names), 'node')}, {count(len(counts), 'hardware class')}".replace("classs", "classes")
+    )
+    for name, number in counts.most_common():
+        if name:
+            own = [node for node, kind in zip(nodes.names, nodes.classes, strict=True) if kind == name]
+            yield Text(f"  {count(number, 'node')} of {name}: {compress(own)}", style="dim")
+
+
+def _summary(nodes: Nodes) -> Table:
+    table = _table("metric", "median", "slowest", "behind", "on", "slow nodes")
+    for metric in nodes.metrics:
+        order = ranking(metric)
+        if not order:
+            table.add_row(metric.title, "–", "–", "–", "–", "not judged: fewer than 4 alike")
+            continue
+        worst = order[0]
+        values = [value for value in metric.value if value is not None]
+        table.add_row(
+            metric.title, quantity(median(values), metric.unit), quantity(metric.value[worst], metric.unit),
+            share(metric.gap[worst]), nodes.names[worst], str(len(metric.slow) or "none"),
+        )  # fmt: skip
+    return table
+
+
+def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
+    order = ranking(metric)
+    shown = order[: max(MOST_RANKED, 2 * len(metric.slow))][: 5 * MOST_RANKED]
+    table = _table("node", "figure", "behind its class", "robust z", "varies by", "")
+    for place in [*shown, *([order[-1]] if order and order[-1] not in shown else [])]:
+        is_slow = place in metric.slow
+        note = "slow" if is_slow else "fastest" if place == order[-1] else ""
+        cells = [
+            nodes.names[place], _alike(metric, place), share(metric.gap[place]), f"{metric.z[place] or 0:.1f}",
+            share(metric.spread[place]), note,
+        ]  # fmt: skip
+        table.add_row(*cells, style="red" if is_slow else "")
+    return table
+
+
+def _alike(metric: NodeMetric, place: int) -> str:
+    """In the unit of the metric's first figure, so that a column can be compared."""
+    value = metric.value[place]
+    first = next(v for v in metric.value if v is not None)
+    factor, unit = scale(first, metric.unit)
+    return "–" if value is None else f"{digits(value / factor)} {unit}"
+
+
+def ranking(metric: NodeMetric) -> list[int]:
+    """The places of the judged nodes, the farthest behind first."""
+    judged = [(gap, place) for place, gap in enumerate(metric.gap) if gap is not None]
+    return [place for _, place in sorted(judged, key=lambda item: (-item[0], item[1]))]
+
+
+def _map(nodes: Nodes, metric: NodeMetric, width: int) -> Iterator[Text]:
+    length = max(10, (width - 30) // 10 * 10)
+    yield Text(
+        f"{metric.title}, a sign for each node: · less than 3 % behind  ░ 3 %  ▒ 8 %  ▓ 15 %  █ slow", style="dim"
+    )
+    for first in range(0, len(nodes.names), length):
+        places = range(first, min(first + length, len(nodes.names)))
+        row = Text("  ")
+        for place in places:
+            sign = _sign(metric, place)
+            row.append(sign, style="red" if sign == "█" else "")
+        row.append(f"  {nodes.names[first]} …" if len(places) > 1 else f"  {nodes.names[first]}", style="dim")
+        yield row
+
+
+def _sign(metric: NodeMetric, place: int) -> str:
+    gap = metric.gap[place]
+    if place in metric.slow:
+        return "█"
+    if gap is None:
+        return "?"
+    return _SHADES[sum(gap >= step for step in _STEPS)]
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for index, heading in enumerate(headings):
+        table.add_column(Text(heading), justify="left" if index == 0 or not heading else "right")
+    return table

@@ -1,0 +1,81 @@
+"""``nameplate nodes``: the cluster view of runs and of DistributedStream's files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+from nameplate.report.exports import find_export
+from nameplate.report.html import write_html
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+from simulated_cluster import node_name, write_stream_run
+
+MOST_BYTES = 5_000_000
+
+
+def nodes(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nameplate", "nodes", *map(str, words)],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def test_slow_nodes_are_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    write_stream_run(path, 40, slow={6: 0.2, 7: 0.15, 20: 0.1})
+    answer = nodes(path)
+    assert (answer.returncode, answer.stderr) == (1, "")
+    assert "slow: node[00007-00008,00021] (3 of 40)" in answer.stdout
+    assert "scontrol update NodeName=node[00007-00008,00021] State=DRAIN" in " ".join(answer.stdout.split())
+    assert "40 nodes, 1 hardware class" in answer.stdout
+
+
+def test_a_healthy_cluster_is_good(tmp_path: Path) -> None:
+    write_stream_run(tmp_path / "run.jsonl", 40)
+    answer = nodes(tmp_path / "run.jsonl")
+    assert answer.returncode == 0
+    assert "no slow node among 40 nodes judged" in answer.stdout
+
+
+def test_a_file_of_the_original_has_the_same_view_and_a_map(tmp_path: Path) -> None:
+    write_stream_run(tmp_path / "run.jsonl", 230, slow={6: 0.2})
+    path = tmp_path / "memory_results-48x1-1.dat"
+    path.write_text(find_export("xml")(summarise(read_run(tmp_path / "run.jsonl"))), encoding="utf-8")
+    answer = nodes(path, "-o", tmp_path / "map.svg")
+    assert answer.returncode == 1
+    assert f"slow: {node_name(6)} (1 of 230)" in answer.stdout
+    drawn = ElementTree.parse(tmp_path / "map.svg").getroot()
+    assert sum("aria-roledescription" in shape.attrib for shape in drawn.iter()) > 4 * 230
+    assert nodes(path, "-o", tmp_path / "map.png").returncode == 1
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_figure_is_there_for_programs(tmp_path: Path) -> None:
+    write_stream_run(tmp_path / "run.jsonl", 10, slow={6: 0.3})
+    told = json.loads(nodes(tmp_path / "run.jsonl", "--json").stdout)
+    assert told["names"][6] == node_name(6)
+    assert [metric["slow"] for metric in told["metrics"]] == [[6]] * 4
+    assert all(len(metric["value"]) == 10 for metric in told["metrics"])
+
+
+def test_a_report_of_ten_thousand_nodes_stays_small(tmp_path: Path) -> None:
+    write_stream_run(tmp_path / "run.jsonl", 10_007, slow={6: 0.1}, rounds=2)
+    write_html([summarise(read_run(tmp_path / "run.jsonl"))], tmp_path / "x.html")
+    assert (tmp_path / "x.html").stat().st_size <= MOST_BYTES
+
+
+def test_what_has_no_nodes_is_refused_in_a_line(tmp_path: Path) -> None:
+    write_stream_run(tmp_path / "one.jsonl", 1, rounds=1)
+    (tmp_path / "x.dat").write_text("<stream_run/>", encoding="utf-8")
+    for words, code in (("one.jsonl", 2), ("x.dat", 2), ("missing.jsonl", 2)):
+        answer = nodes(tmp_path / words)
+        assert answer.returncode == code
+        assert answer.stderr.startswith("nameplate: ")
+        assert len(answer.stderr.splitlines()) == 1
+    write_stream_run(tmp_path / "run.jsonl", 4, rounds=1)
+    answer = nodes(tmp_path / "run.jsonl", "-o", tmp_path / "map.gif")
+    assert (answer.returncode, "maps are written as .svg or .png" in answer.stderr) == (2, True)
