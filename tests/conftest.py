@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.launch import CORE_VARIABLE
+from nameplate.launch import CORE_VARIABLE, mpi_programs
 from nameplate.launch import core_path as installed_core_path
 
 ROOT = Path(__file__).parent.parent
@@ -31,3 +31,17 @@ def faulty_core() -> Path:
 def use_faulty_core(faulty_core: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This test runs the faulty core."""
     monkeypatch.setitem(os.environ, CORE_VARIABLE, str(faulty_core))
+
+
+@pytest.fixture
+def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open MPI wants to be told twice."""
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+
+
+@pytest.fixture(params=["mpich", "openmpi"])
+def family(request: pytest.FixtureRequest) -> str:
+    """Each MPI in turn; script/bootstrap test installs both."""
+    assert request.param in mpi_programs(), "run script/bootstrap test"
+    return str(request.param)

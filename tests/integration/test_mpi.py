@@ -9,51 +9,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mpi_ranks import LAUNCHERS, OPEN_MPI, ask, command, nameplate
 from nameplate.launch import CORE_VARIABLE, family_of, launch_with, mpi_programs
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 
-# Their ranks take turns on few cores.
-OPEN_MPI = "mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1"
-MPICH = "mpirun.mpich"
-LAUNCHERS = {"openmpi": OPEN_MPI, "mpich": MPICH}
-
-
-@pytest.fixture(autouse=True)
-def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Open MPI wants to be told twice."""
-    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
-    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-
-
-@pytest.fixture(params=sorted(LAUNCHERS))
-def family(request: pytest.FixtureRequest) -> str:
-    """Each MPI in turn; script/bootstrap test installs both."""
-    assert request.param in mpi_programs(), "run script/bootstrap test"
-    return str(request.param)
-
-
-def command(family: str, ranks: int, program: str = "") -> list[str]:
-    return [*LAUNCHERS[family].split(), "-n", str(ranks), str(mpi_programs()[program or family])]
-
-
-def ask(words: list[str], *requests: Mapping[str, Any]) -> list[dict[str, Any]]:
-    text = "".join(json.dumps({"id": str(i), "warmup_s": 0.0, **r}) + "\n" for i, r in enumerate(requests))
-    answer = subprocess.run(words, input=text, capture_output=True, text=True, timeout=120, check=False)
-    assert answer.returncode == 0, answer.stderr
-    return [json.loads(line) for line in answer.stdout.splitlines()]
-
-
-def nameplate(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nameplate", *words], capture_output=True, text=True, timeout=120, check=False
-    )
+pytestmark = pytest.mark.usefixtures("as_root")
 
 
 def cell(**params: Any) -> dict[str, Any]:
