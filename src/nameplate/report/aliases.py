@@ -29,10 +29,13 @@ def name_of(report: Report) -> str:
 
 
 def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
+    # One expression for all: a job has thousands of hosts. The longest first, since one may begin as another.
+    hosts = "|".join(re.escape(host) for host in sorted(aliases, key=len, reverse=True) if host)
+    named = re.compile(rf"(?<![\w.-])(?:{hosts})(?![\w-])") if hosts else None
+
     def hide(text: str) -> str:
-        for host, alias in aliases.items():
-            if host:
-                text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", alias, text)
+        if named:
+            text = named.sub(lambda match: aliases[match[0]], text)
         return _ADDRESS.sub("(address)", text)
 
     def hide_in(result: Result) -> Result:
