@@ -61,7 +61,7 @@ class MpiJob final : public Job {
   }
 
   void follow(const Machine& machine) override {
-    if (ranks_.is_first_on_node()) send_text(hardware_of(machine), 0);
+    if (ranks_.place_on_node() == 0) send_text(hardware_of(machine), 0);
     follow_leader(machine);
   }
 

@@ -119,7 +119,7 @@ void measure_per_node(const json& request, const Machine& machine, RecordSink& s
 }
 
 void follow_per_node(const Machine& machine) {
-  if (!Ranks::get().is_first_on_node()) return;
+  if (Ranks::get().place_on_node() != 0) return;
   for (std::string text = receive_text(0); !text.empty(); text = receive_text(0)) {
     send_text(measure_here(json::parse(text), machine).dump(-1, ' ', false, json::error_handler_t::replace), 0);
   }

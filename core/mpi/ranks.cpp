@@ -69,11 +69,9 @@ void Ranks::find_nodes() {
                     "name space differ",
                     others));
   }
-  int place = 0;
-  MPI_Comm_rank(node, &place);
-  is_first_on_node_ = place == 0;
+  MPI_Comm_rank(node, &place_on_node_);
   MPI_Comm leaders = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, place == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders);
+  MPI_Comm_split(MPI_COMM_WORLD, place_on_node_ == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders);
   int index = 0;
   if (leaders != MPI_COMM_NULL) {
     MPI_Comm_rank(leaders, &index);

@@ -42,7 +42,8 @@ class Ranks {
   int size() const { return size_; }
   bool leads() const { return rank_ == 0; }
   int ranks_on_node() const { return ranks_on_node_; }
-  bool is_first_on_node() const { return is_first_on_node_; }
+  // Among those of its node, counted from 0.
+  int place_on_node() const { return place_on_node_; }
   // Of the leading rank only; no other one needs to know the whole job.
   const std::vector<NodeRecord>& nodes() const { return nodes_; }
   // The index in `nodes` of a rank's node; of the leading rank only.
@@ -57,7 +58,7 @@ class Ranks {
   int rank_ = 0;
   int size_ = 1;
   int ranks_on_node_ = 1;
-  bool is_first_on_node_ = true;
+  int place_on_node_ = 0;
   std::vector<NodeRecord> nodes_;
   std::vector<int> node_of_;
 };

@@ -16,46 +16,61 @@ constexpr int kTag = 1;
 constexpr std::chrono::microseconds kShortestSleep{20};
 constexpr std::chrono::microseconds kLongestSleep{1000};
 
-// A binomial tree: a rank's parent is the rank without its lowest bit.
-int parent_of(unsigned rank) { return static_cast<int>(rank & (rank - 1)); }
+// A rank's neighbours in a binomial tree: its parent is the rank without its lowest bit.
+struct Neighbours {
+  bool has_parent = false;
+  int parent = 0;
+  std::vector<int> children;  // the one with the most below it last
+};
 
-std::vector<int> children_of(unsigned rank, unsigned size) {
-  std::vector<int> children;
+Neighbours neighbours_in(MPI_Comm among) {
+  int own = 0;
+  int ranks = 0;
+  MPI_Comm_rank(among, &own);
+  MPI_Comm_size(among, &ranks);
+  const auto rank = static_cast<unsigned>(own);
+  const auto size = static_cast<unsigned>(ranks);
+  Neighbours found{.has_parent = rank != 0, .parent = static_cast<int>(rank & (rank - 1))};
   const unsigned beyond = rank == 0 ? std::bit_ceil(size) : rank & -rank;
   for (unsigned step = 1; step < beyond && rank + step < size; step *= 2) {
-    children.push_back(static_cast<int>(rank + step));
+    found.children.push_back(static_cast<int>(rank + step));
   }
-  return children;
+  return found;
 }
 
-void send(const void* bytes, std::size_t size, int to) {
-  MPI_Send(bytes, static_cast<int>(size), MPI_BYTE, to, kTag, MPI_COMM_WORLD);
+void send(const void* bytes, std::size_t size, int to, MPI_Comm among) {
+  MPI_Send(bytes, static_cast<int>(size), MPI_BYTE, to, kTag, among);
 }
 
 }  // namespace
 
-void broadcast_asleep(void* bytes, std::size_t size) {
-  const auto rank = static_cast<unsigned>(Ranks::get().rank());
-  if (rank != 0) receive_asleep(bytes, size, parent_of(rank), kTag);
-  std::vector<int> children = children_of(rank, static_cast<unsigned>(Ranks::get().size()));
+void broadcast_asleep(void* bytes, std::size_t size, MPI_Comm among) {
+  Neighbours tree = neighbours_in(among);
+  if (tree.has_parent) receive_asleep(bytes, size, tree.parent, kTag, among);
   // The one with the most below it first.
-  std::ranges::reverse(children);
-  for (const int child : children) send(bytes, size, child);
+  std::ranges::reverse(tree.children);
+  for (const int child : tree.children) send(bytes, size, child, among);
 }
 
-void reduce_asleep(void* bytes, std::size_t size, const std::function<void(const void* other)>& merge) {
-  const auto rank = static_cast<unsigned>(Ranks::get().rank());
+void reduce_asleep(void* bytes, std::size_t size, const std::function<void(const void* other)>& merge, MPI_Comm among) {
+  const Neighbours tree = neighbours_in(among);
   std::vector<std::byte> other(size);
-  for (const int child : children_of(rank, static_cast<unsigned>(Ranks::get().size()))) {
-    receive_asleep(other.data(), size, child, kTag);
+  for (const int child : tree.children) {
+    receive_asleep(other.data(), size, child, kTag, among);
     merge(other.data());
   }
-  if (rank != 0) send(bytes, size, parent_of(rank));
+  if (tree.has_parent) send(bytes, size, tree.parent, among);
 }
 
-void receive_asleep(void* bytes, std::size_t size, int from, int tag) {
+void barrier_asleep(MPI_Comm among) {
+  reduce_asleep(
+      nullptr, 0, [](const void*) {}, among);
+  broadcast_asleep(nullptr, 0, among);
+}
+
+void receive_asleep(void* bytes, std::size_t size, int from, int tag, MPI_Comm among) {
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, from, tag, MPI_COMM_WORLD, &request);
+  MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, from, tag, among, &request);
   std::chrono::microseconds sleep = kShortestSleep;
   for (int is_done = 0;;) {
     MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);

@@ -11,16 +11,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
 #include <vector>
 
 #include "cluster/pairing.h"
-#include "kernels/operands.h"
-#include "machine/buffer.h"
 #include "measure/clock.h"
 #include "mpi/distributed.h"
+#include "mpi/message.h"
 #include "mpi/tree.h"
 #include "probe/error.h"
 
@@ -30,7 +27,6 @@ namespace {
 
 constexpr double kMostPairs = 1e6;
 constexpr double kLargestMessage = 0x1p30;
-constexpr int kMessage = 0;
 constexpr int kReport = 2;
 
 // What the rank that begins a pair's exchanges tells of a batch.
@@ -55,8 +51,6 @@ class MpiPingpong final : public DistributedProbe {
 
  private:
   PairTime exchange(std::uint64_t repetitions);
-  void begin(std::uint64_t repetitions) const;
-  void answer(std::uint64_t repetitions) const;
   void report(const PairTime& own);
   Work work_of(std::uint64_t repetitions, Ticks start);
   std::string label() const;
@@ -64,9 +58,7 @@ class MpiPingpong final : public DistributedProbe {
   Pairing pairing_;
   std::optional<PairRole> role_;
   int size_bytes_ = 0;
-  Buffer sent_;
-  Buffer received_;
-  std::uint64_t batch_ = 0;
+  Message message_;
   bool is_content_right_ = true;
   MPI_Comm active_ = MPI_COMM_NULL;  // all that exchange messages
   std::vector<PairTime> times_;      // of the leading rank, in the order of the pairs
@@ -86,14 +78,7 @@ Prepared MpiPingpong::setup(const Parameters& parameters, const Machine& /*machi
   }
   size_bytes_ = static_cast<int>(parameters.count("size"));
   role_ = role_of(pairing_, ranks.rank());
-  if (role_) {
-    const auto bytes = static_cast<std::size_t>(std::max(size_bytes_, 1));
-    sent_ = Buffer(bytes, Pages::small);
-    received_ = Buffer(bytes, Pages::small);
-    std::uint64_t number = 0;
-    std::ranges::generate(sent_.as<std::uint8_t>(), [&] { return static_cast<std::uint8_t>(finalised(++number)); });
-    received_.touch(0, bytes);
-  }
+  if (role_) message_ = Message(size_bytes_);
   Prepared prepared{.resolved = parameters};
   if (!ranks.leads()) return prepared;
   int between_nodes = 0;
@@ -124,7 +109,6 @@ void MpiPingpong::connect() {
 }
 
 Work MpiPingpong::run(std::uint64_t repetitions) {
-  ++batch_;
   PairTime own;
   const Ticks start = Clock::now();
   if (role_) own = exchange(repetitions);
@@ -134,38 +118,21 @@ Work MpiPingpong::run(std::uint64_t repetitions) {
 }
 
 PairTime MpiPingpong::exchange(std::uint64_t repetitions) {
-  const std::span<std::uint8_t> message = sent_.as<std::uint8_t>();
-  // Another message each time, so that an old answer is no answer.
-  std::memcpy(message.data(), &batch_, std::min(message.size(), sizeof batch_));
+  const int partner = role_->partner;
+  message_.renew();
   MPI_Barrier(active_);
   const Ticks together = Clock::now();
   if (!role_->is_first) {
-    answer(1);
-    answer(repetitions);
+    message_.answer(1 + repetitions, partner, MPI_COMM_WORLD);
     return {};
   }
-  begin(1);
+  message_.exchange(1, partner, MPI_COMM_WORLD);
   const Ticks start = Clock::now();
-  begin(repetitions);
+  message_.exchange(repetitions, partner, MPI_COMM_WORLD);
   const Ticks finish = Clock::now();
-  const auto bytes = static_cast<std::size_t>(size_bytes_);
-  if (std::memcmp(sent_.data(), received_.data(), bytes) != 0) is_content_right_ = false;
+  if (!message_.is_back_unchanged()) is_content_right_ = false;
   const Clock& clock = Clock::get();
   return {.start_s = clock.seconds(start - together), .elapsed_s = clock.seconds(finish - start)};
-}
-
-void MpiPingpong::begin(std::uint64_t repetitions) const {
-  for (std::uint64_t i = 0; i < repetitions; ++i) {
-    MPI_Send(sent_.data(), size_bytes_, MPI_BYTE, role_->partner, kMessage, MPI_COMM_WORLD);
-    MPI_Recv(received_.data(), size_bytes_, MPI_BYTE, role_->partner, kMessage, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  }
-}
-
-void MpiPingpong::answer(std::uint64_t repetitions) const {
-  for (std::uint64_t i = 0; i < repetitions; ++i) {
-    MPI_Recv(received_.data(), size_bytes_, MPI_BYTE, role_->partner, kMessage, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Send(received_.data(), size_bytes_, MPI_BYTE, role_->partner, kMessage, MPI_COMM_WORLD);
-  }
 }
 
 void MpiPingpong::report(const PairTime& own) {
