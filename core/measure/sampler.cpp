@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "measure/clock.h"
@@ -35,6 +36,7 @@ struct Total {
   std::uint64_t ops = 0;
   std::vector<Worker> workers;
   std::vector<NodeTimes> nodes;
+  std::vector<double> pairs;  // seconds of a message, times the repetitions
   std::vector<double> counters;
   std::optional<Histogram> histogram;
 
@@ -51,6 +53,8 @@ void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
   const auto begin = std::ranges::min(work.workers, {}, &Worker::start).start;
   start = first ? begin : std::min(start, begin);
   finish = std::max(finish, std::ranges::max(work.workers, {}, &Worker::finish).finish);
+  pairs.resize(work.pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] += work.pairs[i] * static_cast<double>(times);
   if (first) {
     counters.assign(work.counters.begin(), work.counters.end());
     workers.assign(work.workers.begin(), work.workers.end());
@@ -95,6 +99,16 @@ nlohmann::json nodes_json(const std::vector<NodeTimes>& nodes) {
                       {"longest", to_json(node.longest_s)},
                       {"rank", to_json(node.rank_s)},
                       {"start_skew_s", node.start_skew_s}});
+  }
+  return result;
+}
+
+// To five digits, more than a time is worth: all pairs of a thousand nodes take half the room then.
+nlohmann::json pairs_json(const Total& total) {
+  nlohmann::json result = nlohmann::json::array();
+  for (const double sum : total.pairs) {
+    const double mean = sum / static_cast<double>(total.repetitions);
+    result.push_back(std::strtod(fmt::format("{:.4e}", mean).c_str(), nullptr));
   }
   return result;
 }
@@ -185,9 +199,10 @@ void Experiment::measure(const RegisteredProbe& registered) {
 // each needs a preparation, which takes longer.
 void Experiment::calibrate() {
   stage_ = Stage::run;
+  const auto batches = static_cast<double>(prepared_.batches);
   const double timeable_s =
-      std::max(std::min(request_.sample_s, kShortSample_s), kClockSteps * Clock::get().info().resolution_s);
-  const double wanted_s = std::max(request_.sample_s, timeable_s);
+      batches * std::max(std::min(request_.sample_s, kShortSample_s), kClockSteps * Clock::get().info().resolution_s);
+  const double wanted_s = std::max(batches * request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
   const std::uint64_t most = prepared_.most_repetitions.value_or(kMostRepetitions);
@@ -279,6 +294,7 @@ void Experiment::keep(const Total& total, const Disturbance& happened, double bu
     record["counters"][info_->counters[i].name] = total.counters[i];
   if (info_->reports_workers) record["workers"] = workers_json(total);
   if (!total.nodes.empty()) record["nodes"] = nodes_json(total.nodes);
+  if (!total.pairs.empty()) record["pairs"] = pairs_json(total);
   if (total.histogram) record["histogram"] = total.histogram->to_json();
   pending_.push_back(std::move(record));
 }

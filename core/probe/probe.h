@@ -54,6 +54,8 @@ struct Prepared {
   std::optional<std::uint64_t> repetitions = {};  // of every sample, where they are given and not calibrated
   // A sample must not have more, because `prepare` makes ready for no more; such an experiment cannot be a series.
   std::optional<std::uint64_t> most_repetitions = {};
+  // Timed one after the other in each call of `run`: each is to last as long as another probe's sample.
+  std::uint64_t batches = 1;
   // The probe's own threads elsewhere take turns with its workers: it is oversubscribed, whatever `threads` says.
   bool shares_cpus = false;
   std::map<std::string, std::string> labels = {};  // what is known in words: {"filesystem", "ext4"}
@@ -68,6 +70,9 @@ struct Work {
   std::span<const double> counters = {};  // in the order of ProbeInfo::counters
   const Histogram* histogram = nullptr;   // of single operations, where latencies are wanted
   std::span<const NodeTimes> nodes = {};  // of a cluster's nodes, in the order of the workers
+  // Between all pairs of nodes or ranks: one-way seconds of a message, in the order of pair_index
+  // (cluster/tournament.h).
+  std::span<const double> pairs = {};
 };
 
 class Probe {

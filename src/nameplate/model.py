@@ -93,6 +93,8 @@ class Sample(Record, frozen=True, kw_only=True):
     """One timed call of a probe: from the first worker's start to the last one's finish.
 
     With a ``node``, a place in the job's list, it is the sum of all samples that this node took in a round.
+    ``pairs`` are one-way seconds of a message between all pairs of nodes or ranks, as ``probes/_pair_matrix.py`` reads
+    them.
     """
 
     id: str
@@ -106,6 +108,7 @@ class Sample(Record, frozen=True, kw_only=True):
     workers: list[Worker] | msgspec.UnsetType = msgspec.UNSET
     nodes: list[NodeTimes] | msgspec.UnsetType = msgspec.UNSET
     node: int | msgspec.UnsetType = msgspec.UNSET
+    pairs: list[float] | msgspec.UnsetType = msgspec.UNSET
     histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -274,6 +277,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     bytes came from. ``distribution`` stands with a cell's first metric, where its single operations were timed: times
     in seconds, ascending, each with the share of the operations of all rounds that took no longer.
     ``node_times`` stand there too, where a job's nodes were measured at once: each node's over all rounds.
+    in seconds, ascending, each with the share of the operations of all rounds that took no longer. So does ``pairs``,
+    where messages went between all pairs of nodes or ranks: the median over the rounds of each pair's one-way seconds.
     """
 
     id: str
@@ -318,6 +323,7 @@ class Nodes(msgspec.Struct, frozen=True):
     names: list[str]
     classes: list[str]
     metrics: list[NodeMetric]
+    pairs: list[float] = []
 
 
 class Quantity(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ struct Script {
   Ending setup_ends = Ending::ok;
   Ending verify_ends = Ending::ok;
   std::optional<std::uint64_t> most_repetitions;
+  std::uint64_t batches = 1;
   int prepared = 0;
   int runs = 0;
   int torn_down = 0;
@@ -35,8 +36,11 @@ class Scripted final : public Probe {
  public:
   Prepared setup(const Parameters& parameters, const Machine&) override {
     end_as(g_script.setup_ends);
-    return {
-        .resolved = parameters, .facts = {42}, .most_repetitions = g_script.most_repetitions, .labels = {{"a", "b"}}};
+    return {.resolved = parameters,
+            .facts = {42},
+            .most_repetitions = g_script.most_repetitions,
+            .batches = g_script.batches,
+            .labels = {{"a", "b"}}};
   }
   void prepare() override { ++g_script.prepared; }
   Work run(std::uint64_t repetitions) override {
@@ -44,7 +48,9 @@ class Scripted final : public Probe {
     worker_.start = Clock::now();
     worker_.finish = worker_.start + Clock::get().ticks(static_cast<double>(repetitions * g_script.step_ns) * 1e-9);
     counters_ = {static_cast<double>(repetitions), static_cast<double>(repetitions)};
-    return {.ops = repetitions, .workers = {&worker_, 1}, .counters = counters_, .histogram = &histogram_};
+    pairs_ = {1.23456789e-6, g_script.runs % 2 == 0 ? 1e-6 : 3e-6};
+    return {
+        .ops = repetitions, .workers = {&worker_, 1}, .counters = counters_, .histogram = &histogram_, .pairs = pairs_};
   }
   void verify() override { end_as(g_script.verify_ends); }
   void teardown() override { ++g_script.torn_down; }
@@ -52,6 +58,7 @@ class Scripted final : public Probe {
  private:
   Worker worker_;
   std::array<double, 2> counters_{};
+  std::array<double, 2> pairs_{};
   Histogram histogram_;
 };
 
@@ -140,6 +147,15 @@ TEST_F(SamplerTest, ScalesALongSampleFromAShortCalibration) {
   EXPECT_LT(records[0]["elapsed_s"], 5.1);
 }
 
+TEST_F(SamplerTest, EachBatchOfACallIsAsLongAsASample) {
+  g_script.batches = 7;
+  const auto records = run(request());
+  EXPECT_GE(records[0]["elapsed_s"], 7 * 0.01);
+  EXPECT_LT(records[0]["elapsed_s"], 7 * 0.03);
+}
+
+TEST_F(SamplerTest, PairsHaveFiveDigits) { EXPECT_EQ(run(request())[0]["pairs"][0], 1.2346e-6); }
+
 TEST_F(SamplerTest, KeepsFixedRepetitions) {
   Request asked = request();
   asked.repetitions = 7;
@@ -164,6 +180,7 @@ TEST_F(SamplerTest, ASeriesHasNoGapAndAddsUp) {
     end_s = records[i]["start_s"].get<double>() + records[i]["elapsed_s"].get<double>();
     EXPECT_EQ(records[i]["counters"]["summed"], records[i]["repetitions"]);
     EXPECT_LT(records[i]["counters"]["last"], records[i]["repetitions"]);
+    EXPECT_NEAR(records[i]["pairs"][1], 2e-6, 0.9e-6) << "of several calls the mean";
   }
   EXPECT_NEAR(end_s - records[0]["start_s"].get<double>(), 0.6, 0.06);
 }
