@@ -11,6 +11,7 @@ from nameplate.model import Experiment, Histogram, Nodes, Outcome, Rated, Report
 from nameplate.probes import Cell, Metric, Probe, load_probes
 from nameplate.probes._job import nodes_of
 from nameplate.probes._node_times import times_of_nodes
+from nameplate.probes._pair_matrix import middles, pair_times
 from nameplate.rated import overriding
 from nameplate.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 from nameplate.store import Measurement, RunFile
@@ -112,7 +113,12 @@ def _results(
     samples = [sample for measurement in with_samples for sample in measurement.samples]
     evidence = probe.evidence(cell, samples)
     first, *others = [msgspec.structs.replace(result, evidence=evidence) for result in results]
-    first = msgspec.structs.replace(first, distribution=_distribution(samples), node_times=times_of_nodes(samples))
+    first = msgspec.structs.replace(
+        first,
+        distribution=_distribution(samples),
+        node_times=times_of_nodes(samples),
+        pairs=middles([pair_times(measurement.samples) for measurement in with_samples]),
+    )
     return [first, *others]
 
 

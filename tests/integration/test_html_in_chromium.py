@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from nameplate.report.html import write_html
-from report_samples import failed, memory_report, report, result, scaling_results, series
+from report_samples import failed, memory_report, report, result, scaling_results, series, with_summary
 
 CHROMIUM = Path("/usr/bin/chromium")
 DEADLINE_S = 60
@@ -250,6 +252,24 @@ class TestMemory:
         assert "4KiB\t1\t0.98\t1.02" in rows
         assert "8B\t1\t300.0 MB/s\t294.0 to 306.0 MB/s\ta CPU for each" in rows
         assert memory_seen.complaints() == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_slow_node_is_a_strong_row_and_column_of_a_matrix(browser: Browser, tmp_path: Path, width: int) -> None:
+    nodes, slow = 12, 7
+    made = with_summary(result({"between": "nodes", "size": 8}, 1e-5, probe="mpi_pairs"), metric="latency", unit="s")
+    times = [4e-5 if slow in pair else 1e-5 for pair in combinations(range(nodes), 2)]
+    named = report([msgspec.structs.replace(made, pairs=times)])
+    job = {"nodes": [f"n{i}" for i in range(nodes)], "ranks": nodes, "library": "MPI", "placement": []}
+    write_html([msgspec.structs.replace(named, machine={**named.machine, "job": job})], tmp_path / "pairs.html")
+    browser.open(tmp_path / "pairs.html", width)
+    cells = "[...document.querySelectorAll('.matrices .mark-rect.role-mark path')]"
+    shades = browser.value(f"{cells}.map(cell => Number(cell.getAttribute('opacity')))")
+    assert sorted({round(shade, 2) for shade in shades}) == [0.05, 0.5]
+    assert sum(shade > 0.4 for shade in shades) == 2 * (nodes - 1)
+    assert len(shades) == nodes * (nodes - 1)
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    assert browser.complaints() == []
 
 
 def test_folded_charts_are_drawn_when_they_are_unfolded(browser: Browser, tmp_path: Path) -> None:

@@ -22,3 +22,23 @@ def node_names(machine: Mapping[str, Any]) -> list[str]:
     """Each rank's node; none without a job."""
     nodes = nodes_of(machine)
     return [nodes[node] for node, ranks in machine["job"]["placement"] for _ in range(ranks)] if nodes else []
+
+
+def placement_remark(pairs: int, between_nodes: int) -> str:
+    """Whether messages went between nodes, or within one."""
+    if between_nodes == 0:
+        return "within one node"
+    return "between nodes" if between_nodes == pairs else f"{between_nodes} of {pairs} pairs between nodes"
+
+
+def party_names(machine: Mapping[str, Any], between: str, parties: int) -> list[str]:
+    """The nodes of a job, or its ranks as ``3 (node17)``; nodes of the same name are told apart by their number.
+
+    Numbers alone, where the job is not known or has not so many.
+    """
+    nodes = nodes_of(machine)
+    if between == "ranks":
+        names = [f"{rank} ({node})" for rank, node in enumerate(node_names(machine))]
+    else:
+        names = [f"{node} [{index}]" if nodes.count(node) > 1 else node for index, node in enumerate(nodes)]
+    return names if len(names) == parties else [str(index) for index in range(parties)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from nameplate.model import Experiment, Rated, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes._job import placement_remark
 from nameplate.probes._message_cost import cost_results, cost_tables
 from nameplate.probes._pairs_at_once import pair_evidence, pair_tables, saturation_results
 
@@ -36,10 +37,7 @@ def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
 
 
 def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
-    pairs, between = int(cell.params["pairs"]), int(cell.facts["pairs_between_nodes"])
-    if between == 0:
-        return ["within one node"]
-    return ["between nodes"] if between == pairs else [f"{between} of {pairs} pairs between nodes"]
+    return [placement_remark(int(cell.params["pairs"]), int(cell.facts["pairs_between_nodes"]))]
 
 
 def _refine(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:

@@ -17,6 +17,7 @@ from nameplate.report.format import count, parameters
 from nameplate.report.grids import Grid, grids, holds
 from nameplate.report.heatmap import heat_map
 from nameplate.report.over_time import over_time
+from nameplate.report.pair_map import pair_maps
 from nameplate.report.rows import Row, Source, make_row, sources
 from nameplate.report.scaling import thread_scaling
 from nameplate.report.tables import OwnTable, own_table
@@ -48,6 +49,7 @@ class Card:
     curves: list[Figure]
     along: list[Figure]
     heat_maps: list[Figure]
+    pair_maps: list[Figure]
     scaling: list[Figure]
     over_time: list[Figure]
     no_series: str
@@ -83,6 +85,7 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
         curves=placed(curves(lines, level_ends(report.results)), charts),
         along=placed([*along(cells, known.along if known else ()), *percentiles(results), *ecdf(first)], charts),
         heat_maps=placed([heat_map(grid) for grid in maps], charts),
+        pair_maps=placed(pair_maps(first, report.machine), charts),
         scaling=placed(thread_scaling(by_threads, _allowed_cores(report)), charts),
         over_time=placed([] if is_large else _series_charts(first, common, points), charts),
         no_series=_no_series(len(first)) if is_large else "",

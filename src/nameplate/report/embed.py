@@ -23,7 +23,7 @@ def packed(content: bytes) -> str:
 
 
 def embedded(reports: Sequence[Report], has_samples: bool) -> str:
-    """The runs as ``read_embedded`` reads them, with or without their single samples."""
+    """The runs as ``read_embedded`` reads them, with or without their single samples and pairs."""
     kept = reports if has_samples else [_without_samples(report) for report in reports]
     return packed(msgspec.json.encode(kept))
 
@@ -44,6 +44,7 @@ def read_embedded(path: Path) -> list[Report]:
 
 def _without_samples(report: Report) -> Report:
     results = [
-        msgspec.structs.replace(result, series=Series([], [], [], []), node_times=[]) for result in report.results
+        msgspec.structs.replace(result, series=Series([], [], [], []), node_times=[], pairs=[])
+        for result in report.results
     ]
     return msgspec.structs.replace(report, results=results)

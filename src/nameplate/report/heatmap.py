@@ -14,11 +14,11 @@ from nameplate.report.grids import Grid
 from nameplate.report.repeat import sweep_command
 
 # A span of values beyond which shades in even steps would leave all small ones without colour.
-_LONG_SPAN = 8.0
+LONG_SPAN = 8.0
 # So faint and so strong that the figure in the cell can be read on it, by day and by night.
-_SHADES = [0.05, 0.5]
+SHADES = [0.05, 0.5]
 # A cell's in pixels: that of its figure.
-_WIDTH, _HEIGHT = 68, 30
+WIDTH, HEIGHT = 68, 30
 
 
 def heat_map(grid: Grid) -> Chart:
@@ -55,7 +55,7 @@ def _point(grid: Grid, place: tuple[Value, Value], result: Result) -> Point:
 
 def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
     values = [float(point["value"]) for point in points if "value" in point]
-    is_long = min(values) > 0 and max(values) / min(values) > _LONG_SPAN
+    is_long = min(values) > 0 and max(values) / min(values) > LONG_SPAN
     rows = [_head(grid.rows, v) for v in sorted({row for row, _ in grid.cells}, key=float)]
     columns = [_head(grid.columns, v) for v in sorted({column for _, column in grid.cells}, key=float)]
     x_axis = alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False, labelOverlap=False)
@@ -66,7 +66,7 @@ def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
         tooltip=[alt.Tooltip("row:N", title=grid.rows), alt.Tooltip("column:N", title=grid.columns),
                  alt.Tooltip("figure:N", title=grid.results[0].summary.metric), "interval:N", "state:N"],
     )  # fmt: skip
-    shade = alt.Scale(type="log" if is_long else "linear", domain=[min(values), max(values)], range=_SHADES)
+    shade = alt.Scale(type="log" if is_long else "linear", domain=[min(values), max(values)], range=SHADES)
     layers = [
         base.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.value)")
         .encode(opacity=alt.Opacity("value:Q", scale=shade, legend=None)),
@@ -74,4 +74,4 @@ def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
         .transform_filter("datum.state == 'oversubscribed'"),
         base.mark_text(fontSize=10, color="var(--ink)").encode(text="figure:N"),
     ]  # fmt: skip
-    return definition(alt.layer(*layers), alt.Step(_HEIGHT), alt.Step(_WIDTH))
+    return definition(alt.layer(*layers), alt.Step(HEIGHT), alt.Step(WIDTH))

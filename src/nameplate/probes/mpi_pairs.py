@@ -1,0 +1,96 @@
+"""A message between every two nodes of an MPI job, or every two ranks: the slow node, the slow link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nameplate.model import Experiment, Rated, Sample, Table
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe
+from nameplate.probes._job import placement_remark
+from nameplate.probes._pair_matrix import is_bulk, pair_times
+from nameplate.probes._pair_tables import pair_matrix_tables
+from nameplate.stats import median, percentile
+
+# More than a tournament of 1,024 nodes takes, of which there are some before the first sample.
+LONGEST_CALIBRATION_S = 600.0
+
+
+@dataclass(frozen=True)
+class OfMedianPair(Metric):
+    """``figure`` of the pair in the middle, from the one-way seconds of its message."""
+
+    figure: Callable[[Cell, float], float]
+
+    def value(self, cell: Cell, sample: Sample) -> float:
+        """Of one sample."""
+        return self.sustained(cell, [sample])
+
+    def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
+        """Of each pair's median over the samples."""
+        return self.figure(cell, median(pair_times(samples)))
+
+    def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
+        """Whether the samples have pairs, all of the same parties."""
+        return self.when(cell) and bool(pair_times(samples))
+
+
+def _seconds(_: Cell, seconds: float) -> float:
+    return seconds
+
+
+def _bytes_per_second(cell: Cell, seconds: float) -> float:
+    return int(cell.params["size"]) / seconds
+
+
+def _is_bulk(cell: Cell) -> bool:
+    return is_bulk(cell.params)
+
+
+def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
+    if metric.name == "latency":
+        return Rated(None, "no nameplate states the time of a message", can_be_given=False)
+    return Rated(None, "MPI does not say which link its messages take: give it with --rated mpi_pairs=1Gbit/s")
+
+
+def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
+    parties = int(cell.facts["parties"])
+    return [placement_remark(parties * (parties - 1) // 2, int(cell.facts["pairs_between_nodes"]))]
+
+
+def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
+    """What 95 % of the pairs do not exceed, and the slowest pair: one-way seconds of a message."""
+    times = pair_times(samples)
+    return {"pair_p95_s": percentile(times, 0.95), "pair_worst_s": max(times)}
+
+
+def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+    return [table for result in by_probe["mpi_pairs"] if result.pairs for table in pair_matrix_tables(result, machine)]
+
+
+def _network_use(cells: Sequence[Experiment], rounds: int) -> str:
+    return f"{rounds * len(cells)} tournaments or more of messages between all pairs"
+
+
+PROBE = Probe(
+    name="mpi_pairs",
+    title="MPI messages between all pairs",
+    metrics=(
+        OfMedianPair("latency", "s", "lower", _seconds),
+        OfMedianPair("bandwidth", "B/s", "higher", _bytes_per_second, when=_is_bulk),
+    ),
+    rated=_rated,
+    full=(
+        Cells({"size": "8,1MiB"}, slice_s=0.02),
+    ),
+    sweep=(
+        Cells({"size": "8,1MiB"}, slice_s=0.02),
+    ),
+    overhead_s=0.5,
+    longest_setup_s=lambda _: LONGEST_CALIBRATION_S,
+    remarks=_remarks,
+    evidence=_evidence,
+    network_use=_network_use,
+    tables=_tables,
+)  # fmt: skip
