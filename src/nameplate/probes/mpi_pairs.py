@@ -9,7 +9,7 @@ from typing import Any
 from nameplate.model import Experiment, Rated, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe
 from nameplate.probes._job import placement_remark
-from nameplate.probes._pair_matrix import is_bulk, pair_times
+from nameplate.probes._pair_matrix import is_bulk, pair_times, party_medians
 from nameplate.probes._pair_tables import pair_matrix_tables
 from nameplate.stats import median, percentile
 
@@ -73,6 +73,15 @@ def _network_use(cells: Sequence[Experiment], rounds: int) -> str:
     return f"{rounds * len(cells)} tournaments or more of messages between all pairs"
 
 
+def _by_node(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> dict[int, float]:
+    """Each node's median over its partners."""
+    times = pair_times(samples)
+    if cell.params.get("between") != "nodes" or not times or not metric.when(cell):
+        return {}
+    figure = _bytes_per_second if metric.name == "bandwidth" else _seconds
+    return {place: figure(cell, time) for place, time in enumerate(party_medians(times))}
+
+
 PROBE = Probe(
     name="mpi_pairs",
     title="MPI messages between all pairs",
@@ -93,4 +102,5 @@ PROBE = Probe(
     evidence=_evidence,
     network_use=_network_use,
     tables=_tables,
+    by_node=_by_node,
 )  # fmt: skip
