@@ -13,6 +13,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace nameplate {
 
@@ -29,8 +30,6 @@ std::uintptr_t address_of(const std::byte* memory) {
 
 }  // namespace
 
-void Unmap::operator()(std::byte* memory) const { munmap(memory, size_bytes); }
-
 Buffer::Buffer(std::size_t size_bytes, Pages pages) : size_bytes_(size_bytes) {
   const std::size_t unit = pages == Pages::huge ? kHugePage : kSmallPage;
   const std::size_t wanted = rounded_up(size_bytes, unit);
@@ -44,9 +43,13 @@ Buffer::Buffer(std::size_t size_bytes, Pages pages) : size_bytes_(size_bytes) {
   const std::size_t before = rounded_up(address_of(memory), unit) - address_of(memory);
   if (before > 0) munmap(memory, before);
   if (mapped - before > wanted) munmap(memory + before + wanted, mapped - before - wanted);
-  memory_ = {memory + before, Unmap{wanted}};
+  mapped_bytes_ = wanted;
+  memory_ = {memory + before, [wanted](std::byte* mine) { munmap(mine, wanted); }};
   madvise(memory_.get(), wanted, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
+
+Buffer::Buffer(std::byte* memory, std::size_t size_bytes, Release release)
+    : memory_(memory, std::move(release)), size_bytes_(size_bytes), mapped_bytes_(size_bytes) {}
 
 void Buffer::touch(std::size_t begin, std::size_t end) const {
   for (std::size_t at = begin; at < end; at += kSmallPage) {
@@ -59,8 +62,8 @@ void Buffer::bind_to_node(unsigned node) const {
   std::array<unsigned long, 16> nodes{};
   const bool fits = node < nodes.size() * kBits;
   if (fits) nodes.at(node / kBits) = 1UL << (node % kBits);
-  const std::size_t bytes = memory_.get_deleter().size_bytes;
-  if (!fits || syscall(SYS_mbind, memory_.get(), bytes, MPOL_BIND, nodes.data(), nodes.size() * kBits, 0) != 0) {
+  if (!fits ||
+      syscall(SYS_mbind, memory_.get(), mapped_bytes_, MPOL_BIND, nodes.data(), nodes.size() * kBits, 0) != 0) {
     throw std::runtime_error(fmt::format("cannot take memory from NUMA node {}: {}", node, std::strerror(errno)));
   }
 }

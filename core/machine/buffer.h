@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -10,17 +11,15 @@ namespace nameplate {
 
 enum class Pages { small, huge };
 
-// Gives mapped memory back.
-struct Unmap {
-  std::size_t size_bytes = 0;
-  void operator()(std::byte* memory) const;
-};
-
 class Buffer {
  public:
+  using Release = std::function<void(std::byte* memory)>;
+
   Buffer() = default;
   // Maps `size_bytes` without touching them. Throws ProbeError(failed) when the memory is not there.
   Buffer(std::size_t size_bytes, Pages pages);
+  // Of another library's memory, which `release` gives back.
+  Buffer(std::byte* memory, std::size_t size_bytes, Release release);
 
   std::size_t size_bytes() const { return size_bytes_; }
   std::byte* data() const { return memory_.get(); }
@@ -42,8 +41,9 @@ class Buffer {
   std::int64_t huge_bytes() const;
 
  private:
-  std::unique_ptr<std::byte, Unmap> memory_;
+  std::unique_ptr<std::byte, Release> memory_;
   std::size_t size_bytes_ = 0;
+  std::size_t mapped_bytes_ = 0;
 };
 
 }  // namespace nameplate

@@ -11,6 +11,12 @@ std::vector<std::string> build_features() {
 #ifdef _OPENMP
   features.emplace_back("openmp");
 #endif
+#ifdef NAMEPLATE_HAS_PMEM
+  features.emplace_back("pmem");
+#endif
+#ifdef NAMEPLATE_HAS_MEMKIND
+  features.emplace_back("memkind");
+#endif
   return features;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 #include "machine/root.h"
 
@@ -30,6 +31,18 @@ TEST(Buffer, GetsHugePagesWhenAskedWhereTheKernelGivesThem) {
   small.touch(0, small.size_bytes());
   EXPECT_GE(huge.huge_bytes(), 8 * static_cast<std::int64_t>(kMebi));
   EXPECT_EQ(small.huge_bytes(), 0);
+}
+
+TEST(Buffer, OfAnotherLibrarysMemoryIsGivenBackOnce) {
+  std::byte memory{};
+  int given_back = 0;
+  {
+    Buffer buffer(&memory, 1, [&](std::byte* mine) { given_back += mine == &memory ? 1 : 100; });
+    const Buffer moved = std::move(buffer);
+    EXPECT_EQ(moved.data(), &memory);
+    EXPECT_EQ(given_back, 0);
+  }
+  EXPECT_EQ(given_back, 1);
 }
 
 TEST(Buffer, SaysWhenTheMemoryIsNotThere) {

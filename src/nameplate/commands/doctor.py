@@ -70,13 +70,20 @@ def _mpi() -> list[Finding]:
     return found or [Finding("note", "MPI", "not built in", advice)]
 
 
+# What may be built in, and what it brings where it is installed.
+_FEATURES = {
+    "openmp": "engine=openmp: apt install g++",
+    "pmem": "mpi_stream memory=pmem: apt install libpmem-dev",
+    "memkind": "mpi_stream memory=memkind: apt install libmemkind-dev (Debian 13 has none)",
+}
+
+
 def _missing(header: Header) -> list[Finding]:
     """What nameplate could use and does not have here."""
-    findings = []
-    if "openmp" not in header.features:
-        findings.append(
-            Finding("note", "openmp", "not built in", "engine=openmp: apt install g++, then script/bootstrap")
-        )
+    findings = [
+        Finding("note", feature, "not built in", f"{advice}, then script/bootstrap")
+        for feature, advice in _FEATURES.items() if feature not in header.features
+    ]  # fmt: skip
     if shutil.which("likwid-bench") is None:
         advice = "a reference to compare rates with: script/bootstrap bench"
         findings.append(Finding("note", "likwid-bench", "not installed", advice))
