@@ -30,15 +30,20 @@ StreamOp parse_stream_op(std::string_view name) {
 
 StreamTraffic traffic(StreamOp op) {
   switch (op) {
-    case StreamOp::copy: return {.reads = 1, .writes = 1, .allocates = true, .uses = {true, false, true}};
-    case StreamOp::scale: return {.reads = 1, .writes = 1, .allocates = true, .uses = {false, true, true}};
-    case StreamOp::add:
+    case StreamOp::copy: return {.reads = 1, .writes = 1, .allocates = true, .uses = {true, false, true}, .target = 2};
+    case StreamOp::scale: return {.reads = 1, .writes = 1, .allocates = true, .uses = {false, true, true}, .target = 1};
+    case StreamOp::add: return {.reads = 2, .writes = 1, .allocates = true, .uses = {true, true, true}, .target = 2};
     case StreamOp::triad: return {.reads = 2, .writes = 1, .allocates = true, .uses = {true, true, true}};
     case StreamOp::read: return {.reads = 1, .writes = 0, .allocates = false, .uses = {true, false, false}};
     case StreamOp::write: return {.reads = 0, .writes = 1, .allocates = true, .uses = {true, false, false}};
     case StreamOp::update: return {.reads = 1, .writes = 1, .allocates = false, .uses = {true, false, false}};
   }
   return {};
+}
+
+unsigned arrays_of(StreamOp op) {
+  const StreamTraffic moved = traffic(op);
+  return static_cast<unsigned>(std::ranges::count(moved.uses, true));
 }
 
 double stream_scalar(StreamOp op, std::uint64_t pass) {

@@ -41,9 +41,12 @@ struct StreamTraffic {
   unsigned reads = 0;
   unsigned writes = 0;
   bool allocates = false;
-  bool uses[3] = {};  // NOLINT: a, b and c, indexed by their number
+  bool uses[3] = {};    // NOLINT: a, b and c, indexed by their number
+  unsigned target = 0;  // the number of the array that is written
 };
 StreamTraffic traffic(StreamOp op);
+// How many arrays it needs.
+unsigned arrays_of(StreamOp op);
 
 template <class T>
 struct StreamArrays {

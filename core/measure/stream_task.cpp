@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -33,6 +34,7 @@ struct alignas(kLine) Part {
   std::size_t block = 0;
   std::vector<std::size_t> starts;  // of the blocks, in the order in which they are passed over
   std::uint64_t sum = 0;
+  int persist_error = 0;
 };
 
 void shuffle(std::vector<std::size_t>& values) {
@@ -53,6 +55,7 @@ class TypedStreamTask final : public StreamTask {
     allocate();
     team_.each([this](unsigned worker) { fill(worker); });
     choose_loop();
+    persist_by_ = settings_.persist_by;
   }
 
   std::span<Worker> run(std::uint64_t passes) override {
@@ -101,9 +104,12 @@ class TypedStreamTask final : public StreamTask {
   void allocate();
   void fill(unsigned worker);
   std::string why_not_nontemporal() const;
+  std::vector<Loop> candidates() const;
   void choose_loop();
   double trial_s(const Loop& loop);
   void pass(unsigned worker);
+  std::uint64_t pass_by_element(Part<T>& part, T scalar);
+  void persist(Part<T>& part, std::size_t begin, std::size_t count);
   void verify_part(unsigned worker) const;
 
   StreamArrays<T> arrays_at(std::size_t index) const {
@@ -119,8 +125,9 @@ class TypedStreamTask final : public StreamTask {
   std::array<Buffer, 3> buffers_;
   StreamArrays<T> arrays_;
   Loop loop_;
-  std::uint64_t passes_ = 0;  // of the present call
-  std::uint64_t done_ = 0;    // of all calls
+  PersistBy persist_by_ = PersistBy::none;  // while a loop is chosen nothing is made durable
+  std::uint64_t passes_ = 0;                // of the present call
+  std::uint64_t done_ = 0;                  // of all calls
   Team::Function pass_;
 };
 
@@ -154,7 +161,8 @@ void TypedStreamTask<T>::allocate() {
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (!moved.uses[i]) continue;
     const std::size_t skew = i * kSkew_bytes;
-    buffers_.at(i) = Buffer(count_ * sizeof(T) + skew, settings_.pages);
+    const std::size_t bytes = count_ * sizeof(T) + skew;
+    buffers_.at(i) = settings_.allocate ? settings_.allocate(bytes) : Buffer(bytes, settings_.pages);
     if (settings_.memory_node) buffers_.at(i).bind_to_node(*settings_.memory_node);
     arrays.at(i) = buffers_.at(i).template as<T>().data() + skew / sizeof(T);
   }
@@ -177,28 +185,36 @@ template <class T>
 std::string TypedStreamTask<T>::why_not_nontemporal() const {
   if (traffic(settings_.op).writes == 0) return "op=read stores nothing";
   if (settings_.block_bytes % kLine != 0) return "block must be a multiple of 64 bytes";
+  if (settings_.persist_by == PersistBy::element) return "by element each store is as small as one";
   const bool has_loop = stream_loop<T>(widest_vector_isa(), settings_.op, Stores::nontemporal) != nullptr;
   return has_loop ? "" : "this CPU has no such store";
 }
 
 template <class T>
-void TypedStreamTask<T>::choose_loop() {
+auto TypedStreamTask<T>::candidates() const -> std::vector<Loop> {
   const std::string reason = why_not_nontemporal();
   if (settings_.stores == Stores::nontemporal && !reason.empty()) refuse(fmt::format("stores=nontemporal: {}", reason));
-  std::vector<Loop> candidates;
+  std::vector<Loop> found;
   for (const Isa isa : vector_isas()) {
     for (const Stores stores : {Stores::plain, Stores::nontemporal}) {
       const bool is_asked_for =
           settings_.stores ? stores == *settings_.stores : stores == Stores::plain || reason.empty();
       const auto loop = stream_loop<T>(isa, settings_.op, stores);
-      if (is_asked_for && loop != nullptr) candidates.push_back({loop, isa, stores});
+      if (is_asked_for && loop != nullptr) found.push_back({loop, isa, stores});
     }
   }
-  loop_ = candidates.front();
-  run(1);  // the first pass is slower than any other
+  return found;
+}
+
+template <class T>
+void TypedStreamTask<T>::choose_loop() {
+  const std::vector<Loop> all = candidates();
+  loop_ = all.front();
+  if (settings_.persist_by == PersistBy::element) return;  // of one element all are alike
+  run(1);                                                  // the first pass is slower than any other
   double best_s = std::numeric_limits<double>::max();
   Loop best;
-  for (const Loop& candidate : candidates) {
+  for (const Loop& candidate : all) {
     const double trial = trial_s(candidate);
     if (trial < best_s) best = candidate;
     best_s = std::min(best_s, trial);
@@ -226,17 +242,42 @@ void TypedStreamTask<T>::pass(unsigned worker) {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < passes_; ++i) {
     const T scalar = static_cast<T>(stream_scalar(settings_.op, done_ + i));
+    if (persist_by_ == PersistBy::element) {
+      sum += pass_by_element(part, scalar);
+      continue;
+    }
     for (const std::size_t start : part.starts) {
       sum += loop_.function(arrays_at(start), scalar, std::min(part.block, part.end - start));
     }
+    if (persist_by_ == PersistBy::array) persist(part, part.begin, part.end - part.begin);
   }
   part.sum = sum;
+}
+
+template <class T>
+std::uint64_t TypedStreamTask<T>::pass_by_element(Part<T>& part, T scalar) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = part.begin; i < part.end; ++i) {
+    sum += loop_.function(arrays_at(i), scalar, 1);
+    persist(part, i, 1);
+  }
+  return sum;
+}
+
+template <class T>
+void TypedStreamTask<T>::persist(Part<T>& part, std::size_t begin, std::size_t count) {
+  const T* const target = by_number().at(traffic(settings_.op).target);
+  const int error = settings_.persist(target + begin, count * sizeof(T));
+  if (error != 0) part.persist_error = error;
 }
 
 template <class T>
 void TypedStreamTask<T>::verify_part(unsigned worker) const {
   constexpr std::array<char, 3> kNames = {'a', 'b', 'c'};
   const Part<T>& part = parts_[worker];
+  if (part.persist_error != 0) {
+    fail(fmt::format("stores could not be made durable: {}", std::strerror(part.persist_error)));
+  }
   const auto arrays = by_number();
   for (unsigned which = 0; which < arrays.size(); ++which) {
     const T* const array = arrays.at(which);

@@ -1,6 +1,7 @@
 // STREAM's arrays on a team of workers: each fills, passes over and checks its own part.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,9 +10,13 @@
 #include "kernels/isa.h"
 #include "kernels/stream.h"
 #include "machine/buffer.h"
+#include "machine/pmem.h"
 #include "measure/team.h"
 
 namespace nameplate {
+
+// After what stores are made durable: each element, or each worker's part of the array.
+enum class PersistBy { none, element, array };
 
 struct StreamSettings {
   StreamOp op = StreamOp::triad;
@@ -21,6 +26,10 @@ struct StreamSettings {
   bool random_blocks = false;    // blocks in a random order, the same in every pass
   Pages pages = Pages::huge;
   std::optional<unsigned> memory_node;  // none: where the worker runs
+  // Where the arrays lie; empty: in the system's memory, on `pages`.
+  std::function<Buffer(std::size_t size_bytes)> allocate;
+  PersistBy persist_by = PersistBy::none;
+  PersistFunction persist = nullptr;  // of what `allocate` gives
 };
 
 class StreamTask {
@@ -34,7 +43,8 @@ class StreamTask {
 
   // Passes over the arrays so many times; each worker's `bytes` are the user's: what the operation reads and writes.
   virtual std::span<Worker> run(std::uint64_t passes) = 0;
-  // Compares every element, each worker its own; calls wrong_result with the array and the index.
+  // Compares every element, each worker its own; calls wrong_result with the array and the index. Throws
+  // ProbeError(failed) where stores could not be made durable.
   virtual void verify() = 0;
 
   // What the trials chose: which stores, where that was left open, and how wide the vectors are. Wider ones are not
@@ -47,7 +57,8 @@ class StreamTask {
   virtual std::int64_t huge_bytes() const = 0;
 };
 
-// Allocates and fills. `precision` is fp64 or fp32. Throws ProbeError(skipped) for stores or blocks that cannot be.
+// Allocates and fills. `precision` is fp64 or fp32. Throws ProbeError(skipped) for stores or blocks that cannot be, and
+// what `allocate` throws.
 std::unique_ptr<StreamTask> make_stream_task(const std::string& precision, const StreamSettings& settings, Team& team);
 
 // What the memory bus moves for each byte of the user's: a plain store into a line that was not read makes the cache

@@ -62,7 +62,7 @@ class MemoryStream final : public Probe {
                  .pages = parse_pages(parameters.word("pages")),
                  .memory_node = memory_node};
     check_sizes(settings_, precision);
-    require_memory(size * arrays_in(settings_.op), machine, fmt::format("size={}", size));
+    require_memory(size * arrays_of(settings_.op), machine, fmt::format("size={}", size));
     team_ = make_thread_team(static_cast<unsigned>(threads), placement);
     task_ = make_stream_task(precision, settings_, *team_);
     return describe(parameters, machine, threads, size);
@@ -76,12 +76,6 @@ class MemoryStream final : public Probe {
   void verify() override { task_->verify(); }
 
  private:
-  static std::int64_t arrays_in(StreamOp op) {
-    const StreamTraffic moved = traffic(op);
-    return static_cast<std::int64_t>(moved.uses[0]) + static_cast<std::int64_t>(moved.uses[1]) +
-           static_cast<std::int64_t>(moved.uses[2]);
-  }
-
   Prepared describe(const Parameters& parameters, const Machine& machine, std::int64_t threads,
                     std::int64_t size) const {
     Prepared prepared{

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cerrno>
+
 #include "machine/topology.h"
 #include "probe/error.h"
 
@@ -17,6 +20,21 @@ class StreamTaskTest : public testing::Test {
 
  private:
   std::unique_ptr<Team> team_;
+};
+
+// What a persist function was asked for.
+struct Persisted {
+  static void start() {
+    calls = 0;
+    bytes = 0;
+  }
+  static int count(const void* /*begin*/, std::size_t size_bytes) {
+    ++calls;
+    bytes += size_bytes;
+    return 0;
+  }
+  inline static std::atomic<std::size_t> calls;
+  inline static std::atomic<std::size_t> bytes;
 };
 
 TEST_F(StreamTaskTest, EveryOperationVerifiesWhateverTheBlocksAndThreads) {
@@ -51,8 +69,82 @@ TEST_F(StreamTaskTest, WhatCannotBeIsRefused) {
   EXPECT_THROW(make({.op = StreamOp::read, .stores = Stores::nontemporal, .array_bytes = 4096}), ProbeError);
   EXPECT_THROW(make({.op = StreamOp::copy, .stores = Stores::nontemporal, .array_bytes = 4096, .block_bytes = 8}),
                ProbeError);
+  EXPECT_THROW(make({.op = StreamOp::copy,
+                     .stores = Stores::nontemporal,
+                     .array_bytes = 4096,
+                     .persist_by = PersistBy::element,
+                     .persist = Persisted::count}),
+               ProbeError);
   EXPECT_THROW(make({.op = StreamOp::copy, .array_bytes = 64}), ProbeError);
   EXPECT_THROW(make({.op = StreamOp::copy, .array_bytes = 4096, .block_bytes = 4096}), ProbeError);
+}
+
+TEST_F(StreamTaskTest, EveryStoreIsMadeDurableByItselfOrWithItsWholePart) {
+  constexpr std::size_t kElements = 1001;
+  for (const std::string& name : {"copy", "scale", "add", "triad", "write"}) {
+    for (const PersistBy by : {PersistBy::none, PersistBy::element, PersistBy::array}) {
+      const auto task = make({.op = parse_stream_op(name),
+                              .stores = Stores::plain,
+                              .array_bytes = kElements * sizeof(double),
+                              .persist_by = by,
+                              .persist = Persisted::count});
+      Persisted::start();
+      task->run(3);
+      EXPECT_NO_THROW(task->verify()) << name;
+      EXPECT_EQ(Persisted::bytes, by == PersistBy::none ? 0 : 3 * kElements * sizeof(double)) << name;
+      EXPECT_EQ(Persisted::calls, by == PersistBy::none ? 0 : 3 * (by == PersistBy::array ? 2 : kElements)) << name;
+    }
+  }
+}
+
+// Of the array that is written, and no other.
+TEST_F(StreamTaskTest, WhatIsMadeDurableIsWhatWasWritten) {
+  static double* written = nullptr;
+  static std::atomic<bool> is_inside = true;
+  const auto check = [](const void* begin, std::size_t) {
+    if (begin < written || begin >= written + 1024) is_inside = false;
+    return 0;
+  };
+  for (const std::string& name : {"copy", "scale", "add", "triad", "write"}) {
+    const StreamOp op = parse_stream_op(name);
+    unsigned number = 0;
+    const auto allocate = [&](std::size_t bytes) {
+      Buffer buffer(bytes, Pages::small);
+      while (!traffic(op).uses[number]) ++number;
+      if (number++ == traffic(op).target) written = buffer.as<double>().data();
+      return buffer;
+    };
+    const auto task = make({.op = op,
+                            .stores = Stores::plain,
+                            .array_bytes = 512 * sizeof(double),
+                            .allocate = allocate,
+                            .persist_by = PersistBy::element,
+                            .persist = check});
+    is_inside = true;
+    task->run(1);
+    EXPECT_TRUE(is_inside) << name;
+  }
+}
+
+TEST_F(StreamTaskTest, StoresThatCannotBeMadeDurableGiveNoFigure) {
+  const auto task = make({.op = StreamOp::copy,
+                          .stores = Stores::plain,
+                          .array_bytes = 8192,
+                          .persist_by = PersistBy::array,
+                          .persist = [](const void*, std::size_t) { return EIO; }});
+  task->run(1);
+  EXPECT_THROW(task->verify(), ProbeError);
+}
+
+TEST_F(StreamTaskTest, ArraysLieWhereTheyAreToldTo) {
+  std::size_t allocated = 0;
+  const auto allocate = [&](std::size_t bytes) {
+    allocated += bytes;
+    return Buffer(bytes, Pages::small);
+  };
+  const auto task = make({.op = StreamOp::triad, .array_bytes = 8192, .allocate = allocate});
+  EXPECT_EQ(allocated, task->total_bytes());
+  EXPECT_GE(allocated, 3 * 8192U);
 }
 
 TEST(BusBytes, APlainStoreReadsItsLineFirst) {
