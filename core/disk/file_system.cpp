@@ -15,6 +15,8 @@
 #include <sstream>
 #include <vector>
 
+#include "machine/descriptor.h"
+
 namespace nameplate {
 
 namespace {
@@ -157,6 +159,24 @@ FileSystem file_system_of(const Root& root, const std::string& path) {
     at = upper;
   }
   return with_device(root, system, "");
+}
+
+bool is_dax(const Root& root, const std::string& directory) {
+  const Descriptor file(open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  struct statx status {};
+  const bool is_told = file.is_open() && statx(file.number(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) == 0 &&
+                       (status.stx_attributes_mask & STATX_ATTR_DAX) != 0;
+  if (is_told) return (status.stx_attributes & STATX_ATTR_DAX) != 0;
+  const auto mount = mount_of(root, directory);
+  if (!mount) return false;
+  const std::string options = "," + mount->options + ",";
+  return options.find(",dax,") != std::string::npos || options.find(",dax=always,") != std::string::npos;
+}
+
+std::optional<int> numa_node_of(const Root& root, const FileSystem& system) {
+  if (system.number.empty()) return std::nullopt;
+  const auto node = root.number(whole_device(root, system.number) + "/device/numa_node");
+  return node && *node >= 0 ? std::optional(static_cast<int>(*node)) : std::nullopt;
 }
 
 FileSystem block_device_of(const Root& root, const std::string& path) {

@@ -21,6 +21,13 @@ struct FileSystem {
 // layer, where that is visible.
 FileSystem file_system_of(const Root& root, const std::string& path);
 
+// Whether loads and stores reach the device of this directory's files without the page cache between (DAX): from statx
+// (Linux 5.8) of a file without a name, else from the mount's options.
+bool is_dax(const Root& root, const std::string& directory);
+
+// The NUMA node that the device is attached to; nothing where it has none, or the system does not tell.
+std::optional<int> numa_node_of(const Root& root, const FileSystem& system);
+
 // Of a block device itself.
 FileSystem block_device_of(const Root& root, const std::string& path);
 

@@ -64,17 +64,6 @@ Descriptor make_file(const FilePlace& place) {
   return make_nameless(place.directory + "/" + random_name());
 }
 
-void require_room(const FilePlace& place, std::int64_t bytes) {
-  const std::int64_t room = room_for_files(place.directory);
-  if (bytes <= room) return;
-  constexpr double kGiga = 1e9;
-  refuse(
-      fmt::format("a file of {:.1f} GB does not fit {}: {:.1f} GB may be used, since a tenth and at least 2 GiB of a "
-                  "file system stay free",
-                  static_cast<double>(bytes) / kGiga, place.directory,
-                  static_cast<double>(std::max(room, std::int64_t{0})) / kGiga));
-}
-
 }  // namespace
 
 FilePlace find_place(const std::string& path) {
@@ -103,6 +92,16 @@ std::int64_t room_for_files(const std::string& directory) {
   return static_cast<std::int64_t>(static_cast<double>(status.f_bavail) * unit - reserved);
 }
 
+void require_room(const std::string& directory, std::int64_t bytes) {
+  const std::int64_t room = room_for_files(directory);
+  if (bytes <= room) return;
+  constexpr double kGiga = 1e9;
+  refuse(fmt::format(
+      "files of {:.1f} GB do not fit {}: {:.1f} GB may be used, since a tenth and at least 2 GiB of a "
+      "file system stay free",
+      static_cast<double>(bytes) / kGiga, directory, static_cast<double>(std::max(room, std::int64_t{0})) / kGiga));
+}
+
 void sweep_leftovers(const std::string& directory) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
@@ -115,7 +114,7 @@ void sweep_leftovers(const std::string& directory) {
 
 TestFile::TestFile(const FilePlace& place, std::int64_t bytes, Fill fill_with, const std::function<bool()>& is_wanted)
     : bytes_(bytes), name_(place.directory + "/" + (place.name.empty() ? "(nameless)" : place.name)) {
-  require_room(place, bytes);
+  require_room(place.directory, bytes);
   descriptor_ = make_file(place);
   if (!descriptor_.is_open()) fail(fmt::format("cannot make a file in {}: {}", place.directory, error_text()));
   if (fill_with == Fill::original) fill(is_wanted);

@@ -63,6 +63,9 @@ class TestFile {
 // file system, which stay free.
 std::int64_t room_for_files(const std::string& directory);
 
+// Throws ProbeError(skipped) where new files of so many bytes would leave less free than that.
+void require_room(const std::string& directory, std::int64_t bytes);
+
 // Removes what a killed process left in a directory in the instant between making a file and taking its name away.
 void sweep_leftovers(const std::string& directory);
 

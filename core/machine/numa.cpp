@@ -21,11 +21,18 @@ const NumaNode& find_node(const Topology& topology, unsigned node) {
   refuse(fmt::format("there is no NUMA node {}: this machine has {}", node, fmt::join(there, ", ")));
 }
 
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
+
+Bitmap cpus_of(const NumaNode& node) {
+  Bitmap cpus(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+  hwloc_bitmap_list_sscanf(cpus.get(), node.cpus.c_str());
+  return cpus;
+}
+
 }  // namespace
 
 Placement placement_on(const Topology& topology, unsigned node) {
-  const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> cpus(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-  hwloc_bitmap_list_sscanf(cpus.get(), find_node(topology, node).cpus.c_str());
+  const Bitmap cpus = cpus_of(find_node(topology, node));
   Placement placement;
   // The first hardware threads of all cores stand first, and so they do in what is kept.
   for (std::size_t i = 0; i < topology.allowed.cpus.size(); ++i) {
@@ -35,6 +42,16 @@ Placement placement_on(const Topology& topology, unsigned node) {
   }
   if (placement.cpus.empty()) refuse(fmt::format("this process may use no CPU of NUMA node {}", node));
   return placement;
+}
+
+std::optional<int> only_node(const Topology& topology) {
+  for (const NumaNode& node : topology.numa_nodes) {
+    const Bitmap cpus = cpus_of(node);
+    const bool has_all =
+        std::ranges::all_of(topology.allowed.cpus, [&](unsigned cpu) { return hwloc_bitmap_isset(cpus.get(), cpu); });
+    if (has_all && !topology.allowed.cpus.empty()) return node.index;
+  }
+  return std::nullopt;
 }
 
 void require_memory_on(const Topology& topology, unsigned node) {
