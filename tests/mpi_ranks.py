@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from nameplate.launch import mpi_programs
@@ -34,3 +35,37 @@ def nameplate(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "nameplate", *words], capture_output=True, text=True, timeout=120, check=False
     )
+
+
+def stream(**params: Any) -> dict[str, Any]:
+    """A request of one sample of mpi_stream on small arrays."""
+    return {"probe": "mpi_stream", "params": {"size": 1 << 20, "threads": 1, **params}, "slice_s": 20, "max_samples": 1}
+
+
+def ranks_of(program: Path, launcher: int) -> list[int]:
+    """The processes of a launched program."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "exe").readlink() == program.resolve():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return sorted(pid for pid in found if _descends(pid, launcher))
+
+
+def ranks_left(ranks: list[int]) -> list[int]:
+    """Those that are still there; what nobody has waited for yet has no program any more."""
+    return [rank for rank in ranks if Path(f"/proc/{rank}/exe").exists()]
+
+
+def _descends(pid: int, ancestor: int) -> bool:
+    """Launchers put their processes in sessions of their own, so the parents are followed."""
+    while pid > 1:
+        if pid == ancestor:
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return False
+    return False

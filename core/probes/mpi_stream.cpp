@@ -1,5 +1,6 @@
-// What it measures: the bandwidth of every node's memory at once, for STREAM's copy, scale, add and triad on all ranks
-// of an MPI job with OpenMP threads in each, as hybrid programs run.
+// What it measures: the bandwidth of every node's memory at once, for STREAM's copy, scale, add and triad, and for
+// reading and writing alone, on all ranks of an MPI job with OpenMP threads in each, as hybrid programs run. The memory
+// is the system's, or a mount's of persistent memory.
 //
 // Why that is valid: the ranks of a node begin each repeat behind a barrier of that node, so a node's bandwidth is what
 // all of it delivered from the first rank's start to the last one's finish, by one clock; the first repeat is left out;
@@ -10,17 +11,20 @@
 // notice of one another.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "cluster/repeats.h"
-#include "machine/memory_budget.h"
+#include "disk/array_memory.h"
 #include "measure/clock.h"
 #include "measure/memory_probe.h"
 #include "measure/stream_task.h"
 #include "measure/team.h"
 #include "mpi/distributed.h"
+#include "mpi/steps.h"
 #include "mpi/tree.h"
 #include "probe/error.h"
 
@@ -31,7 +35,6 @@ namespace {
 constexpr double kMostRepeats = 1e6;
 constexpr double kMostThreads = 4096;
 constexpr std::int64_t kLine = 64;
-constexpr int kArrays = 3;
 constexpr int kReport = 3;
 
 class MpiStream final : public DistributedProbe {
@@ -46,10 +49,12 @@ class MpiStream final : public DistributedProbe {
   }
 
  private:
+  void require_same_memory() const;
   void measure_repeats();
   void report();
   void gather_nodes();
 
+  ArrayMemory memory_;
   std::unique_ptr<Team> team_;
   std::unique_ptr<StreamTask> task_;
   MPI_Comm node_ = MPI_COMM_NULL;
@@ -67,24 +72,30 @@ Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) 
   const std::int64_t share = memory_array_bytes(machine) / ranks / kLine * kLine;
   const std::int64_t size = parameters.count_if_given("size").value_or(std::max(kLine, share));
   if (size % static_cast<std::int64_t>(sizeof(double)) != 0) refuse("size must be a multiple of 8 bytes");
-  const std::int64_t needed = kArrays * size * ranks;
-  require_memory(needed, machine, fmt::format("size={} on {} ranks", size, ranks));
+  const StreamOp op = parse_stream_op(parameters.word("op"));
+  const std::int64_t repeats = parameters.count("repeats");
+  memory_ = ArrayMemory(parameters, machine);
+  memory_.require_room(arrays_of(op) * size * ranks, machine, fmt::format("size={} on {} ranks", size, ranks));
+  const std::int64_t elements_of_each = size / static_cast<std::int64_t>(sizeof(double)) / threads;
+  memory_.require_time(static_cast<double>(elements_of_each * (repeats + 1)));
   team_ = make_team("openmp", static_cast<unsigned>(threads), machine.topology.allowed);
-  const StreamSettings settings{.op = parse_stream_op(parameters.word("op")),
-                                .stores = parameters.word("stores") == "plain" ? Stores::plain : Stores::nontemporal,
-                                .array_bytes = static_cast<std::size_t>(size),
-                                .pages = parse_pages(parameters.word("pages"))};
+  StreamSettings settings{.op = op,
+                          .stores = parameters.word("stores") == "plain" ? Stores::plain : Stores::nontemporal,
+                          .array_bytes = static_cast<std::size_t>(size),
+                          .pages = parse_pages(parameters.word("pages"))};
+  memory_.apply(settings);
   task_ = make_stream_task("fp64", settings, *team_);
-  own_.resize(static_cast<std::size_t>(parameters.count("repeats")));
+  own_.resize(static_cast<std::size_t>(repeats));
   const auto touched = static_cast<std::int64_t>(task_->total_bytes()) * ranks;
   Prepared prepared{.resolved = parameters,
                     .facts = memory_fact_values(touched, task_->huge_bytes() * ranks, machine),
                     .repetitions = 1,
                     .most_repetitions = 1,
-                    .labels = {{"isa", to_string(task_->isa())}}};
+                    .labels = memory_.labels()};
+  prepared.labels["isa"] = to_string(task_->isa());
   prepared.facts.push_back(static_cast<double>(Ranks::get().size()));
   prepared.facts.push_back(static_cast<double>(Ranks::get().nodes().size()));
-  prepared.facts.push_back(bus_bytes_per_byte(settings.op, task_->stores()));
+  prepared.facts.push_back(bus_bytes_per_byte(op, task_->stores()));
   prepared.resolved.set("threads", threads);
   prepared.resolved.set("size", size);
   return prepared;
@@ -94,6 +105,20 @@ void MpiStream::connect() {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, Ranks::get().rank(), MPI_INFO_NULL, &node_);
   MPI_Comm_rank(node_, &place_on_node_);
   if (place_on_node_ == 0) all_.resize(own_.size() * static_cast<std::size_t>(Ranks::get().ranks_on_node()));
+  require_same_memory();
+}
+
+// A mount that is missing on one node leaves an ordinary directory behind, and a figure over both would be of neither.
+void MpiStream::require_same_memory() const {
+  std::map<std::string, std::string> labels = memory_.labels();
+  labels.erase("path");
+  const std::string own = fmt::format("{}", fmt::join(labels, ", "));
+  std::array<char, 128> first{};
+  own.copy(first.data(), first.size() - 1);
+  broadcast_asleep(first.data(), first.size());
+  together([&] {
+    if (own != first.data()) refuse(fmt::format("its memory is {}, the first rank's {}", own, first.data()));
+  });
 }
 
 Work MpiStream::run(std::uint64_t /*repetitions*/) {
@@ -156,16 +181,19 @@ ProbeInfo info() {
   facts.push_back({"ranks", "", "of the job"});
   facts.push_back({"nodes", "", "that they run on"});
   facts.push_back({"bus_bytes_per_byte", "", "what the bus moves for each of the user's bytes"});
+  std::vector<Parameter> parameters = {
+      choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc, read a, write a=q",
+             {"copy", "scale", "add", "triad", "read", "write"}, "triad"),
+      choice("stores", "plain, or past the caches", {"plain", "nontemporal"}, "plain"),
+      integer("repeats", "of a sample, after one that is left out", 2, kMostRepeats, "10"),
+      automatic_integer("threads", "of each rank", 1, kMostThreads, "as OMP_NUM_THREADS says"),
+      automatic_size("size", "of each array of each rank", 64, kLargestRegion,
+                     "four times the node's last-level caches over its ranks"),
+      pages_parameter()};
+  std::ranges::move(array_memory_parameters(), std::back_inserter(parameters));
   return {.name = "mpi_stream",
           .summary = "memory bandwidth of all nodes at once: STREAM on MPI ranks with OpenMP threads",
-          .parameters = {choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc",
-                                {"copy", "scale", "add", "triad"}, "triad"),
-                         choice("stores", "plain, or past the caches", {"plain", "nontemporal"}, "plain"),
-                         integer("repeats", "of a sample, after one that is left out", 2, kMostRepeats, "10"),
-                         automatic_integer("threads", "of each rank", 1, kMostThreads, "as OMP_NUM_THREADS says"),
-                         automatic_size("size", "of each array of each rank", 64, kLargestRegion,
-                                        "four times the node's last-level caches over its ranks"),
-                         pages_parameter()},
+          .parameters = std::move(parameters),
           .counters = {},
           .facts = std::move(facts),
           .needs = {"an MPI launcher", "OpenMP"},

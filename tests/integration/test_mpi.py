@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mpi_ranks import LAUNCHERS, OPEN_MPI, ask, command, nameplate
+from mpi_ranks import LAUNCHERS, OPEN_MPI, ask, command, nameplate, ranks_left, ranks_of, stream
 from nameplate.launch import CORE_VARIABLE, family_of, launch_with, mpi_programs
 from nameplate.store import read_run
 from nameplate.summarise import summarise
@@ -95,35 +95,6 @@ def test_a_line_ends_the_run_after_the_present_sample(family: str) -> None:
         assert process.wait(30) == 0
     assert records[-1] == {"type": "end", "experiments": 1, "interrupted": True}
     assert next(r for r in records if r["type"] == "outcome")["interrupted"]
-
-
-def ranks_of(program: Path, launcher: int) -> list[int]:
-    """The processes of a launched program."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "exe").readlink() == program.resolve():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return sorted(pid for pid in found if _descends(pid, launcher))
-
-
-def ranks_left(ranks: list[int]) -> list[int]:
-    """Those that are still there; what nobody has waited for yet has no program any more."""
-    return [rank for rank in ranks if Path(f"/proc/{rank}/exe").exists()]
-
-
-def _descends(pid: int, ancestor: int) -> bool:
-    """Launchers put their processes in sessions of their own, so the parents are followed."""
-    while pid > 1:
-        if pid == ancestor:
-            return True
-        try:
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            return False
-    return False
 
 
 def test_a_rank_that_is_killed_ends_the_job_and_what_was_measured_is_kept(family: str) -> None:
@@ -225,10 +196,6 @@ def test_a_run_survives_a_rank_that_dies(tmp_path: Path, family: str) -> None:
     reason = next(m.outcome.reason for m in read_run(path).measurements if m.outcome.ending == "failed")
     assert "ended with exit code" in reason or "was ended by" in reason
     assert "failed" in out
-
-
-def stream(**params: Any) -> dict[str, Any]:
-    return {"probe": "mpi_stream", "params": {"size": 1 << 20, "threads": 1, **params}, "slice_s": 20, "max_samples": 1}
 
 
 @pytest.mark.parametrize("op", ["copy", "scale", "add", "triad"])

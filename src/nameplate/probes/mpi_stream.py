@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nameplate.model import NodeTimes, Quantity, Rated, Result, Sample, Spread, Table
+from nameplate.model import NodeTimes, Quantity, Rated, Result, Sample, Spread, Table, Value
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes._grid import Row
 from nameplate.probes._job import nodes_of
-from nameplate.probes._memory import rated_bandwidth, remarks
+from nameplate.probes._memory import is_beyond_caches, rated_bandwidth, remarks
+from nameplate.probes._memory_kind import kind_of, mount_remarks
 
 _FUNCTIONS = {"copy": "Copy", "scale": "Scale", "add": "Add", "triad": "Triad"}
 # What is told of a node, or of a rank: its times, and how many share the node's bytes.
@@ -47,7 +48,15 @@ def _several_nodes(cell: Cell) -> bool:
 def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
     if metric.name != "node_bandwidth":
         return Rated(None, "a node's memory has a nameplate, not a rank's share or a job's sum", can_be_given=False)
+    if kind_of(cell.params):
+        return Rated(None, "the nameplate is of the memory in the machine's slots, not of a mount", can_be_given=False)
     return rated_bandwidth(metric, cell, samples)
+
+
+def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
+    if kind_of(cell.params):
+        return [*mount_remarks(cell), *([] if is_beyond_caches(cell) else ["may fit the caches"])]
+    return remarks(cell, samples)
 
 
 def _rates(level: str, node: NodeTimes) -> tuple[float, float, float]:
@@ -72,7 +81,10 @@ def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
 
 def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
     names = nodes_of(machine)
-    own = [r for r in by_probe["mpi_stream"] if r.summary.metric == "node_bandwidth" and r.evidence]
+    own: dict[str, list[Result]] = {}
+    for result in by_probe["mpi_stream"]:
+        if result.summary.metric == "node_bandwidth" and result.evidence and result.summary.params["op"] in _FUNCTIONS:
+            own.setdefault(kind_of(result.summary.params), []).append(result)
     titles = {
         "rank": "Each rank",
         "window": "Each node, from its first rank's start to its last one's finish",
@@ -80,15 +92,16 @@ def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
     }
     headings = ["Function", "average", "best", "worst", "worst on"]
     return [
-        Table("mpi_stream", f"{title}{_placing(own)}", headings, [*_rows(own, level, names)],
+        Table("mpi_stream", f"{title}{_placing(results, kind)}", headings, [*_rows(results, level, names)],
               ["of all repeats in all rounds; the user's bytes"])
-        for level, title in titles.items() if own
+        for kind, results in own.items() for level, title in titles.items()
     ]  # fmt: skip
 
 
-def _placing(results: Sequence[Result]) -> str:
+def _placing(results: Sequence[Result], kind: str) -> str:
     ranks, nodes = (int(results[0].facts[name]) for name in ("ranks", "nodes"))
-    return f" ({ranks} ranks on {nodes} node{'s' if nodes > 1 else ''}, {results[0].summary.params['threads']} threads)"
+    place = f"{ranks} ranks on {nodes} node{'s' if nodes > 1 else ''}, {results[0].summary.params['threads']} threads"
+    return f" ({place}{f'; {kind}' if kind else ''})"
 
 
 def _rows(results: Sequence[Result], level: str, names: Sequence[str]) -> Iterator[Row]:
@@ -109,6 +122,11 @@ def _by_node(metric: Metric, _: Cell, samples: Sequence[Sample]) -> dict[int, fl
     }
 
 
+def _longest_setup_s(params: Mapping[str, Value]) -> float:
+    """An ordinary disk may write each repeat out."""
+    return 120.0 if kind_of(params) else 0.0
+
+
 PROBE = Probe(
     name="mpi_stream",
     title="Memory bandwidth of all nodes",
@@ -126,7 +144,8 @@ PROBE = Probe(
         Cells({"op": "copy,scale,add,triad"}, slice_s=0.5),
     ),
     overhead_s=1.0,
-    remarks=remarks,
+    longest_setup_s=_longest_setup_s,
+    remarks=_remarks,
     evidence=_evidence,
     tables=_tables,
     by_node=_by_node,

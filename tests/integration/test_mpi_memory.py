@@ -1,0 +1,216 @@
+"""Kinds of memory of mpi_stream: real files on real mounts, through libpmem and memkind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpi_ranks import OPEN_MPI, ask, command, nameplate, ranks_of, stream
+from nameplate.launch import mpi_programs
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+
+OPERATIONS = ["copy", "scale", "add", "triad", "read", "write"]
+WRITING = [op for op in OPERATIONS if op != "read"]
+
+
+@pytest.fixture
+def small_mount(tmp_path: Path) -> Iterator[Path]:
+    """A tmpfs of 4 MiB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount")
+    place = tmp_path / "small"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
+    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        pytest.skip("this container may not mount")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture
+def tmpfs() -> Path:
+    """Debian's own."""
+    return Path("/dev/shm")
+
+
+def measured(ranks: int, *requests: dict[str, Any]) -> list[dict[str, Any]]:
+    return [r for r in ask(command("openmpi", ranks), *requests) if r["type"] == "outcome"]
+
+
+def pmem(path: Path | str, **params: Any) -> dict[str, Any]:
+    return stream(**{"memory": "pmem", "path": str(path), "repeats": 2, **params})
+
+
+def test_every_operation_is_verified_on_every_kind_of_memory(tmp_path: Path) -> None:
+    kinds: list[dict[str, Any]] = [{}, *({"memory": kind, "path": str(tmp_path)} for kind in ("pmem", "memkind"))]
+    requests = [stream(op=op, repeats=2, **kind) for kind in kinds for op in OPERATIONS]
+    outcomes = measured(2, *requests)
+    assert [r["ending"] for r in outcomes] == ["ok"] * len(requests), outcomes
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("persist", ["none", "element", "array"])
+def test_stores_are_verified_however_they_are_made_durable(tmpfs: Path, persist: str) -> None:
+    outcomes = measured(2, *(pmem(tmpfs, op=op, persist=persist, size=65536, threads=2) for op in WRITING))
+    assert [r["ending"] for r in outcomes] == ["ok"] * len(WRITING), outcomes
+
+
+def test_a_mount_is_called_what_it_is(tmpfs: Path, tmp_path: Path) -> None:
+    in_memory, on_disk, of_memkind = measured(1, pmem(tmpfs), pmem(tmp_path), stream(memory="memkind", path=str(tmpfs)))
+    own = {"path": str(tmpfs), "filesystem": "tmpfs", "mount": "memory"}
+    assert in_memory["labels"].items() >= {**own, "durability": "none"}.items()
+    assert (on_disk["labels"]["mount"], on_disk["labels"]["durability"]) == ("file", "none")
+    assert of_memkind["labels"].items() >= own.items()
+    assert "durability" not in of_memkind["labels"]
+
+
+def test_a_claim_of_persistence_does_not_change_what_the_mount_is(tmpfs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMEM_IS_PMEM_FORCE", "1")
+    (outcome,) = measured(1, pmem(tmpfs, persist="array"))
+    assert outcome["ending"] == "ok"
+    assert (outcome["labels"]["mount"], outcome["labels"]["durability"]) == ("memory", "forced")
+
+
+@pytest.mark.parametrize(
+    ("params", "ending", "words"),
+    [
+        ({"memory": "pmem"}, "skipped", "memory=pmem needs path="),
+        ({"memory": "memkind"}, "skipped", "memory=memkind needs path="),
+        ({"path": "/dev/shm"}, "skipped", "path= needs memory=pmem or memory=memkind"),
+        ({"memory": "pmem", "path": "/no/such/place"}, "failed", "path=/no/such/place: No such file or directory"),
+        ({"memory": "memkind", "path": "/no/such/place"}, "failed", "path=/no/such/place: No such file or directory"),
+        ({"memory": "pmem", "path": "/etc/passwd"}, "failed", "path=/etc/passwd is no directory"),
+        ({"memory": "pmem", "path": ""}, "failed", "path= names no directory"),
+        ({"memory": "pmem", "path": "/proc"}, "failed", "libpmem cannot map 4096 bytes in /proc"),
+        ({"persist": "array"}, "skipped", "persist=array needs memory=pmem"),
+        ({"memory": "memkind", "path": "/dev/shm", "persist": "array"}, "skipped", "persist=array needs memory=pmem"),
+        ({"memory": "pmem", "path": "/dev/shm", "persist": "array", "op": "read"}, "skipped", "op=read stores nothing"),
+        (
+            {"memory": "pmem", "path": "/dev/shm", "persist": "element", "stores": "nontemporal"},
+            "skipped", "stores=nontemporal: by element",
+        ),
+        (
+            {"memory": "pmem", "path": "/dev/shm", "persist": "element", "size": "1GiB", "repeats": 1000000},
+            "skipped", "choose a smaller size or fewer repeats",
+        ),
+        ({"memory": "pmem", "path": "/dev/shm", "size": "1TiB"}, "skipped", "of memory"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said_in_a_line(params: dict[str, Any], ending: str, words: str) -> None:
+    (outcome,) = measured(2, stream(**{"repeats": 2, **params}))
+    assert (outcome["ending"], len(outcome["reason"].splitlines())) == (ending, 1)
+    assert words in outcome["reason"]
+
+
+@pytest.mark.parametrize("memory", ["pmem", "memkind"])
+def test_a_full_mount_is_refused_and_the_job_goes_on(small_mount: Path, memory: str) -> None:
+    refused, then = measured(2, stream(memory=memory, path=str(small_mount), size="8MiB"), stream(repeats=2))
+    assert (refused["ending"], then["ending"]) == ("skipped", "ok")
+    assert f"{small_mount} is full: 8388608 bytes do not fit" in refused["reason"]
+
+
+def test_an_ordinary_disk_keeps_its_reserve(tmp_path: Path) -> None:
+    (outcome,) = measured(1, pmem(tmp_path, size="100TiB"))
+    assert outcome["ending"] == "skipped"
+    assert f"do not fit {tmp_path}" in outcome["reason"]
+
+
+def test_several_directories_are_one_for_each_node(tmpfs: Path, tmp_path: Path) -> None:
+    machine = ask(command("openmpi", 1))[0]["machine"]
+    if len(machine["topology"]["numa_nodes"]) != 1:
+        pytest.skip("a machine with one NUMA node is wanted")
+    (outcome,) = measured(1, pmem(f"{tmpfs}:{tmp_path}"))
+    assert outcome["ending"] == "skipped"
+    assert "2 directories where there are 1 NUMA nodes" in outcome["reason"]
+
+
+def test_ranks_whose_memory_differs_are_refused_by_name(tmpfs: Path, tmp_path: Path) -> None:
+    """As where a mount is missing on one node: each rank's path is another one's."""
+    program = mpi_programs()["openmpi"]
+    (tmp_path / "0").symlink_to(tmpfs)
+    (tmp_path / "1").mkdir()
+    script = f"cd {tmp_path}/$OMPI_COMM_WORLD_RANK && exec {program}"
+    records = ask([*OPEN_MPI.split(), "-n", "2", "sh", "-c", script], pmem("."), stream(repeats=2))
+    refused, then = [r for r in records if r["type"] == "outcome"]
+    assert (refused["ending"], then["ending"]) == ("skipped", "ok")
+    assert refused["reason"].startswith("rank 1 on ")
+    assert "the first rank's" in refused["reason"]
+    assert "tmpfs" in refused["reason"]
+
+
+@pytest.mark.parametrize("memory", ["pmem", "memkind"])
+def test_a_killed_job_leaves_no_file_and_no_memory_behind(tmpfs: Path, tmp_path: Path, memory: str) -> None:
+    for place in (tmpfs, tmp_path):
+        before = set(place.iterdir()), _used_bytes(place)
+        _start_and_kill(stream(memory=memory, path=str(place), size="128MiB", repeats=100000))
+        assert {path for path in place.iterdir() if "vader" not in path.name} <= before[0]
+        assert _used_bytes(place) < before[1] + (64 << 20)
+
+
+def _used_bytes(place: Path) -> int:
+    status = os.statvfs(place)
+    return (status.f_blocks - status.f_bfree) * status.f_frsize
+
+
+def _start_and_kill(request: dict[str, Any]) -> None:
+    with subprocess.Popen(
+        command("openmpi", 1), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps({"id": "x", "warmup_s": 0, **request}).encode() + b"\n")
+        process.stdin.flush()
+        place = request["params"]["path"]
+        deadline = time.monotonic() + 60
+        while not (ranks := _with_arrays(process.pid, place)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert ranks, "no rank has mapped its arrays"
+        os.kill(ranks[0], signal.SIGKILL)
+        process.wait(60)
+
+
+def _with_arrays(launcher: int, place: str) -> list[int]:
+    """The ranks that have all three arrays mapped."""
+    ranks = ranks_of(mpi_programs()["openmpi"], launcher)
+    return [rank for rank in ranks if _mapped_bytes(rank, place) >= 3 * (128 << 20)]
+
+
+def _mapped_bytes(rank: int, place: str) -> int:
+    total = 0
+    for line in Path(f"/proc/{rank}/maps").read_text().splitlines():
+        if place in line and line.endswith("(deleted)"):
+            begin, end = (int(address, 16) for address in line.split()[0].split("-"))
+            total += end - begin
+    return total
+
+
+def test_a_wrong_element_in_a_file_is_found(tmpfs: Path) -> None:
+    faulty = Path(__file__).parents[2] / "build" / "release" / "nameplate-core-faulty-mpi-openmpi"
+    assert faulty.is_file(), f"build it: cmake --build --preset release --target {faulty.name}"
+    for persist in ("array", "element"):
+        records = ask([*OPEN_MPI.split(), "-n", "1", str(faulty)], pmem(tmpfs, op="copy", persist=persist, size=65536))
+        outcome = next(r for r in records if r["type"] == "outcome")
+        assert outcome["ending"] == "invalid"
+        assert "where copy gives" in outcome["reason"]
+
+
+def test_a_run_says_in_words_that_it_was_not_persistent_memory(tmpfs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    words = ["run", "mpi_stream", "op=triad,read", "memory=pmem", f"path={tmpfs}", "persist=none,array"]
+    more = ["size=1MiB", "repeats=2", "threads=1", "--mpi", f"{OPEN_MPI} -n 2", "--rounds", "1", "--samples", "1"]
+    answer = nameplate(*words, *more, "-o", str(path))
+    assert answer.returncode == 0, answer.stderr
+    report = summarise(read_run(path))
+    own = next(r for r in report.results if r.summary.params["persist"] == "array" and r.summary.value is not None)
+    assert f"tmpfs on {tmpfs}: the machine's own memory, not persistent memory" in own.remarks
+    assert "not persistent: flushed by msync" in own.remarks
+    assert own.rated.value is None
+    assert f"memory=pmem, path={tmpfs}, persist=array" in " ".join(table.title for table in report.tables)
