@@ -275,10 +275,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     A detail has no row of its own in a table. ``evidence`` are figures that speak for or against the value: where the
     bytes came from. ``distribution`` stands with a cell's first metric, where its single operations were timed: times
-    in seconds, ascending, each with the share of the operations of all rounds that took no longer.
-    ``node_times`` stand there too, where a job's nodes were measured at once: each node's over all rounds.
     in seconds, ascending, each with the share of the operations of all rounds that took no longer. So does ``pairs``,
-    where messages went between all pairs of nodes or ranks: the median over the rounds of each pair's one-way seconds.
+    where messages went between all pairs of nodes or ranks: the median over the rounds of each pair's one-way seconds;
+    and ``node_times``, where a job's nodes were measured at once: each node's over all rounds.
     """
 
     id: str
@@ -296,6 +295,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     is_detail: bool = False
     distribution: list[tuple[float, float]] = []
     node_times: list[NodeTimes] = []
+    pairs: list[float] = []
 
 
 class NodeMetric(msgspec.Struct, frozen=True):

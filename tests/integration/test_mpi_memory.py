@@ -18,6 +18,8 @@ from nameplate.launch import mpi_programs
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 
+pytestmark = pytest.mark.usefixtures("as_root")
+
 OPERATIONS = ["copy", "scale", "add", "triad", "read", "write"]
 WRITING = [op for op in OPERATIONS if op != "read"]
 
