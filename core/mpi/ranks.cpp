@@ -22,6 +22,14 @@ int launched(const char* of_open_mpi, const char* of_pmi, const char* of_slurm) 
   return std::max({number_of(of_open_mpi), number_of(of_pmi), number_of(of_slurm)});
 }
 
+// srun starts programs of every MPI, so what it was not told is likelier than a program of another one.
+std::string what_to_do() {
+  if (std::max(number_of("OMPI_COMM_WORLD_SIZE"), number_of("PMI_SIZE")) < 0) {
+    return "tell srun the interface that this library knows: --mpi=pmix or --mpi=pmi2 (srun --mpi=list)";
+  }
+  return "launch with that library's own mpirun, or build for this one: script/bootstrap --mpi=MPICXX";
+}
+
 void check_launcher(int size) {
   const int others = launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
   if (size != 1 || others <= 1) return;
@@ -29,8 +37,8 @@ void check_launcher(int size) {
   if (launched("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID") > 0) throw LaunchError("");
   throw LaunchError(
       fmt::format("the launcher started {} processes, and in each of them {} sees one only: launcher and MPI library "
-                  "differ; launch with that library's own mpirun, or build for this one: script/bootstrap --mpi=MPICXX",
-                  others, mpi_library()));
+                  "differ; {}",
+                  others, mpi_library(), what_to_do()));
 }
 
 }  // namespace

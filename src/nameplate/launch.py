@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nameplate.errors import CoreMissing, UsageError
+from nameplate.srun import complete, family_by_pmi, is_srun
 
 CORE_VARIABLE = "NAMEPLATE_CORE"
 START_DEADLINE_S = 20.0
@@ -63,9 +64,13 @@ def mpi_programs() -> dict[str, Path]:
 def launch_with(text: str) -> Launch:
     """With a launcher as it is written on the command line: ``mpirun -n 4``. Raises UsageError or CoreMissing.
 
-    The MPI build is the one of the launcher's own MPI; one of none (srun) takes the first by name.
+    The MPI build is the one of the launcher's own MPI, with srun the one for its --mpi; a launcher of none takes the
+    first by name.
     """
-    words = tuple(shlex.split(text))
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"--mpi {text!r} cannot be read: {error}") from None
     if not words or shutil.which(words[0]) is None:
         name = words[0] if words else text
         raise UsageError(f"--mpi '{name}' is no program that can be found: apt install openmpi-bin, or name it in full")
@@ -74,6 +79,9 @@ def launch_with(text: str) -> Launch:
         raise UsageError(
             "--mpi: this nameplate has no MPI build: apt install libopenmpi-dev openmpi-bin, then script/bootstrap"
         )
+    if is_srun(words[0]):
+        family = family_by_pmi(words, list(programs))
+        return Launch(programs[family], complete(words, family))
     family = family_of(words[0])
     if family and family not in programs:
         raise UsageError(
@@ -84,7 +92,7 @@ def launch_with(text: str) -> Launch:
 
 
 def family_of(launcher: str) -> str:
-    """Which MPI a launcher says that it belongs to; empty where it says none (srun, a script of yours)."""
+    """Which MPI a launcher says that it belongs to; empty where it says none (a script of yours)."""
     try:
         answer = subprocess.run(
             [launcher, "--version"], capture_output=True, text=True, timeout=START_DEADLINE_S, check=False,

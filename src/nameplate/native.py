@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import START_DEADLINE_S, Launch, alone, mpi_programs
 from nameplate.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
+from nameplate.srun import explain
 from nameplate.sweep import ProbeInfo
 
 # What is shown of what a process that failed has said.
@@ -27,6 +28,7 @@ LAST_WORDS = 500
 END_DEADLINE_S = 5.0
 _decoder = msgspec.json.Decoder(CoreRecord)
 
+T = TypeVar("T")
 OnRecord = Callable[[Header | Sample | Outcome], None]
 
 
@@ -46,7 +48,7 @@ class Core(Protocol):
         """Ends it now."""
 
 
-def _ask(launch: Launch, *options: str) -> bytes:
+def _ask(launch: Launch, type_: type[T], *options: str) -> T:
     command = launch.command(*options)
     try:
         answer = subprocess.run(
@@ -54,10 +56,20 @@ def _ask(launch: Launch, *options: str) -> bytes:
         )
     except subprocess.CalledProcessError as error:
         words = error.stderr.decode(errors="replace").strip() or f"exit {error.returncode}"
-        raise CoreDied(f"{shlex.join(command)} failed: {words[-LAST_WORDS:]}") from None
+        raise CoreDied(f"{shlex.join(command)} failed: {_reason(words)}") from None
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CoreMissing(f"{shlex.join(command)} could not be run: {error}") from None
-    return answer.stdout
+    try:
+        return msgspec.json.decode(answer.stdout, type=type_)
+    except msgspec.DecodeError:
+        words = answer.stdout[:80].decode(errors="replace")
+        raise CoreDied(f"{shlex.join(command)} wrote what is no record: {words}") from None
+
+
+def _reason(words: str) -> str:
+    """The core's own line among what the launcher says about it, or Open MPI's page in a line, or the last words."""
+    own = [line for line in words.splitlines() if line.startswith("nameplate-core: ")]
+    return own[0] if own else explain(words) or words[-LAST_WORDS:]
 
 
 class _Description(msgspec.Struct):
@@ -75,7 +87,7 @@ def check_options(options: Sequence[str]) -> None:
 
 
 def _description(program: Path) -> _Description:
-    description = msgspec.json.decode(_ask(Launch(program), "--describe"), type=_Description)
+    description = _ask(Launch(program), _Description, "--describe")
     check_schema(description.schema, str(program))
     return description
 
@@ -102,8 +114,7 @@ def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[
     With a launcher it is the first rank's machine, and the job's ranks and nodes are under ``job``.
     """
     options = ["--machine", *(["--root", root] if root else [])]
-    machine: dict[str, Any] = msgspec.json.decode(_ask(launch or alone(), *options))
-    return machine
+    return _ask(launch or alone(), dict[str, Any], *options)
 
 
 def check_schema(schema: int, who: str) -> None:
