@@ -229,6 +229,26 @@ def make_limits(options: Mapping[str, str]) -> Limits:
     return limits
 
 
+def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
+    """How long a round takes in seconds, as its probes say; dense points are measured in some rounds only.
+
+    ``turns``: how many nodes take a single machine's probe one after the other.
+    """
+    limits = plan.limits
+    each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
+    return sum(
+        (1 if probe_of(e.probe).takes_whole_job else turns) * (max(each_s, e.slice_s) + probe_of(e.probe).overhead_s)
+        for e in plan.experiments
+        if with_dense or not e.dense
+    )
+
+
+def longest_s(plan: Plan, turns: int = 1) -> float:
+    """How long a run takes at most in seconds; where its rounds are fixed, twice what the probes say."""
+    limits = plan.limits
+    return 2 * limits.rounds * round_s(plan, turns, with_dense=True) if limits.rounds else limits.budget_s
+
+
 def parse_series(text: str) -> tuple[float, float]:
     """``600s/1s`` as (length, interval) in seconds. Raises UsageError."""
     length, slash, interval = text.partition("/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,13 +25,14 @@ from nameplate.launch import Launch, alone, launch_with
 from nameplate.measure import Control, Nodes, Progress, Session
 from nameplate.model import SCHEMA, PerNode, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
-from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, shipped_plans, sweep_plan
+from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, round_s, shipped_plans, sweep_plan
 from nameplate.probes import probe_of
 from nameplate.probes._job import nodes_of
 from nameplate.rated import parse_rated
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
 from nameplate.report.text import print_report
+from nameplate.slurm import Allocation, allocation_of, write_script
 from nameplate.store import RunFile, RunWriter, drop_partial_line, read_run
 from nameplate.summarise import headline, summarise
 from nameplate.sweep import ProbeInfo, nearest, split_arguments
@@ -63,6 +65,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     key_file: Option = None,
     mpi: Option = None,
     per_node: Option = None,
+    slurm: Path | None = None,
     seed: int | None = None,
     priority: str = "normal",
     rated: Sequence[str] = (),
@@ -105,6 +108,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         The MPI launcher for the mpi probes, in quotes with its options: "mpirun -n 4", "srun -n 64".
     per_node
         With --mpi, every node of the job takes the single machines' probes: in-turn (one node at a time) or at-once.
+    slurm
+        Measure nothing, and write this script for sbatch, which does so in a batch job; with --mpi "srun -N 4 -n 64".
     seed
         Of the shuffled order; default: a new one, recorded.
     priority
@@ -133,24 +138,30 @@ def command(  # noqa: PLR0913 (the options of the command line)
     launch = launch_with(mpi) if mpi is not None else alone()
     if launch.launcher and nice:
         raise UsageError("--priority high with --mpi is not possible: the launcher starts the processes")
+    allocation = allocation_of(launch) if slurm is not None else None
     if seed is not None and seed < 0:
         raise UsageError(f"--seed {seed} is not possible: 0 or more")
     if resume is not None:
         earlier = read_run(resume)
         machine = read_machine(launch=launch)
-        _check_resumable(earlier, machine, [*options, *parameters, *rated, *(["-o"] if output else [])])
+        _check_resumable(earlier, machine, [*options, *parameters, *rated, *(["-o"] if output else []),
+                                              *(["--slurm"] if slurm else [])])  # fmt: skip
         header, path = earlier.run, resume
         nice = _nice(header.priority)
     else:
         earlier = None
         _check_launched(what, launch)
-        machine = read_machine(launch=launch)
+        machine = _machine(launch, allocation)
         plan = _choose(what, parameters, describe(launch), options, machine)
         header = _make_run(plan, seed, _rated(rated), priority, _per_node(per_node, launch))
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
     core_options = _peer_options(peer, key_file)
     if dry_run:
         _explain(header, peer, mpi, machine)
+        return 0
+    if slurm is not None and allocation is not None:
+        write_script(slurm, allocation, header, sys.argv[1:])
+        print(f"{slurm} is written; submit it with: sbatch {shlex.quote(str(slurm))}")
         return 0
 
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
@@ -175,6 +186,13 @@ def _per_node(text: str | None, launch: Launch) -> PerNode:
 
 def _nodes(header: Run, machine: Mapping[str, Any]) -> Nodes | None:
     return Nodes(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
+
+
+def _machine(launch: Launch, allocation: Allocation | None) -> dict[str, Any]:
+    """The first rank's; of a job that is only being written, this one with as many ranks and nodes as there will be."""
+    if allocation is None:
+        return read_machine(launch=launch)
+    return {**read_machine(), "job": {"ranks": allocation.ranks, "nodes": [""] * allocation.nodes}}
 
 
 def _check_launched(what: str, launch: Launch) -> None:
@@ -273,16 +291,10 @@ def _peer_options(peer: str | None, key_file: str | None) -> list[str]:
 def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[str, Any]) -> None:
     plan, nodes = header.plan, _nodes(header, machine)
     limits = plan.limits
-    each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    turns = {True: 1, False: nodes.turns if nodes else 1}
-    round_s = sum(
-        turns[probe_of(e.probe).takes_whole_job] * (max(each_s, e.slice_s) + probe_of(e.probe).overhead_s)
-        for e in certain
-    )
     rounds = f"{limits.rounds} rounds" if limits.rounds else f"{FEWEST_ROUNDS} rounds or more"
     longest = "" if limits.rounds else f", at most {limits.budget_s:g} s"
-    fewest_s = (limits.rounds or FEWEST_ROUNDS) * round_s
+    fewest_s = (limits.rounds or FEWEST_ROUNDS) * round_s(plan, nodes.turns if nodes else 1)
     print(f"{plan.name}: {len(certain)} experiments, {rounds}, about {fewest_s:.0f} s{longest}")
     if len(certain) < len(plan.experiments):
         print(f"  and up to {len(plan.experiments) - len(certain)} more, where these show that the figures change")
