@@ -1,0 +1,124 @@
+"""A cluster of one node under Slurm: munged, slurmctld and slurmd of one's own, with ports and folders of their own."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+_PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "scancel")
+_START_DEADLINE_S = 60.0
+# Daemons are not in every user's PATH.
+_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+
+# One node with more places than a small machine has cores; no control groups, no accounting, no wire-up by default.
+_CONFIGURATION = """
+ClusterName=nameplate
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={directory}/munge.socket
+CredType=cred/munge
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
+StateSaveLocation={directory}/state
+SlurmdSpoolDir={directory}/spool
+SlurmctldPidFile={directory}/slurmctld.pid
+SlurmdPidFile={directory}/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+MpiDefault=none
+KillWait=2
+SchedulerParameters=sched_interval=1,batch_sched_delay=0
+SlurmdParameters=config_overrides
+NodeName={host} NodeAddr=127.0.0.1 CPUs=4
+PartitionName=all Nodes=ALL Default=YES State=UP
+"""
+
+
+@contextmanager
+def slurm_here(directory: Path) -> Iterator[Path]:
+    """Runs until left; gives the configuration for SLURM_CONF. Skips the test where Slurm is not installed."""
+    missing = [program for program in _PROGRAMS if shutil.which(program, path=_PATH) is None]
+    if missing:
+        cannot_be_tested(f"no {' '.join(missing)} here: script/bootstrap test installs them")
+    configuration = _write_configuration(directory)
+    environment = {**os.environ, "PATH": _PATH, "SLURM_CONF": str(configuration)}
+    munged = ["munged", "--foreground", f"--socket={directory}/munge.socket", f"--key-file={directory}/munge.key",
+              f"--pid-file={directory}/munged.pid", f"--log-file={directory}/munged.log",
+              f"--seed-file={directory}/munge.seed", "--force"]  # fmt: skip
+    with ExitStack() as daemons:
+        daemons.enter_context(_daemon(munged, environment, directory / "munged.words"))
+        _wait_until((directory / "munge.socket").exists, directory)
+        for name in ("slurmctld", "slurmd"):
+            daemons.enter_context(_daemon([name, "-D"], environment, directory / f"{name}.words"))
+        _wait_until(lambda: "idle" in _ask("sinfo", "--noheader", "--format=%T", environment=environment), directory)
+        try:
+            yield configuration
+        finally:
+            # Steps outlive the daemon that started them.
+            _ask("scancel", "--state=RUNNING", environment=environment)
+            _ask("scancel", "--state=PENDING", environment=environment)
+            _wait_until(lambda: not _ask("squeue", "--noheader", environment=environment), directory)
+
+
+def cannot_be_tested(reason: str) -> None:
+    """A skip, and where everything has to be tested (CI is set) a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def _write_configuration(directory: Path) -> Path:
+    for name in ("state", "spool"):
+        (directory / name).mkdir()
+    key = directory / "munge.key"
+    key.touch(0o600)
+    key.write_bytes(os.urandom(128))
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        ports = {"controller_port": one.getsockname()[1], "node_port": other.getsockname()[1]}
+    host = socket.gethostname().partition(".")[0]
+    path = directory / "slurm.conf"
+    path.write_text(_CONFIGURATION.format(host=host, user=getpass.getuser(), directory=directory, **ports))
+    return path
+
+
+@contextmanager
+def _daemon(command: list[str], environment: dict[str, str], words: Path) -> Iterator[None]:
+    with words.open("w") as file, subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file
+    ) as process:  # fmt: skip
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _ask(*command: str, environment: dict[str, str]) -> str:
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
+
+
+def _wait_until(happened: Callable[[], bool], directory: Path) -> None:
+    deadline = time.monotonic() + _START_DEADLINE_S
+    while not happened():
+        if time.monotonic() > deadline:
+            words = "\n".join(path.read_text()[-1000:] for path in sorted(directory.glob("*.words")))
+            raise AssertionError(f"Slurm does not start: {words}")
+        time.sleep(0.1)
