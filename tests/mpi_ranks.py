@@ -51,7 +51,7 @@ def ranks_of(program: Path, launcher: int) -> list[int]:
                 found.append(int(entry.name))
         except OSError:
             continue
-    return sorted(pid for pid in found if _descends(pid, launcher))
+    return sorted(pid for pid in found if descends(pid, launcher))
 
 
 def ranks_left(ranks: list[int]) -> list[int]:
@@ -59,7 +59,7 @@ def ranks_left(ranks: list[int]) -> list[int]:
     return [rank for rank in ranks if Path(f"/proc/{rank}/exe").exists()]
 
 
-def _descends(pid: int, ancestor: int) -> bool:
+def descends(pid: int, ancestor: int) -> bool:
     """Launchers put their processes in sessions of their own, so the parents are followed."""
     while pid > 1:
         if pid == ancestor:

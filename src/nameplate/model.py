@@ -301,13 +301,16 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 class NodeMetric(msgspec.Struct, frozen=True):
     """What one metric says of every node, by its place in the job's list; None where it was not measured or judged.
 
+    ``experiment`` is the plan's id.
+
     ``value`` is the median of the rounds in the SI base unit ``unit``; ``gap`` the share by which it is worse than the
     median of its hardware class, negative where it is better; ``z`` that distance in robust standard deviations,
     negative where it is worse; ``spread`` what the value itself varies by, as a share. ``slow``: the places of those
     that are.
     """
 
-    title: str
+    experiment: str
+    metric: str
     unit: str
     better: Literal["higher", "lower"]
     value: list[float | None]
@@ -315,6 +318,11 @@ class NodeMetric(msgspec.Struct, frozen=True):
     z: list[float | None]
     spread: list[float | None]
     slow: list[int]
+
+    @property
+    def title(self) -> str:
+        """What it is a figure of."""
+        return f"{self.experiment} {self.metric}"
 
 
 class Nodes(msgspec.Struct, frozen=True):

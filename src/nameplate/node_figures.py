@@ -53,15 +53,14 @@ def _of_kernel(run: StreamRun, kernel: str) -> NodeFigures:
     average = np.array([node.times[kernel].average_s for node in run.nodes])
     best = np.array([node.times[kernel].minimum_s for node in run.nodes])
     # How many repeats there were is not said; a single late one would stretch the longest.
-    return NodeFigures(
-        f"{kernel} bandwidth", "B/s", "higher", (moved / average)[np.newaxis], np.abs(average / best - 1)
-    )
+    return NodeFigures(kernel, "bandwidth", "B/s", "higher", (moved / average)[np.newaxis], np.abs(average / best - 1))
 
 
 def node_metric(judged: Judgement) -> NodeMetric:
     """As a report has it."""
     return NodeMetric(
-        title=judged.figures.title,
+        experiment=judged.figures.experiment,
+        metric=judged.figures.metric,
         unit=judged.figures.unit,
         better=judged.figures.better,
         value=_short(judged.value),
@@ -86,7 +85,7 @@ def _of_experiment(
         rounds = [_of_round(probe, metric, measurement, machine) for measurement in measurements]
         values = np.array([[values.get(node, np.nan) for node in range(nodes)] for values in rounds if values])
         if len(values):
-            yield NodeFigures(f"{experiment.id} {metric.name}", metric.unit, metric.better, values)
+            yield NodeFigures(experiment.id, metric.name, metric.unit, metric.better, values)
 
 
 def _of_round(

@@ -41,7 +41,8 @@ class NodeFigures:
     what a node's figure varies by, as a share of it, where the rounds do not tell.
     """
 
-    title: str
+    experiment: str
+    metric: str
     unit: str
     better: Literal["higher", "lower"]
     values: Floats

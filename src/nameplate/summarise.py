@@ -273,12 +273,31 @@ class _Figures:
         return busy_s / sum(sample.elapsed_s for sample in self._samples)
 
 
+def _notes_of_nodes(file: RunFile) -> list[str]:
+    """That figures are those of many nodes, and which of them could not be measured."""
+    if not file.run.per_node or not file.headers:
+        return []
+    names = nodes_of(file.headers[0].machine)
+    way = {"in-turn": "one at a time", "at-once": "all at once"}[file.run.per_node]
+    notes = [
+        f"each figure is the median of {len(names)} nodes, measured {way}; of each node: nameplate nodes {file.path}"
+    ]
+    failed = {
+        f"{outcome.id} on {names[node]}: {outcome.ending}: {outcome.reason}"
+        for measurement in file.measurements
+        for node, outcome in measurement.of_nodes.items()
+        if outcome.ending != "ok"
+    }
+    return notes + sorted(failed)
+
+
 def _notes(file: RunFile, results: list[Result]) -> list[str]:
     notes = []
     if file.lost:
         notes.append(f"{file.lost} samples of an experiment that was cut off are left out")
     if any(result.oversubscribed for result in results):
         notes.append("oversubscribed: more workers than CPUs, so they take turns")
+    notes += _notes_of_nodes(file)
     for result in results:
         if result.summary.value is None:
             notes.append(f"{result.id}: {result.summary.outcome}: {result.summary.reason}")

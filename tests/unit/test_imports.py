@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PYTHON_ORDER = [
     "__init__", "errors", "model", "units", "hostlist", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments",
     "saturation", "slow_nodes", "distributed_stream", "rated", "fitness", "store", "probes",
-    "keeper", "srun", "launch", "native", "plan", "slurm", "measure", "curves", "node_figures", "summarise",
+    "keeper", "srun", "launch", "native", "plan", "slurm", "measure", "curves", "node_figures", "summarise", "recheck",
     "report", "commands", "__main__",
 ]  # fmt: skip
 CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "net", "cluster", "mpi", "probes", "main.cpp"]

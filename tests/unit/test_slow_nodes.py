@@ -22,7 +22,7 @@ def cluster(nodes: int, spread: float, slow: int = 0, by: float = 0.1) -> Floats
 
 
 def judged(values: Floats, classes: list[str] | None = None) -> Judgement:
-    return judge([NodeFigures("x", "B/s", "higher", values)], classes or [""] * values.shape[1])[0]
+    return judge([NodeFigures("x", "y", "B/s", "higher", values)], classes or [""] * values.shape[1])[0]
 
 
 @pytest.mark.parametrize("spread", [0.005, 0.01, 0.03])
@@ -49,7 +49,7 @@ def test_eight_healthy_nodes_are_left_alone() -> None:
 
 def test_for_a_latency_more_is_worse() -> None:
     values = 1 / cluster(50, 0.01, slow=1, by=0.2)
-    found = judge([NodeFigures("x", "s", "lower", values)], [""] * 50)[0]
+    found = judge([NodeFigures("x", "y", "s", "lower", values)], [""] * 50)[0]
     assert np.flatnonzero(found.is_slow).tolist() == [0]
     assert found.gap[0] == pytest.approx(0.2, abs=0.04)
 

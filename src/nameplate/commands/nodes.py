@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from cyclopts import Parameter
 
+from nameplate.commands._measuring import Place, make_run, measure_to_file
 from nameplate.distributed_stream import is_stream_file, read_stream_run
 from nameplate.errors import UsageError
+from nameplate.hostlist import compress
+from nameplate.keeper import Keeper
+from nameplate.launch import launch_with
+from nameplate.measure import Nodes as NodesInTurn
 from nameplate.model import Nodes
-from nameplate.report.node_text import print_nodes, slow_nodes
+from nameplate.native import CoreProcess, OnRecord, read_machine
+from nameplate.probes._job import nodes_of
+from nameplate.report.node_text import print_findings, print_nodes, slow_nodes
+from nameplate.report.progress import make_progress
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 
@@ -24,6 +33,8 @@ def command(
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    recheck: Annotated[Path | None, Parameter(show_default=False)] = None,
+    mpi: Annotated[str | None, Parameter(show_default=False)] = None,
     json: bool = False,
 ) -> int:
     """Find the slow nodes of a cluster: ranking, map, host list. Exit code 1 when there is one.
@@ -34,10 +45,17 @@ def command(
         A run file of several nodes (.jsonl), or DistributedStream's (.dat).
     output
         Write the maps of all metrics too: .svg or .png.
+    recheck
+        Measure the slow ones again, each by itself and beside healthy ones, into this run file: are they so
+        persistently, or contended, or was it transient?
+    mpi
+        The launcher for that, of a job with these nodes: "mpirun -n 8 …", "srun -N 8".
     json
         Every figure of every node, as JSON.
     """
     nodes = _nodes(run)
+    if recheck is not None:
+        return _recheck(run, nodes, recheck, mpi)
     if output is not None:
         from nameplate.report.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
@@ -61,3 +79,37 @@ def _nodes(path: Path) -> Nodes:
             'nameplate run PROBE --mpi "mpirun -n 8 …" --per-node in-turn, or nameplate run mpi_stream --mpi …'
         )
     return nodes
+
+
+def _recheck(path: Path, nodes: Nodes, target: Path, mpi: str | None) -> int:
+    from nameplate.recheck import findings, suspects_of  # noqa: PLC0415 (the view alone needs no launcher)
+
+    if mpi is None or is_stream_file(path):
+        raise UsageError(
+            f'--recheck takes a run file and a launcher: nameplate nodes {path} --recheck NEW --mpi "srun -N 8"'
+        )
+    first = read_run(path).run
+    suspects = suspects_of(nodes, first.plan)
+    launch = launch_with(mpi)
+    machine = read_machine(launch=launch)
+    header = make_run(suspects.plan, None, first.rated, "normal", "in-turn")
+    places = _places(suspects.nodes, nodes_of(machine))
+
+    def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
+        return CoreProcess(on_record, keeper=keeper, launch=launch)
+
+    measure_to_file(
+        header, target, None, make_progress(False), Place(machine, start_core, NodesInTurn(places, at_once=False))
+    )
+    again = summarise(read_run(target)).nodes
+    assert again is not None
+    found = findings(nodes, suspects, again, first.per_node)
+    print_findings(found)
+    return _FOUND_SLOW if any(finding.label == "persistent" for finding in found) else 0
+
+
+def _places(wanted: Sequence[str], present: Sequence[str]) -> list[int]:
+    missing = [name for name in wanted if name not in present]
+    if missing:
+        raise UsageError(f"--mpi: this job is without {compress(missing)}, which is to be measured again")
+    return [present.index(name) for name in wanted]

@@ -3,50 +3,35 @@
 from __future__ import annotations
 
 import os
-import random
 import shlex
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Any, cast, get_args
 
 from cyclopts import Parameter
 
 from nameplate import __version__
-from nameplate.curves import refiner
-from nameplate.errors import FileError, Interrupted, UsageError
+from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
+from nameplate.errors import FileError, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, launch_with
-from nameplate.measure import Control, Nodes, Progress, Session
-from nameplate.model import SCHEMA, PerNode, Plan, Report, Run
+from nameplate.model import PerNode, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
 from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, round_s, shipped_plans, sweep_plan
 from nameplate.probes import probe_of
-from nameplate.probes._job import nodes_of
 from nameplate.rated import parse_rated
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
 from nameplate.report.text import print_report
 from nameplate.slurm import Allocation, allocation_of, write_script
-from nameplate.store import RunFile, RunWriter, drop_partial_line, read_run
-from nameplate.summarise import headline, summarise
+from nameplate.store import RunFile, read_run
+from nameplate.summarise import summarise
 from nameplate.sweep import ProbeInfo, nearest, split_arguments
 
 HIGH_PRIORITY = -20
 Option = Annotated[str | None, Parameter(show_default=False)]
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a run is measured: what is known of the machine, and how a core is started there."""
-
-    machine: dict[str, Any]
-    start_core: Callable[[OnRecord, Keeper], CoreProcess]
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
@@ -153,7 +138,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         _check_launched(what, launch)
         machine = _machine(launch, allocation)
         plan = _choose(what, parameters, describe(launch), options, machine)
-        header = _make_run(plan, seed, _rated(rated), priority, _per_node(per_node, launch))
+        header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, launch))
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
     core_options = _peer_options(peer, key_file)
     if dry_run:
@@ -167,7 +152,9 @@ def command(  # noqa: PLR0913 (the options of the command line)
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
         return CoreProcess(on_record, nice, keeper, core_options, launch)
 
-    _measure(header, path, earlier, make_progress(quiet), _Place(machine, start_core))
+    measure_to_file(
+        header, path, earlier, make_progress(quiet), Place(machine, start_core, nodes_of_run(header, machine))
+    )
     result = summarise(read_run(path))
     _show(result, path, report, json, quiet)
     return _exit_code(result)
@@ -182,10 +169,6 @@ def _per_node(text: str | None, launch: Launch) -> PerNode:
                 raise UsageError(f'--per-node needs the nodes of an MPI job: --mpi "mpirun -n 8 …" --per-node {text}')
             return cast(PerNode, way)
     raise UsageError(f"--per-node {text} is not possible: {nearest(text, ('in-turn', 'at-once'))}")
-
-
-def _nodes(header: Run, machine: Mapping[str, Any]) -> Nodes | None:
-    return Nodes(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
 
 
 def _machine(launch: Launch, allocation: Allocation | None) -> dict[str, Any]:
@@ -264,19 +247,6 @@ def _choose(
     return build_plan(read_plan(what), probes, options, machine)
 
 
-def _make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
-    return Run(
-        schema=SCHEMA,
-        version=__version__,
-        started=datetime.now().astimezone().isoformat(timespec="seconds"),
-        plan=plan,
-        seed=random.SystemRandom().randrange(2**32) if seed is None else seed,
-        rated=rated,
-        priority=priority,
-        per_node=per_node,
-    )
-
-
 def _peer_options(peer: str | None, key_file: str | None) -> list[str]:
     """A peer is only ever named on the command line, never by a plan or a run file."""
     if key_file is not None and peer is None:
@@ -289,7 +259,7 @@ def _peer_options(peer: str | None, key_file: str | None) -> list[str]:
 
 
 def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[str, Any]) -> None:
-    plan, nodes = header.plan, _nodes(header, machine)
+    plan, nodes = header.plan, nodes_of_run(header, machine)
     limits = plan.limits
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     rounds = f"{limits.rounds} rounds" if limits.rounds else f"{FEWEST_ROUNDS} rounds or more"
@@ -320,62 +290,6 @@ def _disk_use(plan: Plan) -> Iterator[str]:
     for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
         own = [experiment for experiment in plan.experiments if experiment.probe == name]
         yield from probe_of(name).disk_use(own, rounds)
-
-
-def _measure(
-    header: Run,
-    path: Path,
-    earlier: RunFile | None,
-    progress: Progress,
-    place: _Place,
-) -> None:
-    if earlier is not None:
-        drop_partial_line(earlier)
-    writer = RunWriter(path, append=earlier is not None)
-    control = Control()
-    keeper = Keeper()
-
-    session = Session(
-        plan=header.plan,
-        seed=header.seed,
-        start_core=lambda on_record: place.start_core(on_record, keeper),
-        write=writer.write,
-        headline_of=lambda measurement: headline(measurement, place.machine),
-        progress=progress,
-        control=control,
-        refine=refiner(header.plan),
-        nodes=_nodes(header, place.machine),
-    )
-    try:
-        if earlier is None:
-            writer.write(header)
-        else:
-            session.take_over(earlier.measurements)
-        with _stoppable(control):
-            session.run()
-    finally:
-        writer.close()
-        keeper.close()
-
-
-@contextmanager
-def _stoppable(control: Control) -> Iterator[None]:
-    """Ctrl-C once: stop after the present sample; twice: leave now."""
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        second = control.stopped
-        control.request()
-        if second:
-            raise Interrupted("stopped at once; what was measured before is kept")
-        # Not by print, which may be what was interrupted.
-        os.write(2, b"\nstopping after the present sample; once more to leave at once\n")
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bool) -> None:

@@ -67,7 +67,7 @@ def _rates(level: str, node: NodeTimes) -> tuple[float, float, float]:
 
 
 def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
-    """Of each level the average, best and worst rate of all repeats, and which node (its index) had the worst."""
+    """Of each level the average, best and worst rate and time of all repeats, and which node (its index) was worst."""
     found: dict[str, float] = {}
     for level in _LEVELS:
         rates = [(_rates(level, node), index) for sample in samples for index, node in enumerate(_nodes(sample))]
@@ -76,6 +76,10 @@ def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
         found[f"{level}_best"] = max(rate[1] for rate, _ in rates)
         found[f"{level}_worst"] = worst
         found[f"{level}_worst_node"] = float(slowest)
+        times: list[Spread] = [getattr(node, level) for sample in samples for node in _nodes(sample)]
+        found[f"{level}_average_s"] = sum([each.average_s for each in times]) / len(times)
+        found[f"{level}_best_s"] = min([each.minimum_s for each in times])
+        found[f"{level}_worst_s"] = max([each.maximum_s for each in times])
     return found
 
 
@@ -90,7 +94,7 @@ def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
         "window": "Each node, from its first rank's start to its last one's finish",
         "longest": "Each node by the time of its slowest rank, as DistributedStream has it",
     }
-    headings = ["Function", "average", "best", "worst", "worst on"]
+    headings = ["Function", "average", "time", "best", "time", "worst", "time", "worst on"]
     return [
         Table("mpi_stream", f"{title}{_placing(results, kind)}", headings, [*_rows(results, level, names)],
               ["of all repeats in all rounds; the user's bytes"])
@@ -107,7 +111,11 @@ def _placing(results: Sequence[Result], kind: str) -> str:
 def _rows(results: Sequence[Result], level: str, names: Sequence[str]) -> Iterator[Row]:
     for function, shown in _FUNCTIONS.items():
         for result in (each for each in results if each.summary.params["op"] == function):
-            figures = [Quantity(result.evidence[f"{level}_{which}"], "B/s") for which in ("average", "best", "worst")]
+            figures = [
+                Quantity(result.evidence[f"{level}_{which}{ending}"], unit)
+                for which in ("average", "best", "worst")
+                for ending, unit in (("", "B/s"), ("_s", "s"))
+            ]
             yield [shown, *figures, names[int(result.evidence[f"{level}_worst_node"])]]
 
 

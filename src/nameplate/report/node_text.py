@@ -11,6 +11,7 @@ from rich.text import Text
 
 from nameplate.hostlist import compress
 from nameplate.model import NodeMetric, Nodes
+from nameplate.recheck import Finding
 from nameplate.report.format import count, digits, quantity, scale, share
 from nameplate.stats import median
 
@@ -18,6 +19,11 @@ from nameplate.stats import median
 MOST_RANKED = 10
 # A map's cells from "as its class" to "a quarter behind"; a node of which nothing is known is a dot.
 _SHADES = "·░▒▓█"
+_MEANINGS = {
+    "persistent": "as slow by itself: the node",
+    "contended": "slow only while others were measured too: what it shares with them",
+    "transient": "slow then and not now: that moment",
+}
 _STEPS = (0.03, 0.08, 0.15)
 
 
@@ -27,6 +33,19 @@ def print_nodes(nodes: Nodes) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, width=120)
     console.print(render(nodes, console.width))
+
+
+def print_findings(found: Sequence[Finding]) -> None:
+    """What became of the slow nodes when they were measured by themselves."""
+    table = _table("node", "metric", "behind before", "by itself", "")
+    for each in found:
+        style = "red" if each.label == "persistent" else "green"
+        table.add_row(each.node, each.title, share(each.before), share(each.alone), each.label, style=style)
+    console = Console(highlight=False)
+    console.print(table)
+    for label, words in _MEANINGS.items():
+        if any(each.label == label for each in found):
+            console.print(Text(f"{label}: {words}", style="dim"))
 
 
 def render(nodes: Nodes, width: int) -> RenderableType:
@@ -44,17 +63,24 @@ def render(nodes: Nodes, width: int) -> RenderableType:
 
 def verdict(nodes: Nodes) -> Iterator[str]:
     """Which nodes are slow, by what, and how to take them out of Slurm's use."""
+    yield found_slow(nodes)
     slow = slow_nodes(nodes)
     if not slow:
-        judged = sum(any(m.gap[place] is not None for m in nodes.metrics) for place in range(len(nodes.names)))
-        yield f"no slow node among {count(judged, 'node')} judged"
         return
     names = [nodes.names[place] for place in slow]
-    yield f"slow: {compress(names)} ({len(slow)} of {len(nodes.names)})"
     yield (
         f"to take them out of use, once you have looked: scontrol update NodeName={compress(names)} State=DRAIN "
         f'Reason="nameplate: {reason(nodes, slow)}"'
     )
+
+
+def found_slow(nodes: Nodes) -> str:
+    """The slow ones as Slurm lists hosts, or that there is none."""
+    slow = [nodes.names[place] for place in slow_nodes(nodes)]
+    if slow:
+        return f"slow: {compress(slow)} ({len(slow)} of {len(nodes.names)})"
+    judged = sum(any(m.gap[place] is not None for m in nodes.metrics) for place in range(len(nodes.names)))
+    return f"no slow node among {count(judged, 'node')} judged"
 
 
 def slow_nodes(nodes: Nodes) -> list[int]:

@@ -20,6 +20,7 @@ from nameplate.report.cards import Card, make_card
 from nameplate.report.charts import Chart
 from nameplate.report.embed import embedded, packed
 from nameplate.report.facts import machine_facts, run_facts
+from nameplate.report.node_card import NodeCard, make_node_card
 from nameplate.report.roofline_card import RooflineCard, make_roofline_card
 from nameplate.report.rows import HEADINGS, HEADINGS_IN_WORDS
 from nameplate.report.scripts import chart_bundle, policy, script_hash
@@ -52,6 +53,7 @@ class Section:
     run: list[tuple[str, str]]
     efficiencies: Bars
     roofline: RooflineCard | None
+    nodes: NodeCard | None
     cards: list[Card]
     notes: list[str]
     further_notes: list[str]
@@ -91,6 +93,7 @@ def _section(number: int, report: Report, detail: Detail, charts: list[Chart]) -
         run=run_facts(report),
         efficiencies=efficiencies(report),
         roofline=make_roofline_card(f"run-{number}-roofline", report, charts),
+        nodes=make_node_card(f"run-{number}-nodes", report, charts),
         cards=[
             make_card(f"run-{number}-{index}", report, results, detail.points, charts)
             for index, results in enumerate(_by_probe(report).values(), start=1)

@@ -1,0 +1,110 @@
+"""What commands share that measure: a run's first record, and the rounds that go to its file."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from nameplate import __version__
+from nameplate.curves import refiner
+from nameplate.errors import Interrupted
+from nameplate.keeper import Keeper
+from nameplate.measure import Control, Nodes, Progress, Session
+from nameplate.model import SCHEMA, PerNode, Plan, Run
+from nameplate.native import CoreProcess, OnRecord
+from nameplate.probes._job import nodes_of
+from nameplate.store import RunFile, RunWriter, drop_partial_line
+from nameplate.summarise import headline
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run is measured: what is known of the machine, how a core is started there, and which nodes take it."""
+
+    machine: dict[str, Any]
+    start_core: Callable[[OnRecord, Keeper], CoreProcess]
+    nodes: Nodes | None
+
+
+def nodes_of_run(header: Run, machine: Mapping[str, Any]) -> Nodes | None:
+    """All of the job's, where the run is of nodes."""
+    return Nodes(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
+
+
+def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
+    """The first record of a run that begins now; without a seed a new one."""
+    return Run(
+        schema=SCHEMA,
+        version=__version__,
+        started=datetime.now().astimezone().isoformat(timespec="seconds"),
+        plan=plan,
+        seed=random.SystemRandom().randrange(2**32) if seed is None else seed,
+        rated=rated,
+        priority=priority,
+        per_node=per_node,
+    )
+
+
+def measure_to_file(
+    header: Run,
+    path: Path,
+    earlier: RunFile | None,
+    progress: Progress,
+    place: Place,
+) -> None:
+    """Measures a plan, or what an earlier run of it lacks, until it is done or Ctrl-C ends it. Raises FileError."""
+    if earlier is not None:
+        drop_partial_line(earlier)
+    writer = RunWriter(path, append=earlier is not None)
+    control = Control()
+    keeper = Keeper()
+
+    session = Session(
+        plan=header.plan,
+        seed=header.seed,
+        start_core=lambda on_record: place.start_core(on_record, keeper),
+        write=writer.write,
+        headline_of=lambda measurement: headline(measurement, place.machine),
+        progress=progress,
+        control=control,
+        refine=refiner(header.plan),
+        nodes=place.nodes,
+    )
+    try:
+        if earlier is None:
+            writer.write(header)
+        else:
+            session.take_over(earlier.measurements)
+        with _stoppable(control):
+            session.run()
+    finally:
+        writer.close()
+        keeper.close()
+
+
+@contextmanager
+def _stoppable(control: Control) -> Iterator[None]:
+    """Ctrl-C once: stop after the present sample; twice: leave now."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        second = control.stopped
+        control.request()
+        if second:
+            raise Interrupted("stopped at once; what was measured before is kept")
+        # Not by print, which may be what was interrupted.
+        os.write(2, b"\nstopping after the present sample; once more to leave at once\n")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,79 @@
+"""The part of the HTML report on a cluster's nodes: which are slow, the farthest behind of each metric, and maps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nameplate.model import NodeMetric, Nodes, Quantity, Report, Table
+from nameplate.report.charts import Chart, Figure, placed
+from nameplate.report.format import count, share
+from nameplate.report.node_map import node_map
+from nameplate.report.node_text import found_slow, ranking
+from nameplate.report.tables import OwnTable, own_table
+from nameplate.stats import median
+
+# Of a plan of many cells the other metrics' maps would be as many as its charts.
+MOST_MAPS = 6
+MOST_RANKED = 5
+
+
+@dataclass(frozen=True)
+class NodeCard:
+    """What was found out about the nodes; ``sentences`` say it in words."""
+
+    anchor: str
+    sentences: list[str]
+    tables: list[OwnTable]
+    maps: list[Figure]
+
+
+def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard | None:
+    """None for a run of one node; the maps go to the end of ``charts``."""
+    nodes = report.nodes
+    if nodes is None:
+        return None
+    chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MOST_MAPS]
+    maps = placed([node_map(nodes, metric) for metric in chosen], charts)
+    tables = [own_table(_overview(nodes)), *(own_table(_ranking(nodes, metric)) for metric in chosen)]
+    return NodeCard(anchor, [*_hardware(nodes), found_slow(nodes)], tables, maps)
+
+
+def _hardware(nodes: Nodes) -> list[str]:
+    return [f"{count(number, 'node')} of {name}" for name, number in Counter(nodes.classes).most_common() if name]
+
+
+def _overview(nodes: Nodes) -> Table:
+    rows: list[list[str | Quantity | None]] = []
+    for metric in nodes.metrics:
+        values = [value for value in metric.value if value is not None]
+        middle = Quantity(median(values), metric.unit) if values else None
+        rows.append([metric.title, middle, *_worst(nodes, metric), str(len(metric.slow) or "none")])
+    notes = [
+        "slow: more than 4 robust standard deviations behind its hardware class, by 3 % or more and by twice what its "
+        "own figure varies by, with 1 % false discoveries among all that are found"
+    ]
+    return Table("nodes", "All metrics", ["metric", "median", "slowest", "behind", "on", "slow nodes"], rows, notes)
+
+
+def _worst(nodes: Nodes, metric: NodeMetric) -> Sequence[str | Quantity | None]:
+    order = ranking(metric)
+    if not order:
+        return [None, None, "not judged: fewer than 4 alike"]
+    value = metric.value[order[0]]
+    figure = Quantity(value, metric.unit) if value is not None else None
+    return [figure, share(metric.gap[order[0]]), nodes.names[order[0]]]
+
+
+def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
+    places = ranking(metric)[: max(MOST_RANKED, len(metric.slow))][: 5 * MOST_RANKED]
+    rows: list[list[str | Quantity | None]] = [
+        [
+            nodes.names[place], Quantity(metric.value[place] or 0.0, metric.unit), share(metric.gap[place]),
+            f"{metric.z[place] or 0.0:.1f}", share(metric.spread[place]), "slow" if place in metric.slow else "",
+        ]
+        for place in places
+    ]  # fmt: skip
+    headings = ["node", "figure", "behind its class", "robust z", "varies by", "slow?"]
+    return Table("nodes", f"Farthest behind: {metric.title}", headings, rows, [])

@@ -1,0 +1,147 @@
+"""Single machines' probes on every node of a job: several hosts on this machine, real ranks on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from fake_hosts import make_launcher
+from mpi_ranks import descends, nameplate
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+
+pytestmark = pytest.mark.usefixtures("as_root")
+HOSTS = ["near", "far1", "far2", "far3"]
+CELL = ["cpu_flops", "isa=avx2", "threads=1", "--rounds", "2"]
+SCHEMA = json.loads((Path(__file__).parents[2] / "schema" / "record.schema.json").read_text())
+
+
+@pytest.fixture
+def launcher(tmp_path: Path) -> str:
+    """Four hosts with a rank each."""
+    return make_launcher(tmp_path, HOSTS)
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("way", ["in-turn", "at-once"])
+def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: str, way: str) -> None:
+    path = tmp_path / "run.jsonl"
+    answer = nameplate("run", *CELL, "--per-node", way, "-o", str(path), "--mpi", f"{launcher} -n 4")
+    assert answer.returncode == 0, answer.stderr
+    found = records(path)
+    for record in found:
+        jsonschema.validate(record, SCHEMA)
+    samples = [record for record in found if record["type"] == "sample"]
+    assert sorted(sample["node"] for sample in samples) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert all(len(json.dumps(record)) <= 4096 for record in found if "node" in record)
+    assert all(sample["elapsed_s"] > 0.02 for sample in samples), "samples of 10 ms are added up"
+    file = read_run(path)
+    assert file.run.per_node == way
+    assert [sorted(m.of_nodes) for m in file.measurements] == [[0, 1, 2, 3]] * 2
+    nodes = summarise(file).nodes
+    assert nodes is not None
+    assert nodes.names == HOSTS
+    assert len(set(nodes.classes)) == 1
+    assert [metric.title for metric in nodes.metrics] == [f"{CELL[0]} isa=avx2 threads=1 rate",
+                                                          f"{CELL[0]} isa=avx2 threads=1 flops_per_cycle"]  # fmt: skip
+    assert all(value is not None and value > 1e8 for value in nodes.metrics[0].value)
+    view = nameplate("nodes", str(path))
+    assert view.returncode in (0, 1)
+    assert all(host in view.stdout for host in HOSTS)
+
+
+def test_one_node_at_a_time_is_one_at_a_time(tmp_path: Path, launcher: str) -> None:
+    path = tmp_path / "run.jsonl"
+    began = time.monotonic()
+    nameplate("run", "null", "duration=1ms", "--rounds", "1", "--per-node", "in-turn", "-o", str(path), "--mpi",
+              f"{launcher} -n 4")  # fmt: skip
+    slices_s = sum(outcome.total_s for m in read_run(path).measurements for outcome in m.of_nodes.values())
+    assert time.monotonic() - began > slices_s
+    assert slices_s > 4 * 0.05
+
+
+def test_a_node_that_cannot_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
+    launcher = make_launcher(tmp_path, HOSTS[:3], {"far1": "ulimit -v 1800000"})
+    path = tmp_path / "run.jsonl"
+    answer = nameplate("run", "memory_stream", "op=read", "size=2GiB", "threads=1", "pages=small", "--rounds", "1",
+                       "--per-node", "in-turn", "-o", str(path), "--mpi", f"{launcher} -n 3")  # fmt: skip
+    report = summarise(read_run(path))
+    assert report.nodes is not None
+    assert report.nodes.metrics[0].value[1] is None
+    assert all(report.nodes.metrics[0].value[place] for place in (0, 2))
+    assert any("far1" in note for note in report.notes), report.notes
+    assert "far1" in answer.stdout
+    assert "not measured: far1" in nameplate("nodes", str(path)).stdout
+
+
+def test_a_rank_that_dies_leaves_what_the_others_told(tmp_path: Path, launcher: str) -> None:
+    path = tmp_path / "run.jsonl"
+    words = ["run", "cpu_flops", "isa=avx2", "threads=1", "--rounds", "1", "--samples", "1", "--time", "2s",
+             "--per-node", "in-turn", "--seed", "1", "-o", str(path), "--mpi", f"{launcher} -n 4"]  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-m", "nameplate", *words], stdout=subprocess.PIPE, text=True,
+                               stderr=subprocess.PIPE)  # fmt: skip
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (path.exists() and '"node"' in path.read_text()):
+        time.sleep(0.05)
+    measured = next(record["node"] for record in records(path) if "node" in record)
+    victim = next(pid for pid, host in ranks_by_host(process.pid) if host != HOSTS[measured] and host != HOSTS[0])
+    os.kill(victim, signal.SIGKILL)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "failed" in output
+    view = nameplate("nodes", str(path))
+    assert "not measured: " in view.stdout, view.stderr
+
+
+def ranks_by_host(launcher: int) -> list[tuple[int, str]]:
+    """The ranks of a launched job by the name that their host has."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if b"nameplate-core-mpi-" not in words[0] or not descends(int(entry.name), launcher):
+                continue
+        except OSError:
+            continue
+        host = subprocess.run(
+            ["nsenter", "-t", entry.name, "-u", "hostname"], capture_output=True, text=True, check=False
+        )
+        found.append((int(entry.name), host.stdout.strip()))
+    return found
+
+
+def test_ranks_need_not_be_spread_evenly(tmp_path: Path) -> None:
+    launcher = make_launcher(tmp_path, HOSTS[:2], slots=2)
+    path = tmp_path / "run.jsonl"
+    answer = nameplate("run", "mpi_stream", "op=copy", "size=1MiB", "threads=1", "--rounds", "1", "--samples", "1",
+                       "-o", str(path), "--mpi", f"{launcher} -n 3")  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    nodes = next(record["nodes"] for record in records(path) if record["type"] == "sample")
+    assert [(node["ranks"], node["bytes_in_repeat"]) for node in nodes] == [(2, 4 << 20), (1, 2 << 20)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["null", "--per-node", "in-turn"], "--per-node needs the nodes of an MPI job"),
+        (["null", "--per-node", "in-trun", "--mpi", "mpirun -n 2"], "did you mean 'in-turn'?"),
+    ],
+)
+def test_what_cannot_be_is_said(words: list[str], said: str) -> None:
+    answer = nameplate("run", *words)
+    assert (answer.returncode, said in answer.stderr) == (2, True), answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
