@@ -14,7 +14,10 @@ import msgspec
 import pytest
 
 from nameplate.report.html import write_html
+from nameplate.store import read_run
+from nameplate.summarise import summarise
 from report_samples import failed, memory_report, report, result, scaling_results, series, with_summary
+from simulated_cluster import write_stream_run
 
 CHROMIUM = Path("/usr/bin/chromium")
 DEADLINE_S = 60
@@ -282,3 +285,18 @@ def test_folded_charts_are_drawn_when_they_are_unfolded(browser: Browser, tmp_pa
         " : setTimeout(look, 50); look(); })"
     )
     assert count(browser, "svg.marks") == 20
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nodes_have_a_map_in_which_the_slow_one_is_framed(browser: Browser, tmp_path: Path, width: int) -> None:
+    nodes = 230
+    write_stream_run(tmp_path / "run.jsonl", nodes, slow={17: 0.2}, rounds=2)
+    write_html([summarise(read_run(tmp_path / "run.jsonl"))], tmp_path / "nodes.html")
+    browser.open(tmp_path / "nodes.html", width)
+    card = "document.getElementById('run-1-nodes').parentElement"
+    assert browser.value(f"{card}.querySelectorAll('[data-chart] svg.marks').length") == 4
+    layers = f"[...{card}.querySelector('svg.marks').querySelectorAll('.mark-rect.role-mark')]"
+    assert sorted(browser.value(f"{layers}.map(layer => layer.querySelectorAll('path').length)")) == [0, 1, nodes]
+    assert "slow: machine 18 (1 of 230)" in browser.value(f"{card}.textContent")
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    assert browser.complaints() == []

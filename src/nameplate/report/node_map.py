@@ -14,22 +14,22 @@ from nameplate.report.format import quantity, share
 # Up to so much behind shades grow; what lies farther behind is as strong as can be.
 MOST_BEHIND = 0.25
 _SHADES = [0.06, 0.9]
-# Nodes side by side, and the size of a cell in pixels: few nodes have room for more.
-_ROW = 100
-_FEW, _LARGE, _SMALL = 200, 26, 8
-_LARGE_ROW = 25
+# A map is wider than it is high, and as wide as the page; few nodes have larger cells.
+_BREADTH = 2.5
+_FEWEST, _MOST = 25, 100
+_WIDTH, _LARGEST = 800, 26
 
 
 def row_length(nodes: int) -> int:
-    """How many nodes stand side by side."""
-    return _LARGE_ROW if nodes <= _FEW else _ROW
+    """How many nodes stand side by side: a multiple of five, so that one is found by counting."""
+    return min(_MOST, max(_FEWEST, 5 * math.ceil(math.sqrt(_BREADTH * nodes) / 5)))
 
 
 def node_map(nodes: Nodes, metric: NodeMetric) -> Chart:
     """One metric; its table is the ranking, so the map has the farthest behind alone."""
     points = [_point(nodes, metric, place) for place in range(len(nodes.names))]
     columns = (("node", "node"), ("figure", metric.title), ("behind", "behind its class"), ("state", "slow?"))
-    spec = _spec(points, _LARGE if len(points) <= _FEW else _SMALL)
+    spec = _spec(points, min(_LARGEST, _WIDTH // row_length(len(points))))
     spec["description"] = f"{metric.title} of every node"
     caption = (
         f"A cell for each node, in the job's order, {row_length(len(points))} in a row. The stronger the colour, the "

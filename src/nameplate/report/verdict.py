@@ -8,6 +8,7 @@ from nameplate.model import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.cells import headlines, is_derived, title_of
 from nameplate.report.format import count, parameters, quantity, share
+from nameplate.report.node_text import found_slow
 from nameplate.summarise import CEILING_TOLERANCE
 
 # A share of disturbed samples from which a machine was not quiet enough to be judged by them.
@@ -29,6 +30,8 @@ def verdict(report: Report) -> str:
 def remarks(report: Report) -> list[str]:
     """What the verdict rests on, and what stands against it: unknown, missing and doubtful figures."""
     lines = [_basis(result) for result in judged_by(report)]
+    if report.nodes:
+        lines.append(f"Of the nodes: {found_slow(report.nodes)}.")
     lines += _unknown(report)
     lines += _missing(report)
     if report.truncated:
