@@ -138,6 +138,7 @@ def test_ranks_need_not_be_spread_evenly(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["null", "--per-node", "in-turn"], "--per-node needs the nodes of an MPI job"),
+        (["null", "--per-node", "in-turn", "--mpi", "mpirun -n 2", "--series", "2s/1s"], "leave out --series"),
         (["null", "--per-node", "in-trun", "--mpi", "mpirun -n 2"], "did you mean 'in-turn'?"),
     ],
 )

@@ -57,14 +57,16 @@ def test_what_named_a_node_is_measured_again_with_its_like() -> None:
 def test_a_label_says_whether_it_is_the_node(own: float, how: PerNode, label: str) -> None:
     (finding,) = found(metric(2.0, 2.0 * own, 2.02, 1.98, None, None), how)
     assert (finding.node, finding.label) == ("b", label)
-    assert (finding.before, finding.alone) == (pytest.approx(0.2), pytest.approx(1 - own))
+    assert finding.before == pytest.approx(0.2)
+    assert finding.alone == pytest.approx(1 - own)
 
 
 def test_for_a_latency_more_is_worse() -> None:
     first = nodes(metric(1.0, 1.25, 1.0, 1.0, 1.0, 1.0, slow=(1,), better="lower"))
     again = nodes(metric(1.0, 1.25, 1.0, 1.0, None, None, better="lower"))
     (finding,) = findings(first, suspects_of(first, plan()), again, "in-turn")
-    assert (finding.alone, finding.label) == (pytest.approx(0.2), "persistent")
+    assert finding.alone == pytest.approx(0.2)
+    assert finding.label == "persistent"
 
 
 def test_memory_of_all_nodes_is_measured_again_on_one() -> None:

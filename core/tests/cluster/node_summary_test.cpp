@@ -1,6 +1,8 @@
 #include "cluster/node_summary.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace nameplate {
 namespace {
@@ -51,6 +53,26 @@ TEST(NodeSummary, WithoutASampleThereIsTheOutcomeAlone) {
   summary.write(outcome("skipped", 0));
   ASSERT_EQ(summary.records().size(), 1);
   EXPECT_EQ(summary.records()[0]["ending"], "skipped");
+}
+
+// The test runner prints how long it takes.
+TEST(NodeSummary, TenThousandNodesAreOneJob) {
+  constexpr int kNodes = 10'000;
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);  // NOLINT: the system's own signature
+  RecordWriter writer(nowhere);
+  NodeSummary summary(1);
+  for (int i = 0; i < 20; ++i) summary.write(sample(0.01, 100, 0));
+  summary.write(outcome("ok", 20));
+  const std::string text = summary.records().dump();
+  ASSERT_LE(text.size(), 4096);
+  std::vector<json> outcomes;
+  for (int node = 0; node < kNodes; ++node) {
+    const json records = json::parse(text);
+    for (const json& record : records) writer.write(record);
+    outcomes.push_back(records.back());
+  }
+  EXPECT_EQ(outcome_of_all(outcomes)["samples"], 20 * kNodes);
+  close(nowhere);
 }
 
 TEST(NodeSummary, AnExperimentIsMeasuredWhereAnyNodeCould) {

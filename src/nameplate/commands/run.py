@@ -138,7 +138,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         _check_launched(what, launch)
         machine = _machine(launch, allocation)
         plan = _choose(what, parameters, describe(launch), options, machine)
-        header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, launch))
+        header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, launch, series))
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
     core_options = _peer_options(peer, key_file)
     if dry_run:
@@ -160,9 +160,11 @@ def command(  # noqa: PLR0913 (the options of the command line)
     return _exit_code(result)
 
 
-def _per_node(text: str | None, launch: Launch) -> PerNode:
+def _per_node(text: str | None, launch: Launch, series: str | None) -> PerNode:
     if text is None:
         return ""
+    if series:
+        raise UsageError("--per-node keeps the sum of each node's samples only: leave out --series")
     for way in get_args(PerNode):
         if way and way == text:
             if not launch.launcher:
