@@ -57,7 +57,6 @@ def named(folder: Path, launcher: str, number: int) -> list[str]:
 
 def main() -> None:
     """Throttled and healthy runs in turn."""
-    """Throttled and healthy runs in turn."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     with tempfile.TemporaryDirectory() as folder, quota() as group:
         place = Path(folder)

@@ -58,13 +58,14 @@ ArrayMemory::ArrayMemory(const Parameters& parameters, const Machine& machine)
   check_together(parameters);
   if (kind_ == "dram") return;
   const auto directories = directories_in(parameters.word("path"));
+  directories_ = static_cast<std::int64_t>(directories.size());
   mount_ = mount_at(machine.root, nearest_directory(machine.root, machine.topology, directories));
   if (kind_ == "pmem") durability_ = durability_in(mount_->directory);
 }
 
 void ArrayMemory::require_room(std::int64_t bytes, const Machine& machine, const std::string& what) const {
   if (!mount_ || mount_->kind == MountKind::memory) require_memory(bytes, machine, what);
-  if (mount_ && mount_->kind == MountKind::file) nameplate::require_room(mount_->directory, bytes);
+  if (mount_ && mount_->kind == MountKind::file) nameplate::require_room(mount_->directory, bytes / directories_);
 }
 
 void ArrayMemory::require_time(double elements) const {

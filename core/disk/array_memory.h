@@ -43,6 +43,7 @@ class ArrayMemory {
   std::string kind_ = "dram";
   std::optional<MemoryMount> mount_;
   std::optional<Durability> durability_;  // of pmem only
+  std::int64_t directories_ = 1;          // that the node's arrays are spread over
   PersistBy persist_by_ = PersistBy::none;
 };
 

@@ -202,7 +202,7 @@ void Experiment::calibrate() {
   const auto batches = static_cast<double>(prepared_.batches);
   const double timeable_s =
       batches * std::max(std::min(request_.sample_s, kShortSample_s), kClockSteps * Clock::get().info().resolution_s);
-  const double wanted_s = std::max(batches * request_.sample_s, timeable_s);
+  const double wanted_s = std::max(request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
   const std::uint64_t most = prepared_.most_repetitions.value_or(kMostRepetitions);

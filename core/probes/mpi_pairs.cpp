@@ -109,7 +109,6 @@ void MpiPairs::connect() {
 Work MpiPairs::run(std::uint64_t repetitions) {
   if (!takes_part_) return {};
   const Ticks start = Clock::now();
-  message_.renew();
   for (int round = 0; round < rounds_of(parties_); ++round) play(round, repetitions);
   gather();
   return Ranks::get().leads() ? work_of(repetitions, start) : Work{};
@@ -131,6 +130,7 @@ void MpiPairs::play(int round, std::uint64_t repetitions) {
 
 double MpiPairs::exchange_s(int other, std::uint64_t repetitions) {
   const Introduction partner = introduced(other);
+  message_.renew();
   message_.exchange(1, other, among_);
   const Ticks start = Clock::now();
   message_.exchange(repetitions, other, among_);

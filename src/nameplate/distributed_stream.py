@@ -57,7 +57,7 @@ def read_stream_run(path: Path) -> StreamRun:
         root = ElementTree.parse(path).getroot()
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise FileError(f"{path} is not XML: {error}") from None
     if root.tag != _ROOT:
         raise FileError(f"{path} is not DistributedStream's: its root is '{root.tag}', not '{_ROOT}'")

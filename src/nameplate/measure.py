@@ -16,11 +16,12 @@ from typing import Protocol
 
 import msgspec
 
-from nameplate.errors import CoreDied, CoreError, CoreHung
+from nameplate.errors import CoreDied, CoreError, CoreHung, UsageError
 from nameplate.model import Experiment, FileRecord, Header, Outcome, Plan, Sample, Stop
 from nameplate.native import Core, OnRecord, make_request
 from nameplate.plan import FEWEST_ROUNDS
 from nameplate.probes import probe_of
+from nameplate.probes._job import nodes_of
 from nameplate.stats import relative_half_width
 from nameplate.store import Measurement
 
@@ -121,6 +122,7 @@ class Session:
     _measured: dict[str, Measured] = field(default_factory=lambda: defaultdict(Measured))
     _worth_measuring: set[str] = field(default_factory=set)
     _began: float = 0.0
+    _job: list[str] | None = None
 
     def take_over(self, measurements: Iterable[Measurement]) -> None:
         """Counts what an earlier, interrupted run of the same plan has measured."""
@@ -178,6 +180,8 @@ class Session:
         """Measures with a fresh core until the list is done or the core is gone; what is left is returned."""
 
         def keep(record: Header | Sample | Outcome) -> None:
+            if isinstance(record, Header):
+                self._check_job(record)
             self.write(msgspec.structs.replace(record, round=number))
 
         core = self.start_core(keep)
@@ -193,6 +197,18 @@ class Session:
             self.control.core = None
             core.kill()
         return []
+
+    def _check_job(self, header: Header) -> None:
+        """A node is told by its place: rounds of two sets of nodes would be one median of different machines."""
+        own = nodes_of(header.machine)
+        if self._job is None:
+            self._job = own
+        elif own != self._job:
+            changed = next((pair for pair in zip(self._job, own, strict=False) if pair[0] != pair[1]), None)
+            words = f"{changed[0]} is {changed[1]} now" if changed else f"{len(self._job)} nodes are {len(own)} now"
+            raise UsageError(
+                f"each round of this run is given other nodes ({words}): allocate them first (salloc, --slurm)"
+            )
 
     def _measure_one(self, core: Core, number: int, experiment: Experiment) -> bool:
         """False when the core is gone."""
@@ -213,7 +229,6 @@ class Session:
         request = make_request(experiment, limits, slice_s)
         if self.nodes is not None and not probe_of(experiment.probe).takes_whole_job:
             request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
-            deadline_s *= self.nodes.turns
         try:
             outcome = core.measure(request, deadline_s, keep)
         except (CoreDied, CoreHung) as error:

@@ -331,7 +331,6 @@ class Nodes(msgspec.Struct, frozen=True):
     names: list[str]
     classes: list[str]
     metrics: list[NodeMetric]
-    pairs: list[float] = []
 
 
 class Quantity(msgspec.Struct, frozen=True):

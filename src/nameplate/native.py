@@ -198,8 +198,11 @@ class CoreProcess:
             record = self._read(deadline)
             if isinstance(record, Sample | Outcome):
                 on_record(record)
-            if isinstance(record, Outcome) and record.node is msgspec.UNSET:
-                return record
+            if isinstance(record, Outcome):
+                if record.node is msgspec.UNSET:
+                    return record
+                # The next node has as long: many nodes must not be waited for as long as all of them together.
+                deadline = time.monotonic() + deadline_s
 
     def close(self) -> None:
         """Closes its input and waits for its end record; kills it if it does not come."""

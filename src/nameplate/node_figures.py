@@ -84,7 +84,8 @@ def _of_experiment(
             continue
         rounds = [_of_round(probe, metric, measurement, machine) for measurement in measurements]
         values = np.array([[values.get(node, np.nan) for node in range(nodes)] for values in rounds if values])
-        if len(values):
+        # A ratio to others tells nothing of what can be 0, as losses can.
+        if len(values) and not (values <= 0).any():
             yield NodeFigures(experiment.id, metric.name, metric.unit, metric.better, values)
 
 

@@ -243,6 +243,15 @@ def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
     )
 
 
+def in_turns(plan: Plan, turns: int, options: Mapping[str, str]) -> Plan:
+    """As many times the budget as nodes take turns, unless the user gave one."""
+    if options.keys() & {"budget", "rounds"} or all(probe_of(e.probe).takes_whole_job for e in plan.experiments):
+        return plan
+    return msgspec.structs.replace(
+        plan, limits=msgspec.structs.replace(plan.limits, budget_s=plan.limits.budget_s * turns)
+    )
+
+
 def longest_s(plan: Plan, turns: int = 1) -> float:
     """How long a run takes at most in seconds; where its rounds are fixed, twice what the probes say."""
     limits = plan.limits

@@ -9,51 +9,57 @@ from typing import Literal
 import msgspec
 
 from nameplate.errors import UsageError
-from nameplate.model import Experiment, Limits, NodeMetric, Nodes, PerNode, Plan
+from nameplate.model import Experiment, Limits, NodeMetric, Nodes, Plan, Run
 from nameplate.probes import probe_of
+from nameplate.probes._memory_kind import kind_of
+from nameplate.slow_nodes import SMALLEST_GAP
 from nameplate.stats import median
 
-Label = Literal["persistent", "contended", "transient"]
+Label = Literal["persistent", "contended", "transient", "not measured"]
 
 # Healthy nodes of a suspect's class, the nearest to its median, are measured beside it: a machine drifts as a whole.
 REFERENCES = 3
 ROUNDS = 6
 # A suspect is as slow as before where it is still half as far behind, and by no less than a slow node is.
 STILL_BEHIND = 0.5
-SMALLEST_GAP = 0.03
 
 
 @dataclass(frozen=True)
 class Suspects:
-    """What is measured again: the plan, the nodes by name, and who of them is compared with whom."""
+    """What is measured again: the plan, the nodes by name, and by metric and suspect whom it is compared with."""
 
     plan: Plan
     nodes: list[str]
-    references: Mapping[str, list[str]]
+    references: Mapping[tuple[str, str], list[str]]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One suspect by one metric: how far it was behind, how far it is by itself, and what that makes of it."""
+    """One suspect by one metric: how far it was behind, how far it is by itself if known, what that makes of it."""
 
     node: str
     title: str
     before: float
-    alone: float
+    alone: float | None
     label: Label
 
 
 def suspects_of(nodes: Nodes, plan: Plan) -> Suspects:
-    """From a run's nodes and its plan. Raises UsageError where nothing that names one can be measured again."""
+    """From a run's nodes and its plan. Raises UsageError where none that is slow can be measured by itself."""
     named = {metric.experiment for metric in nodes.metrics if metric.slow}
     chosen = [_alone(each) for each in plan.experiments if each.id in named]
     experiments = [experiment for experiment in chosen if experiment is not None]
     if not experiments:
-        raise UsageError("no slow node to measure again by itself")
+        raise UsageError(f"what names slow nodes ({', '.join(sorted(named))}) cannot be measured on one node by itself")
+    again = {experiment.id for experiment in experiments}
     references = {
-        nodes.names[place]: _references(nodes, metric, place) for metric in nodes.metrics for place in metric.slow
+        (metric.title, nodes.names[place]): _references(nodes, metric, place)
+        for metric in nodes.metrics
+        if metric.experiment in again
+        for place in metric.slow
     }
-    wanted = list(dict.fromkeys([*references, *(name for own in references.values() for name in own)]))
+    suspects = [name for _, name in references]
+    wanted = list(dict.fromkeys([*suspects, *(name for own in references.values() for name in own)]))
     limits = Limits(budget_s=plan.limits.budget_s, precision=plan.limits.precision, rounds=ROUNDS)
     return Suspects(Plan(f"recheck of {plan.name}", experiments, limits), wanted, references)
 
@@ -61,33 +67,33 @@ def suspects_of(nodes: Nodes, plan: Plan) -> Suspects:
 def _alone(experiment: Experiment) -> Experiment | None:
     """What a node can take by itself in its place: of mpi_stream, the same function by memory_stream."""
     if not probe_of(experiment.probe).takes_whole_job:
-        return experiment
-    if experiment.probe != "mpi_stream":
+        return msgspec.structs.replace(experiment, dense=False)
+    if experiment.probe != "mpi_stream" or kind_of(experiment.params):
         return None
-    return msgspec.structs.replace(experiment, probe="memory_stream", params={"op": experiment.params["op"]})
+    kept = {name: experiment.params[name] for name in ("op", "stores") if name in experiment.params}
+    return msgspec.structs.replace(experiment, probe="memory_stream", params=kept)
 
 
 def _references(nodes: Nodes, metric: NodeMetric, suspect: int) -> list[str]:
+    slow = {place for each in nodes.metrics for place in each.slow}
     alike = [
         (abs(gap), place)
         for place, gap in enumerate(metric.gap)
-        if gap is not None and place not in metric.slow and nodes.classes[place] == nodes.classes[suspect]
+        if gap is not None and place not in slow and nodes.classes[place] == nodes.classes[suspect]
     ]
     return [nodes.names[place] for _, place in sorted(alike)[:REFERENCES]]
 
 
-def findings(nodes: Nodes, suspects: Suspects, again: Nodes, how: PerNode) -> list[Finding]:
-    """``again`` are the nodes of the second run; ``how`` the first one measured nodes, empty for all at once."""
+def findings(nodes: Nodes, suspects: Suspects, again: Nodes | None, first: Run) -> list[Finding]:
+    """Of every suspect by every metric; ``again`` are the nodes of the second run, if it measured any."""
+    whole_job = {each.id for each in first.plan.experiments if probe_of(each.probe).takes_whole_job}
     found = []
     for metric in nodes.metrics:
-        second = _second(again, metric)
-        if second is None:
-            continue
+        was_alone = first.per_node == "in-turn" and metric.experiment not in whole_job
         for place in metric.slow:
             name, before = nodes.names[place], metric.gap[place] or 0.0
-            alone = _gap(again, second, name, suspects.references[name])
-            if alone is not None:
-                found.append(Finding(name, metric.title, before, alone, _label(before, alone, how)))
+            alone = _gap(again, metric, name, suspects.references.get((metric.title, name), []))
+            found.append(Finding(name, metric.title, before, alone, _label(before, alone, was_alone)))
     return found
 
 
@@ -97,7 +103,10 @@ def _second(again: Nodes, metric: NodeMetric) -> NodeMetric | None:
     return next((each for each in own if each.metric == metric.metric), own[0] if own else None)
 
 
-def _gap(again: Nodes, metric: NodeMetric, name: str, references: Sequence[str]) -> float | None:
+def _gap(again: Nodes | None, first: NodeMetric, name: str, references: Sequence[str]) -> float | None:
+    metric = _second(again, first) if again else None
+    if again is None or metric is None:
+        return None
     values = dict(zip(again.names, metric.value, strict=True))
     beside = [value for reference in references if (value := values.get(reference))]
     own = values.get(name)
@@ -107,7 +116,9 @@ def _gap(again: Nodes, metric: NodeMetric, name: str, references: Sequence[str])
     return 1 - (ratio if metric.better == "higher" else 1 / ratio)
 
 
-def _label(before: float, alone: float, how: PerNode) -> Label:
+def _label(before: float, alone: float | None, was_alone: bool) -> Label:
+    if alone is None:
+        return "not measured"
     if alone >= max(SMALLEST_GAP, STILL_BEHIND * before):
         return "persistent"
-    return "transient" if how == "in-turn" else "contended"
+    return "transient" if was_alone else "contended"

@@ -21,6 +21,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 FEWEST_NODES = 4
+FEWEST_ROUNDS = 3
 FARTHEST_Z = -4.0
 SMALLEST_GAP = 0.03
 OWN_SPREADS = 2.0
@@ -71,7 +72,8 @@ class Judgement:
 def judge(metrics: Sequence[NodeFigures], classes: Sequence[str]) -> list[Judgement]:
     """Judges every node by every metric; ``classes`` name each node's hardware.
 
-    Classes of fewer than four nodes are not judged: nothing tells which of them is the usual one.
+    Classes of fewer than four nodes are not judged: nothing tells which of them is the usual one. With fewer than three
+    rounds nothing tells what a node varies by, and none is slow.
     """
     judged = [_measured(figures, np.asarray(classes)) for figures in metrics]
     found = _discovered(np.concatenate([each.probability for each in judged])) if judged else np.array([], bool)
@@ -96,8 +98,9 @@ def _measured(figures: NodeFigures, classes: NDArray[np.str_]) -> Judgement:
         own = np.flatnonzero((classes == name) & ~np.isnan(figures.values).all(axis=0))
         if len(own) < FEWEST_NODES:
             continue
+        measured = heights[:, own][~np.isnan(heights[:, own]).all(axis=1)]
         # What drifts from round to round does so for all nodes.
-        relative = heights[:, own] - np.nanmedian(heights[:, own], axis=1, keepdims=True)
+        relative = measured - np.nanmedian(measured, axis=1, keepdims=True)
         height = np.nanmedian(relative, axis=0)
         gap[own] = -np.expm1(height - np.median(height))
         z[own] = robust_z(height)
@@ -115,10 +118,11 @@ def _median_by_node(values: Floats) -> Floats:
 
 
 def _median_spread(rounds: Floats) -> Floats:
-    """The standard deviation of the median of each column."""
+    """The standard deviation of the median of each column; nan where too few rounds tell it."""
     count = np.sum(~np.isnan(rounds), axis=0)
     deviation = np.nanmedian(np.abs(rounds - np.nanmedian(rounds, axis=0)), axis=0)
-    return np.asarray(_MEDIANS_ERROR * _MAD_TO_SD * deviation / np.sqrt(count))
+    error = _MEDIANS_ERROR * _MAD_TO_SD * deviation / np.sqrt(count)
+    return np.where(count >= FEWEST_ROUNDS, error, np.nan)
 
 
 def robust_z(values: Floats) -> Floats:

@@ -110,6 +110,8 @@ def _results(
     cell = Cell(last.params, last.facts, machine, last.labels)
     known = [m for m in probe.metrics if all(m.is_known(cell, measurement.samples) for measurement in with_samples)]
     results = [_Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop) for metric in known]
+    if not known:
+        return []
     samples = [sample for measurement in with_samples for sample in measurement.samples]
     evidence = probe.evidence(cell, samples)
     first, *others = [msgspec.structs.replace(result, evidence=evidence) for result in results]

@@ -290,7 +290,7 @@ def test_folded_charts_are_drawn_when_they_are_unfolded(browser: Browser, tmp_pa
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nodes_have_a_map_in_which_the_slow_one_is_framed(browser: Browser, tmp_path: Path, width: int) -> None:
     nodes = 230
-    write_stream_run(tmp_path / "run.jsonl", nodes, slow={17: 0.2}, rounds=2)
+    write_stream_run(tmp_path / "run.jsonl", nodes, slow={17: 0.2}, rounds=3)
     write_html([summarise(read_run(tmp_path / "run.jsonl"))], tmp_path / "nodes.html")
     browser.open(tmp_path / "nodes.html", width)
     card = "document.getElementById('run-1-nodes').parentElement"

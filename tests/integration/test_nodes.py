@@ -30,7 +30,9 @@ def test_slow_nodes_are_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
     answer = nodes(path)
     assert (answer.returncode, answer.stderr) == (1, "")
     assert "slow: node[00007-00008,00021] (3 of 40)" in answer.stdout
-    assert "scontrol update NodeName=node[00007-00008,00021] State=DRAIN" in " ".join(answer.stdout.split())
+    command = next(line for line in answer.stdout.splitlines() if line.startswith("scontrol"))
+    assert command.startswith('scontrol update NodeName=node[00007-00008,00021] State=DRAIN Reason="nameplate: ')
+    assert command.endswith(' behind"')
     assert "40 nodes, 1 hardware class" in answer.stdout
 
 

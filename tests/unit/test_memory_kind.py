@@ -15,7 +15,8 @@ from report_samples import result, with_summary
 FACTS = {"nodes": 1.0, "ranks": 2.0, "touched_bytes": 1e9, "last_level_bytes": 1e6, "huge_bytes": 0.0}
 EVIDENCE = {
     f"{level}_{which}": 0.0 if which == "worst_node" else 1e9
-    for level in ("rank", "window", "longest") for which in ("average", "best", "worst", "worst_node")
+    for level in ("rank", "window", "longest")
+    for which in ("average", "best", "worst", "average_s", "best_s", "worst_s", "worst_node")
 }  # fmt: skip
 
 

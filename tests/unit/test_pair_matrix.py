@@ -12,7 +12,7 @@ import pytest
 from nameplate.model import Quantity, Result, Sample, Table, Work
 from nameplate.probes import Cell
 from nameplate.probes._job import party_names
-from nameplate.probes._pair_matrix import pair_times, parties_of, party_medians, party_rounds
+from nameplate.probes._pair_matrix import pair_times, parties_of, party_medians
 from nameplate.probes.mpi_pairs import PROBE
 from nameplate.report.aliases import without_names
 from nameplate.report.embed import read_embedded
@@ -73,12 +73,8 @@ def test_a_slow_link_leaves_its_ends_alone() -> None:
     assert party_medians(values) == [FAST_S] * 4
 
 
-def test_each_round_has_its_medians() -> None:
-    once = [sample(matrix(4, 1)), sample(matrix(4, 1)), sample(matrix(4, 2))]
-    assert pair_times(once) == matrix(4, 1)
-    assert party_rounds([once, [sample(matrix(4, 3))]]) == [
-        [FAST_S, SLOW_S, FAST_S, FAST_S], [FAST_S, FAST_S, FAST_S, SLOW_S],
-    ]  # fmt: skip
+def test_a_pair_has_the_median_of_its_samples() -> None:
+    assert pair_times([sample(matrix(4, 1)), sample(matrix(4, 1)), sample(matrix(4, 2))]) == matrix(4, 1)
 
 
 def test_the_pair_in_the_middle_is_the_headline() -> None:

@@ -93,3 +93,23 @@ def test_a_node_that_is_missing_is_not_judged() -> None:
 
 def test_figures_that_are_all_the_same_are_no_outliers() -> None:
     assert not judged(np.full((3, 10), 1e9)).is_slow.any()
+
+
+def test_two_rounds_tell_nothing_of_what_a_node_varies_by() -> None:
+    values = cluster(50, 0.01, slow=1, by=0.3)
+    assert judged(values[:3]).is_slow[0]
+    assert not judged(values[:2]).is_slow.any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_class_that_is_missing_in_a_round_is_judged_by_the_others() -> None:
+    values = cluster(20, 0.01, slow=1, by=0.3)
+    values[2, :10] = np.nan
+    assert judged(values, ["a"] * 10 + ["b"] * 10).is_slow[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_beside_equals_a_slow_node_is_named() -> None:
+    values = np.full((3, 10), 1e9)
+    values[:, 4] = 0.8e9
+    assert np.flatnonzero(judged(values).is_slow).tolist() == [4]

@@ -55,6 +55,8 @@ def command(
     """
     nodes = _nodes(run)
     if recheck is not None:
+        if output is not None or json:
+            raise UsageError("--recheck prints its findings; -o and --json are for the view: leave them out")
         return _recheck(run, nodes, recheck, mpi)
     if output is not None:
         from nameplate.report.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
@@ -88,6 +90,9 @@ def _recheck(path: Path, nodes: Nodes, target: Path, mpi: str | None) -> int:
         raise UsageError(
             f'--recheck takes a run file and a launcher: nameplate nodes {path} --recheck NEW --mpi "srun -N 8"'
         )
+    if not slow_nodes(nodes):
+        print_nodes(nodes)
+        return 0
     first = read_run(path).run
     suspects = suspects_of(nodes, first.plan)
     launch = launch_with(mpi)
@@ -101,11 +106,9 @@ def _recheck(path: Path, nodes: Nodes, target: Path, mpi: str | None) -> int:
     measure_to_file(
         header, target, None, make_progress(False), Place(machine, start_core, NodesInTurn(places, at_once=False))
     )
-    again = summarise(read_run(target)).nodes
-    assert again is not None
-    found = findings(nodes, suspects, again, first.per_node)
+    found = findings(nodes, suspects, summarise(read_run(target)).nodes, first)
     print_findings(found)
-    return _FOUND_SLOW if any(finding.label == "persistent" for finding in found) else 0
+    return _FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0
 
 
 def _places(wanted: Sequence[str], present: Sequence[str]) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, cast, get_args
 
 from cyclopts import Parameter
+from msgspec import structs
 
 from nameplate import __version__
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
@@ -19,7 +20,7 @@ from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, launch_with
 from nameplate.model import PerNode, Plan, Report, Run
 from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
-from nameplate.plan import FEWEST_ROUNDS, build_plan, read_plan, round_s, shipped_plans, sweep_plan
+from nameplate.plan import FEWEST_ROUNDS, build_plan, in_turns, read_plan, round_s, shipped_plans, sweep_plan
 from nameplate.probes import probe_of
 from nameplate.rated import parse_rated
 from nameplate.report.aliases import without_names
@@ -139,6 +140,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         machine = _machine(launch, allocation)
         plan = _choose(what, parameters, describe(launch), options, machine)
         header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, launch, series))
+        nodes = nodes_of_run(header, machine)
+        header = structs.replace(header, plan=in_turns(plan, nodes.turns if nodes else 1, options))
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
     core_options = _peer_options(peer, key_file)
     if dry_run:

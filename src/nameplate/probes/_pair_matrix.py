@@ -50,15 +50,6 @@ def party_medians(values: Sequence[float]) -> list[float]:
     return [median(row) for row in rows]
 
 
-def party_rounds(rounds: Iterable[Sequence[Sample]]) -> list[list[float]]:
-    """For each round of a run (its samples of one cell) each party's median over its partners.
-
-    Seconds of a message one way; a bandwidth is the message's size over it. Parties are the job's nodes, or its ranks,
-    in their order.
-    """
-    return [party_medians(pair_times(samples)) for samples in rounds]
-
-
 def is_bulk(params: Mapping[str, Value]) -> bool:
     """Whether a cell's messages are so large that they have a bandwidth."""
     return int(params["size"]) >= SMALLEST_BULK

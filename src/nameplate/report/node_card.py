@@ -10,7 +10,7 @@ from nameplate.model import NodeMetric, Nodes, Quantity, Report, Table
 from nameplate.report.charts import Chart, Figure, placed
 from nameplate.report.format import count, share
 from nameplate.report.node_map import node_map
-from nameplate.report.node_text import found_slow, ranking
+from nameplate.report.node_text import distance, found_slow, ranking
 from nameplate.report.tables import OwnTable, own_table
 from nameplate.stats import median
 
@@ -71,7 +71,7 @@ def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
     rows: list[list[str | Quantity | None]] = [
         [
             nodes.names[place], Quantity(metric.value[place] or 0.0, metric.unit), share(metric.gap[place]),
-            f"{metric.z[place] or 0.0:.1f}", share(metric.spread[place]), "slow" if place in metric.slow else "",
+            distance(metric.z[place]), share(metric.spread[place]), "slow" if place in metric.slow else "",
         ]
         for place in places
     ]  # fmt: skip

@@ -23,6 +23,7 @@ _MEANINGS = {
     "persistent": "as slow by itself: the node",
     "contended": "slow only while others were measured too: what it shares with them",
     "transient": "slow then and not now: that moment",
+    "not measured": "not by itself: it takes several nodes, or the second run did not come to it",
 }
 _STEPS = (0.03, 0.08, 0.15)
 
@@ -33,6 +34,9 @@ def print_nodes(nodes: Nodes) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, width=120)
     console.print(render(nodes, console.width))
+    for line in (*_missing(nodes), *verdict(nodes)):
+        # Whole, however long: they are pasted into a shell.
+        console.print(line, soft_wrap=True)
 
 
 def print_findings(found: Sequence[Finding]) -> None:
@@ -56,22 +60,25 @@ def render(nodes: Nodes, width: int) -> RenderableType:
     for metric in ranked:
         parts += [Text(), Text(metric.title, style="bold"), _ranking(nodes, metric)]
     parts += [Text(), *_map(nodes, ranked[0], width), Text()]
+    return Group(*parts)
+
+
+def _missing(nodes: Nodes) -> Iterator[Text]:
     missing = [name for place, name in enumerate(nodes.names) if all(m.value[place] is None for m in nodes.metrics)]
-    parts += [Text(f"! not measured: {compress(missing)}", style="yellow")] if missing else []
-    return Group(*parts, *(Text(line, style="red" if found else "green") for line in verdict(nodes)))
+    if missing:
+        yield Text(f"! not measured: {compress(missing)}", style="yellow")
+    if all(spread is None for metric in nodes.metrics for spread in metric.spread):
+        yield Text("! fewer than 3 rounds tell nothing of what a node varies by: none is called slow", style="yellow")
 
 
-def verdict(nodes: Nodes) -> Iterator[str]:
+def verdict(nodes: Nodes) -> Iterator[Text]:
     """Which nodes are slow, by what, and how to take them out of Slurm's use."""
-    yield found_slow(nodes)
     slow = slow_nodes(nodes)
-    if not slow:
-        return
-    names = [nodes.names[place] for place in slow]
-    yield (
-        f"to take them out of use, once you have looked: scontrol update NodeName={compress(names)} State=DRAIN "
-        f'Reason="nameplate: {reason(nodes, slow)}"'
-    )
+    yield Text(found_slow(nodes), style="red" if slow else "green")
+    if slow:
+        yield Text("to take them out of use, once you have looked:", style="dim")
+        names = compress([nodes.names[place] for place in slow])
+        yield Text(f'scontrol update NodeName={names} State=DRAIN Reason="nameplate: {reason(nodes, slow)}"')
 
 
 def found_slow(nodes: Nodes) -> str:
@@ -130,11 +137,16 @@ def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
         is_slow = place in metric.slow
         note = "slow" if is_slow else "fastest" if place == order[-1] else ""
         cells = [
-            nodes.names[place], _alike(metric, place), share(metric.gap[place]), f"{metric.z[place] or 0:.1f}",
+            nodes.names[place], _alike(metric, place), share(metric.gap[place]), distance(metric.z[place]),
             share(metric.spread[place]), note,
         ]  # fmt: skip
         table.add_row(*cells, style="red" if is_slow else "")
     return table
+
+
+def distance(z: float | None) -> str:
+    """A dash where all others are the same."""
+    return "–" if z is None else f"{z:.1f}"
 
 
 def _alike(metric: NodeMetric, place: int) -> str:

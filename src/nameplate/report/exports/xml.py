@@ -25,6 +25,11 @@ def _stream_run(report: Report) -> StreamRun:
     functions = _functions(report)
     first = next(iter(functions.values()))
     times = {kernel: result.node_times for kernel, result in functions.items()}
+    sizes = {node.bytes_in_repeat // node.ranks for node in first.node_times}
+    if len(sizes) > 1:
+        raise UsageError(
+            "xml has one size for all processes, and here nodes with fewer have larger arrays: measure with size="
+        )
     processes = max(node.ranks for node in first.node_times)
     threads = int(first.summary.params["threads"])
     started = datetime.fromisoformat(report.run.started)
