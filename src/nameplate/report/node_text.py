@@ -15,6 +15,8 @@ from nameplate.recheck import Finding
 from nameplate.report.format import count, digits, quantity, scale, share
 from nameplate.stats import median
 
+# The width where there is no terminal to ask.
+_NO_TERMINAL = 140
 # In a ranking, from its slow end.
 MOST_RANKED = 10
 # A map's cells from "as its class" to "a quarter behind"; a node of which nothing is known is a dot.
@@ -30,13 +32,16 @@ _STEPS = (0.03, 0.08, 0.15)
 
 def print_nodes(nodes: Nodes) -> None:
     """The whole view, to standard output."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=120)
+    console = _console()
     console.print(render(nodes, console.width))
     for line in (*_missing(nodes), *verdict(nodes)):
         # Whole, however long: they are pasted into a shell.
         console.print(line, soft_wrap=True)
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_NO_TERMINAL)
 
 
 def print_findings(found: Sequence[Finding]) -> None:
@@ -45,7 +50,7 @@ def print_findings(found: Sequence[Finding]) -> None:
     for each in found:
         style = "red" if each.label == "persistent" else "green"
         table.add_row(each.node, each.title, share(each.before), share(each.alone), each.label, style=style)
-    console = Console(highlight=False)
+    console = _console()
     console.print(table)
     for label, words in _MEANINGS.items():
         if any(each.label == label for each in found):
