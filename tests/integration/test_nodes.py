@@ -83,3 +83,23 @@ def test_what_has_no_nodes_is_refused_in_a_line(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 4, rounds=1)
     answer = nodes(tmp_path / "run.jsonl", "-o", tmp_path / "map.gif")
     assert (answer.returncode, "maps are written as .svg or .png" in answer.stderr) == (2, True)
+
+
+def test_what_cannot_be_measured_again_is_said(tmp_path: Path) -> None:
+    slow, healthy, other = tmp_path / "slow.jsonl", tmp_path / "healthy.jsonl", tmp_path / "x.dat"
+    write_stream_run(slow, 10, slow={6: 0.3}, rounds=3)
+    write_stream_run(healthy, 10, rounds=3)
+    other.write_text(find_export("xml")(summarise(read_run(slow))), encoding="utf-8")
+    again: list[str | Path] = ["--recheck", tmp_path / "again.jsonl"]
+    for words, said in (
+        ([slow, *again], "--recheck takes a run file and a launcher"),
+        ([other, *again, "--mpi", "mpirun -n 2"], "--recheck takes a run file and a launcher"),
+        ([slow, *again, "--json"], "-o and --json are for the view"),
+        ([slow, *again, "--mpi", "no-such-launcher"], "is no program that can be found"),
+    ):
+        answer = nodes(*words)
+        assert (answer.returncode, said in answer.stderr) == (2, True), answer.stderr
+        assert len(answer.stderr.splitlines()) == 1
+    answer = nodes(healthy, *again, "--mpi", "mpirun -n 2")
+    assert (answer.returncode, "no slow node" in answer.stdout) == (0, True)
+    assert not (tmp_path / "again.jsonl").exists()

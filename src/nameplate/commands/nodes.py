@@ -17,7 +17,7 @@ from nameplate.hostlist import compress
 from nameplate.keeper import Keeper
 from nameplate.launch import launch_with
 from nameplate.measure import Nodes as NodesInTurn
-from nameplate.model import Nodes
+from nameplate.model import Nodes, Run
 from nameplate.native import CoreProcess, OnRecord, read_machine
 from nameplate.probes._job import nodes_of
 from nameplate.report.node_text import print_findings, print_nodes, slow_nodes
@@ -53,11 +53,11 @@ def command(
     json
         Every figure of every node, as JSON.
     """
-    nodes = _nodes(run)
+    nodes, measured = _view(run)
     if recheck is not None:
         if output is not None or json:
             raise UsageError("--recheck prints its findings; -o and --json are for the view: leave them out")
-        return _recheck(run, nodes, recheck, mpi)
+        return _recheck(nodes, measured, recheck, mpi)
     if output is not None:
         from nameplate.report.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
@@ -69,31 +69,31 @@ def command(
     return _FOUND_SLOW if slow_nodes(nodes) else 0
 
 
-def _nodes(path: Path) -> Nodes:
+def _view(path: Path) -> tuple[Nodes, Run | None]:
+    """The nodes of a file, and the run that it is, if it is one."""
     if is_stream_file(path):
         from nameplate.node_figures import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
-        return judged_stream(read_stream_run(path))
-    nodes = summarise(read_run(path)).nodes
-    if nodes is None:
+        return judged_stream(read_stream_run(path)), None
+    report = summarise(read_run(path))
+    if report.nodes is None:
         raise UsageError(
             f"{path} has no figures of several nodes: measure them with "
             'nameplate run PROBE --mpi "mpirun -n 8 …" --per-node in-turn, or nameplate run mpi_stream --mpi …'
         )
-    return nodes
+    return report.nodes, report.run
 
 
-def _recheck(path: Path, nodes: Nodes, target: Path, mpi: str | None) -> int:
+def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None) -> int:
     from nameplate.recheck import findings, suspects_of  # noqa: PLC0415 (the view alone needs no launcher)
 
-    if mpi is None or is_stream_file(path):
+    if mpi is None or first is None:
         raise UsageError(
-            f'--recheck takes a run file and a launcher: nameplate nodes {path} --recheck NEW --mpi "srun -N 8"'
+            '--recheck takes a run file and a launcher: nameplate nodes RUN --recheck NEW --mpi "srun -N 8"'
         )
     if not slow_nodes(nodes):
         print_nodes(nodes)
         return 0
-    first = read_run(path).run
     suspects = suspects_of(nodes, first.plan)
     launch = launch_with(mpi)
     machine = read_machine(launch=launch)

@@ -168,12 +168,12 @@ def _per_node(text: str | None, launch: Launch, series: str | None) -> PerNode:
         return ""
     if series:
         raise UsageError("--per-node keeps the sum of each node's samples only: leave out --series")
-    for way in get_args(PerNode):
-        if way and way == text:
-            if not launch.launcher:
-                raise UsageError(f'--per-node needs the nodes of an MPI job: --mpi "mpirun -n 8 …" --per-node {text}')
-            return cast(PerNode, way)
-    raise UsageError(f"--per-node {text} is not possible: {nearest(text, ('in-turn', 'at-once'))}")
+    ways = get_args(PerNode)[1:]
+    if text not in ways:
+        raise UsageError(f"--per-node {text} is not possible: {nearest(text, ways)}")
+    if not launch.launcher:
+        raise UsageError(f'--per-node needs the nodes of an MPI job: --mpi "mpirun -n 8 …" --per-node {text}')
+    return cast(PerNode, text)
 
 
 def _machine(launch: Launch, allocation: Allocation | None) -> dict[str, Any]:
