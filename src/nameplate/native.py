@@ -220,7 +220,9 @@ class CoreProcess:
         if self._process.returncode is not None:
             return
         if not self._launch.launcher:
-            os.kill(self._process.pid, signal.SIGINT)
+            # It may be gone already, while its end is being waited for.
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGINT)
             return
         # Launchers understand signals as they like, but all of them pass standard input on.
         assert self._process.stdin is not None
