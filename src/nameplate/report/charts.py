@@ -29,13 +29,17 @@ MOST_TICKS = 13
 
 _SIGNIFICANT = 5
 
+# What Altair writes for a layer that is to draw its chart's data, and Vega takes for data of that name.
+_NO_DATA = {"name": "empty"}
+
 
 @dataclass(frozen=True)
 class Chart:
     """A chart and what stands around it.
 
     ``columns`` are the fields of its points that its table shows, with their headings; ``commands`` measure again what
-    it shows, where that is more than one cell.
+    it shows, where that is more than one cell. ``events``: of a long series what happened and what
+    moved with it, by the numbers in the chart; None where nothing of the kind was looked for.
     """
 
     title: str
@@ -43,6 +47,7 @@ class Chart:
     spec: Mapping[str, Any]
     columns: tuple[tuple[str, str], ...]
     commands: tuple[str, ...] = ()
+    events: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,9 @@ def definition(chart: Any, height: int | alt.Step, width: str | alt.Step = "cont
     # Without its address the page names no other host at all; vega-embed takes Vega-Lite for granted then.
     made.pop("$schema")
     made.pop("config", None)
+    for layer in made.get("layer", []):
+        if layer.get("data") == _NO_DATA:
+            del layer["data"]
     return made
 
 
