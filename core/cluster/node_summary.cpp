@@ -1,15 +1,21 @@
 #include "cluster/node_summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numbers>
 
 #include "probe/registry.h"
+#include "record/histogram.h"
 
 namespace nameplate {
 
 namespace {
 
 using nlohmann::json;
+
+// So that a node's records stay below 4 KiB: half as many are what a smooth distribution ends up with.
+constexpr std::size_t kMostBuckets = 180;
 
 void add_numbers(json& sum, const json& more) {
   for (const auto& [name, value] : more.items()) {
@@ -34,6 +40,41 @@ void add_histogram(json& sum, const json& more) {
     sum["lower_ns"].push_back(lower_ns);
     sum["count"].push_back(count);
   }
+}
+
+// Counts by time made few, as a t-digest does (Dunning and Ertl, "Computing extremely accurate quantiles using
+// t-digests", 2019, scale function k1): neighbours are one where together they hold a small share of all operations,
+// smaller towards both ends; the least and the greatest stay as they are. A group stands where its mean falls.
+json compressed(const json& histogram) {
+  const std::size_t buckets = histogram.at("lower_ns").size();
+  if (buckets <= kMostBuckets) return histogram;
+  double all = 0;
+  for (const json& count : histogram.at("count")) all += count.get<double>();
+  const auto scale = [&](double below) {
+    return kMostBuckets / 2.0 * std::asin(2 * below / all - 1) / std::numbers::pi;
+  };
+  json lower_ns = json::array();
+  json counts = json::array();
+  double below = 0;
+  std::int64_t count = 0;
+  double weighted_ns = 0;
+  const auto close_group = [&] {
+    lower_ns.push_back(
+        Histogram::lower_bound(Histogram::index(static_cast<std::uint64_t>(weighted_ns / static_cast<double>(count)))));
+    counts.push_back(count);
+    below += static_cast<double>(count);
+    count = 0;
+    weighted_ns = 0;
+  };
+  for (std::size_t i = 0; i < buckets; ++i) {
+    const auto more = histogram.at("count")[i].get<std::int64_t>();
+    const bool is_end = i <= 1 || i + 1 == buckets;
+    if (count > 0 && (is_end || scale(below + static_cast<double>(count + more)) - scale(below) > 1)) close_group();
+    count += more;
+    weighted_ns += histogram.at("lower_ns")[i].get<double>() * static_cast<double>(more);
+  }
+  close_group();
+  return {{"lower_ns", lower_ns}, {"count", counts}};
 }
 
 void keep_last(json& sum, const json& more, const std::string& probe) {
@@ -73,7 +114,10 @@ void NodeSummary::add(const json& sample) {
 
 json NodeSummary::records() const {
   json result = json::array();
-  if (!sum_.is_null()) result.push_back(sum_);
+  if (!sum_.is_null()) {
+    result.push_back(sum_);
+    if (sum_.contains("histogram")) result.back()["histogram"] = compressed(sum_["histogram"]);
+  }
   result.push_back(outcome_);
   return result;
 }

@@ -4,6 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "record/histogram.h"
+
 namespace nameplate {
 namespace {
 
@@ -27,6 +33,18 @@ json outcome(const char* ending, int samples) {
   return {{"type", "outcome"}, {"probe", "null"}, {"ending", ending}, {"samples", samples}, {"interrupted", false}};
 }
 
+// The nearest rank.
+double percentile(const std::map<std::uint64_t, std::uint64_t>& counts, double share) {
+  double all = 0;
+  for (const auto& [lower_ns, count] : counts) all += static_cast<double>(count);
+  double left = share * all;
+  for (const auto& [lower_ns, count] : counts) {
+    left -= static_cast<double>(count);
+    if (left <= 0) return static_cast<double>(lower_ns);
+  }
+  return 0;
+}
+
 TEST(NodeSummary, AllSamplesAreOneWithAllTheirWork) {
   NodeSummary summary(7);
   summary.write(sample(1.0, 100, 0.5));
@@ -46,6 +64,36 @@ TEST(NodeSummary, AllSamplesAreOneWithAllTheirWork) {
   EXPECT_FALSE(sum.contains("workers"));
   EXPECT_EQ(records[1]["node"], 7);
   EXPECT_LE(records.dump().size(), 4096);
+}
+
+// Latencies of a disk over seven powers of two: thousands of buckets would leave the node.
+TEST(NodeSummary, AWideHistogramIsMadeSmallAndKeepsItsPercentiles) {
+  std::mt19937_64 random(1);
+  std::lognormal_distribution<double> latency_ns(std::log(200e3), 0.8);
+  std::map<std::uint64_t, std::uint64_t> exact;
+  NodeSummary summary(3);
+  for (int round = 0; round < 20; ++round) {
+    Histogram histogram;
+    for (int i = 0; i < 5000; ++i) histogram.add(static_cast<std::uint64_t>(latency_ns(random)));
+    json record = sample(0.5, 100, 0);
+    record["histogram"] = histogram.to_json();
+    for (std::size_t i = 0; i < Histogram::kBuckets; ++i) {
+      if (histogram.count(i) > 0) exact[Histogram::lower_bound(i)] += histogram.count(i);
+    }
+    summary.write(record);
+  }
+  summary.write(outcome("ok", 20));
+  ASSERT_GT(exact.size(), 1000);
+  EXPECT_LE(summary.records().dump().size(), 4096);
+  const json kept = summary.records()[0]["histogram"];
+  std::map<std::uint64_t, std::uint64_t> few;
+  for (std::size_t i = 0; i < kept["lower_ns"].size(); ++i) few[kept["lower_ns"][i]] += kept["count"][i].get<int>();
+  EXPECT_EQ(few.begin()->first, exact.begin()->first);
+  EXPECT_EQ(few.rbegin()->first, exact.rbegin()->first);
+  EXPECT_EQ(percentile(few, 1.0), percentile(exact, 1.0));
+  for (const double share : {0.05, 0.5, 0.95, 0.99}) {
+    EXPECT_NEAR(percentile(few, share) / percentile(exact, share), 1, 0.04) << share;
+  }
 }
 
 TEST(NodeSummary, WithoutASampleThereIsTheOutcomeAlone) {
