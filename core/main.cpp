@@ -9,6 +9,7 @@
 
 #include "cluster/job.h"
 #include "disk/kept_files.h"
+#include "machine/lapack.h"
 #include "machine/machine.h"
 #include "measure/clock.h"
 #include "measure/sampler.h"
@@ -158,6 +159,7 @@ int run(int argc, char** argv) {
   std::string directory = "/";
   std::string peer;
   std::string key_file;
+  std::string blas;
   ServeWords serve_words;
   app.add_flag("--describe", show_probes, "print every probe with its parameters, and end");
   app.add_flag("--machine", show_machine, "print what is known about the machine, and end");
@@ -167,6 +169,7 @@ int run(int argc, char** argv) {
   app.add_option("--keeper", keeper, "an open socket of the program that keeps this one's files from round to round");
   app.add_option("--peer", peer, "HOST[:PORT] of the network probes' peer; default: one of its own on this machine");
   app.add_option("--key-file", key_file, "the key shared with that peer; else NAMEPLATE_KEY in the environment");
+  app.add_option("--blas", blas, "the library, by name or path, that cpu_linpack solves with");
   const CLI::App* serve_command = add_serve(app, serve_words);
   app.set_version_flag("--version", nameplate::version());
   CLI11_PARSE(app, argc, argv);
@@ -177,6 +180,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (!peer.empty()) use_peer(peer, key_file);
+  if (!blas.empty()) nameplate::Lapack::use(blas);
   install_signal_handlers();
   if (keeper >= 0) nameplate::KeptFiles::get().connect(keeper);
   nameplate::RecordWriter writer(STDOUT_FILENO);

@@ -9,15 +9,33 @@
 
 namespace nameplate {
 
-SharedLibrary::SharedLibrary(std::string name, const std::string& package)
-    : name_(std::move(name)), handle_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {
-  if (handle_ == nullptr) refuse(fmt::format("{} is not on this machine: apt install {}", name_, package));
+SharedLibrary::SharedLibrary(std::string name)
+    : name_(std::move(name)), handle_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {}
+
+SharedLibrary::SharedLibrary(const std::string& name, const std::string& package) : SharedLibrary(name) {
+  if (!is_there()) refuse(fmt::format("{} is not on this machine: apt install {}", name, package));
+}
+
+SharedLibrary SharedLibrary::first_of(const std::vector<std::string>& names, const std::string& package) {
+  for (const std::string& name : names) {
+    SharedLibrary library(name);
+    if (library.is_there()) return library;
+  }
+  return {names.front(), package};
+}
+
+SharedLibrary SharedLibrary::of_user(const std::string& name) {
+  SharedLibrary library(name);
+  if (!library.is_there()) fail(fmt::format("cannot load {}", dlerror()));  // NOLINT(concurrency-mt-unsafe)
+  return library;
 }
 
 void* SharedLibrary::symbol(const char* name) const {
-  void* const found = dlsym(handle_.get(), name);
+  void* const found = symbol_if_there(name);
   if (found == nullptr) fail(fmt::format("{} has no {}", name_, name));
   return found;
 }
+
+void* SharedLibrary::symbol_if_there(const char* name) const { return dlsym(handle_.get(), name); }
 
 }  // namespace nameplate

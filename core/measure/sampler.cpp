@@ -9,6 +9,7 @@
 
 #include "measure/clock.h"
 #include "measure/effective_clock.h"
+#include "measure/series_pace.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -22,6 +23,9 @@ constexpr double kLargestGrowth = 10;
 constexpr std::uint64_t kFarGrowth = 8;
 constexpr double kClockSteps = 1000;              // a sample lasts at least this many of the clock's steps
 constexpr double kFlushSampleLongerThan_s = 0.5;  // below that the reader would disturb the next sample
+constexpr Ticks kCallsInAnInterval = 8;
+constexpr Ticks kNearItsEnd = 500;        // so small a part of an interval is not worth another call
+constexpr double kShortestCall_s = 1e-4;  // in a series; of a shorter one too much would be beginning it
 constexpr std::uint64_t kMostRepetitions = std::uint64_t{1} << 50U;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
@@ -30,6 +34,7 @@ double now_s() { return Clock::get().seconds(Clock::now()); }
 struct Total {
   Ticks start = 0;
   Ticks finish = 0;
+  Ticks called = 0;  // of this time the calls' own
   std::uint64_t repetitions = 0;
   std::uint64_t bytes = 0;
   std::uint64_t flops = 0;
@@ -42,6 +47,7 @@ struct Total {
 
   void add(const Work& work, std::uint64_t times, const ProbeInfo& info);
   double elapsed_s() const { return Clock::get().seconds(finish - start); }
+  double between_calls_s() const { return Clock::get().seconds(finish - start - called); }
 };
 
 void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
@@ -52,7 +58,9 @@ void Total::add(const Work& work, std::uint64_t times, const ProbeInfo& info) {
   ops += work.ops;
   const auto begin = std::ranges::min(work.workers, {}, &Worker::start).start;
   start = first ? begin : std::min(start, begin);
-  finish = std::max(finish, std::ranges::max(work.workers, {}, &Worker::finish).finish);
+  const auto end = std::ranges::max(work.workers, {}, &Worker::finish).finish;
+  finish = std::max(finish, end);
+  called += end - begin;
   pairs.resize(work.pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] += work.pairs[i] * static_cast<double>(times);
   if (first) {
@@ -116,8 +124,9 @@ nlohmann::json pairs_json(const Total& total) {
 // One experiment while it runs: the probe, what set-up decided, and the records it has written.
 class Experiment {
  public:
-  Experiment(const Request& request, const Machine& machine, const DisturbanceReader& disturbance, RecordSink& writer)
-      : request_(request), machine_(machine), disturbance_(disturbance), writer_(writer) {}
+  Experiment(const Request& request, const Machine& machine, const DisturbanceReader& disturbance,
+             const Thermometer& thermometer, RecordSink& writer)
+      : request_(request), machine_(machine), disturbance_(disturbance), thermometer_(thermometer), writer_(writer) {}
 
   void run();
 
@@ -126,13 +135,15 @@ class Experiment {
   void calibrate();
   double shorter_of_two_s();
   void take_samples(double end_s);
-  void take_series(double end_s);
+  void take_series();
+  Ticks fill_interval(SeriesPace& pace, Total& total);
   Work run_once(std::uint64_t repetitions) {
     const Work work = probe_->run(repetitions);
     if (work.workers.empty()) fail("the probe returned no worker");
     return work;
   }
-  bool enough() const { return g_stop_requested || (request_.max_samples && samples_ >= *request_.max_samples); }
+  bool has_taken(const std::optional<std::uint64_t>& wanted) const { return wanted && samples_ >= *wanted; }
+  bool enough() const { return g_stop_requested || has_taken(request_.max_samples) || has_taken(prepared_.samples); }
   void keep(const Total& total, const Disturbance& happened, double burst_s);
   void flush();
   void write_outcome(Ending ending, const std::string& reason);
@@ -141,6 +152,7 @@ class Experiment {
   const Request& request_;
   const Machine& machine_;
   const DisturbanceReader& disturbance_;
+  const Thermometer& thermometer_;
   RecordSink& writer_;
   const ProbeInfo* info_ = nullptr;
   std::unique_ptr<Probe> probe_;
@@ -148,6 +160,7 @@ class Experiment {
   Stage stage_ = Stage::request;
   std::optional<std::uint64_t> fixed_;  // repetitions that are given and not calibrated
   std::uint64_t repetitions_ = 1;
+  Call tried_;  // the last one that calibrated
   std::uint64_t samples_ = 0;
   double begin_s_ = 0;
   double setup_s_ = 0;
@@ -184,11 +197,10 @@ void Experiment::measure(const RegisteredProbe& registered) {
     refuse("not as a series: before each sample something must be made ready, and a series leaves no time for it");
   }
   calibrate();
-  const double end_s = now_s() + request_.slice_s;
   if (request_.interval_s) {
-    take_series(end_s);
+    take_series();
   } else {
-    take_samples(end_s);
+    take_samples(now_s() + request_.slice_s);
   }
   stage_ = Stage::verify;
   probe_->verify();
@@ -227,6 +239,7 @@ double Experiment::shorter_of_two_s() {
     probe_->prepare();
     Total total;
     total.add(run_once(repetitions_), repetitions_, *info_);
+    tried_ = {.repetitions = repetitions_, .elapsed = total.finish - total.start};
     return total.elapsed_s();
   };
   const double first_s = once_s();
@@ -245,38 +258,61 @@ void Experiment::take_samples(double end_s) {
     total.add(run_once(repetitions_), repetitions_, *info_);
     keep(total, disturbance_.read() - before, burst_s);
     if (total.elapsed_s() > kFlushSampleLongerThan_s) flush();
-    if (now_s() >= end_s) return;
+    if (!prepared_.samples && now_s() >= end_s) return;
   }
 }
 
-// One sample per interval, from boundary to boundary: what the tool itself takes in between is inside a sample, so the
-// samples add up to the whole time.
-void Experiment::take_series(double end_s) {
+// One sample per interval, each from the end of the one before it: what the tool itself takes in between is inside a
+// sample, so the samples add up to the whole time.
+void Experiment::take_series() {
+  const Clock& clock = Clock::get();
+  const Ticks interval = clock.ticks(*request_.interval_s);
+  const double shortest_s = clock.seconds(tried_.elapsed) / static_cast<double>(fixed_ ? 1 : tried_.repetitions);
+  if (shortest_s > *request_.interval_s) {
+    refuse(
+        fmt::format("not as a series of {:g} s: the shortest call takes {:.3g} s", *request_.interval_s, shortest_s));
+  }
   probe_->prepare();
   stage_ = Stage::run;
-  const Clock& clock = Clock::get();
-  const Ticks origin = Clock::now();
-  const auto interval = clock.ticks(*request_.interval_s);
-  Ticks begin = origin;
+  Ticks begin = Clock::now();
+  const auto longest = std::max(interval / kCallsInAnInterval, clock.ticks(kShortSample_s));
+  SeriesPace pace(begin,
+                  {.interval = interval,
+                   .longest_call = longest,
+                   .shortest_call = std::max(interval / kNearItsEnd, clock.ticks(kShortestCall_s))},
+                  tried_, fixed_.has_value());
   Disturbance before = disturbance_.read();
-  while (!enough() && clock.seconds(begin) < end_s) {
-    // The next one in time, not in number: after a stall, samples of a whole interval follow again.
-    const Ticks boundary = origin + interval * ((begin - origin) / interval + 1);
+  double flushed_s = now_s();
+  for (auto left = std::llround(request_.slice_s / *request_.interval_s); left > 0 && !enough(); --left) {
     const double burst_s = clock.seconds(run_burst());
     Total total;
-    Ticks now = 0;
-    do {
-      total.add(run_once(repetitions_), repetitions_, *info_);
-      now = Clock::now();
-    } while (now < boundary && !g_stop_requested);
+    const Ticks end = fill_interval(pace, total);
     total.start = begin;
-    total.finish = now;
-    begin = now;
+    total.finish = end;
+    begin = end;
     const Disturbance after = disturbance_.read();
     keep(total, after - before, burst_s);
     before = after;
+    if (now_s() - flushed_s < kFlushSampleLongerThan_s) continue;
     flush();
+    flushed_s = now_s();
   }
+}
+
+// Returns when the sample ended.
+Ticks Experiment::fill_interval(SeriesPace& pace, Total& total) {
+  Ticks now = Clock::now();
+  for (std::optional<std::uint64_t> repetitions = pace.first_call(now); repetitions;) {
+    const Ticks called_before = total.called;
+    total.add(run_once(*repetitions), *repetitions, *info_);
+    const Ticks end = Clock::now();
+    const Ticks own = total.called - called_before;
+    pace.called({.repetitions = *repetitions, .elapsed = own, .cost = end - now > own ? end - now - own : 0});
+    now = end;
+    repetitions = g_stop_requested ? std::nullopt : pace.next_call(now);
+  }
+  pace.end_sample();
+  return now;
 }
 
 void Experiment::keep(const Total& total, const Disturbance& happened, double burst_s) {
@@ -289,6 +325,10 @@ void Experiment::keep(const Total& total, const Disturbance& happened, double bu
                            {"work", {{"bytes", total.bytes}, {"flops", total.flops}, {"ops", total.ops}}},
                            {"disturbed", to_json(happened)}};
   record["disturbed"]["burst_s"] = burst_s;
+  if (request_.interval_s) {
+    record["disturbed"]["between_calls_s"] = total.between_calls_s();
+    if (const auto celsius = thermometer_.read()) record["disturbed"]["temperature_celsius"] = *celsius;
+  }
   record["counters"] = {{"cpu_user_s", happened.cpu_user_s}, {"cpu_system_s", happened.cpu_system_s}};
   for (std::size_t i = 0; i < total.counters.size(); ++i)
     record["counters"][info_->counters[i].name] = total.counters[i];
@@ -366,6 +406,8 @@ Request parse_request(const std::string& line) {
   }
 }
 
-void Sampler::run(const Request& request) const { Experiment(request, machine_, disturbance_, writer_).run(); }
+void Sampler::run(const Request& request) const {
+  Experiment(request, machine_, disturbance_, thermometer_, writer_).run();
+}
 
 }  // namespace nameplate

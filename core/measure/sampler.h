@@ -10,6 +10,7 @@
 
 #include "machine/disturbance.h"
 #include "machine/machine.h"
+#include "machine/temperature.h"
 #include "probe/registry.h"
 #include "record/writer.h"
 
@@ -41,7 +42,7 @@ extern std::atomic<bool> g_stop_requested;
 class Sampler {
  public:
   Sampler(const Machine& machine, const Root& root, RecordSink& writer)
-      : machine_(machine), disturbance_(root, machine.limits), writer_(writer) {}
+      : machine_(machine), disturbance_(root, machine.limits), thermometer_(root), writer_(writer) {}
 
   // Writes the experiment's samples and its outcome. Throws only what the writer throws.
   void run(const Request& request) const;
@@ -49,6 +50,7 @@ class Sampler {
  private:
   const Machine& machine_;
   DisturbanceReader disturbance_;
+  Thermometer thermometer_;
   RecordSink& writer_;
 };
 

@@ -54,6 +54,8 @@ struct Prepared {
   std::optional<std::uint64_t> repetitions = {};  // of every sample, where they are given and not calibrated
   // A sample must not have more, because `prepare` makes ready for no more; such an experiment cannot be a series.
   std::optional<std::uint64_t> most_repetitions = {};
+  // To be taken, whatever time that takes, where they are given and the slice does not decide.
+  std::optional<std::uint64_t> samples = {};
   // Timed one after the other in each call of `run`: each is to last as long as another probe's sample.
   std::uint64_t batches = 1;
   // The probe's own threads elsewhere take turns with its workers: it is oversubscribed, whatever `threads` says.

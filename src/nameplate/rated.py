@@ -84,10 +84,10 @@ def count_ports(facts: Mapping[str, float]) -> int | None:
     return ports if rate >= ports * (1 - UNDER_PORTS) else None
 
 
-def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int) -> Rated:
+def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when: str = "under this load") -> Rated:
     """Ports × operations per instruction × clock under this very load × cores.
 
-    ``burst_s`` is the time of a burst of ``facts["burst_cycles"]`` dependent cycles under the load.
+    ``burst_s`` is the time of a burst of ``facts["burst_cycles"]`` dependent cycles, ``when`` it was taken.
     """
     ports = count_ports(facts)
     if ports is None:
@@ -97,7 +97,7 @@ def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int) -> R
     operations = facts["operations_per_instruction"]
     source = (
         f"{ports} port{'s' if ports > 1 else ''} (measured) × {operations:g} operations × "
-        f"{frequency_hz / 1e9:.2f} GHz (measured under this load) × {cores} core{'s' if cores > 1 else ''}"
+        f"{frequency_hz / 1e9:.2f} GHz (measured {when}) × {cores} core{'s' if cores > 1 else ''}"
     )
     return Rated(ports * operations * frequency_hz * cores, source)
 

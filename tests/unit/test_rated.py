@@ -45,6 +45,7 @@ def test_the_peak_is_ports_times_operations_times_clock_times_cores() -> None:
     rated = arithmetic_peak(facts(2), burst_s=32768 / 2.5e9, cores=4)
     assert rated.value == pytest.approx(2 * 16 * 2.5e9 * 4)
     assert rated.source == "2 ports (measured) × 16 operations × 2.50 GHz (measured under this load) × 4 cores"
+    assert "2.50 GHz (measured in time)" in arithmetic_peak(facts(2), 32768 / 2.5e9, 4, "in time").source
     unknown = arithmetic_peak(facts(0.44), burst_s=1e-5, cores=4)
     assert unknown.value is None
     assert "0.44 instructions a cycle" in unknown.source

@@ -23,5 +23,28 @@ TEST(SharedLibrary, HasTheFunctionsItHas) {
   EXPECT_THROW(library.function<void()>("no_such_function"), ProbeError);
 }
 
+TEST(SharedLibrary, IsTheFirstThatIsThere) {
+  EXPECT_EQ(SharedLibrary::first_of({"libnowhere.so.1", "libm.so.6", "libc.so.6"}, "libc6").name(), "libm.so.6");
+  EXPECT_EQ(SharedLibrary::first_of({"libm.so.6", "libnowhere.so.1"}, "libc6").name(), "libm.so.6");
+  EXPECT_THROW(SharedLibrary::first_of({"libnowhere.so.1", "libnowhere.so.2"}, "libnowhere2"), ProbeError);
+}
+
+TEST(SharedLibrary, OfTheUsersFailsInTheLoadersWords) {
+  try {
+    SharedLibrary::of_user("/nowhere/libm.so");
+    FAIL();
+  } catch (const ProbeError& error) {
+    EXPECT_EQ(error.ending(), Ending::failed);
+    EXPECT_STREQ(error.what(),
+                 "cannot load /nowhere/libm.so: cannot open shared object file: No such file or directory");
+  }
+}
+
+TEST(SharedLibrary, SaysWhatItDoesNotHave) {
+  const SharedLibrary library("libm.so.6", "libc6");
+  EXPECT_EQ(library.function_if_there<void()>("no_such_function"), nullptr);
+  EXPECT_NE(library.function_if_there<void()>("sqrt"), nullptr);
+}
+
 }  // namespace
 }  // namespace nameplate

@@ -15,9 +15,11 @@ namespace {
 // What the probe below was asked to do, and what was done with it.
 struct Script {
   std::uint64_t step_ns = 1'000;  // of one repetition
+  bool takes_its_time = false;    // really, and not only as it says
   Ending setup_ends = Ending::ok;
   Ending verify_ends = Ending::ok;
   std::optional<std::uint64_t> most_repetitions;
+  std::optional<std::uint64_t> samples;
   std::uint64_t batches = 1;
   int prepared = 0;
   int runs = 0;
@@ -31,7 +33,7 @@ void end_as(Ending ending) {
   if (ending == Ending::failed) fail("broken");
 }
 
-// Takes no real time: it says that every repetition took step_ns.
+// Says that every repetition took step_ns; unless the script wants it to, it takes no real time.
 class Scripted final : public Probe {
  public:
   Prepared setup(const Parameters& parameters, const Machine&) override {
@@ -39,6 +41,7 @@ class Scripted final : public Probe {
     return {.resolved = parameters,
             .facts = {42},
             .most_repetitions = g_script.most_repetitions,
+            .samples = g_script.samples,
             .batches = g_script.batches,
             .labels = {{"a", "b"}}};
   }
@@ -47,6 +50,8 @@ class Scripted final : public Probe {
     ++g_script.runs;
     worker_.start = Clock::now();
     worker_.finish = worker_.start + Clock::get().ticks(static_cast<double>(repetitions * g_script.step_ns) * 1e-9);
+    while (g_script.takes_its_time && Clock::now() < worker_.finish) {
+    }
     counters_ = {static_cast<double>(repetitions), static_cast<double>(repetitions)};
     pairs_ = {1.23456789e-6, g_script.runs % 2 == 0 ? 1e-6 : 3e-6};
     return {
@@ -138,6 +143,18 @@ TEST_F(SamplerTest, NoSampleHasMoreThanIsMadeReadyFor) {
   EXPECT_EQ(refused.size(), 1U);
 }
 
+TEST_F(SamplerTest, TakesTheSamplesThatSetUpAskedForWhateverTheSlice) {
+  g_script.samples = 9;
+  Request asked = request();
+  asked.slice_s = 0;
+  asked.max_samples.reset();
+  EXPECT_EQ(run(asked).back()["samples"], 9);
+  asked.slice_s = 3600;
+  EXPECT_EQ(run(asked).back()["samples"], 9);
+  asked.max_samples = 2;
+  EXPECT_EQ(run(asked).back()["samples"], 2);
+}
+
 TEST_F(SamplerTest, ScalesALongSampleFromAShortCalibration) {
   Request asked = request();
   asked.sample_s = 5;
@@ -166,23 +183,45 @@ TEST_F(SamplerTest, KeepsFixedRepetitions) {
   }
 }
 
-TEST_F(SamplerTest, ASeriesHasNoGapAndAddsUp) {
+TEST_F(SamplerTest, ASeriesHasOneSamplePerIntervalNoGapAndAddsUp) {
+  g_script.takes_its_time = true;
   Request asked = request();
   asked.max_samples.reset();
-  // Long enough that a busy machine does not hold a whole interval up, which would then be missing.
-  asked.interval_s = 0.06;
+  asked.interval_s = 0.02;
   asked.slice_s = 0.6;
   const auto records = run(asked);
-  ASSERT_EQ(records.size(), 11U);
-  double end_s = records[0]["start_s"];
-  for (std::size_t i = 0; i < 10; ++i) {
+  ASSERT_EQ(records.size(), 31U);
+  const double begin_s = records[0]["start_s"];
+  double end_s = begin_s;
+  double sum_s = 0;
+  for (std::size_t i = 0; i < 30; ++i) {
     EXPECT_NEAR(records[i]["start_s"], end_s, 1e-9);
+    sum_s += records[i]["elapsed_s"].get<double>();
     end_s = records[i]["start_s"].get<double>() + records[i]["elapsed_s"].get<double>();
     EXPECT_EQ(records[i]["counters"]["summed"], records[i]["repetitions"]);
-    EXPECT_LT(records[i]["counters"]["last"], records[i]["repetitions"]);
-    EXPECT_NEAR(records[i]["pairs"][1], 2e-6, 0.9e-6) << "of several calls the mean";
+    EXPECT_LE(records[i]["counters"]["last"], records[i]["repetitions"]);
+    EXPECT_GE(records[i]["disturbed"]["between_calls_s"], 0);
+    EXPECT_LT(records[i]["disturbed"]["between_calls_s"], records[i]["elapsed_s"]);
   }
-  EXPECT_NEAR(end_s - records[0]["start_s"].get<double>(), 0.6, 0.06);
+  EXPECT_NEAR(sum_s, end_s - begin_s, 1e-3 * sum_s);
+}
+
+TEST_F(SamplerTest, OfSeveralCallsPairsHaveTheMean) {
+  g_script.takes_its_time = true;
+  Request asked = request();
+  asked.interval_s = 0.5;
+  asked.slice_s = 0.5;
+  EXPECT_NEAR(run(asked)[0]["pairs"][1], 2e-6, 0.9e-6);
+}
+
+TEST_F(SamplerTest, NoSeriesOfIntervalsShorterThanACall) {
+  g_script.step_ns = 30'000'000;
+  Request asked = request();
+  asked.interval_s = 0.02;
+  const auto records = run(asked);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0]["ending"], "skipped");
+  EXPECT_EQ(records[0]["reason"], "not as a series of 0.02 s: the shortest call takes 0.03 s");
 }
 
 TEST_F(SamplerTest, SaysWhyAndWhereAnExperimentEnded) {

@@ -29,7 +29,8 @@ def command(*, json: bool = False) -> int:
     """
     headers: list[Header] = []
     findings = [_measure_quiet(headers)]
-    findings = judge_machine(headers[0].machine) + findings + [_leftovers()] + _mpi() + _missing(headers[0])
+    findings = judge_machine(headers[0].machine) + findings + [_leftovers()] + _mpi() + [_lapack()]
+    findings += _missing(headers[0])
     if json:
         print(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
         return 0
@@ -68,6 +69,19 @@ def _mpi() -> list[Finding]:
         found.append(Finding("good" if has_launcher else "note", f"MPI ({name})", library, advice))
     advice = "the mpi probes: apt install libopenmpi-dev openmpi-bin, then script/bootstrap"
     return found or [Finding("note", "MPI", "not built in", advice)]
+
+
+def _lapack() -> Finding:
+    """The library that cpu_linpack would take, as a small system of equations shows."""
+    core = CoreProcess(lambda _: None)
+    experiment = Experiment(id="lapack", probe="cpu_linpack", params={"n": 100})
+    limits = Limits(budget_s=_SPIN_S, precision=1.0, samples=1)
+    outcome = core.measure(make_request(experiment, limits, 0.0), _SPIN_S + 20, lambda _: None)
+    core.close()
+    if outcome.ending == "ok":
+        words = [outcome.labels[name] for name in ("blas", "blas_core") if name in outcome.labels]
+        return Finding("good", "LAPACK", ", core ".join(words))
+    return Finding("note", "LAPACK", "none that works", f"cpu_linpack: {outcome.reason}")
 
 
 # What may be built in, and what it brings where it is installed.

@@ -56,7 +56,8 @@ def _show_one(info: ProbeInfo) -> None:
     console.print(table)
     known = load_probes().get(info.name)
     for metric in known.metrics if known else ():
-        console.print(f"metric {metric.name} ({metric.unit}), {metric.better} is better")
+        unit = f" ({metric.unit})" if metric.unit else ""
+        console.print(f"metric {metric.name}{unit}, {metric.better} is better")
 
 
 def _values(parameter: Parameter) -> str:

@@ -1,0 +1,90 @@
+"""cpu_linpack beside HPL, as hpcc has it: the same BLAS, unknowns and threads of one process, one after the other.
+
+Each pair runs in an order that alternates. Pass the number of pairs as the first argument (default 7); each takes some
+minutes. HPL solves each system as often as we do and has the best of two block sizes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from _pairs import asked_pairs, measure, summary
+
+# Unknowns, and how often a system of so many is solved in each run.
+TRIALS = {2000: 5, 5000: 3, 10000: 1}
+THREADS = (1, 2)
+BLOCKS = (192, 256)
+EXAMPLE = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
+_RESULT = re.compile(r"^WR\S+ +(\d+) +(\d+) +\d+ +\d+ +\S+ +(\S+)$", re.MULTILINE)
+
+
+def input_file() -> str:
+    """hpcc's example for one process, with our sizes."""
+    sizes = [n for n, trials in TRIALS.items() for _ in range(trials)]
+    lines = {
+        "# of problems sizes": str(len(sizes)), "Ns": " ".join(map(str, sizes)), "# of NBs": str(len(BLOCKS)),
+        "NBs": " ".join(map(str, BLOCKS)), "Ps": "1", "Qs": "1",
+    }  # fmt: skip
+    text = EXAMPLE.read_text(encoding="latin-1")
+    for label, value in lines.items():
+        text = re.sub(rf"^\d+( +{label})", rf"{value}\1", text, flags=re.MULTILINE)
+    return text
+
+
+def hpl(threads: int) -> dict[int, float]:
+    """FLOP/s by the number of unknowns: the median solution with the better of the block sizes."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "hpccinf.txt").write_text(input_file(), encoding="latin-1")
+        # Open MPI would bind the process, and with it all threads of the BLAS, to one core.
+        subprocess.run(
+            ["mpirun", "--allow-run-as-root", "--bind-to", "none", "-n", "1", "hpcc"], cwd=folder, check=True,
+            capture_output=True, env={**os.environ, "OPENBLAS_NUM_THREADS": str(threads)},
+        )  # fmt: skip
+        output = Path(folder, "hpccoutf.txt").read_text(encoding="latin-1")
+    rates: dict[tuple[int, int], list[float]] = {}
+    for n, block, gflops in _RESULT.findall(output):
+        rates.setdefault((int(n), int(block)), []).append(float(gflops) * 1e9)
+    return {n: max(statistics.median(rates[n, block]) for block in BLOCKS) for n in TRIALS}
+
+
+def ours(threads: int) -> dict[int, float]:
+    """FLOP/s by the number of unknowns: the median solution."""
+    rates = {}
+    for n, trials in TRIALS.items():
+        _, samples, _ = measure("cpu_linpack", {"n": n, "threads": threads, "trials": trials}, 0.0)
+        rates[n] = statistics.median(sample.work.flops / sample.elapsed_s for sample in samples)
+    return rates
+
+
+def line(n: int, threads: int, pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]]) -> str:
+    """Both medians, and the ratio of ours to HPL's."""
+    own, other = ([side[n] for side in sides] for sides in zip(*pairs, strict=True))
+    ratios = [mine / theirs for mine, theirs in zip(own, other, strict=True)]
+    return (
+        f"  n={n} threads={threads}: {statistics.median(own) / 1e9:.2f} GFLOP/s, HPL "
+        f"{statistics.median(other) / 1e9:.2f}, ratio {summary(ratios)}"
+    )
+
+
+def main() -> None:
+    """Prints a line per number of unknowns and threads."""
+    number = asked_pairs()
+    print(f"cpu_linpack beside hpcc's HPL, {number} pairs")
+    for threads in THREADS:
+        pairs = []
+        for pair in range(number):
+            first = hpl(threads) if pair % 2 else None
+            mine = ours(threads)
+            pairs.append((mine, hpl(threads) if first is None else first))
+        for n in TRIALS:
+            print(line(n, threads, pairs), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+#include "measure/series_pace.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace nameplate {
+namespace {
+
+constexpr Ticks kInterval = 1'000'000;
+constexpr SeriesPace::Lengths kLengths{.interval = kInterval, .longest_call = kInterval / 8, .shortest_call = 100};
+
+struct Taken {
+  Ticks begin;
+  Ticks end;
+  int calls;
+};
+
+// What a call of so many repetitions takes that begins at this time.
+using Duration = std::function<Ticks(Ticks now, std::uint64_t repetitions)>;
+
+// A series of a made-up probe, on a clock that only its calls move.
+std::vector<Taken> series(int samples, const Duration& duration, const Call& tried, bool fixed) {
+  constexpr Ticks kBegin = 12'345;
+  SeriesPace pace(kBegin, kLengths, tried, fixed);
+  std::vector<Taken> result;
+  Ticks now = kBegin;
+  for (int i = 0; i < samples; ++i) {
+    Taken taken{.begin = now, .end = now, .calls = 0};
+    for (std::optional<std::uint64_t> repetitions = pace.first_call(now); repetitions;
+         repetitions = pace.next_call(now)) {
+      const Ticks elapsed = duration(now, *repetitions);
+      now += elapsed;
+      pace.called({.repetitions = *repetitions, .elapsed = elapsed});
+      ++taken.calls;
+    }
+    taken.end = now;
+    pace.end_sample();
+    result.push_back(taken);
+  }
+  for (Taken& taken : result) {
+    taken.begin -= kBegin;
+    taken.end -= kBegin;
+  }
+  return result;
+}
+
+void expect_on_time(const Taken& taken, std::size_t index, double tolerance) {
+  EXPECT_NEAR(static_cast<double>(taken.end), static_cast<double>((index + 1) * kInterval), tolerance) << index;
+}
+
+TEST(SeriesPace, EverySampleOfASteadyProbeEndsWithItsInterval) {
+  const auto samples = series(
+      600, [](Ticks, std::uint64_t n) { return 700 * n + 30; }, {.repetitions = 10, .elapsed = 7'030}, false);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    expect_on_time(samples[i], i, 700);
+    EXPECT_LE(samples[i].calls, 16) << "few calls, since each costs something";
+  }
+}
+
+TEST(SeriesPace, ANoisyRateDoesNotDrift) {
+  std::mt19937_64 random(1);  // NOLINT: the same noise every time
+  std::lognormal_distribution<double> factor(0, 0.2);
+  const auto samples = series(
+      2000,
+      [&](Ticks, std::uint64_t n) { return static_cast<Ticks>(50.0 * static_cast<double>(n) * factor(random)) + 1; },
+      {.repetitions = 1, .elapsed = 50}, false);
+  for (std::size_t i = 0; i < samples.size(); ++i) expect_on_time(samples[i], i, kInterval * 0.25);
+}
+
+TEST(SeriesPace, AfterARateFellByHalfAndAfterAStallTheIntervalsAreKept) {
+  const Duration duration = [](Ticks now, std::uint64_t n) {
+    const Ticks stall = now > 10 * kInterval && now < 10 * kInterval + kInterval / 2 ? 3 * kInterval : 0;
+    return (now > 20 * kInterval ? 200 : 100) * n + stall;
+  };
+  const auto samples = series(40, duration, {.repetitions = 100, .elapsed = 10'000}, false);
+  EXPECT_GT(samples[10].end, 13 * kInterval) << "the stall is in the sample in which it began";
+  EXPECT_EQ(samples[11].calls, 1);
+  EXPECT_EQ(samples[12].calls, 1);
+  for (std::size_t i = 14; i < samples.size(); ++i) expect_on_time(samples[i], i, kInterval * 0.01);
+}
+
+TEST(SeriesPace, CallsThatAreDearToBeginAreFewAndLong) {
+  constexpr Ticks kCost = kInterval / 10;
+  SeriesPace pace(0, kLengths, {.repetitions = 100, .elapsed = 10'000}, false);
+  Ticks now = 0;
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    int calls = 0;
+    for (std::optional<std::uint64_t> repetitions = pace.first_call(now); repetitions;
+         repetitions = pace.next_call(now)) {
+      now += kCost + 100 * *repetitions;
+      pace.called({.repetitions = *repetitions, .elapsed = 100 * *repetitions, .cost = kCost});
+      ++calls;
+    }
+    pace.end_sample();
+    if (i < 6) continue;  // calls may double only
+    EXPECT_LE(calls, 2) << i;
+    EXPECT_NEAR(static_cast<double>(now), static_cast<double>((i + 1) * kInterval), kInterval / 8.0) << i;
+  }
+}
+
+TEST(SeriesPace, CallsOfAFixedLengthEndAsNearAsTheyCan) {
+  const auto samples = series(
+      100, [](Ticks, std::uint64_t n) { return 30'000 * n; }, {.repetitions = 10, .elapsed = 300'000}, true);
+  for (std::size_t i = 0; i < samples.size(); ++i) expect_on_time(samples[i], i, 150'000);
+}
+
+}  // namespace
+}  // namespace nameplate

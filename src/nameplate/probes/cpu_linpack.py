@@ -1,0 +1,95 @@
+"""LINPACK: the rate at which a system of linear equations is solved, beside the ceiling of the cores' arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import Any
+
+from nameplate.model import Quantity, Rated, Result, Sample, Table, Value
+from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
+from nameplate.probes._grid import grouped
+from nameplate.rated import arithmetic_peak
+from nameplate.units import size_text
+
+# A core without vectors and a library without blocks: what is slower hangs.
+SLOWEST_FLOP_PER_S = 2e8
+DEFAULT_UNKNOWNS = 2000
+# Of the four sizes, each solved once to warm up and once more, on two cores of 55 GFLOP/s.
+AVERAGE_ROUND_S = 4.0
+
+
+def _flops(_: Cell, sample: Sample) -> float:
+    return float(sample.work.flops)
+
+
+def _residual(_: Cell, sample: Sample) -> float:
+    return sample.counters["residual"]
+
+
+def _solutions(_: Cell, sample: Sample) -> float:
+    return float(sample.repetitions)
+
+
+def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
+    if metric.name == "residual":
+        return Rated(None, "a residual has no nameplate value: below 16 it is right", can_be_given=False)
+    burst_s = median(sample.counters["burst_s"] for sample in samples)
+    return arithmetic_peak(cell.facts, burst_s, cell.cores, "right after this load")
+
+
+def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
+    """``OpenBLAS 0.3.21 for Cooperlake (pthreads)``: as far as the library says what it takes the core for."""
+    core = f" for {cell.labels['blas_core']}" if "blas_core" in cell.labels else ""
+    threading = f" ({cell.labels['blas_threading']})" if "blas_threading" in cell.labels else ""
+    return [cell.labels["blas"] + core + threading]
+
+
+def _longest_setup_s(params: Mapping[str, Value]) -> float:
+    """Of the first solution, which warms up, and of those that are taken however long they last."""
+    n = float(params.get("n", DEFAULT_UNKNOWNS))
+    solutions = 1 + float(params.get("trials", 1))
+    return solutions * (2 / 3 * n + 3 / 2) * n**2 / SLOWEST_FLOP_PER_S
+
+
+def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+    """As LINPACK prints it: a table for each number of threads."""
+    measured = [result for result in by_probe["cpu_linpack"] if result.summary.value is not None]
+    residuals = {result.id: result for result in measured if result.summary.metric == "residual"}
+    rates = [result for result in measured if result.summary.metric == "rate"]
+    headings = ["Size", "LDA", "Alignment", "Trials", "Average", "Maximum", "Residual"]
+    notes = ["average, maximum and the largest scaled residual of all solutions of all rounds"]
+    return [
+        Table(
+            "cpu_linpack", f"As LINPACK prints it: threads={own[0].summary.params['threads']}", headings,
+            [_row(result, residuals[result.id]) for result in own], notes,
+        )
+        for own in grouped(rates, lambda result: str(result.summary.params["threads"])).values()
+    ]  # fmt: skip
+
+
+def _row(rate: Result, residual: Result) -> list[str | Quantity | None]:
+    params, rates = rate.summary.params, rate.series.value
+    return [
+        str(params["n"]), str(params["lda"]), size_text(int(params["align"])), str(len(rates)),
+        Quantity(fmean(rates), "FLOP/s"), Quantity(max(rates), "FLOP/s"), Quantity(max(residual.series.value), ""),
+    ]  # fmt: skip
+
+
+_SIZES = (Cells({"n": "1000,2000,5000,10000"}, slice_s=0.3),)
+
+PROBE = Probe(
+    name="cpu_linpack",
+    title="LINPACK",
+    metrics=(
+        Ratio("rate", "FLOP/s", "higher", _flops, elapsed),
+        Ratio("residual", "", "lower", _residual, _solutions, is_detail=True),
+    ),
+    rated=_rated,
+    full=_SIZES,
+    sweep=_SIZES,
+    overhead_s=AVERAGE_ROUND_S,
+    remarks=_remarks,
+    longest_setup_s=_longest_setup_s,
+    tables=_tables,
+)

@@ -1,0 +1,215 @@
+"""cpu_linpack with real libraries: what they solve, what is found wrong, and which of them are taken."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FAULTS = Path(__file__).parent.parent / "faults" / "lapack_faults.c"
+SMALL: Mapping[str, Any] = {"n": 200, "threads": 1}
+
+
+@pytest.fixture(scope="module")
+def plain_lapack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of our own, which can be made to err and offers no threads."""
+    library = tmp_path_factory.mktemp("faults") / "liblapack_faults.so"
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", library, FAULTS, "-lm"], check=True)
+    return library
+
+
+def measure(
+    core: Path, *options: str, env: Mapping[str, str] | None = None, **params: Any
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The outcome and the samples of one short experiment."""
+    request = {"id": "x", "probe": "cpu_linpack", "params": params, "slice_s": 0.0, "warmup_s": 0.0}
+    answer = subprocess.run(
+        [core, *options], input=json.dumps(request) + "\n", capture_output=True, text=True, timeout=120, check=True,
+        env={**os.environ, **(env or {})},
+    )  # fmt: skip
+    records = [json.loads(line) for line in answer.stdout.splitlines()]
+    outcome = next(record for record in records if record["type"] == "outcome")
+    return outcome, [record for record in records if record["type"] == "sample"]
+
+
+def nameplate(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [Path(sys.executable).with_name("nameplate"), *arguments], cwd=cwd, capture_output=True, text=True, timeout=120,
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_every_solution_is_counted_by_the_formula_and_put_into_the_equations(
+    core_path: Path, n: int, threads: int
+) -> None:
+    outcome, samples = measure(core_path, n=n, threads=threads, trials=3)
+    assert (outcome["ending"], len(samples)) == ("ok", 3), outcome
+    for sample in samples:
+        assert sample["work"]["flops"] == pytest.approx(2 / 3 * n**3 + 3 / 2 * n**2, abs=1)
+        assert sample["repetitions"] == 1
+        assert 0 <= sample["counters"]["residual"] < 16
+    assert outcome["params"]["threads"] == threads
+    assert outcome["facts"]["port_block_s"] > 0
+    assert outcome["labels"]["blas"].startswith("OpenBLAS 0.")
+    assert outcome["labels"]["blas_core"]
+    assert outcome["labels"]["blas_threading"] == "pthreads"
+
+
+def test_openblas_chooses_the_core_that_it_is_told(core_path: Path) -> None:
+    outcome, _ = measure(core_path, env={"OPENBLAS_CORETYPE": "Haswell"}, **SMALL)
+    assert outcome["labels"]["blas_core"] == "Haswell"
+
+
+@pytest.mark.parametrize(("n", "lda"), [(1, 8), (1000, 1000), (1024, 1032), (2000, 2008)])
+def test_columns_are_an_odd_number_of_lines_apart(core_path: Path, n: int, lda: int) -> None:
+    outcome, _ = measure(core_path, n=n, threads=2)
+    assert (outcome["ending"], outcome["params"]["lda"]) == ("ok", lda)
+
+
+@pytest.mark.parametrize("align", ["8", "64", "4KiB", "1MiB"])
+def test_any_alignment_and_distance_solves_the_same(core_path: Path, align: str) -> None:
+    outcome, samples = measure(core_path, lda=201, align=align, **SMALL)
+    assert outcome["ending"] == "ok", outcome
+    assert outcome["params"]["lda"] == 201
+    assert samples[0]["counters"]["residual"] < 16
+
+
+def test_more_threads_than_cpus_are_flagged(core_path: Path) -> None:
+    threads = len(os.sched_getaffinity(0)) + 1
+    outcome, _ = measure(core_path, n=200, threads=threads)
+    assert (outcome["ending"], outcome["oversubscribed"]) == ("ok", True)
+
+
+def test_a_library_is_loaded_and_called_where_its_threads_may_run_anywhere(core_path: Path, plain_lapack: Path) -> None:
+    """Ports are counted, and A is made, by threads that are bound to a core; what a library starts must not be."""
+    outcome, _ = measure(core_path, "--blas", str(plain_lapack), env={"NAMEPLATE_FAULT": "affinity"}, **SMALL)
+    assert outcome["reason"].endswith(f"INFO = {len(os.sched_getaffinity(0))}"), outcome
+
+
+def test_a_budget_that_is_too_small_is_told_with_figures(core_path: Path) -> None:
+    outcome, samples = measure(core_path, n=1_000_000)
+    assert (outcome["ending"], samples) == ("skipped", [])
+    assert "n=1000000 would take 7450.6 GiB of memory, but" in outcome["reason"]
+
+
+@pytest.mark.parametrize(
+    ("params", "ending", "words"),
+    [
+        ({"n": 0}, "failed", "n=0 is not possible: expected 1 to"),
+        ({"n": 100, "lda": 99}, "skipped", "lda=99 is less than n=100"),
+        ({"n": 100, "align": "100"}, "skipped", "align=100 is no power of two"),
+        ({"n": 100, "threads": 4096}, "skipped", "threads=4096 is not possible: libopenblas.so.0 takes "),
+        ({"n": 100, "trials": 0}, "failed", "trials=0 is not possible"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_rule(
+    core_path: Path, params: dict[str, Any], ending: str, words: str
+) -> None:
+    outcome, samples = measure(core_path, **params)
+    assert (outcome["ending"], samples) == (ending, [])
+    assert words in outcome["reason"]
+
+
+# What is found wrong.
+
+
+def test_an_element_that_is_not_the_equations_is_found(faulty_core: Path) -> None:
+    outcome, samples = measure(faulty_core, **SMALL)
+    assert outcome["ending"] == "invalid"
+    assert "the scaled residual is" in outcome["reason"]
+    assert samples[0]["counters"]["residual"] > 16
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("singular", "dgesv of liblapack_faults.so gave INFO = 1"),
+        ("wrong", "where less than 16 is right"),
+        ("nan", "the scaled residual is 1.8e+308, where less than 16 is right"),
+    ],
+)
+def test_a_library_that_errs_is_invalid(core_path: Path, plain_lapack: Path, fault: str, words: str) -> None:
+    outcome, _ = measure(core_path, "--blas", str(plain_lapack), env={"NAMEPLATE_FAULT": fault}, **SMALL)
+    assert outcome["ending"] == "invalid"
+    assert words in outcome["reason"]
+
+
+# Which library is taken.
+
+
+def test_a_library_without_a_word_about_itself_serves_too(core_path: Path, plain_lapack: Path) -> None:
+    outcome, _ = measure(core_path, "--blas", str(plain_lapack), n=200)
+    assert (outcome["ending"], outcome["params"]["threads"]) == ("ok", 1)
+    assert outcome["labels"] == {"blas": "liblapack_faults.so"}, "its place is nobody's business"
+    refused, _ = measure(core_path, "--blas", str(plain_lapack), n=200, threads=2)
+    assert refused["ending"] == "skipped"
+    assert refused["reason"] == "threads=2 is not possible: liblapack_faults.so takes 1"
+
+
+def test_any_lapack_will_do(core_path: Path) -> None:
+    outcome, _ = measure(core_path, "--blas", "liblapack.so.3", **SMALL)
+    assert outcome["ending"] == "ok"
+
+
+OPENBLAS = Path("/usr/lib/x86_64-linux-gnu/openblas-pthread")
+MISSING = "libopenblas.so.0 is not on this machine: apt install libopenblas0-pthread"
+
+
+@pytest.fixture
+def without_openblas() -> list[str | Path]:
+    """The beginning of a command that finds an empty folder where the library is."""
+    if os.getuid() != 0 or not OPENBLAS.is_dir():
+        pytest.skip("needs root, and Debian's OpenBLAS for x86-64")
+    return ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$1" && shift && exec "$@"', "sh", OPENBLAS]
+
+
+def test_without_a_library_the_cell_is_skipped_with_the_package(
+    core_path: Path, without_openblas: list[str | Path]
+) -> None:
+    request = json.dumps({"id": "x", "probe": "cpu_linpack", "params": SMALL})
+    command = [*without_openblas, core_path]
+    answer = subprocess.run(command, input=request + "\n", capture_output=True, text=True, check=True)
+    outcome = next(record for record in map(json.loads, answer.stdout.splitlines()) if record["type"] == "outcome")
+    assert (outcome["ending"], outcome["reason"]) == ("skipped", MISSING)
+
+
+def test_doctor_says_which_library_would_be_taken(tmp_path: Path, without_openblas: list[str | Path]) -> None:
+    doctor: list[str | Path] = [Path(sys.executable).with_name("nameplate"), "doctor", "--json"]
+    for command, grade, words in ((doctor, "good", "OpenBLAS 0."), ([*without_openblas, *doctor], "note", MISSING)):
+        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        finding = next(found for found in json.loads(answer.stdout) if found["what"] == "LAPACK")
+        assert finding["grade"] == grade
+        assert words in finding["state"] + finding["advice"]
+
+
+def test_what_is_no_lapack_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "broken.so").write_text("not a library")
+    for name, words in (
+        ("./broken.so", "cannot load ./broken.so: "),
+        ("libnowhere.so", "cannot load libnowhere.so: cannot open shared object file"),
+        ("libm.so.6", "libm.so.6 has no dgesv_"),
+    ):
+        answer = nameplate("run", "cpu_linpack", "n=100", "--blas", name, cwd=tmp_path)
+        assert answer.returncode == 2
+        assert len(answer.stderr.strip().splitlines()) == 1
+        assert words in answer.stderr
+
+
+def test_a_run_prints_linpacks_table_beside_the_ceiling(tmp_path: Path, plain_lapack: Path) -> None:
+    command = ["run", "cpu_linpack", "n=100,200", "trials=3", "--rounds", "2", "-o", "x.jsonl"]
+    answer = nameplate(*command, "--blas", str(plain_lapack), cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "LINPACK: As LINPACK prints it: threads=1" in answer.stdout
+    assert str(plain_lapack.parent) not in (tmp_path / "x.jsonl").read_text()
+    rows = json.loads(nameplate("show", "x.jsonl", "--format", "json", cwd=tmp_path).stdout)["rows"]
+    rates = [row for row in rows if row["metric"] == "rate"]
+    assert [row["samples"] for row in rates] == [6, 6]
+    assert all(row["rated"] is None or row["rated"] > row["value"] for row in rates)
