@@ -7,11 +7,14 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.model import Result, Series
+from nameplate.model import Event, OverTime, Result, Series
 from nameplate.report.charts import Chart, Point, definition, rounded
+from nameplate.report.event_words import cause, happening
 from nameplate.report.format import parameters, scale
 
 _HEIGHT = 120
+_HEIGHT_WITH_EVENTS = 220
+_LABEL_Y = -6  # above the plot
 
 
 def over_time(result: Result, limit: int) -> Chart:
@@ -24,12 +27,16 @@ def over_time(result: Result, limit: int) -> Chart:
     caption = f"{count} samples, {sum(result.series.disturbed)} disturbed."
     if len(shown) < count:
         caption += f" {len(shown)} of them are drawn: the least and the greatest of each stretch of time."
+    seen = row.over_time
     spec = {
-        **_spec(unit),
+        **(_spec(unit) if seen is None else _spec_with_events(unit, seen, result.series, factor)),
         "data": {"values": points},
         "description": f"{row.metric} in {unit} over time, {row.probe} {parameters(row.params)}",
     }
-    return Chart("", caption, spec, (("start", "start (s)"), ("value", f"{row.metric} ({unit})"), ("state", "state")))
+    columns = (("start", "start (s)"), ("value", f"{row.metric} ({unit})"), ("state", "state"))
+    return Chart(
+        "", caption, spec, columns, events=tuple((happening(e), cause(e)) for e in seen.events) if seen else None
+    )
 
 
 def thin(series: Series, limit: int) -> list[int]:
@@ -56,17 +63,75 @@ def _point(series: Series, index: int, factor: float) -> Point:
 
 @cache
 def _spec(unit: str) -> dict[str, Any]:
+    return definition(alt.layer(_middle(unit), _points(unit)), _HEIGHT)
+
+
+def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) -> dict[str, Any]:
+    """Levels as lines, samples within an event ringed, and where each event begins its number in the table."""
+    first = series.round.index(series.round[-1])
+    origin_s = series.start_s[first]
+    times = series.start_s[first:]
+    starts = [origin_s + level.begin_s for level in seen.levels]
+    levels = [
+        {"start": rounded(start), "end": rounded(origin_s + level.end_s), "value": rounded(level.value / factor)}
+        for start, level in zip(starts, seen.levels, strict=True)
+    ]
+    rings = [
+        {"start": round(time, 3), "value": rounded(value / factor)}
+        for time, value in zip(times, series.value[first:], strict=True)
+        if any(_is_within(time - origin_s, event) for event in seen.events)
+    ]
+    labels = [
+        {"start": round(origin_s + event.begin_s, 3), "number": str(number)}
+        for number, event in enumerate(seen.events, start=1)
+    ]
+    x, y = _axes(unit)
+    layers = [
+        _points(unit),
+        alt.Chart(alt.InlineData(values=levels))
+        .mark_rule(strokeWidth=2, color="var(--series-3)")
+        .encode(x=x, x2="end:Q", y=y),
+        alt.Chart(alt.InlineData(values=rings))
+        .mark_point(shape="circle", filled=False, size=130, strokeWidth=1.4, color="var(--ink)")
+        .encode(x=x, y=y),
+        alt.Chart(alt.InlineData(values=labels))
+        .mark_rule(strokeDash=[2, 3], color="var(--ink)", opacity=0.5)
+        .encode(x=x),
+        alt.Chart(alt.InlineData(values=labels))
+        .mark_text(align="left", dx=3, fontWeight="bold", color="var(--ink)")
+        .encode(x=x, y=alt.value(_LABEL_Y), text="number:N"),
+    ]
+    return definition(alt.layer(*layers), _HEIGHT_WITH_EVENTS)
+
+
+def _is_within(time_s: float, event: Event) -> bool:
+    """Whether a sample that began then is part of dips or a single event; a level is drawn as a line."""
+    near_s = event.width_s * 1e-3
+    return event.kind != "level" and any(at - near_s <= time_s < at + event.width_s - near_s for at in event.at_s)
+
+
+def _axes(unit: str) -> tuple[Any, Any]:
     x = alt.X("start:Q", title="seconds of measuring", scale=alt.Scale(padding=6), axis=alt.Axis(tickCount=5))
     y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False, nice=False, padding=6), axis=alt.Axis(tickCount=4))
+    return x, y
+
+
+def _middle(unit: str) -> Any:
+    return alt.Chart().mark_rule(strokeDash=[4, 3]).encode(y=alt.Y("median(value):Q", title=unit))
+
+
+def _points(unit: str) -> Any:
+    x, y = _axes(unit)
     states = alt.Scale(domain=["undisturbed", "disturbed"], range=["circle", "triangle-up"])
     colours = alt.Scale(domain=["undisturbed", "disturbed"], range=["var(--series-1)", "var(--series-2)"])
-    base = alt.Chart(alt.InlineData(values=[]))
-    points = base.mark_point(filled=True, size=34, opacity=0.75).encode(
-        x=x,
-        y=y,
-        shape=alt.Shape("state:N", scale=states, legend=None),
-        color=alt.Color("state:N", scale=colours, legend=None),
-        tooltip=[alt.Tooltip("start:Q", title="seconds"), alt.Tooltip("value:Q", title=unit), "state:N"],
+    return (
+        alt.Chart()
+        .mark_point(filled=True, size=34, opacity=0.75)
+        .encode(
+            x=x,
+            y=y,
+            shape=alt.Shape("state:N", scale=states, legend=None),
+            color=alt.Color("state:N", scale=colours, legend=None),
+            tooltip=[alt.Tooltip("start:Q", title="seconds"), alt.Tooltip("value:Q", title=unit), "state:N"],
+        )
     )
-    middle = base.mark_rule(strokeDash=[4, 3]).encode(y=alt.Y("median(value):Q", title=unit))
-    return definition(alt.layer(middle, points), _HEIGHT)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn
+from rich.text import Text
 
 from nameplate.model import Experiment, Sample
+from nameplate.report.strip import Strip
 
 PLAIN_INTERVAL_S = 5.0
 
@@ -53,13 +56,9 @@ class PlainProgress(QuietProgress):
 class LiveProgress(QuietProgress):
     """A bar on standard error."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Sequence[ProgressColumn] = ()) -> None:
         self._bar = Progress(
-            TextColumn("round {task.fields[round]}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("at most {task.fields[left]} s left"),
-            TextColumn("{task.description}"),
+            *(columns or _bar_columns()),
             console=Console(stderr=True),
             refresh_per_second=2,  # drawing takes CPU time that the measurement should have
             transient=True,
@@ -88,8 +87,47 @@ class LiveProgress(QuietProgress):
         self._bar.console.print(f"nameplate: {words}", style="yellow", highlight=False)
 
 
-def make_progress(quiet: bool) -> QuietProgress:
+class SeriesProgress(LiveProgress):
+    """A chart of the last samples on standard error."""
+
+    def __init__(self) -> None:
+        self._column = _StripColumn()
+        super().__init__([self._column])
+
+    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """Names the cell above its chart."""
+        super().begin(round_number, experiment, share_done, left_s)
+        self._bar.console.print(experiment.id, style="dim", highlight=False)
+        self._column.strip = Strip()
+
+    def sample(self, experiment: Experiment, sample: Sample) -> None:
+        """Drawn at the next refresh."""
+        self._column.strip.add(sample)
+
+
+class _StripColumn(ProgressColumn):
+    def __init__(self) -> None:
+        super().__init__()
+        self.strip = Strip()
+
+    def render(self, task: Task) -> Text:
+        return Text(self.strip.text(), overflow="ellipsis", no_wrap=True)
+
+
+def _bar_columns() -> list[ProgressColumn]:
+    return [
+        TextColumn("round {task.fields[round]}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("at most {task.fields[left]} s left"),
+        TextColumn("{task.description}"),
+    ]
+
+
+def make_progress(quiet: bool, is_series: bool) -> QuietProgress:
     """What fits standard error."""
     if quiet:
         return QuietProgress()
-    return LiveProgress() if sys.stderr.isatty() else PlainProgress()
+    if not sys.stderr.isatty():
+        return PlainProgress()
+    return SeriesProgress() if is_series else LiveProgress()

@@ -1,0 +1,104 @@
+"""A long series' events in words: what happened, when, and what moved with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from nameplate.model import Event, Moved, OverTime, Summary
+from nameplate.report.format import quantity
+
+_MOST_EVENTS = 8
+
+
+def lines(row: Summary, seen: OverTime) -> list[str]:
+    """What a reader of the terminal is told of a cell's series."""
+    until = f" (for {duration(seen.burst_s)})" if any(is_lasting(event) for event in seen.events) else ""
+    shown = seen.events if len(seen.events) <= _MOST_EVENTS else seen.events[: _MOST_EVENTS - 1]
+    more = [f"… and {len(seen.events) - len(shown)} more"] if len(shown) < len(seen.events) else []
+    return [
+        f"burst {quantity(seen.burst, row.unit)}{until}, sustained {quantity(seen.sustained, row.unit)}, "
+        f"p1 {quantity(seen.p1, row.unit)} (99 % of the intervals of {duration(seen.interval_s)} reach it)",
+        *([words(event) for event in shown] or ["steady: no change of level, no dips"]),
+        *more,
+        f"the tool itself took {seen.own_share:.2%} of the time",
+    ]
+
+
+def is_lasting(event: Event) -> bool:
+    """Whether the level changed."""
+    return event.kind == "level"
+
+
+def words(event: Event) -> str:
+    """``every 60 s for 1 s it falls by 12 %, with steal (38 % of a CPU; else 0 %)``."""
+    return f"{happening(event)}, {cause(event)}"
+
+
+def happening(event: Event) -> str:
+    """What happened and when."""
+    verb = "falls" if event.change < 0 else "rises"
+    change = f"{verb} by {abs(event.change):.0%}".replace("%", " %")
+    if event.kind == "dips":
+        return f"every {duration(event.period_s or 0.0)} for {duration(event.width_s)} it {change} ({_times(event)})"
+    if event.kind == "level":
+        return f"from {duration(event.begin_s)} to {duration(event.end_s)} it {change}"
+    return f"at {duration(event.begin_s)} for {duration(event.width_s)} it {change}"
+
+
+def cause(event: Event) -> str:
+    """What differed within the event from elsewhere, or what did not."""
+    if event.moved:
+        return "with " + _and([_WORDS[moved.name](moved) for moved in event.moved])
+    if not event.still:
+        return "and nothing that could explain it can be read here"
+    if len(event.still) == 1:
+        return f"and {event.still[0]} did not move with it"
+    return f"and none of {_and(event.still)} moved with it"
+
+
+def duration(seconds: float) -> str:
+    """``60 s``, ``7.3 s``, ``20 ms``: to what can be told apart."""
+    if seconds < 0.9995:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
+
+
+def _times(event: Event) -> str:
+    return f"{len(event.at_s)} times from {duration(event.begin_s)}"
+
+
+def _and(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+
+
+def _share_of_a_cpu(moved: Moved) -> str:
+    return f"steal ({moved.inside:.0%} of a CPU; else {moved.outside:.0%})".replace("%", " %")
+
+
+def _cpu_time(moved: Moved) -> str:
+    how = "less" if moved.inside < moved.outside else "more"
+    return f"{how} CPU time ({moved.inside:.0%} of a CPU; else {moved.outside:.0%})".replace("%", " %")
+
+
+def _a_second(moved: Moved) -> str:
+    return f"{moved.name} ({moved.inside:.3g} a second; else {moved.outside:.2g})"
+
+
+def _clock(moved: Moved) -> str:
+    change = moved.inside / moved.outside - 1
+    return f"a {'slower' if change < 0 else 'faster'} clock ({change:+.1%})".replace("%", " %")
+
+
+def _temperature(moved: Moved) -> str:
+    return f"temperature ({moved.inside:.0f} °C; else {moved.outside:.0f} °C)"
+
+
+_WORDS: Mapping[str, Callable[[Moved], str]] = {
+    "steal": _share_of_a_cpu,
+    "cgroup throttling": _a_second,
+    "thermal throttling": _a_second,
+    "clock": _clock,
+    "involuntary switches": _a_second,
+    "temperature": _temperature,
+    "CPU time": _cpu_time,
+}
