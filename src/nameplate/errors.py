@@ -3,6 +3,9 @@
 NameplateError            one clear line for the user; ``exit_code`` is the process's
 ├── UsageError        2   a name, value or option that is not possible, with what would be right
 ├── FileError         2   a file that cannot be read or written, with its name and, where it has one, the line
+├── ToolError         3   another tool
+│   ├── ToolFailed        cannot be run, crashed, or did not end before its deadline
+│   └── Unreadable        said something else than its adapter expects
 ├── CoreError         3   the measuring process
 │   ├── CoreMissing       is not installed or is of another version
 │   ├── CoreDied          ended in the middle of an experiment
@@ -27,6 +30,18 @@ class FileError(NameplateError):
     """A file that cannot be read or written."""
 
     exit_code = 2
+
+
+class ToolError(NameplateError):
+    """Something is wrong with a tool that nameplate is put beside."""
+
+
+class ToolFailed(ToolError):
+    """It cannot be run, crashed, or did not end before its deadline."""
+
+
+class Unreadable(ToolError):
+    """Its output is not what its adapter expects."""
 
 
 class CoreError(NameplateError):

@@ -1,0 +1,131 @@
+"""``nameplate versus``."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time as clock
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from cyclopts import Parameter
+
+from nameplate.commands._tools import Search, usual_launch
+from nameplate.errors import FileError, UsageError
+from nameplate.keeper import Keeper
+from nameplate.launch import launch_with
+from nameplate.model import SCHEMA, Experiment
+from nameplate.native import read_machine
+from nameplate.probes import load_probes
+from nameplate.references import Reference, load_references
+from nameplate.report.progress import make_progress
+from nameplate.report.versus_text import print_rows
+from nameplate.sweep import nearest
+from nameplate.units import parse_duration
+from nameplate.versus import DEFAULT_PAIRS, FEWEST_PAIRS, Bench, Comparison, Row, scratch
+
+Option = Annotated[str | None, Parameter(show_default=False)]
+
+
+def command(  # noqa: PLR0913 (the options of the command line)
+    *names: str,
+    pairs: int = DEFAULT_PAIRS,
+    time: str = "2s",
+    mpi: Option = None,
+    seed: int | None = None,
+    json: bool = False,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+) -> int:
+    """Put nameplate beside the reference tools that are installed, on the same work, in turns.
+
+    Their files are written into a folder in this directory, and removed.
+
+    Parameters
+    ----------
+    names
+        Tools (fio, iperf3, likwid …) or probes (disk_block …); default: all that are installed.
+    pairs
+        How many times both are run, at least 5; from 6 on there is an interval.
+    time
+        How long each runs, in whole seconds; tools that do a set amount of work take as long as that takes.
+    mpi
+        The launcher for MPI tools and probes, in quotes: "mpirun -n 2"; default: mpirun with two ranks.
+    seed
+        Of the shuffled order; default: a new one.
+    json
+        Print every pair's figures as JSON instead of a table.
+    output
+        Write that JSON into this file.
+    quiet
+        No progress.
+    """
+    if pairs < FEWEST_PAIRS:
+        raise UsageError(f"--pairs {pairs} is not possible: {FEWEST_PAIRS} or more")
+    seconds = parse_duration(time)
+    if seconds < 1 or seconds != int(seconds):
+        raise UsageError(f"--time {time} is not possible: whole seconds, which is what the tools can be asked for")
+    chosen, probes = _chosen(names)
+    launch = launch_with(mpi) if mpi is not None else usual_launch()
+    machine = read_machine()
+    # An end that was asked for is the same, however it was.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with scratch(Path.cwd()) as folder:
+        search = Search(folder, launch, machine, int(seconds), probes)
+        comparisons, others = search.all(chosen)
+        interrupted = _measure(comparisons, search, pairs, seed, quiet)
+    rows = [row for comparison in comparisons for row in comparison.rows()]
+    _show([*rows, *others], machine, json, output)
+    return 3 if interrupted or any(comparison.reason for comparison in comparisons) else 0
+
+
+def _chosen(names: Sequence[str]) -> tuple[list[Reference], frozenset[str]]:
+    """The tools, and of which probes; none: of all."""
+    references = load_references()
+    for name in names:
+        if name not in references and name not in load_probes():
+            raise UsageError(f"unknown tool or probe '{name}': {nearest(name, [*references, *load_probes()])}")
+    named = [references[name] for name in names if name in references]
+    return named or [*references.values()], frozenset(name for name in names if name not in references)
+
+
+def _measure(comparisons: list[Comparison], search: Search, pairs: int, seed: int | None, quiet: bool) -> bool:
+    """Whether Ctrl-C ended it: what was measured until then is kept."""
+    keeper = Keeper()
+    progress = make_progress(quiet, is_series=False)
+    began = clock.monotonic()
+
+    def tell(share: float, words: str) -> None:
+        left_s = (clock.monotonic() - began) * (1 - share) / share if share else 0.0
+        progress.begin(int(share * pairs) + 1, Experiment(words, "", {}), share, left_s)
+
+    bench = Bench(sorted(os.sched_getaffinity(0)), search.machine, search.launch, search.seconds, keeper, tell)
+    try:
+        with progress:
+            bench.run(comparisons, pairs, random.SystemRandom().randrange(2**32) if seed is None else seed)
+    except KeyboardInterrupt:
+        print("stopped: what was measured until now", file=sys.stderr)
+        return True
+    finally:
+        keeper.close()
+    return False
+
+
+def _show(rows: Sequence[Row], machine: Mapping[str, Any], json: bool, output: Path | None) -> None:
+    # It travels: without the host's name.
+    kept = {name: machine[name] for name in ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor")}
+    whole = {"schema": SCHEMA, "machine": kept, "rows": rows}
+    text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
+    if output is not None:
+        try:
+            output.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise FileError(f"cannot write {output}: {error.strerror}") from None
+    if json:
+        print(text)
+    else:
+        print_rows(rows)

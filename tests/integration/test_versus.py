@@ -1,0 +1,243 @@
+"""nameplate beside other tools: real sockperf, and stand-ins for what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from nameplate.errors import ToolFailed
+from nameplate.tools import free_port, run_tool, serving
+from nameplate.versus import scratch
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "references"
+STREAM = (GOLDEN / "stream-5.10.txt").read_text()
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is all of PATH but for the shell's own programs."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sh", "cat", "sleep", "taskset"):
+        found = shutil.which(name)
+        assert found
+        (folder / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def stand_in(tools: Path, name: str, script: str) -> None:
+    """A program of that name."""
+    path = tools / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def versus(*arguments: str) -> tuple[int, dict[str, object], str]:
+    """Exit code, the JSON that was printed, and the words beside."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nameplate", "versus", *arguments, "--json", "-q"], capture_output=True, text=True,
+        check=False, timeout=300,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
+
+
+def rows(answer: dict[str, object]) -> list[dict[str, object]]:
+    found = answer["rows"]
+    assert isinstance(found, list)
+    return found
+
+
+def sysbench(file_test: str) -> str:
+    """A sysbench whose memory test says what a real one said."""
+    cases = {
+        "--version": 'echo "sysbench 1.0.20"', "memory": f"cat {GOLDEN}/sysbench-memory-1.0.20.txt", "prepare": ":",
+        "": file_test,
+    }  # fmt: skip
+    return f'case "$*" in {" ".join(f"*{word}*) {does};;" for word, does in cases.items())} esac'
+
+
+def is_running(process: int) -> bool:
+    """Whether it is there, and not only waiting for its parent to hear of its end."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_real_tool_has_a_ratio_with_an_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, answer, _ = versus("sockperf", "--pairs", "6", "--time", "1s")
+    measured = [row for row in rows(answer) if row["ratio"]]
+    assert code == 0
+    assert [row["work"] for row in measured] == ["tcp round trip, 64 B, median", "udp round trip, 64 B, median"]
+    for row in measured:
+        ours, theirs, ratio, ci = row["ours"], row["theirs"], row["ratio"], row["ci"]
+        assert isinstance(ours, list)
+        assert isinstance(theirs, list)
+        assert isinstance(ci, list)
+        assert len(ours) == len(theirs) == 6
+        assert all(1e-6 < value < 0.1 for value in [*ours, *theirs])
+        assert ci[0] <= ratio <= ci[1]
+        assert "sockperf ping-pong -i 127.0.0.1" in str(row["command"])
+        assert row["version"]
+    assert [row["work"] for row in rows(answer) if not row["ratio"]] == ["payload=1"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_goes_wrong_with_one_tool_is_its_rows_and_the_others_go_on(tools: Path, tmp_path: Path) -> None:
+    stand_in(tools, "sysbench", sysbench("echo out of luck >&2; kill -SEGV $$"))
+    (tmp_path / "stream.txt").write_text(STREAM.replace("Solution Validates", "Failed Validation"))
+    stand_in(tools, "stream", f"cat {tmp_path}/stream.txt")
+    stand_in(tools, "iozone", "exec /nowhere/iozone.real")
+    stand_in(tools, "likwid-bench", 'echo "Version: ImageMagick 6.9.11-60 Q16 x86_64"')
+    stand_in(tools, "sockperf", 'case "$*" in *--version*) echo "sockperf, version 3.7";; *) exit 1;; esac')
+    named = ("sysbench", "iozone", "stream", "iperf3", "likwid", "sockperf")
+    code, answer, _ = versus(*named, "--pairs", "5", "--time", "1s")
+    reasons: dict[str, list[str]] = {}
+    for row in rows(answer):
+        reasons.setdefault(str(row["tool"]), []).append(str(row["reason"]))
+    assert code == 3
+    assert [row["work"] for row in rows(answer) if row["ratio"]] == ["write 1 MiB again and again, 1 thread"]
+    assert "sysbench: was ended by SIGSEGV: out of luck" in reasons["sysbench"]
+    assert (
+        reasons["stream"] == ["stream: could not read its output: STREAM did not say that its solution validates"] * 4
+    )
+    assert "iozone.real: not found" in reasons["iozone"][0]
+    assert reasons["likwid"] == [
+        f"{tools}/likwid-bench is not likwid: it says 'Version: ImageMagick 6.9.11-60 Q16 x86_64'"
+    ]
+    assert reasons["iperf3"] == ["not installed"]
+    assert [row["install"] for row in rows(answer) if row["tool"] == "iperf3"] == ["apt install iperf3"]
+    assert "sockperf: its server does not listen" in reasons["sockperf"][0]
+    assert not list(tmp_path.glob(".nameplate*"))
+
+
+def test_a_tool_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    script = f"sleep 600 & echo $! > {tmp_path}/child; sleep 600"
+    with pytest.raises(ToolFailed, match="no answer within 1 s: it was ended"):
+        run_tool(["sh", "-c", script], tmp_path, 1)
+    child = int((tmp_path / "child").read_text())
+    deadline = time.monotonic() + 10
+    while is_running(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_server_that_does_not_listen_is_an_error_and_one_that_does_is_ended(tmp_path: Path) -> None:
+    port = free_port()
+    dead = serving(["sh", "-c", "exit 1"], port, tmp_path, [])
+    with pytest.raises(ToolFailed, match="its server does not listen: sh -c 'exit 1'"), dead:
+        pass
+    listen = f"import socket, time; s = socket.socket(); s.bind(('127.0.0.1', {port})); s.listen(); time.sleep(600)"
+    with serving([sys.executable, "-c", listen], port, tmp_path, [0]):
+        pass
+    free = [sys.executable, "-c", f"import socket; socket.socket().bind(('127.0.0.1', {port}))"]
+    assert subprocess.run(free, check=False).returncode == 0
+
+
+def test_a_run_that_is_ended_keeps_what_it_has_and_leaves_nothing(tools: Path, tmp_path: Path) -> None:
+    stand_in(tools, "sysbench", sysbench("exit 1"))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        run = subprocess.Popen(
+            [sys.executable, "-m", "nameplate", "versus", "sysbench", "--pairs", "50", "--time", "1s"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert run.stderr is not None
+        assert "round" in run.stderr.readline()
+        time.sleep(3)
+        run.send_signal(number)
+        output, words = run.communicate(timeout=60)
+        assert run.returncode == 3
+        assert "stopped: what was measured until now" in words
+        assert "Traceback" not in words
+        assert "sysbench 1.0.20" in output
+        assert not list(tmp_path.glob(".nameplate*"))
+
+
+def test_what_a_killed_run_left_is_removed_and_what_another_has_is_not(tmp_path: Path) -> None:
+    left = tmp_path / ".nameplate-versus-left"
+    left.mkdir()
+    (left / "fio.data").write_bytes(b"x")
+    with scratch(tmp_path) as first, scratch(tmp_path) as second:
+        assert first.is_dir()
+        assert second.is_dir()
+        assert not left.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fo"], "unknown tool or probe 'fo': did you mean 'fio'?"),
+        (["--pairs", "4"], "--pairs 4 is not possible: 5 or more"),
+        (["--time", "1500ms"], "--time 1500ms is not possible: whole seconds"),
+        (["--mpi", "nosuchrun -n 2"], "--mpi 'nosuchrun' is no program that can be found"),
+    ],
+)
+def test_bad_input_is_one_clear_line(arguments: list[str], words: str) -> None:
+    code, _, said = versus(*arguments)
+    assert code == 2
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_only_the_named_probes_are_compared(tools: Path) -> None:
+    stand_in(tools, "sysbench", sysbench("exit 1"))
+    code, answer, _ = versus("cpu_flops", "--pairs", "5", "--time", "1s")
+    assert code == 0
+    assert rows(answer) == []
+
+
+def test_a_plan_that_names_tools_has_their_figures_beside(tools: Path, tmp_path: Path) -> None:
+    stand_in(tools, "sysbench", sysbench("exit 1"))
+    plan = tmp_path / "mine.toml"
+    plan.write_text('rounds = 1\nreferences = ["sysbench", "iozone"]\n[[experiment]]\nprobe = "null"\nslice = "20ms"\n')
+    command = [sys.executable, "-m", "nameplate", "run", "mine.toml", "-o", "x.jsonl"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "Reference tools on this machine" in done.stdout
+    schema = json.loads((ROOT / "schema" / "record.schema.json").read_text())
+    said = [
+        record
+        for line in (tmp_path / "x.jsonl").read_text().splitlines()
+        if (record := json.loads(line))["type"] == "reference"
+    ]
+    for record in said:
+        jsonschema.validate(record, schema)
+    assert [(record["tool"], record["value"], record["reason"]) for record in said] == [
+        ("sysbench", 4711.05 * 2**20, ""),
+        ("sysbench", None, "ended with exit code 1"),
+        ("iozone", None, "not installed; to get it: apt install iozone3 (of Debian's section non-free)"),
+    ]
+    assert not list(tmp_path.glob(".nameplate*"))
+    plan.write_text(plan.read_text().replace("iozone", "iozon"))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr == "nameplate: unknown tool 'iozon' among references: did you mean 'iozone'?\n"
+
+
+def test_a_tool_that_is_stopped_while_it_is_identified_leaves_nothing(tools: Path, tmp_path: Path) -> None:
+    stand_in(tools, "fio", f"echo $$ > {tmp_path}/started; sleep 600")
+    command = [sys.executable, "-m", "nameplate", "versus", "fio"]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "started").exists() or not (tmp_path / "started").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    _, words = run.communicate(timeout=60)
+    assert (run.returncode, words) == (3, "nameplate: stopped\n")
+    assert not is_running(int((tmp_path / "started").read_text()))
+    assert not list(tmp_path.glob(".nameplate*"))
