@@ -9,6 +9,8 @@ import pytest
 
 from nameplate.launch import CORE_VARIABLE, mpi_programs
 from nameplate.launch import core_path as installed_core_path
+from nameplate.native import describe_all
+from nameplate.sweep import ProbeInfo
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,3 +47,9 @@ def family(request: pytest.FixtureRequest) -> str:
     """Each MPI in turn; script/bootstrap test installs both."""
     assert request.param in mpi_programs(), "run script/bootstrap test"
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def described() -> dict[str, ProbeInfo]:
+    """Every probe of every core that is installed."""
+    return describe_all()

@@ -9,7 +9,7 @@ from cyclopts import App, CycloptsError
 
 from nameplate import __version__
 from nameplate.commands import register_all
-from nameplate.errors import NameplateError, UsageError
+from nameplate.errors import Interrupted, NameplateError, UsageError
 
 
 def make_app() -> App:
@@ -18,6 +18,7 @@ def make_app() -> App:
         name="nameplate",
         help="Measures what a machine really delivers, beside what its nameplate promises.",
         version=__version__,
+        suppress_keyboard_interrupt=False,  # told as every other end is
         help_format="plaintext",  # Markdown would double the time that --help takes
     )
     register_all(app)
@@ -35,6 +36,9 @@ def run(arguments: list[str]) -> int:
     except NameplateError as error:
         print(f"nameplate: {error}", file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("nameplate: stopped", file=sys.stderr)
+        return Interrupted.exit_code
     except BrokenPipeError:
         # The reader of our output has had enough (`nameplate list | head`); Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

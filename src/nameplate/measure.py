@@ -124,6 +124,10 @@ class Session:
     _began: float = 0.0
     _job: list[str] | None = None
 
+    def __post_init__(self) -> None:
+        """A series is measured in one round."""
+        self._series = frozenset(e.id for e in self.plan.experiments if e.interval_s)
+
     def take_over(self, measurements: Iterable[Measurement]) -> None:
         """Counts what an earlier, interrupted run of the same plan has measured."""
         for measurement in measurements:
@@ -223,7 +227,7 @@ class Session:
 
         limits = self.plan.limits
         slice_s = self._slice_s(experiment)
-        longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or 0.0)
+        longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or experiment.interval_s or 0.0)
         setup_s = probe_of(experiment.probe).longest_setup_s(experiment.params)
         deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
         request = make_request(experiment, limits, slice_s)
@@ -273,7 +277,7 @@ class Session:
         headline = self.headline_of(measurement)
         if headline is not None:
             measured.headlines.append(headline)
-        measured.reason = self._why_rest(measured)
+        measured.reason = "rounds" if outcome.id in self._series else self._why_rest(measured)
 
     def _why_rest(self, measured: Measured) -> str:
         limits = self.plan.limits

@@ -146,7 +146,8 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One probe with one set of parameters; ``id`` is unique in its plan. ``slice_s`` is its time in each round.
 
     ``sample_s`` is the length of its samples where the run gives none. ``dense``: a point of a curve that is measured
-    only if the points around it, which are not, show that the curve bends there.
+    only if the points around it, which are not, show that the curve bends there. With ``interval_s`` it is a series:
+    one round, a sample for every interval of its slice.
     """
 
     id: str
@@ -155,6 +156,7 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slice_s: float = 0.25
     sample_s: float | None = None
     dense: bool = False
+    interval_s: float | None = None
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -171,11 +173,17 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is to be measured."""
+    """What is to be measured.
+
+    ``notes``: what of it was left out or shortened to fit its budget; ``references``: tools whose own figures stand
+    beside, where they are installed.
+    """
 
     name: str
     experiments: list[Experiment]
     limits: Limits
+    notes: list[str] = []
+    references: list[str] = []
 
 
 class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -209,6 +217,19 @@ class Run(Record, frozen=True, kw_only=True):
     per_node: PerNode = ""
 
 
+class Reference(Record, frozen=True, kw_only=True):
+    """A figure of another tool's, from one run of it before the first round; without a value, why there is none."""
+
+    tool: str
+    version: str
+    command: str
+    work: str
+    metric: str
+    unit: str
+    value: float | None
+    reason: str
+
+
 class Stop(Record, frozen=True, kw_only=True):
     """The last record of a run file: why each experiment was not measured any longer."""
 
@@ -218,7 +239,7 @@ class Stop(Record, frozen=True, kw_only=True):
 
 
 CoreRecord: TypeAlias = Header | Sample | Outcome | End
-FileRecord: TypeAlias = Run | Header | Sample | Outcome | End | Stop
+FileRecord: TypeAlias = Run | Reference | Header | Sample | Outcome | End | Stop
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -229,12 +250,70 @@ class Interval(msgspec.Struct, frozen=True):
     coverage: float
 
 
+class Moved(msgspec.Struct, frozen=True):
+    """A condition that differed within an event (mean of its samples) from what it was elsewhere.
+
+    Steal and CPU time in CPUs' worth, throttling and switches in events a second, the clock in bursts a second (of use
+    as a ratio only), temperature in degrees Celsius.
+    """
+
+    name: str
+    inside: float
+    outside: float
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found in a long series: a lasting change of level, dips with a period, or samples that stand out.
+
+    ``change`` is a share of the level before. A change of level lasts from ``begin_s`` to ``end_s``; dips and single
+    events last ``width_s`` and begin ``at_s``. Of the conditions that could be read, some ``moved`` with it so that
+    they may explain it, and some, named in ``still``, did not move. Seconds count from the first sample.
+    """
+
+    kind: Literal["level", "dips", "run"]
+    begin_s: float
+    end_s: float
+    change: float
+    period_s: float | None
+    width_s: float
+    at_s: list[float]
+    moved: list[Moved]
+    still: list[str]
+
+
+class LevelOverTime(msgspec.Struct, frozen=True):
+    """From ``begin_s`` to ``end_s`` the values vary about ``value``."""
+
+    begin_s: float
+    end_s: float
+    value: float
+
+
+class OverTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell as a series: one sample for each ``interval_s``.
+
+    ``burst`` is the best level before the first lasting fall, which came after ``burst_s`` (without one, the end);
+    ``sustained`` all work over all time; ``p1`` what 99 % of the intervals at least reach. ``own_share`` is the part of
+    the time that the tool itself took.
+    """
+
+    interval_s: float
+    burst: float
+    burst_s: float
+    sustained: float
+    p1: float
+    own_share: float
+    levels: list[LevelOverTime]
+    events: list[Event]
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """One metric of one experiment over all rounds: a row of ``show --format json``.
 
     ``value`` is the median of the round medians and ``ci`` its exact interval, in SI base units. ``p95`` and ``p99``
     are what that part of the samples at least reaches, counted from the good end. ``sustained`` is all work over all
-    time. Whatever is not known is None, and ``reason`` says why.
+    time. Whatever is not known is None, and ``reason`` says why. ``over_time`` stands with the first metric of a cell
+    that was measured as a series.
     """
 
     probe: str
@@ -256,6 +335,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     stop: str
     disturbed: float
+    over_time: OverTime | None = None
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -351,8 +431,19 @@ class Table(msgspec.Struct, frozen=True):
     notes: list[str] = []
 
 
+class Beside(msgspec.Struct, frozen=True):
+    """A figure of a study: for each row the new value, where there is one, and the published one, in ``unit``."""
+
+    title: str
+    unit: str
+    rows: list[tuple[str, float | None, float]]
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole run, summarised: what ``show``, ``report`` and ``compare`` work on."""
+    """A whole run, summarised: what ``show``, ``report`` and ``compare`` work on.
+
+    ``study``: what a plan that reproduces a published study draws.
+    """
 
     run: Run
     machine: dict[str, Any]
@@ -363,3 +454,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: bool
     notes: list[str]
     nodes: Nodes | None = None
+    study: list[Beside] = []

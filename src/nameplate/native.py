@@ -132,7 +132,7 @@ def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict
         "slice_s": slice_s,
         "warmup_s": min(limits.warmup_s, slice_s),
         "max_samples": limits.samples,
-        "interval_s": limits.interval_s,
+        "interval_s": experiment.interval_s or limits.interval_s,
     }
     sample_s = limits.sample_s or experiment.sample_s
     if sample_s is not None:

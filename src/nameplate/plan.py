@@ -5,17 +5,24 @@ budget = "60s"
 precision = "2%"            # optional, as are rounds, samples, time and warmup
 cells = "quick"             # every probe's own cells of that name, or:
 
+references = ["stream"]     # optional: tools whose own figures stand beside, where they are installed
+fit = true                  # optional: slices and series are shortened so that all rounds take the budget at most
+
 [[experiment]]
 probe = "cpu_flops"
 slice = "250ms"             # optional: its time in each round
+series = "600s/1s"          # optional, instead: one long series of samples without a gap
+cells = "sweep"             # optional, instead of parameters: the probe's own cells of quick, full or sweep
+from_budget = "10min"       # optional: left out when the budget is less
 threads = [1, 2]            # parameters as on the command line; lists are swept
 where = "block <= size"     # optional: of the swept cells only those
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,11 +47,16 @@ DEFAULT_BUDGET_S = 60.0
 DEFAULT_PROBE_BUDGET_S = 30.0
 # Six independent values are the fewest whose minimum and maximum cover the median with 95 %.
 FEWEST_ROUNDS = 6
+# What a plan that must fit its budget is not shortened below.
+SHORTEST_SLICE_S = 0.05
+FEWEST_INTERVALS = 10
 # The points of a curve hold each other up.
 CURVE_PRECISION = "5%"
 # A working set that no cache holds: STREAM's rule, and a floor for systems that list no cache or too small a one.
 BEYOND_CACHES = 4
 SMALLEST_BEYOND = 128 << 20
+# What an experiment of a plan may say beside its parameters.
+_ENTRY_KEYS = ("probe", "slice", "where", "series", "cells", "from_budget")
 _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
 
 
@@ -56,6 +68,25 @@ class PlanText(msgspec.Struct, frozen=True):
     cells: str
     limits: dict[str, str]
     experiments: list[dict[str, Any]]
+    fit: bool = False
+    references: tuple[str, ...] = ()
+    path: str = ""
+    text: str = ""
+
+    def place(self, number: int, words: str) -> str:
+        """File and line of the ``number``-th experiment, or of its key that an error's words name."""
+        lines = self.text.splitlines()
+        heads = [index for index, line in enumerate(lines) if line.strip() == "[[experiment]]"]
+        if number >= len(heads):
+            return self.path
+        end = heads[number + 1] if number + 1 < len(heads) else len(lines)
+        named = [
+            index for index in range(heads[number] + 1, end)
+            if (key := lines[index].partition("=")[0].strip())
+            and re.search(rf"(?<![\w-]){re.escape(key)}(?![\w-])", words)
+        ]  # fmt: skip
+        valued = [index for index in range(heads[number] + 1, end) if _value_in(lines[index], words)]
+        return f"{self.path}, line {(named or valued or heads[number : number + 1])[0] + 1}"
 
 
 def shipped_plans() -> dict[str, Path]:
@@ -69,19 +100,21 @@ def read_plan(name: str) -> PlanText:
     if path is None:
         raise UsageError(f"unknown plan '{name}': {nearest(name, shipped_plans())}")
     try:
-        text = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = path.read_text(encoding="utf-8")
+        text = tomllib.loads(written)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: {error}") from None
-    return _check_shape(path, text)
+    return msgspec.structs.replace(_check_shape(path, text, written), path=str(path), text=written)
 
 
-def _check_shape(path: Path, text: dict[str, Any]) -> PlanText:
-    known = {"summary", "cells", "experiment", *_LIMIT_KEYS}
+def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
+    known = {"summary", "cells", "experiment", "fit", "references", *_LIMIT_KEYS}
     for key in text:
         if key not in known:
-            raise FileError(f"{path}: unknown key '{key}': {nearest(key, known)}")
+            place = f"{path}, line {_line_of(key, written)}"
+            raise FileError(f"{place}: unknown key '{key}': {nearest(key, known)}")
     entries = text.get("experiment", [])
     if not isinstance(entries, list) or not all(
         isinstance(e, dict) and isinstance(e.get("probe"), str) for e in entries
@@ -90,7 +123,26 @@ def _check_shape(path: Path, text: dict[str, Any]) -> PlanText:
     if not entries and "cells" not in text:
         raise FileError(f'{path}: measures nothing: it needs an [[experiment]] table, or cells = "quick"')
     limits = {key: str(text[key]) for key in _LIMIT_KEYS if key in text}
-    return PlanText(path.stem, str(text.get("summary", "")), str(text.get("cells", "")), limits, entries)
+    fit = text.get("fit", False)
+    if not isinstance(fit, bool):
+        raise FileError(f"{path}: fit = {fit!r} is not possible: true or false")
+    references = text.get("references", [])
+    if not isinstance(references, list) or not all(isinstance(name, str) for name in references):
+        raise FileError(f'{path}: references = {references!r} is not possible: a list of tools, ["fio", "iperf3"]')
+    summary, cells = str(text.get("summary", "")), str(text.get("cells", ""))
+    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references))
+
+
+def _value_in(line: str, words: str) -> bool:
+    """Whether an error names the text that a line gives its key."""
+    value = line.partition("=")[2].strip().strip("\"'")
+    return bool(value) and f"'{value}'" in words
+
+
+def _line_of(key: str, written: str) -> int:
+    """Where a key of the whole plan stands."""
+    found = re.search(rf"^\s*\[?\[?{re.escape(key)}\b", written, re.MULTILINE)
+    return written[: found.start()].count("\n") + 1 if found else 1
 
 
 def build_plan(
@@ -98,14 +150,46 @@ def build_plan(
 ) -> Plan:
     """Checks a plan against the probes that are there. ``options`` are the command line's and go before the plan's."""
     stand_ins = _stand_ins(machine)
+    limits = _limits_of(text, options)
     cells = _own_cells(text.cells, probes, stand_ins) if text.cells else []
-    for entry in text.experiments:
+    notes = []
+    for number, entry in enumerate(text.experiments):
         try:
-            cells += _written_cells(entry, probes, stand_ins)
+            without = _why_without(entry, probes, limits)
+            cells += [] if without else _written_cells(entry, probes, stand_ins)
         except UsageError as error:
-            raise UsageError(f"plan {text.name}: {error}") from None
-    unique = {(cell.probe, frozenset(cell.params.items())): cell for cell in cells}
-    return Plan(text.name, list(unique.values()), make_limits({**text.limits, **options}))
+            raise UsageError(f"{text.place(number, str(error))}: {error}") from None
+        notes += [without] if without else []
+    if not cells:
+        raise UsageError(f"plan {text.name} has nothing to measure: {'; '.join(notes)}")
+    unique = {(cell.probe, cell.interval_s, frozenset(cell.params.items())): cell for cell in cells}
+    experiments = list(unique.values())
+    if text.fit:
+        experiments, words = fit_budget(experiments, limits)
+        notes += words
+    return Plan(text.name, experiments, limits, notes, list(text.references))
+
+
+def _limits_of(text: PlanText, options: Mapping[str, str]) -> Limits:
+    """The plan's own are checked by themselves, so that what is wrong is said of the file."""
+    try:
+        make_limits(text.limits)
+    except UsageError as error:
+        key = str(error).partition(":")[0]
+        raise UsageError(f"{text.path}, line {_line_of(key, text.text)}: {error}") from None
+    return make_limits({**text.limits, **options})
+
+
+def _why_without(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], limits: Limits) -> str:
+    """Why an experiment of a plan is left out; empty: it is not."""
+    name = str(entry["probe"])
+    if name not in probes and name in load_probes() and probe_of(name).takes_whole_job:
+        return f'{name} is left out: it needs an MPI launcher, --mpi "mpirun -n 2"'
+    least = entry.get("from_budget")
+    if least is not None and limits.budget_s < _duration_of("from_budget", str(least)):
+        words = " ".join(f"{key}={_as_argument(value)}" for key, value in entry.items() if key not in _ENTRY_KEYS)
+        return f"{name} {words} is left out: --budget {least} or more has time for it"
+    return ""
 
 
 def sweep_plan(
@@ -136,14 +220,19 @@ def sweep_plan(
     return Plan(name, list(reversed(unique.values())), make_limits({**defaults, **options}))
 
 
-def _stand_ins(machine: Mapping[str, Any]) -> dict[str, str]:
-    """What ``{name}`` in a value stands for on this machine."""
+def beyond_caches_bytes(machine: Mapping[str, Any]) -> int:
+    """A size that no cache of this machine holds."""
     caches = [c for c in machine["topology"]["caches"] if c["type"] != "instruction"]
     last = max((c["level"] for c in caches), default=0)
-    last_level = sum(c["size_bytes"] * c["count"] for c in caches if c["level"] == last)
+    last_level = sum(int(c["size_bytes"]) * int(c["count"]) for c in caches if c["level"] == last)
+    return max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)
+
+
+def _stand_ins(machine: Mapping[str, Any]) -> dict[str, str]:
+    """What ``{name}`` in a value stands for on this machine."""
     nodes = machine["topology"]["numa_nodes"]
     return {
-        "beyond": str(max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)),
+        "beyond": str(beyond_caches_bytes(machine)),
         "nodes": ",".join(str(node["index"]) for node in nodes) or "0",
         "pairs": ",".join(map(str, _pairs(machine.get("job")))),
     }
@@ -181,13 +270,47 @@ def _own_cells(which: str, probes: Mapping[str, ProbeInfo], stand_ins: Mapping[s
     return result
 
 
+def _duration_of(key: str, text: str) -> float:
+    try:
+        return parse_duration(text)
+    except UsageError as error:
+        raise UsageError(f"{key} = {error}") from None
+
+
 def _written_cells(
     entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
 ) -> list[Experiment]:
-    slice_s = parse_duration(str(entry["slice"])) if "slice" in entry else DEFAULT_SLICE_S
-    params = {key: _as_argument(value) for key, value in entry.items() if key not in ("probe", "slice", "where")}
-    cells = _experiments(find_probe(entry["probe"], probes), Cells(params, slice_s), stand_ins)
+    info = find_probe(entry["probe"], probes)
+    if "cells" in entry:
+        return _named_cells(entry, probes, stand_ins)
+    params = {key: _as_argument(value) for key, value in entry.items() if key not in _ENTRY_KEYS}
+    slice_s = _duration_of("slice", str(entry["slice"])) if "slice" in entry else DEFAULT_SLICE_S
+    cells = _experiments(info, Cells(params, slice_s), stand_ins)
+    if "series" in entry:
+        cells = [_as_series(cell, str(entry["series"])) for cell in cells]
     return _where(str(entry["where"]), cells) if "where" in entry else cells
+
+
+def _named_cells(
+    entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
+) -> list[Experiment]:
+    """A probe's own cells of a name."""
+    which = str(entry["cells"])
+    own = probe_of(entry["probe"])
+    kinds: Mapping[str, Sequence[Cells]] = {"quick": own.quick, "full": own.full, "sweep": own.sweep}
+    extra = entry.keys() - {"probe", "cells", "from_budget"}
+    if which not in kinds or extra:
+        what = f"cells = '{which}'" + (f" beside {min(extra)}" if extra else "")
+        raise UsageError(f"{what} is not possible: {nearest(which, kinds)}, and no parameters")
+    found: list[Experiment] = []
+    for cells in kinds[which]:
+        found += _experiments(find_probe(cells.probe or entry["probe"], probes), cells, stand_ins)
+    return found
+
+
+def _as_series(cell: Experiment, text: str) -> Experiment:
+    length_s, interval_s = parse_series(text)
+    return msgspec.structs.replace(cell, id=f"{cell.id} series", slice_s=length_s, interval_s=interval_s)
 
 
 def _where(condition: str, cells: Sequence[Experiment]) -> list[Experiment]:
@@ -236,11 +359,43 @@ def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
     """
     limits = plan.limits
     each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
+    rounds = limits.rounds or FEWEST_ROUNDS
     return sum(
-        (1 if probe_of(e.probe).takes_whole_job else turns) * (max(each_s, e.slice_s) + probe_of(e.probe).overhead_s)
+        (1 if probe_of(e.probe).takes_whole_job else turns)
+        * (max(each_s, e.slice_s) + probe_of(e.probe).overhead_s)
+        / (rounds if e.interval_s else 1)
         for e in plan.experiments
         if with_dense or not e.dense
     )
+
+
+def fit_budget(experiments: Sequence[Experiment], limits: Limits) -> tuple[list[Experiment], list[str]]:
+    """The experiments with slices and series so short that all rounds end within the budget, and what was done to them.
+
+    Raises UsageError where not even the shortest do.
+    """
+    rounds = limits.rounds or FEWEST_ROUNDS
+
+    def whole_s(seconds_of: Callable[[Experiment], float]) -> float:
+        return sum((1 if e.interval_s else rounds) * seconds_of(e) for e in experiments)
+
+    overhead_s = whole_s(lambda e: probe_of(e.probe).overhead_s)
+    share = (limits.budget_s - overhead_s) / whole_s(lambda e: e.slice_s)
+    if share >= 1:
+        return list(experiments), []
+    shortened = [msgspec.structs.replace(e, slice_s=_shortened_s(e, share)) for e in experiments]
+    least_s = overhead_s + whole_s(lambda e: _shortened_s(e, 0.0))
+    if least_s > limits.budget_s:
+        raise UsageError(f"--budget {limits.budget_s:g}s is too short for {rounds} rounds: give {least_s:.0f}s or more")
+    return shortened, [f"slices and series have {share:.1%} of their full length, to fit {limits.budget_s:g} s"]
+
+
+def _shortened_s(experiment: Experiment, share: float) -> float:
+    """Of a series whole intervals, and enough of them."""
+    if experiment.interval_s is None:
+        return min(experiment.slice_s, max(SHORTEST_SLICE_S, experiment.slice_s * share))
+    intervals = max(FEWEST_INTERVALS, int(experiment.slice_s * share / experiment.interval_s))
+    return min(experiment.slice_s, intervals * experiment.interval_s)
 
 
 def in_turns(plan: Plan, turns: int, options: Mapping[str, str]) -> Plan:

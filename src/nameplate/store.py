@@ -10,7 +10,7 @@ from typing import IO
 import msgspec
 
 from nameplate.errors import FileError
-from nameplate.model import SCHEMA, FileRecord, Header, Outcome, Run, Sample, Stop
+from nameplate.model import SCHEMA, FileRecord, Header, Outcome, Reference, Run, Sample, Stop
 
 _decoder = msgspec.json.Decoder(FileRecord)
 
@@ -33,6 +33,7 @@ class RunFile(msgspec.Struct, frozen=True):
     stop: Stop | None
     lost: int
     whole_bytes: int
+    references: list[Reference] = []
 
 
 class RunWriter:
@@ -132,6 +133,7 @@ class _Assembler:
         self._measurements: list[Measurement] = []
         self._pending: list[Sample] = []
         self._of_nodes: dict[int, Outcome] = {}
+        self._references: list[Reference] = []
         self._lost = 0
 
     def add(self, record: FileRecord) -> None:
@@ -141,6 +143,8 @@ class _Assembler:
                 if self._run is not None:
                     raise FileError(f"{self._path}: has two records of type 'run': two run files were joined")
                 self._run = record
+            case Reference():
+                self._references.append(record)
             case Sample():
                 self._pending.append(record)
             case Outcome(node=int(node)):
@@ -168,8 +172,9 @@ class _Assembler:
             raise FileError(f"{self._path} is empty: this is not a run file")
         self._drop_pending()
         return RunFile(
-            str(self._path), self._run, self._headers, self._measurements, self._stop, self._lost, whole_bytes
-        )
+            str(self._path), self._run, self._headers, self._measurements, self._stop, self._lost, whole_bytes,
+            self._references,
+        )  # fmt: skip
 
 
 def _assemble(path: Path, file: IO[bytes]) -> RunFile:

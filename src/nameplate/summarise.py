@@ -7,7 +7,20 @@ from collections.abc import Sequence
 
 import msgspec
 
-from nameplate.model import Experiment, Histogram, Nodes, Outcome, Rated, Report, Result, Run, Sample, Series, Summary
+from nameplate.model import (
+    Experiment,
+    Histogram,
+    Nodes,
+    Outcome,
+    OverTime,
+    Rated,
+    Report,
+    Result,
+    Run,
+    Sample,
+    Series,
+    Summary,
+)
 from nameplate.probes import Cell, Metric, Probe, load_probes
 from nameplate.probes._job import nodes_of
 from nameplate.probes._node_times import times_of_nodes
@@ -15,6 +28,7 @@ from nameplate.probes._pair_matrix import middles, pair_times
 from nameplate.rated import overriding
 from nameplate.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 from nameplate.store import Measurement, RunFile
+from nameplate.studies import reference_table, study_of
 
 # From here on a core's clock, or the number of preemptions, is out of the ordinary.
 CLOCK_DROP = 0.03
@@ -59,16 +73,22 @@ def summarise(file: RunFile) -> Report:
     present = [probe for name, probe in load_probes().items() if name in by_probe] if machine else []
     derived = {probe.name: probe.derive(by_probe, machine) for probe in present}
     results = [result for name, own in by_probe.items() for result in [*own, *derived.get(name, [])]]
+    series = frozenset(experiment.id for experiment in file.run.plan.experiments if experiment.interval_s)
+    tables = [table for probe in present if probe.tables for table in probe.tables(by_probe, machine)]
+    tables_of_study, study = study_of(file.run.plan.name, results, series, machine)
+    if file.references:
+        tables_of_study.append(reference_table(file.references))
     return Report(
         run=file.run,
         machine=machine,
         clock=file.headers[0].clock if file.headers else None,
         results=results,
-        tables=[table for probe in present if probe.tables for table in probe.tables(by_probe, machine)],
+        tables=[*tables, *tables_of_study],
         truncated=file.stop is None,
         interrupted=file.stop is not None and file.stop.interrupted,
         notes=_notes(file, results),
         nodes=_nodes(file, by_id),
+        study=study,
     )
 
 
@@ -109,9 +129,17 @@ def _results(
     last = with_samples[-1].outcome
     cell = Cell(last.params, last.facts, machine, last.labels)
     known = [m for m in probe.metrics if all(m.is_known(cell, measurement.samples) for measurement in with_samples)]
-    results = [_Figures(file.run, probe, metric, with_samples, machine).result(experiment.id, stop) for metric in known]
+    figures = [_Figures(file.run, probe, metric, with_samples, machine) for metric in known]
+    results = [own.result(experiment.id, stop) for own in figures]
     if not known:
         return []
+    interval_s = experiment.interval_s or file.run.plan.limits.interval_s
+    if interval_s is not None:
+        results[0] = _with_over_time(results[0], figures[0].over_time(interval_s))
+    if experiment.interval_s:
+        results[0] = msgspec.structs.replace(
+            results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
+        )
     samples = [sample for measurement in with_samples for sample in measurement.samples]
     evidence = probe.evidence(cell, samples)
     first, *others = [msgspec.structs.replace(result, evidence=evidence) for result in results]
@@ -122,6 +150,10 @@ def _results(
         pairs=middles([pair_times(measurement.samples) for measurement in with_samples]),
     )
     return [first, *others]
+
+
+def _with_over_time(result: Result, seen: OverTime | None) -> Result:
+    return msgspec.structs.replace(result, summary=msgspec.structs.replace(result.summary, over_time=seen))
 
 
 def _distribution(samples: Sequence[Sample]) -> list[tuple[float, float]]:
@@ -269,6 +301,15 @@ class _Figures:
             offset += measurement.outcome.total_s
         return Series(starts, self._values, self._flags(), rounds)
 
+    def over_time(self, interval_s: float) -> OverTime | None:
+        """Of the last round: between rounds there are gaps."""
+        from nameplate.explain import look_over_time  # noqa: PLC0415 (scipy and ruptures take seconds to import)
+
+        cell, samples = self._cells[-1], self._measurements[-1].samples
+        sustained = self._metric.sustained(cell, samples)
+        values = [self._metric.value(cell, sample) for sample in samples]
+        return look_over_time(values, samples, self._metric.better, interval_s, sustained)
+
     def _utilisation(self) -> float:
         """CPU time over elapsed time: how many cores were kept busy."""
         busy_s = sum(s.counters["cpu_user_s"] + s.counters["cpu_system_s"] for s in self._samples)
@@ -294,7 +335,7 @@ def _notes_of_nodes(file: RunFile) -> list[str]:
 
 
 def _notes(file: RunFile, results: list[Result]) -> list[str]:
-    notes = []
+    notes = list(file.run.plan.notes)
     if file.lost:
         notes.append(f"{file.lost} samples of an experiment that was cut off are left out")
     if any(result.oversubscribed for result in results):

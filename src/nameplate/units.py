@@ -17,7 +17,7 @@ _LONGEST_SIZE = len("1024KiB")
 DURATION_UNITS = {
     "": Fraction(1), "s": Fraction(1),
     "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "ms": Fraction(1, 10**3),
-    "min": Fraction(60), "h": Fraction(3600),
+    "m": Fraction(60), "min": Fraction(60), "h": Fraction(3600),
 }  # fmt: skip
 _PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 _BASE_UNITS = ("FLOP/s", "op/s", "B/s", "bit/s", "Hz", "s")
@@ -56,7 +56,7 @@ def size_text(size_bytes: float) -> str:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of ``10ms``, ``2s``, ``1.5min``, ``0.25``. Raises UsageError."""
+    """Seconds of ``10ms``, ``2s``, ``1.5min``, ``3m``, ``0.25``. Raises UsageError."""
     examples = "10ms, 2s, 10min or 0.25"
     number, unit = _split(text, "a duration", examples)
     if unit not in DURATION_UNITS:

@@ -161,3 +161,12 @@ def test_dense_points_are_measured_only_where_they_are_worth_it() -> None:
     assert asked[0] == {"a": 2}
     assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 6}
     assert cores.stop().reasons == {"a": "precision", "b": "precision", "c": "even"}
+
+
+def test_a_series_of_a_plan_is_measured_in_one_round() -> None:
+    which = plan("a", "b", rounds=3)
+    mixed = [msgspec.structs.replace(e, interval_s=0.1 if e.id == "b" else None) for e in which.experiments]
+    cores = FakeCores(steady)
+    cores.session(msgspec.structs.replace(which, experiments=mixed), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 3, "b": 1}
+    assert cores.stop().reasons == {"a": "rounds", "b": "rounds"}

@@ -11,11 +11,13 @@ import pytest
 
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.plan import (
+    DEFAULT_SLICE_S,
     FEWEST_ROUNDS,
     build_plan,
     make_limits,
     parse_series,
     read_plan,
+    round_s,
     shipped_plans,
     sweep_plan,
 )
@@ -129,17 +131,32 @@ def test_a_plan_of_ones_own(tmp_path: Path) -> None:
     assert plan.limits.precision == 0.01
 
 
+TWO = '[[experiment]]\nprobe = "null"\n\n[[experiment]]\nprobe = "null"\n'
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("budget = ", "mine.toml: "),
         ("", "measures nothing"),
-        ('budgt = "5s"\ncells = "quick"', "unknown key 'budgt': did you mean 'budget'?"),
+        ('budgt = "5s"\ncells = "quick"', "mine.toml, line 1: unknown key 'budgt': did you mean 'budget'?"),
+        ('cells = "quick"\n[[experimnt]]\nprobe = "null"', "mine.toml, line 2: unknown key 'experimnt': did you mean"),
         ("[[experiment]]\nthreads = 1", 'with its probe = "name"'),
-        ('[[experiment]]\nprobe = "nul"', "unknown probe 'nul': did you mean 'null'?"),
-        ('[[experiment]]\nprobe = "null"\nthread = 1', "did you mean 'threads'?"),
+        ('\n[[experiment]]\nprobe = "nul"', "mine.toml, line 3: unknown probe 'nul': did you mean 'null'?"),
+        (
+            '[[experiment]]\nprobe = "null"\nthread = 1',
+            "mine.toml, line 3: null has no parameter 'thread': did you mean",
+        ),
+        (TWO + "threads = 9", "mine.toml, line 6: threads=9 is out of range: possible is 1 to 8"),
+        (TWO + 'series = "9s"', "mine.toml, line 6: '9s' is not a series: write LENGTH/INTERVAL, such as 600s/1s"),
+        (TWO + 'cells = "all"', "mine.toml, line 6: cells = 'all' is not possible: there are full, quick, sweep"),
+        (TWO + 'cells = "full"\nthreads = 1', "mine.toml, line 6: cells = 'full' beside threads is not possible"),
+        (TWO + 'from_budget = "soon"', "mine.toml, line 6: from_budget = 'soon' is not a duration"),
+        ("fit = 1\n" + TWO, "mine.toml: fit = 1 is not possible: true or false"),
+        ("references = 1\n" + TWO, 'mine.toml: references = 1 is not possible: a list of tools, ["fio", "iperf3"]'),
+        ('budget = "1s"\nrounds = 100\nfit = true\n' + TWO, "--budget 1s is too short for 100 rounds: give "),
         ('cells = "quik"', "did you mean 'quick'?"),
-        ('budget = "soon"\n[[experiment]]\nprobe = "null"', "budget: 'soon' is not a duration"),
+        ('budget = "soon"\n[[experiment]]\nprobe = "null"', "mine.toml, line 1: budget: 'soon' is not a duration"),
     ],
 )
 def test_what_is_wrong_with_a_plan(tmp_path: Path, text: str, message: str) -> None:
@@ -149,6 +166,36 @@ def test_what_is_wrong_with_a_plan(tmp_path: Path, text: str, message: str) -> N
         build_plan(read_plan(str(path)), PROBES, {}, MACHINE)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_plan_fits_itself_into_its_budget(tmp_path: Path) -> None:
+    """Its rounds are kept, its slices and series give way, and what needs more time is left out."""
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'budget = "100s"\nrounds = 3\nfit = true\n'
+        '[[experiment]]\nprobe = "null"\nslice = "10s"\nthreads = [1, 2]\n'
+        '[[experiment]]\nprobe = "null"\nseries = "40s/500ms"\nthreads = 1\n'
+        '[[experiment]]\nprobe = "null"\nthreads = 8\nfrom_budget = "1min"\n'
+    )
+    whole = build_plan(read_plan(str(path)), PROBES, {"budget": "10min"}, MACHINE)
+    assert [e.slice_s for e in whole.experiments] == [10, 10, 40, DEFAULT_SLICE_S]
+    assert (whole.experiments[2].id, whole.experiments[2].interval_s) == ("null threads=1 series", 0.5)
+    assert whole.notes == []
+    short = build_plan(read_plan(str(path)), PROBES, {"budget": "51s"}, MACHINE)
+    overhead_s = load_probes()["null"].overhead_s * (3 * 2 + 1)
+    share = (51 - overhead_s) / (3 * 20 + 40)
+    assert [e.slice_s for e in short.experiments] == [10 * share, 10 * share, int(40 * share / 0.5) * 0.5]
+    assert round_s(short) * 3 <= 51
+    assert short.notes[0] == "null threads=8 is left out: --budget 1min or more has time for it"
+    assert short.notes[1] == f"slices and series have {share:.1%} of their full length, to fit 51 s"
+
+
+def test_without_a_launcher_an_mpi_probe_is_left_out_or_all_there_is() -> None:
+    plan = build_plan(read_plan("cse557-now"), sized("cpu_workset"), {}, MACHINE)
+    assert {e.probe for e in plan.experiments} == {"cpu_workset", "memory_latency", "memory_stream"}
+    assert plan.notes == ['mpi_pingpong is left out: it needs an MPI launcher, --mpi "mpirun -n 2"']
+    with pytest.raises(UsageError, match="distributed-stream has nothing to measure: mpi_stream is left out"):
+        build_plan(read_plan("distributed-stream"), PROBES, {}, MACHINE)
 
 
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:

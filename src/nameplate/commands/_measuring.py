@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ from nameplate.curves import refiner
 from nameplate.errors import Interrupted
 from nameplate.keeper import Keeper
 from nameplate.measure import Control, Nodes, Progress, Session
-from nameplate.model import SCHEMA, PerNode, Plan, Run
+from nameplate.model import SCHEMA, PerNode, Plan, Reference, Run
 from nameplate.native import CoreProcess, OnRecord
 from nameplate.probes._job import nodes_of
 from nameplate.store import RunFile, RunWriter, drop_partial_line
@@ -27,11 +27,15 @@ from nameplate.summarise import headline
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run is measured: what is known of the machine, how a core is started there, and which nodes take it."""
+    """Where a run is measured: what is known of the machine, how a core is started there, and which nodes take it.
+
+    ``said``: what reference tools said of it before the first round.
+    """
 
     machine: dict[str, Any]
     start_core: Callable[[OnRecord, Keeper], CoreProcess]
     nodes: Nodes | None
+    said: Sequence[Reference] = ()
 
 
 def nodes_of_run(header: Run, machine: Mapping[str, Any]) -> Nodes | None:
@@ -81,6 +85,8 @@ def measure_to_file(
     try:
         if earlier is None:
             writer.write(header)
+            for record in place.said:
+                writer.write(record)
         else:
             session.take_over(earlier.measurements)
         with _stoppable(control):

@@ -104,7 +104,11 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None) -> 
         return CoreProcess(on_record, keeper=keeper, launch=launch)
 
     measure_to_file(
-        header, target, None, make_progress(False), Place(machine, start_core, NodesInTurn(places, at_once=False))
+        header,
+        target,
+        None,
+        make_progress(quiet=False, is_series=False),
+        Place(machine, start_core, NodesInTurn(places, at_once=False)),
     )
     found = findings(nodes, suspects, summarise(read_run(target)).nodes, first)
     print_findings(found)

@@ -15,6 +15,7 @@ from msgspec import structs
 
 from nameplate import __version__
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
+from nameplate.commands._tools import check_references, reference_figures
 from nameplate.errors import FileError, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, launch_with
@@ -49,6 +50,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     read_device: Option = None,
     peer: Option = None,
     key_file: Option = None,
+    blas: Option = None,
     mpi: Option = None,
     per_node: Option = None,
     slurm: Path | None = None,
@@ -90,6 +92,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         HOST[:PORT] where ``nameplate serve`` runs, for the network probes; default: a peer of its own on this machine.
     key_file
         The key shared with that peer; default: NAMEPLATE_KEY in the environment.
+    blas
+        The LAPACK that cpu_linpack solves with, by name or path: libmkl_rt.so.2; default: OpenBLAS.
     mpi
         The MPI launcher for the mpi probes, in quotes with its options: "mpirun -n 4", "srun -n 64".
     per_node
@@ -143,7 +147,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         nodes = nodes_of_run(header, machine)
         header = structs.replace(header, plan=in_turns(plan, nodes.turns if nodes else 1, options))
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
-    core_options = _peer_options(peer, key_file)
+    core_options = _core_options(peer, key_file, blas)
     if dry_run:
         _explain(header, peer, mpi, machine)
         return 0
@@ -155,9 +159,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
         return CoreProcess(on_record, nice, keeper, core_options, launch)
 
-    measure_to_file(
-        header, path, earlier, make_progress(quiet), Place(machine, start_core, nodes_of_run(header, machine))
-    )
+    said = reference_figures(header.plan.references, machine) if earlier is None else []
+    place = Place(machine, start_core, nodes_of_run(header, machine), said)
+    progress = make_progress(quiet, header.plan.limits.interval_s is not None)
+    measure_to_file(header, path, earlier, progress, place)
     result = summarise(read_run(path))
     _show(result, path, report, json, quiet)
     return _exit_code(result)
@@ -249,15 +254,18 @@ def _choose(
         raise UsageError(f"unknown plan or probe '{what}': {nearest(what, [*shipped_plans(), *probes])}")
     if parameters:
         raise UsageError(f"'{what}' is a plan and takes no parameters: leave out '{parameters[0]}', or name a probe")
-    return build_plan(read_plan(what), probes, options, machine)
+    text = read_plan(what)
+    check_references(text.references)
+    return build_plan(text, probes, options, machine)
 
 
-def _peer_options(peer: str | None, key_file: str | None) -> list[str]:
-    """A peer is only ever named on the command line, never by a plan or a run file."""
+def _core_options(peer: str | None, key_file: str | None, blas: str | None) -> list[str]:
+    """Peers, keys and libraries are only ever named on the command line, never by a plan or a run file."""
     if key_file is not None and peer is None:
         raise UsageError("--key-file is the key of a named peer: name it with --peer HOST")
     options = ["--peer", peer] if peer else []
     options += ["--key-file", key_file] if key_file else []
+    options += ["--blas", blas] if blas else []
     if options:
         check_options(options)
     return options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nameplate import probes
 from nameplate.model import Report, Result, Value
@@ -54,6 +54,11 @@ class Card:
     over_time: list[Figure]
     no_series: str
 
+    @property
+    def is_series(self) -> bool:
+        """Whether events were looked for in its samples over time."""
+        return any(figure.chart.events is not None for figure in self.over_time)
+
 
 def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:
     """One probe's card, with at most so many points in a chart; its charts go to the end of ``charts``."""
@@ -87,7 +92,7 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
         heat_maps=placed([heat_map(grid) for grid in maps], charts),
         pair_maps=placed(pair_maps(first, report.machine), charts),
         scaling=placed(thread_scaling(by_threads, _allowed_cores(report)), charts),
-        over_time=placed([] if is_large else _series_charts(first, common, points), charts),
+        over_time=placed(_series_charts(_drawn_over_time(first, is_large), common, points), charts),
         no_series=_no_series(len(first)) if is_large else "",
     )
 
@@ -120,6 +125,11 @@ def _by_threads(maps: Sequence[Grid]) -> list[Result]:
     return [result for grid in maps if "threads" in (grid.rows, grid.columns) for result in grid.results]
 
 
+def _drawn_over_time(first: Sequence[Result], is_large: bool) -> list[Result]:
+    """Of a large sweep the long series only."""
+    return [result for result in first if not is_large or result.summary.over_time is not None]
+
+
 def _no_series(cells: int) -> str:
     return (
         f"The samples over time are not drawn: {count(cells, 'cell')} would be as many charts. A cell that is measured "
@@ -133,4 +143,4 @@ def _series_charts(first: Sequence[Result], common: Mapping[str, Value], limit: 
 
 def _titled(result: Result, common: Mapping[str, Value], limit: int) -> Chart:
     chart = over_time(result, limit)
-    return Chart(label_of(result.summary.params, common), chart.caption, chart.spec, chart.columns)
+    return replace(chart, title=label_of(result.summary.params, common))

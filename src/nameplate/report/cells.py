@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from nameplate.model import Result, Value
+from nameplate.model import Result, Table, Value
 from nameplate.probes import load_probes
 from nameplate.report.format import digits, parameters, scale
 
@@ -29,6 +29,11 @@ def title_of(probe: str) -> str:
     """A probe's title; its name, when this nameplate does not know it."""
     known = load_probes().get(probe)
     return known.title if known else probe
+
+
+def title_of_table(table: Table) -> str:
+    """With its probe's before it, where it is of one."""
+    return f"{title_of(table.probe)}: {table.title}" if table.probe else table.title
 
 
 def common_params(results: Sequence[Result]) -> dict[str, Value]:

@@ -24,6 +24,7 @@ from nameplate.report.node_card import NodeCard, make_node_card
 from nameplate.report.roofline_card import RooflineCard, make_roofline_card
 from nameplate.report.rows import HEADINGS, HEADINGS_IN_WORDS
 from nameplate.report.scripts import chart_bundle, policy, script_hash
+from nameplate.report.study_card import StudyCard, make_study_card
 from nameplate.report.text import MOST_NOTES
 from nameplate.report.verdict import remarks, verdict
 
@@ -54,6 +55,7 @@ class Section:
     efficiencies: Bars
     roofline: RooflineCard | None
     nodes: NodeCard | None
+    study: StudyCard | None
     cards: list[Card]
     notes: list[str]
     further_notes: list[str]
@@ -94,6 +96,7 @@ def _section(number: int, report: Report, detail: Detail, charts: list[Chart]) -
         efficiencies=efficiencies(report),
         roofline=make_roofline_card(f"run-{number}-roofline", report, charts),
         nodes=make_node_card(f"run-{number}-nodes", report, charts),
+        study=make_study_card(f"run-{number}-study", report, charts),
         cards=[
             make_card(f"run-{number}-{index}", report, results, detail.points, charts)
             for index, results in enumerate(_by_probe(report).values(), start=1)

@@ -13,7 +13,8 @@ from rich.text import Text
 from nameplate.model import Report, Result, Value
 from nameplate.probes import load_probes
 from nameplate.rated import count_ports, textbook_peak
-from nameplate.report.cells import common_params, headlines, mood_of, own_params, title_of
+from nameplate.report import event_words
+from nameplate.report.cells import common_params, headlines, mood_of, own_params, title_of_table
 from nameplate.report.format import cell_text, parameters, quantity, share, spread
 
 HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "cores", "notes")
@@ -149,6 +150,17 @@ def _section_parts(report: Report, wide: bool) -> list[RenderableType]:
     return parts
 
 
+def _over_time_parts(report: Report) -> list[RenderableType]:
+    """Of a series each cell's events."""
+    parts: list[RenderableType] = []
+    for result in report.results:
+        row = result.summary
+        if row.over_time is not None:
+            lines = event_words.lines(row, row.over_time)
+            parts += [Text(), Text(f"{result.id} over time", style="bold"), *(Text(f"  {line}") for line in lines)]
+    return parts
+
+
 def explanations(report: Report) -> list[str]:
     """For each probe where its rated values come from, and the textbook's peak beside it."""
     lines = []
@@ -184,15 +196,20 @@ def _table_parts(report: Report) -> list[RenderableType]:
             cells = [Text(cell_text(cell)) for cell in row]
             cells[0].pad_left(2)
             table.add_row(*cells)
-        title = f"{title_of(own.probe)}: {own.title}"
-        parts += [Text(), Text(title, style="bold"), table, *(Text(f"  {note}", style="dim") for note in own.notes)]
+        parts += [
+            Text(),
+            Text(title_of_table(own), style="bold"),
+            table,
+            *(Text(f"  {note}", style="dim") for note in own.notes),
+        ]
     return parts
 
 
 def render(report: Report, path: Path, width: int) -> RenderableType:
     """Machine, table, and below it the notes, how to go on, and where the rated values come from."""
     parts: list[RenderableType] = [
-        Text(machine_line(report)), *_section_parts(report, width >= _WIDE), *_table_parts(report), Text(),
+        Text(machine_line(report)), *_section_parts(report, width >= _WIDE), *_over_time_parts(report),
+        *_table_parts(report), Text(),
     ]  # fmt: skip
     cut_off = [f"{path} has no end: the run was cut off; go on with --resume {path}"] if report.truncated else []
     notes = [*cut_off, *report.notes]

@@ -24,6 +24,7 @@ def export(report: Report) -> str:
 
 def _flat(row: dict[str, object], names: list[str]) -> dict[str, object]:
     params = row.pop("params")
+    row.pop("over_time")
     interval = row.pop("ci")
     assert isinstance(params, dict)
     low, high = interval if isinstance(interval, tuple | list) else (None, None)

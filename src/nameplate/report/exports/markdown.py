@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nameplate.model import Report, Table
-from nameplate.report.cells import title_of
+from nameplate.report.cells import title_of_table
 from nameplate.report.format import cell_text
 from nameplate.report.text import HEADINGS, sections
 
@@ -30,4 +30,4 @@ def _own_table(table: Table) -> str:
     ruler = ["---", *["---:"] * (len(table.headings) - 1)]
     rows = _rows([table.headings, ruler, *([cell_text(cell) for cell in row] for row in table.rows)])
     notes = "".join(f"\n{note}\n" for note in table.notes)
-    return f"**{title_of(table.probe)}: {table.title}**\n\n{rows}{notes}"
+    return f"**{title_of_table(table)}**\n\n{rows}{notes}"
