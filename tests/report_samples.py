@@ -10,8 +10,12 @@ import msgspec
 from nameplate.model import (
     Clock,
     Ending,
+    Event,
     Experiment,
+    LevelOverTime,
     Limits,
+    Moved,
+    OverTime,
     Plan,
     Rated,
     Report,
@@ -197,3 +201,23 @@ def memory_report() -> Report:
 def with_summary(original: Result, **changes: Any) -> Result:
     """A copy with other fields in its summary."""
     return msgspec.structs.replace(original, summary=msgspec.structs.replace(original.summary, **changes))
+
+
+DIPS = Event(
+    kind="dips", begin_s=2.0, end_s=13.0, change=-0.12, period_s=5.0, width_s=1.0, at_s=[2.0, 7.0, 12.0],
+    moved=[Moved("steal", 0.38, 0.0)], still=["clock"],
+)  # fmt: skip
+FALL = Event(
+    kind="level", begin_s=10.0, end_s=20.0, change=-0.2, period_s=None, width_s=10.0, at_s=[10.0], moved=[], still=[]
+)
+
+
+def twenty_seconds() -> Result:
+    """A series that falls in its middle and dips three times."""
+    values = [50e9 if i < 10 else 40e9 for i in range(20)]
+    points = Series([0.05 + i for i in range(20)], values, [False] * 20, [1] * 20)
+    seen = OverTime(
+        interval_s=1.0, burst=50e9, burst_s=10.0, sustained=45e9, p1=40e9, own_share=3e-4,
+        levels=[LevelOverTime(0.0, 10.0, 50e9), LevelOverTime(10.0, 20.0, 40e9)], events=[FALL, DIPS],
+    )  # fmt: skip
+    return with_summary(result({"threads": 1}, samples=points), over_time=seen)

@@ -230,7 +230,7 @@ class TestMemory:
         assert memory_seen.value("document.querySelector('.curve .mark-line path').getBBox().width") > 600
         assert texts(memory_seen, ".curve .mark-text.role-mark text") == ["L1d", "L2"] * 2
         assert count(memory_seen, ".curve .mark-rect.role-mark path") == 4
-        assert "64 KiB" in texts(memory_seen, ".curve .role-axis-label text")
+        assert "64KiB" in texts(memory_seen, ".curve .role-axis-label text")
 
     def test_a_heat_map_shows_its_figures(self, memory_seen: Browser) -> None:
         assert count(memory_seen, ".map .mark-text.role-mark text") == 4 * 16

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from nameplate.report.aliases import without_names
-from nameplate.report.exports import find_export
+from nameplate.report.exports import xml
 from nameplate.report.html import DETAILS
 from nameplate.report.page import render
 from nameplate.store import read_run
@@ -48,7 +48,7 @@ def test_a_healthy_cluster_is_good(tmp_path: Path) -> None:
 def test_a_file_of_the_original_has_the_same_view_and_a_map(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 230, slow={6: 0.2})
     path = tmp_path / "memory_results-48x1-1.dat"
-    path.write_text(find_export("xml")(summarise(read_run(tmp_path / "run.jsonl"))), encoding="utf-8")
+    path.write_text(xml.export(summarise(read_run(tmp_path / "run.jsonl"))), encoding="utf-8")
     answer = nodes(path, "-o", tmp_path / "map.svg")
     assert answer.returncode == 1
     assert f"slow: {node_name(6)} (1 of 230)" in answer.stdout
@@ -89,7 +89,7 @@ def test_what_cannot_be_measured_again_is_said(tmp_path: Path) -> None:
     slow, healthy, other = tmp_path / "slow.jsonl", tmp_path / "healthy.jsonl", tmp_path / "x.dat"
     write_stream_run(slow, 10, slow={6: 0.3}, rounds=3)
     write_stream_run(healthy, 10, rounds=3)
-    other.write_text(find_export("xml")(summarise(read_run(slow))), encoding="utf-8")
+    other.write_text(xml.export(summarise(read_run(slow))), encoding="utf-8")
     again: list[str | Path] = ["--recheck", tmp_path / "again.jsonl"]
     for words, said in (
         ([slow, *again], "--recheck takes a run file and a launcher"),

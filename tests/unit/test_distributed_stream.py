@@ -11,7 +11,7 @@ from nameplate.distributed_stream import is_stream_file, read_stream_run
 from nameplate.errors import FileError, UsageError
 from nameplate.node_figures import judged_stream
 from nameplate.report.aliases import without_names
-from nameplate.report.exports import file_name, find_export
+from nameplate.report.exports import file_name, xml
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 from run_samples import FACTS, run_of_one, sample
@@ -90,7 +90,7 @@ def test_a_run_is_written_as_the_original_and_read_back(tmp_path: Path) -> None:
     name = file_name("xml", report, tmp_path / "run.jsonl")
     assert name == "memory_results-48x1-20260101-000000.dat"
     path = tmp_path / name
-    path.write_text(find_export("xml")(report), encoding="utf-8")
+    path.write_text(xml.export(report), encoding="utf-8")
     assert is_stream_file(path)
     root = ElementTree.parse(path).getroot()
     assert [child.tag for child in root] == ["experiment", "configuration", "results"]
@@ -107,7 +107,7 @@ def test_a_run_is_written_as_the_original_and_read_back(tmp_path: Path) -> None:
 def test_what_travels_has_no_names_of_nodes(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 5, rounds=1)
     report = without_names([summarise(read_run(tmp_path / "run.jsonl"))])[0]
-    assert "node0" not in find_export("xml")(report)
+    assert "node0" not in xml.export(report)
     assert report.nodes is not None
     assert report.nodes.names == [f"machine {place + 1}" for place in range(5)]
 
@@ -115,4 +115,4 @@ def test_what_travels_has_no_names_of_nodes(tmp_path: Path) -> None:
 def test_another_run_has_no_such_form() -> None:
     report = summarise(run_of_one("cpu_flops", {"threads": 1}, FACTS, [sample("x")]))
     with pytest.raises(UsageError, match="no mpi_stream op=copy"):
-        find_export("xml")(report)
+        xml.export(report)

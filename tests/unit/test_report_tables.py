@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from nameplate.model import Quantity, Table
-from nameplate.report.exports import find_export
+from nameplate.report.exports import markdown
 from nameplate.report.tables import Entry, own_table
 from report_samples import report, scaling_results
 
@@ -24,7 +24,7 @@ def test_entries_have_the_terminals_words_and_their_intervals() -> None:
 
 
 def test_markdown_has_them_between_the_figures_and_the_notes() -> None:
-    text = find_export("markdown")(msgspec.structs.replace(report(scaling_results(), notes=["a note"]), tables=[TABLE]))
+    text = markdown.export(msgspec.structs.replace(report(scaling_results(), notes=["a note"]), tables=[TABLE]))
     own = (
         "\n**Memory bandwidth: By block**\n"
         "\n| block &#124; size | bandwidth | function |\n| --- | ---: | ---: |\n"
@@ -37,5 +37,5 @@ def test_markdown_has_them_between_the_figures_and_the_notes() -> None:
 
 
 def test_markdown_without_tables_is_the_figures_alone() -> None:
-    text = find_export("markdown")(report(scaling_results()))
+    text = markdown.export(report(scaling_results()))
     assert all(line.startswith("| ") for line in text.splitlines())

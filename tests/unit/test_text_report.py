@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.report.exports import find_export
+from nameplate.report.exports import markdown
 from nameplate.report.text import print_report
 from report_samples import report, scaling_results
 
@@ -26,6 +26,6 @@ def test_a_whole_run_needs_no_going_on(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_markdown_says_that_the_run_was_cut_off() -> None:
-    export = find_export("markdown")
+    export = markdown.export
     assert export(CUT_OFF).endswith("\n- the run was cut off before its end\n- a note\n")
     assert "cut off" not in export(report(scaling_results()))

@@ -81,7 +81,7 @@ TEST_F(StreamTaskTest, WhatCannotBeIsRefused) {
 
 TEST_F(StreamTaskTest, EveryStoreIsMadeDurableByItselfOrWithItsWholePart) {
   constexpr std::size_t kElements = 1001;
-  for (const std::string& name : {"copy", "scale", "add", "triad", "write"}) {
+  for (const std::string name : {"copy", "scale", "add", "triad", "write"}) {
     for (const PersistBy by : {PersistBy::none, PersistBy::element, PersistBy::array}) {
       const auto task = make({.op = parse_stream_op(name),
                               .stores = Stores::plain,
@@ -105,7 +105,7 @@ TEST_F(StreamTaskTest, WhatIsMadeDurableIsWhatWasWritten) {
     if (begin < written || begin >= written + 1024) is_inside = false;
     return 0;
   };
-  for (const std::string& name : {"copy", "scale", "add", "triad", "write"}) {
+  for (const std::string name : {"copy", "scale", "add", "triad", "write"}) {
     const StreamOp op = parse_stream_op(name);
     unsigned number = 0;
     const auto allocate = [&](std::size_t bytes) {

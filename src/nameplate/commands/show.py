@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from nameplate.errors import FileError
+from nameplate.errors import FileError, UsageError
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import file_name, find_export
 from nameplate.report.text import print_report
@@ -31,9 +32,11 @@ def command(
     run
         A run file (.jsonl).
     format
-        table, json, csv, markdown or xml (DistributedStream's); all but the table in SI base units.
+        table, json, csv, markdown, xml (DistributedStream's) or gnuplot (data and scripts of the report's figures).
+        All but the table and the figures are in SI base units.
     output
         Where to write another format than the table: a file, or a directory for a file of the format's own name.
+        gnuplot needs a directory.
     identify
         Keep the host's name where a format other than the table has one.
     """
@@ -43,14 +46,32 @@ def command(
         return 0
     export = find_export(format)
     shown = report if identify else without_names([report])[0]
-    text = export(shown)
-    if output is None:
-        sys.stdout.write(text)
-        return 0
-    target = output / file_name(format, shown, run) if output.is_dir() else output
+    made = export(shown)
+    if isinstance(made, dict):
+        _write_several(made, output, format)
+    elif output is None:
+        sys.stdout.write(made)
+    else:
+        target = output / file_name(format, shown, run) if output.is_dir() else output
+        _write(made, target)
+        print(f"wrote {target}")
+    return 0
+
+
+def _write_several(texts: Mapping[str, str], directory: Path | None, format_name: str) -> None:
+    if directory is None:
+        raise UsageError(f"{format_name} is several files: name a directory for them with -o DIR")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot write to {directory}: {error.strerror}") from None
+    for name, text in texts.items():
+        _write(text, directory / name)
+    print(f"wrote {len(texts)} files to {directory}")
+
+
+def _write(text: str, target: Path) -> None:
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FileError(f"cannot write {target}: {error.strerror}") from None
-    print(f"wrote {target}")
-    return 0

@@ -55,6 +55,11 @@ class Card:
     no_series: str
 
     @property
+    def drawn(self) -> list[Figure]:
+        """Its charts, but for those over time."""
+        return [*self.curves, *self.along, *self.heat_maps, *self.pair_maps, *self.scaling]
+
+    @property
     def is_series(self) -> bool:
         """Whether events were looked for in its samples over time."""
         return any(figure.chart.events is not None for figure in self.over_time)

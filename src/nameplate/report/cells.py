@@ -11,6 +11,9 @@ from nameplate.report.format import digits, parameters, scale
 # A share of its nameplate value from which a figure is good, and below which it is poor.
 GOOD, POOR = 0.95, 0.75
 
+# The label of a cell that differs in nothing.
+ALL_COMMON = "all as above"
+
 
 def is_derived(result: Result) -> bool:
     """Whether it was made of other cells' figures: it has no samples of its own."""
@@ -46,7 +49,7 @@ def common_params(results: Sequence[Result]) -> dict[str, Value]:
 
 def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
     """The parameters in which a cell differs from those in ``common``."""
-    return own_params(params, common) or "all as above"
+    return own_params(params, common) or ALL_COMMON
 
 
 def own_params(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -81,6 +82,11 @@ def definition(chart: Any, height: int | alt.Step, width: str | alt.Step = "cont
         if layer.get("data") == _NO_DATA:
             del layer["data"]
     return made
+
+
+def tick_labels(names: Mapping[float, str]) -> str:
+    """What stands at the numbers of an axis, as its ``labelExpr``."""
+    return json.dumps({f"{number:.15g}": name for number, name in names.items()}) + "[datum.value]"
 
 
 def legend(labels: Sequence[str], above: int = 0) -> alt.Legend | None:

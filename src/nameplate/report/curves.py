@@ -23,6 +23,7 @@ from nameplate.report.charts import (
     lines_with_intervals,
     log_axis,
     rounded,
+    tick_labels,
 )
 from nameplate.report.format import count, scale
 from nameplate.report.repeat import sweep_command
@@ -39,11 +40,6 @@ _END_OF_SIZE = "_size"
 # A name's width is an octave and a half on a telephone: names that stand nearer take two lines.
 _CLOSE_OCTAVES = 1.5
 _LINE_OF_NAMES = 13
-# Sizes on the axis; each stands in the unit that makes a whole number of a power of two.
-_SIZE_LABEL = (
-    "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : datum.value >= 1048576 ?"
-    " datum.value / 1048576 + ' MiB' : datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
-)
 _MOST_SIZES_ON_AXIS = 12
 
 
@@ -143,8 +139,10 @@ def _spec(
 ) -> dict[str, Any]:
     reached = [float(p[key]) for p in points for key in ("value", "low", "high") if key in p]
     domain, numbers = log_axis(min(reached), max(reached))
+    numbered = _sizes_on_axis(*sizes)
+    names = tick_labels({size: size_text(size) for size in numbered})
     x = alt.X("size:Q", title="size", scale=alt.Scale(type="log", base=2, domain=list(sizes), nice=False),
-              axis=alt.Axis(values=_sizes_on_axis(*sizes), labelExpr=_SIZE_LABEL))  # fmt: skip
+              axis=alt.Axis(values=numbered, labelExpr=names))  # fmt: skip
     y = alt.Y("value:Q", title=title, scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
     marks = _marks(ends, sizes)

@@ -64,7 +64,7 @@ class Section:
 def render(reports: Sequence[Report], detail: Detail) -> str:
     """The page. ``reports`` are shown as they are: give them to ``without_names`` first."""
     charts: list[Chart] = []
-    sections = [_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
+    sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
     bundle = chart_bundle()
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     return _template().render(
@@ -85,7 +85,8 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     )
 
 
-def _section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> Section:
+def make_section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> Section:
+    """One run of the page; its charts go to the end of ``charts``."""
     return Section(
         anchor=f"run-{number}",
         title=f"Run {number}: {name_of(report)}",

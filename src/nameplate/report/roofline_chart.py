@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.report.charts import Chart, Point, definition, legend, log_axis, rounded
+from nameplate.report.charts import Chart, Point, definition, legend, log_axis, rounded, tick_labels
 from nameplate.report.format import quantity, scale
 from nameplate.report.roofline import Bound, Roofline
 
@@ -14,7 +14,6 @@ from nameplate.report.roofline import Bound, Roofline
 INTENSITIES = (1 / 64, 64.0)
 
 _HEIGHT = 340
-_INTENSITY_LABEL = "datum.value < 1 ? '1/' + round(1 / datum.value) : datum.value"
 
 
 def roofline_chart(roofs: Roofline) -> Chart:
@@ -68,9 +67,10 @@ def _spec(points: list[Point], labels: list[str], title: str) -> dict[str, Any]:
     rates = [float(point["rate"]) for point in points]
     domain, numbers = log_axis(min(rates), max(rates))
     intensities = [4.0**power for power in range(-3, 4)]
+    names = tick_labels({i: f"1/{1 / i:.0f}" if i < 1 else f"{i:g}" for i in intensities})
     x = alt.X("intensity:Q", title="arithmetic intensity (FLOP/byte)",
               scale=alt.Scale(type="log", base=2, domain=list(INTENSITIES), nice=False),
-              axis=alt.Axis(values=intensities, labelExpr=_INTENSITY_LABEL))  # fmt: skip
+              axis=alt.Axis(values=intensities, labelExpr=names))  # fmt: skip
     y = alt.Y("rate:Q", title=title, scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
     lines = alt.Scale(domain=labels)

@@ -1,4 +1,5 @@
-"""The formats of ``nameplate show``: one module each, found by its name, with ``export(report) -> str``.
+"""The formats of ``nameplate show``: one module each, found by its name, with ``export(report)``, which gives its text,
+or of a format of several files their texts by their names.
 
 Where readers of a format expect its files under a certain name, the module has ``file_name(report) -> str`` as well.
 """
@@ -14,7 +15,7 @@ from nameplate.errors import UsageError
 from nameplate.model import Report
 from nameplate.sweep import nearest
 
-Export = Callable[[Report], str]
+Export = Callable[[Report], str | dict[str, str]]
 
 
 def export_names() -> list[str]:

@@ -1,0 +1,130 @@
+"""Every kind of chart, drawn by Debian's gnuplot."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from nameplate.__main__ import run
+from nameplate.errors import UsageError
+from nameplate.model import Report
+from nameplate.report.exports import gnuplot
+from nameplate.report.gnuplot import quoted
+from nameplate.store import read_run
+from nameplate.studies import study_of
+from nameplate.summarise import summarise
+from report_samples import MACHINE, failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
+from simulated_cluster import write_stream_run
+
+
+def draw(made: Report, directory: Path) -> dict[str, str]:
+    """The drawings by their names. gnuplot must be silent, and draw every figure."""
+    files = gnuplot.export(made)
+    for name, text in files.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    ended = subprocess.run(["gnuplot", "all.gp"], cwd=directory, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    drawings = {path.stem: path.read_text(encoding="utf-8") for path in directory.glob("*.svg")}
+    assert sorted(drawings) == sorted(Path(name).stem for name in files if name.endswith(".dat"))
+    assert all(drawing.rstrip().endswith("</svg>") for drawing in drawings.values())
+    return drawings
+
+
+def words(drawing: str) -> list[str]:
+    return [text.strip() for text in re.findall(r"<text[^>]*>(?:<tspan[^>]*>)?([^<]*)", drawing)]
+
+
+def test_curves_maps_roofline_scaling_and_samples(tmp_path: Path) -> None:
+    drawings = draw(memory_report(), tmp_path)
+    curve = drawings["memory-latency-latency-against-size"]
+    assert {"memory_latency: Latency against size", "latency (ns)", "64KiB", "L1d", "L2"} <= set(words(curve))
+    assert {"300.0 MB/s", "17.00 GB/s"} <= set(words(drawings["memory-block-bandwidth-pattern-random"]))
+    assert "memory, 2 threads: 20.00 GB/s" in words(drawings["roofline"])
+    assert "cpu-flops-over-time-threads-1" in drawings
+
+
+def test_the_data_are_the_charts_own(tmp_path: Path) -> None:
+    draw(memory_report(), tmp_path)
+    text = (tmp_path / "memory-latency-latency-against-size.dat").read_text()
+    ends, line = text.split("\n\n\n")
+    assert ends.splitlines()[1].split("\t")[:2] == ["# end", "from"]
+    assert line.splitlines()[1:3] == ["# size\tvalue\tlow\thigh\tline\tat", '4096\t1\t0.98\t1.02\t"measured"\t"4KiB"']
+    assert len(line.splitlines()) == 2 + 31
+
+
+def test_a_series_has_its_levels_and_events(tmp_path: Path) -> None:
+    (drawing,) = draw(report([twenty_seconds()]), tmp_path).values()
+    assert {"1", "2", "GFLOP/s"} <= set(words(drawing))
+    (data,) = tmp_path.glob("*.dat")
+    blocks = [block.splitlines()[0] for block in data.read_text().split("\n\n\n")]
+    assert blocks == ["# undisturbed", "# all", "# all", "# all"]
+
+
+def test_many_nodes_and_pairs_of_them(tmp_path: Path) -> None:
+    write_stream_run(tmp_path / "run.jsonl", 20, slow={17: 0.2}, rounds=3)
+    assert sum(name.startswith("nodes-") for name in draw(summarise(read_run(tmp_path / "run.jsonl")), tmp_path)) == 4
+    made = with_summary(result({"between": "nodes", "size": 8}, 1e-5, probe="mpi_pairs"), metric="latency", unit="s")
+    named = report([msgspec.structs.replace(made, pairs=[1e-5 + i for i, _ in enumerate(combinations(range(5), 2))])])
+    job = {"nodes": [f"n{i}" for i in range(5)], "ranks": 5, "library": "MPI", "placement": []}
+    (tmp_path / "pairs").mkdir()
+    drawings = draw(msgspec.structs.replace(named, machine={**named.machine, "job": job}), tmp_path / "pairs")
+    assert any("mpi-pairs" in name for name in drawings)
+
+
+def test_a_study_has_a_figure_for_each_of_its_columns(tmp_path: Path) -> None:
+    ours = [result({"mix": "mixed", "threads": n}, 1e9 * n) for n in (1, 2)]
+    tables, beside = study_of("cs553-kvm", ours, frozenset(), MACHINE)
+    made = msgspec.structs.replace(report(ours), tables=tables, study=beside)
+    drawings = draw(made, tmp_path)
+    study = drawings["study-cpu-cpu-flops-rate-in-gflop-s"]
+    assert {"here", "published", "mixed, 2 threads"} <= set(words(study))
+
+
+HOSTILE = "`touch stolen` \"'; system('touch stolen') #{/=99 $x} @x \\"
+
+
+def test_strings_are_only_strings(tmp_path: Path) -> None:
+    hostile = [
+        result({"threads": n, "mix": mix}) for n in (1, 2, 4) for mix in (HOSTILE, "add\n\nsystem('touch stolen')")
+    ]
+    drawings = draw(report(hostile), tmp_path)
+    assert not (tmp_path / "stolen").exists()
+    assert any("touch stolen" in word for word in words(drawings["cpu-flops-thread-scaling"]))
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "it's", "`date`", "a\nb", "\x1b[31m"])
+def test_gnuplot_prints_what_was_quoted(text: str) -> None:
+    ended = subprocess.run(["gnuplot", "-e", f"set print '-'; print {quoted(text)}"], capture_output=True, check=True)
+    assert ended.stdout.decode().rstrip("\n") == " ".join(text.replace("\x1b", " ").split())
+
+
+def test_another_terminal_and_ending(tmp_path: Path) -> None:
+    for name, text in gnuplot.export(report(scaling_results())).items():
+        (tmp_path / name).write_text(text)
+    words = "set terminal pngcairo; ending = 'png'"
+    subprocess.run(["gnuplot", "-e", words, "all.gp"], cwd=tmp_path, check=True)
+    assert (tmp_path / "cpu-flops-thread-scaling.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_nothing_to_draw() -> None:
+    with pytest.raises(UsageError, match="of this run the report has none"):
+        gnuplot.export(report([failed({"threads": 1}, "failed", "a reason")]))
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_stream_run(tmp_path / "run.jsonl", 5, slow={}, rounds=3)
+    assert run(["show", str(tmp_path / "run.jsonl"), "--format", "gnuplot"]) == 2
+    assert "gnuplot is several files: name a directory for them with -o DIR" in capsys.readouterr().err
+    assert run(["show", str(tmp_path / "run.jsonl"), "--format", "gnuplot", "-o", str(tmp_path / "new" / "plots")]) == 0
+    assert "files to" in capsys.readouterr().out
+    texts = [path.read_text() for path in (tmp_path / "new" / "plots").iterdir()]
+    assert any("machine 1" in text for text in texts)
+    assert not any("node0" in text for text in texts)
+    (tmp_path / "a file").touch()
+    assert run(["show", str(tmp_path / "run.jsonl"), "--format", "gnuplot", "-o", str(tmp_path / "a file")]) == 2
+    assert "cannot write to" in capsys.readouterr().err
