@@ -357,7 +357,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     bytes came from. ``distribution`` stands with a cell's first metric, where its single operations were timed: times
     in seconds, ascending, each with the share of the operations of all rounds that took no longer. So does ``pairs``,
     where messages went between all pairs of nodes or ranks: the median over the rounds of each pair's one-way seconds;
-    and ``node_times``, where a job's nodes were measured at once: each node's over all rounds.
+    and ``node_times``, where a job's nodes were measured at once: each node's over all rounds. ``source`` is where the
+    bytes came from, where a probe knows it, and ``labels`` what set-up chose or found: an instruction set, a device.
     """
 
     id: str
@@ -376,6 +377,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     distribution: list[tuple[float, float]] = []
     node_times: list[NodeTimes] = []
     pairs: list[float] = []
+    source: str = ""
+    labels: dict[str, str] = {}
 
 
 class NodeMetric(msgspec.Struct, frozen=True):

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
+from nameplate.false_discovery import discovered
+
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -76,7 +78,11 @@ def judge(metrics: Sequence[NodeFigures], classes: Sequence[str]) -> list[Judgem
     rounds nothing tells what a node varies by, and none is slow.
     """
     judged = [_measured(figures, np.asarray(classes)) for figures in metrics]
-    found = _discovered(np.concatenate([each.probability for each in judged])) if judged else np.array([], bool)
+    found = (
+        discovered(np.concatenate([each.probability for each in judged]), FALSE_DISCOVERY_RATE)
+        if judged
+        else np.array([], bool)
+    )
     parts = np.split(found, len(judged)) if judged else []
     return [_decided(each, part) for each, part in zip(judged, parts, strict=True)]
 
@@ -148,14 +154,3 @@ def probability_below(values: Floats, z: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.where(values == mean, 0.0, (values - mean) / error)
     return np.asarray(stdtr(others - 1, distance))
-
-
-def _discovered(probabilities: Floats) -> Flags:
-    """Those that Benjamini and Hochberg's procedure rejects."""
-    known = np.flatnonzero(~np.isnan(probabilities))
-    ordered = np.sort(probabilities[known])
-    limits = FALSE_DISCOVERY_RATE * np.arange(1, len(known) + 1) / max(1, len(known))
-    below = np.flatnonzero(ordered <= limits)
-    threshold = ordered[below[-1]] if len(below) else -1.0
-    with np.errstate(invalid="ignore"):
-        return np.asarray(probabilities <= threshold)

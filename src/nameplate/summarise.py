@@ -141,8 +141,10 @@ def _results(
             results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
         )
     samples = [sample for measurement in with_samples for sample in measurement.samples]
-    evidence = probe.evidence(cell, samples)
-    first, *others = [msgspec.structs.replace(result, evidence=evidence) for result in results]
+    evidence, source = probe.evidence(cell, samples), probe.source(cell, samples)
+    first, *others = [
+        msgspec.structs.replace(result, evidence=evidence, source=source, labels=last.labels) for result in results
+    ]
     first = msgspec.structs.replace(
         first,
         distribution=_distribution(samples),

@@ -13,9 +13,10 @@ ROOT = Path(__file__).parents[2]
 # A module may import from those named before it, never from those after it.
 PYTHON_ORDER = [
     "__init__", "errors", "model", "units", "hostlist", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments",
-    "saturation", "slow_nodes", "distributed_stream", "rated", "published", "studies", "fitness", "store", "probes",
+    "saturation", "false_discovery",
+    "compare", "slow_nodes", "distributed_stream", "rated", "published", "studies", "fitness", "store", "probes",
     "keeper", "srun", "launch", "native", "plan", "slurm", "measure", "curves", "node_figures", "events",
-    "explain", "summarise", "recheck",
+    "explain", "summarise", "run_comparison", "self_test", "recheck",
     "references", "tools", "versus", "report", "commands", "__main__",
 ]  # fmt: skip
 CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "net", "cluster", "mpi", "probes", "main.cpp"]

@@ -157,6 +157,7 @@ class Probe:
 
     - ``rated``: the ceiling of a metric, from the samples of one round
     - ``remarks``: what a cell's reader must know; ``evidence``: figures that speak for or against its value
+    - ``source``: where a cell's bytes came from, in a word; runs in which it differs did not do the same work
     - ``derive``: further results from all of a run's; ``tables``: what is shown as rows and columns; ``along``: charts,
       each a metric and the parameter of its axis
     - ``sweep``: what ``nameplate run PROBE`` measures unless it is told otherwise, which may be another probe's cells
@@ -183,6 +184,7 @@ class Probe:
     overhead_s: float = 0.12
     remarks: Callable[[Cell, Sequence[Sample]], list[str]] = lambda _, __: []
     evidence: Callable[[Cell, Sequence[Sample]], dict[str, float]] = lambda _, __: {}
+    source: Callable[[Cell, Sequence[Sample]], str] = lambda _, __: ""
     derive: Callable[[ByProbe, Mapping[str, Any]], list[Result]] = lambda _, __: []
     along: tuple[tuple[str, str], ...] = ()
     disk_use: Callable[[Sequence[Experiment], int], list[str]] = lambda _, __: []

@@ -53,6 +53,12 @@ def is_device(served: str) -> bool:
     return served.startswith(("device", "virtual device"))
 
 
+def source(cell: Cell, samples: Sequence[Sample]) -> str:
+    """``page cache``, ``device``, ``RAM disk``, ``mixed`` or ``unknown``: without a device's name or a share."""
+    served = served_by(cell, samples)
+    return "device" if is_device(served) else served.partition(":")[0].partition(" (")[0]
+
+
 def _device(cell: Cell) -> str:
     kind = "virtual device" if cell.machine.get("hypervisor") else "device"
     return f"{kind} {cell.labels.get('device') or ''}".strip()

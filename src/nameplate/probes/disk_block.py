@@ -9,7 +9,7 @@ from nameplate.model import Experiment, Rated, Sample, Table, Value
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
 from nameplate.probes._disk_tables import tables
 from nameplate.probes._percentiles import PERCENTILES
-from nameplate.probes._served import evidence, is_device, served_by
+from nameplate.probes._served import evidence, is_device, served_by, source
 from nameplate.rated import disk_link
 
 # A file below this part of the memory fits the page cache as a whole.
@@ -120,6 +120,7 @@ PROBE = Probe(
     overhead_s=0.2,
     remarks=_remarks,
     evidence=evidence,
+    source=source,
     along=(("bandwidth", "block"), ("latency", "block"), ("bandwidth", "library"), ("iops", "depth")),
     disk_use=_disk_use,
     longest_setup_s=_longest_setup_s,

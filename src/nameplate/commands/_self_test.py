@@ -1,0 +1,42 @@
+"""``nameplate compare --selftest``: a machine against itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from nameplate.commands._measuring import Place, make_run, measure_to_file
+from nameplate.errors import UsageError
+from nameplate.keeper import Keeper
+from nameplate.model import Report
+from nameplate.native import CoreProcess, OnRecord, describe, read_machine
+from nameplate.plan import build_plan, read_plan, round_s
+from nameplate.report.progress import make_progress
+from nameplate.self_test import WINDOW
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+from nameplate.units import parse_duration
+
+PLAN = "quick"
+USUAL_BUDGET = "5min"
+
+
+def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
+    """The plan ``quick`` for as many rounds as there is time for. Raises UsageError where it is not enough for two."""
+    text, machine = read_plan(PLAN), read_machine()
+    once = build_plan(text, describe(), {"rounds": "1"}, machine)
+    rounds = int(parse_duration(budget or USUAL_BUDGET) / round_s(once))
+    if rounds < 2 * WINDOW:
+        raise UsageError(
+            f"--budget {budget} is too short: two stretches of {WINDOW} rounds of {PLAN} take "
+            f"{2 * WINDOW * round_s(once):.0f} s"
+        )
+    plan = build_plan(text, describe(), {"rounds": str(rounds)}, machine)
+    path = Path(f"nameplate-selftest-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
+
+    def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
+        return CoreProcess(on_record, keeper=keeper)
+
+    header = make_run(plan, None, {}, "normal", "")
+    measure_to_file(header, path, None, make_progress(False, False), Place(machine, start_core, None))
+    return summarise(read_run(path)), path
