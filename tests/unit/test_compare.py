@@ -129,10 +129,6 @@ def test_the_interval_covers_the_ratio_as_often_as_it_says(base: int, new: int) 
     assert covered / repeats >= CONFIDENCE - 0.006
 
 
-def scaled(noise: Floats) -> Floats:
-    return noise / noise.std() * 0.01
-
-
 def drifting(rng: np.random.Generator, rounds: int) -> Floats:
     """Up and down, slowly, with a round's own noise."""
     phase = rng.uniform(0, 2 * math.pi)
