@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from nameplate.errors import UsageError
+from nameplate.report.aliases import without_names
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 
@@ -15,7 +16,8 @@ from nameplate.summarise import summarise
 def command(
     *runs: Path,
     identify: bool = False,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("nameplate-report.html"),
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
+    figures: Annotated[Path | None, Parameter(show_default=False)] = None,
 ) -> int:
     """Write an HTML report: one file, offline, charts and tables.
 
@@ -26,12 +28,21 @@ def command(
     identify
         Keep the hosts' names; by default they are "machine 1", "machine 2".
     output
-        The file to write.
+        The file to write; default: nameplate-report.html.
+    figures
+        Write each of its charts into this directory, as SVG and PNG; without -o nothing else.
     """
     from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.pictures import write_figures  # noqa: PLC0415 (charts take a second to import)
 
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
-    write_html([summarise(read_run(run)) for run in runs], output, identify)
-    print(f"wrote {output}")
+    reports = [summarise(read_run(run)) for run in runs]
+    if figures is not None:
+        number = write_figures(reports if identify else without_names(reports), figures)
+        print(f"wrote {number} figures to {figures}, each as SVG and PNG")
+    if output is not None or figures is None:
+        page = output or Path("nameplate-report.html")
+        write_html(reports, page, identify)
+        print(f"wrote {page}")
     return 0

@@ -26,6 +26,7 @@ from nameplate.report.rows import HEADINGS, HEADINGS_IN_WORDS
 from nameplate.report.scripts import chart_bundle, policy, script_hash
 from nameplate.report.study_card import StudyCard, make_study_card
 from nameplate.report.text import MOST_NOTES
+from nameplate.report.theme import STYLE, THEME
 from nameplate.report.verdict import remarks, verdict
 
 # A probe with more cells has its charts over time folded, to be drawn when they are unfolded.
@@ -77,10 +78,10 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
         most_open=MOST_OPEN,
         detail=detail,
         policy=policy(bundle.hash, script_hash(script)),
-        style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        style=Markup(STYLE.read_text(encoding="utf-8")),
         script=Markup(script),
         bundle=Markup(bundle.packed),
-        drawings=Markup(packed(msgspec.json.encode([_drawing(chart) for chart in charts]))),
+        drawings=Markup(packed(msgspec.json.encode({"charts": [_drawing(chart) for chart in charts], "theme": THEME}))),
         data=Markup(embedded(reports, detail.has_samples)),
     )
 

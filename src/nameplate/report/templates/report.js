@@ -1,19 +1,6 @@
 (() => {
   "use strict";
 
-  const theme = {
-    background: "transparent",
-    font: "system-ui, sans-serif",
-    view: { stroke: null },
-    axis: {
-      labelColor: "var(--faint)", titleColor: "var(--faint)", gridColor: "var(--line)", domainColor: "var(--line)",
-      tickColor: "var(--line)", labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal", labelOverlap: true,
-    },
-    legend: { labelColor: "var(--ink)", labelFontSize: 12, symbolSize: 80, symbolStrokeWidth: 2 },
-    rule: { color: "var(--faint)" },
-    range: { category: [1, 2, 3, 4, 5, 6, 7, 8].map((number) => `var(--series-${number})`) },
-  };
-
   const unpacked = async (id) => {
     const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -70,7 +57,7 @@
     });
   };
 
-  const drawIn = async (root, charts) => {
+  const drawIn = async (root, charts, theme) => {
     const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: theme };
     for (const place of root.querySelectorAll("[data-chart]:not(.vega-embed)")) {
       // A folded chart has no width to fit into.
@@ -79,10 +66,10 @@
     }
   };
 
-  const drawAll = async (charts) => {
-    await drawIn(document, charts);
+  const drawAll = async (charts, theme) => {
+    await drawIn(document, charts, theme);
     document.querySelectorAll("details.series").forEach((details) => {
-      details.addEventListener("toggle", () => drawIn(details, charts).catch(warn));
+      details.addEventListener("toggle", () => drawIn(details, charts, theme).catch(warn));
     });
   };
 
@@ -106,10 +93,10 @@
 
   const start = async () => {
     if (navigator.clipboard) readyCopying();
-    const charts = JSON.parse(await unpacked("nameplate-charts"));
+    const { charts, theme } = JSON.parse(await unpacked("nameplate-charts"));
     readyTables(charts);
     await runBundle();
-    await drawAll(charts);
+    await drawAll(charts, theme);
     document.documentElement.dataset.charts = "drawn";
   };
 
