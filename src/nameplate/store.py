@@ -12,6 +12,9 @@ import msgspec
 from nameplate.errors import FileError
 from nameplate.model import SCHEMA, FileRecord, Header, Outcome, Reference, Run, Sample, Stop
 
+# All pairs of two thousand nodes fit.
+_LONGEST_LINE = 64 << 20
+
 _decoder = msgspec.json.Decoder(FileRecord)
 
 
@@ -91,7 +94,9 @@ def drop_partial_line(run: RunFile) -> None:
 def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord]]:
     """Every record with the offset of its end; a last line without its newline is what a kill leaves behind."""
     offset = 0
-    for number, line in enumerate(file, start=1):
+    for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), b""), start=1):
+        if len(line) > _LONGEST_LINE:
+            raise FileError(f"{path}: line {number} is longer than any record: {_LONGEST_LINE >> 20} MiB and more")
         if not line.endswith(b"\n"):
             if number == 1:
                 raise FileError(f"{path}: line 1 is not a nameplate record: this is not a run file")

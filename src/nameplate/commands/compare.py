@@ -10,12 +10,11 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
+from nameplate.commands._reading import read_report
 from nameplate.compare import SAME_WITHIN
 from nameplate.errors import UsageError
 from nameplate.model import SCHEMA, Report
 from nameplate.run_comparison import Row, compare_by, compare_runs, compare_several
-from nameplate.store import read_run
-from nameplate.summarise import summarise
 
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
 _MOST_PERCENT = 50.0
@@ -37,7 +36,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     Parameters
     ----------
     runs
-        BASE NEW, two run files (.jsonl); of three or more the best of each figure is marked; one with --by.
+        BASE NEW: two run files (.jsonl) or reports (.html). Of three or more the best of each figure is marked; one
+        with --by.
     by
         A parameter of which one run has several values, such as threads: each beside the first.
     fail_on
@@ -60,10 +60,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     if by is not None:
         if len(runs) != 1:
             raise UsageError(f"--by compares the values of one parameter in one run, not in {len(runs)}")
-        return _by(summarise(read_run(runs[0])), by, limit, strict, json)
+        return _by(read_report(runs[0]), by, limit, strict, json)
     if len(runs) < 2:
         raise UsageError("compare needs two runs, BASE NEW, or one with --by PARAMETER")
-    reports = [summarise(read_run(run)) for run in runs]
+    reports = [read_report(run) for run in runs]
     if len(reports) > 2:
         return _several(reports, [run.stem for run in runs], limit, json)
     return _two(reports, limit, strict, json)
@@ -144,7 +144,7 @@ def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
     if len(runs) > 1 or (runs and budget):
         raise UsageError("--selftest takes one run, or none and measures: leave out the others, and --budget beside it")
     if runs:
-        report = summarise(read_run(runs[0]))
+        report = read_report(runs[0])
     else:
         report, path = measured_against_itself(budget)
         print(f"run file: {path}")

@@ -7,10 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
 from nameplate.report.aliases import without_names
-from nameplate.store import read_run
-from nameplate.summarise import summarise
 
 
 def command(
@@ -24,7 +23,7 @@ def command(
     Parameters
     ----------
     runs
-        Run files (.jsonl); several are shown one after the other.
+        Run files (.jsonl), or reports (.html), which hold their runs; several are shown one after the other.
     identify
         Keep the hosts' names; by default they are "machine 1", "machine 2".
     output
@@ -37,7 +36,7 @@ def command(
 
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
-    reports = [summarise(read_run(run)) for run in runs]
+    reports = read_reports(runs)
     if figures is not None:
         number = write_figures(reports if identify else without_names(reports), figures)
         print(f"wrote {number} figures to {figures}, each as SVG and PNG")

@@ -9,12 +9,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from nameplate.commands._reading import read_report, read_reports
 from nameplate.errors import FileError, UsageError
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import file_name, find_export
+from nameplate.report.files import write_whole
 from nameplate.report.text import print_report
-from nameplate.store import read_run
-from nameplate.summarise import summarise
 
 
 def command(
@@ -30,9 +30,10 @@ def command(
     Parameters
     ----------
     run
-        A run file (.jsonl).
+        A run file (.jsonl), or a report (.html), which holds its runs.
     format
-        table, json, csv, markdown, xml (DistributedStream's) or gnuplot (data and scripts of the report's figures).
+        table, json, csv, markdown, openmetrics, xml (DistributedStream's) or gnuplot (data and scripts of the
+        report's figures).
         All but the table and the figures are in SI base units.
     output
         Where to write another format than the table: a file, or a directory for a file of the format's own name.
@@ -40,10 +41,11 @@ def command(
     identify
         Keep the host's name where a format other than the table has one.
     """
-    report = summarise(read_run(run))
     if format == "table":
-        print_report(report, run)
+        for report in read_reports([run]):
+            print_report(report, run)
         return 0
+    report = read_report(run)
     export = find_export(format)
     shown = report if identify else without_names([report])[0]
     made = export(shown)
@@ -53,7 +55,7 @@ def command(
         sys.stdout.write(made)
     else:
         target = output / file_name(format, shown, run) if output.is_dir() else output
-        _write(made, target)
+        write_whole(made.encode(), target)
         print(f"wrote {target}")
     return 0
 
@@ -66,12 +68,5 @@ def _write_several(texts: Mapping[str, str], directory: Path | None, format_name
     except OSError as error:
         raise FileError(f"cannot write to {directory}: {error.strerror}") from None
     for name, text in texts.items():
-        _write(text, directory / name)
+        write_whole(text.encode(), directory / name)
     print(f"wrote {len(texts)} files to {directory}")
-
-
-def _write(text: str, target: Path) -> None:
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"cannot write {target}: {error.strerror}") from None

@@ -14,6 +14,9 @@ import msgspec
 from nameplate.errors import FileError
 from nameplate.model import Report, Series
 
+# A report stays below 2 MB, and its data shrink to a tenth or so: what is more was made to fill a memory.
+_MOST_UNPACKED = 256 << 20
+
 _EMBEDDED = re.compile(rb'<script type="text/plain" id="nameplate-data">([A-Za-z0-9+/=]*)</script>')
 
 
@@ -37,9 +40,18 @@ def read_embedded(path: Path) -> list[Report]:
     if match is None:
         raise FileError(f"{path} has no data of a nameplate report in it")
     try:
-        return msgspec.json.decode(gzip.decompress(base64.b64decode(match[1])), type=list[Report])
-    except (ValueError, OSError, EOFError, zlib.error) as error:
+        return msgspec.json.decode(_unpacked(match[1]), type=list[Report])
+    except (ValueError, zlib.error, RecursionError) as error:
         raise FileError(f"{path}: its data cannot be read: {error}") from None
+
+
+def _unpacked(text: bytes) -> bytes:
+    """Raises ValueError or zlib.error."""
+    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    content = unpacking.decompress(base64.b64decode(text), _MOST_UNPACKED)
+    if not unpacking.eof:
+        raise ValueError(f"it is cut off, or more than {_MOST_UNPACKED >> 20} MiB")
+    return content
 
 
 def _without_samples(report: Report) -> Report:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from nameplate.errors import FileError
 from nameplate.model import Report
 from nameplate.report.aliases import without_names
+from nameplate.report.files import write_whole
 from nameplate.report.page import Detail, render
 
 SIZE_LIMIT = 1_500_000
@@ -30,18 +29,4 @@ def write_html(reports: Sequence[Report], path: Path, identify: bool = False) ->
         page = render(named, detail).encode()
         if len(page) <= SIZE_LIMIT:
             break
-    _write(page, path)
-
-
-def _write(page: bytes, path: Path) -> None:
-    """By a file beside it that takes its name at the end: a reader sees the old one or the new one."""
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        raise FileError(f"cannot write {path}: it is not a regular file")
-    beside = target.with_name(f".nameplate-{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(page)
-        beside.replace(target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise FileError(f"cannot write {path}: {error.strerror}") from None
+    write_whole(page, path)

@@ -1,0 +1,93 @@
+"""What commands take as runs: run files and reports, and files that were made to do harm."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from nameplate.__main__ import run
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "run.jsonl"
+    arguments = ["run", "null", "duration=1ms", "--rounds", "6", "--samples", "3", "--quiet"]
+    assert run([*arguments, "-o", str(path), "--report", str(path.with_suffix(".html"))]) == 0
+    return path
+
+
+def test_a_report_is_read_as_its_run_is(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for path in (measured, measured.with_suffix(".html")):
+        assert run(["show", str(path), "--format", "json"]) == 0
+        shown.append(json.loads(capsys.readouterr().out))
+    assert shown[0] == shown[1]
+    assert run(["show", str(measured.with_suffix(".html"))]) == 0
+    assert "null" in capsys.readouterr().out
+    assert run(["compare", str(measured), str(measured.with_suffix(".html"))]) == 0
+
+
+def test_a_report_of_reports(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, both = measured.with_suffix(".html"), tmp_path / "both.html"
+    assert run(["report", str(page), str(measured), "-o", str(both)]) == 0
+    assert run(["show", str(both)]) == 0
+    capsys.readouterr()
+    assert run(["show", str(both), "--format", "csv"]) == 2
+    assert "holds 2 runs, and here one is wanted" in capsys.readouterr().err
+
+
+def test_figures_are_written_with_or_without_the_page(
+    measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["report", str(measured), "--figures", "figures"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+    assert any(path.suffix == ".png" for path in (tmp_path / "figures").iterdir())
+    assert run(["report", str(measured), "--figures", "figures", "-o", "r.html"]) == 0
+    assert (tmp_path / "r.html").is_file()
+    assert "wrote r.html" in capsys.readouterr().out
+
+
+def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert run(["show", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    return error
+
+
+def test_a_line_without_an_end(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = tmp_path / "long.jsonl"
+    hostile.write_bytes(measured.read_bytes() + b"[" * (65 << 20))
+    assert "is longer than any record: 64 MiB and more" in refused(hostile, capsys)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999", "[" * 5000, '{"a":' * 5000, "null", "true"])
+def test_numbers_that_are_none(measured: Path, tmp_path: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = measured.read_text().splitlines()
+    place = next(number for number, line in enumerate(lines) if '"type":"sample"' in line)
+    record = json.loads(lines[place])
+    lines[place] = json.dumps({**record, "elapsed_s": "HERE"}).replace('"HERE"', value)
+    hostile = tmp_path / "hostile.jsonl"
+    hostile.write_text("\n".join(lines) + "\n")
+    assert f"line {place + 1} is not a nameplate record" in refused(hostile, capsys)
+
+
+def test_a_page_that_unpacks_without_end(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bomb = base64.b64encode(gzip.compress(b" " * (300 << 20)))
+    page = tmp_path / "bomb.html"
+    page.write_bytes(b'<script type="text/plain" id="nameplate-data">' + bomb + b"</script>")
+    assert "more than 256 MiB" in refused(page, capsys)
+
+
+def test_openmetrics_is_written_by_rename(measured: Path, tmp_path: Path) -> None:
+    target = tmp_path / "nameplate.prom"
+    target.write_text("old")
+    with target.open() as reader:
+        assert run(["show", str(measured), "--format", "openmetrics", "-o", str(target)]) == 0
+        assert reader.read() == "old"
+    assert target.read_text().endswith("# EOF\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["nameplate.prom"]
