@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree
 
 from nameplate.errors import FileError
@@ -54,14 +55,21 @@ def is_stream_file(path: Path) -> bool:
 def read_stream_run(path: Path) -> StreamRun:
     """Raises FileError that names what is wrong with the file."""
     try:
-        root = ElementTree.parse(path).getroot()
+        with path.open("rb") as file:
+            return parse_stream_run(file, str(path))
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
+
+
+def parse_stream_run(file: IO[str] | IO[bytes], name: str) -> StreamRun:
+    """``name`` is what errors call it. Raises FileError."""
+    try:
+        root = ElementTree.parse(file).getroot()
     except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise FileError(f"{path} is not XML: {error}") from None
+        raise FileError(f"{name} is not XML: {error}") from None
     if root.tag != _ROOT:
-        raise FileError(f"{path} is not DistributedStream's: its root is '{root.tag}', not '{_ROOT}'")
-    return _Reader(path, root).run()
+        raise FileError(f"{name} is not DistributedStream's: its root is '{root.tag}', not '{_ROOT}'")
+    return _Reader(name, root).run()
 
 
 def stream_xml(run: StreamRun) -> str:
@@ -97,8 +105,8 @@ def _add(parent: ElementTree.Element, name: str, text: str) -> None:
 class _Reader:
     """A value may stand in an element or in an attribute of its name."""
 
-    def __init__(self, path: Path, root: ElementTree.Element) -> None:
-        self._path = path
+    def __init__(self, name: str, root: ElementTree.Element) -> None:
+        self._name = name
         self._root = root
 
     def run(self) -> StreamRun:
@@ -151,4 +159,4 @@ class _Reader:
         return max(1, round(self._number(parent, name, where)))
 
     def _wrong(self, where: str, words: str) -> FileError:
-        return FileError(f"{self._path}: {where}: {words}")
+        return FileError(f"{self._name}: {where}: {words}")

@@ -73,13 +73,34 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> Comparison:
     """Every figure that both runs have. What was made of several figures, such as a cache's size, is left out."""
     ours, theirs = _figures(base.results), _figures(new.results)
-    shared = [key for key in ours if key in theirs]
+    partners = _partners(list(ours), list(theirs))
+    pairs = [_Pair(max(key, other, key=lambda k: len(k[2])), ours[key], theirs[other], _RUNS)
+             for key, other in partners.items()]  # fmt: skip
     return Comparison(
-        rows=_rows([_Pair(key, ours[key], theirs[key], _RUNS) for key in shared], same_within),
+        rows=_rows(pairs, same_within),
         settings=differing_settings(base, new),
-        only_in_base=[_name(key) for key in ours if key not in theirs],
-        only_in_new=[_name(key) for key in theirs if key not in ours],
+        only_in_base=[_name(key) for key in ours if key not in partners],
+        only_in_new=[_name(key) for key in theirs if key not in partners.values()],
     )
+
+
+def _partners(ours: Sequence[Key], theirs: Sequence[Key]) -> dict[Key, Key]:
+    """Each figure's counterpart: the one with the same parameters, or the only one that has them and further ones.
+
+    Another tool's output tells fewer of them, and so does a nameplate that did not have them yet.
+    """
+    found = {key: key for key in ours if key in set(theirs)}
+    for key in ours:
+        if key not in found:
+            likely = [other for other in theirs if other not in found and _is_part(key, other)]
+            if len(likely) == 1 and sum(_is_part(each, likely[0]) for each in ours if each not in found) == 1:
+                found[key] = likely[0]
+    return {key: found[key] for key in ours if key in found}
+
+
+def _is_part(one: Key, other: Key) -> bool:
+    first, second = set(one[2]), set(other[2])
+    return one[:2] == other[:2] and (first <= second or second <= first)
 
 
 def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[Row]:

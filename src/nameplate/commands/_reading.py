@@ -1,14 +1,17 @@
-"""What commands take as runs: a run file, or an HTML report, which has its runs inside."""
+"""What commands take as runs: a run file, a report, which has its runs inside, or outputs of other tools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from nameplate.errors import UsageError
+from nameplate.errors import FileError, UsageError
+from nameplate.imported_run import read_imported
 from nameplate.model import Report
 from nameplate.store import read_run
 from nameplate.summarise import summarise
+
+_BEGINNING = b'{"type":'
 
 
 def read_reports(paths: Iterable[Path]) -> list[Report]:
@@ -27,8 +30,21 @@ def read_report(path: Path) -> Report:
 
 
 def _runs_in(path: Path) -> list[Report]:
-    if path.suffix.lower() not in (".html", ".htm"):
-        return [summarise(read_run(path))]
-    from nameplate.report.embed import read_embedded  # noqa: PLC0415 (charts take a second to import)
+    if path.suffix.lower() in (".html", ".htm"):
+        from nameplate.report.embed import read_embedded  # noqa: PLC0415 (charts take a second to import)
 
-    return read_embedded(path)
+        return read_embedded(path)
+    if path.is_dir() or not _may_be_run_file(path):
+        return [read_imported(path)]
+    return [summarise(read_run(path))]
+
+
+def _may_be_run_file(path: Path) -> bool:
+    """What is called one is taken for one, so that what is wrong with it is said of a run file."""
+    if path.suffix == ".jsonl":
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_BEGINNING)) == _BEGINNING
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None

@@ -36,7 +36,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     Parameters
     ----------
     runs
-        BASE NEW: two run files (.jsonl) or reports (.html). Of three or more the best of each figure is marked; one
+        BASE NEW: two run files (.jsonl), reports (.html), or outputs of fio, iperf3, STREAM and others. Of three or more the best of each figure is marked; one
         with --by.
     by
         A parameter of which one run has several values, such as threads: each beside the first.

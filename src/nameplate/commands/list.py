@@ -9,7 +9,7 @@ from rich.table import Table
 
 from nameplate.native import describe_all
 from nameplate.probes import load_probes
-from nameplate.report.format import digits
+from nameplate.report.format import quantity
 from nameplate.sweep import Parameter, ProbeInfo, find_probe
 
 
@@ -63,5 +63,11 @@ def _show_one(info: ProbeInfo) -> None:
 def _values(parameter: Parameter) -> str:
     if parameter.choices:
         return " ".join(parameter.choices)
-    unit = {"size": " bytes", "duration": " s"}.get(parameter.type, "")
-    return f"{digits(parameter.minimum)} to {digits(parameter.maximum)}{unit}"
+    return f"{_end(parameter, parameter.minimum)} to {_end(parameter, parameter.maximum)}"
+
+
+def _end(parameter: Parameter, value: float) -> str:
+    if parameter.type == "size":
+        return quantity(value, "B") if value >= 1024 else f"{value:g} B"
+    number = f"{value:,.0f}" if value == int(value) else f"{value:g}"
+    return f"{number} s" if parameter.type == "duration" else number
