@@ -36,8 +36,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     Parameters
     ----------
     runs
-        BASE NEW: two run files (.jsonl), reports (.html), or outputs of fio, iperf3, STREAM and others. Of three or more the best of each figure is marked; one
-        with --by.
+        BASE NEW: two run files (.jsonl), reports (.html), or outputs of fio, iperf3, STREAM and others. Of three or
+        more the best of each figure is marked; one with --by.
     by
         A parameter of which one run has several values, such as threads: each beside the first.
     fail_on
