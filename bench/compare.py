@@ -45,7 +45,7 @@ def stretches(results: Sequence[Result], window: int, near: bool) -> Iterator[tu
     """Where two stretches of a figure begin, drawn at random from all."""
     rng = np.random.default_rng(window + near)
     for _ in range(PAIRS):
-        result = results[rng.integers(len(results))]
+        result = results[int(rng.integers(len(results)))]
         last = len(result.round_values) - window
         begin = int(rng.integers(last - window + 1))
         other = begin + window if near else int(rng.integers(begin + window, last + 1))

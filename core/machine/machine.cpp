@@ -22,9 +22,11 @@ std::string bracketed(const std::string& text) {
 
 Memory read_memory(const Root& root) {
   const std::string info = root.text("/proc/meminfo").value_or("");
+  const std::int64_t swap_bytes = kibibytes_field(info, "SwapTotal").value_or(0);
   return {.total_bytes = kibibytes_field(info, "MemTotal").value_or(0),
           .available_bytes = kibibytes_field(info, "MemAvailable").value_or(0),
-          .swap_bytes = kibibytes_field(info, "SwapTotal").value_or(0),
+          .swap_bytes = swap_bytes,
+          .swap_used_bytes = swap_bytes - kibibytes_field(info, "SwapFree").value_or(swap_bytes),
           .transparent_huge_pages = bracketed(root.text("/sys/kernel/mm/transparent_hugepage/enabled").value_or("")),
           .modules = read_memory_modules(root)};
 }
@@ -74,12 +76,13 @@ std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu,
   return "unknown";
 }
 
-std::vector<std::string> read_vulnerabilities(const Root& root) {
+// The names of the CPU's vulnerabilities whose status is this word.
+std::vector<std::string> vulnerabilities(const Root& root, const std::string& word) {
   const std::string directory = "/sys/devices/system/cpu/vulnerabilities";
   std::vector<std::string> result;
   for (const std::string& name : root.names(directory)) {
     const std::string status = root.text(directory + "/" + name).value_or("");
-    if (status.starts_with("Vulnerable") || status.starts_with("KVM: Vulnerable")) result.push_back(name);
+    if (status.starts_with(word) || status.starts_with("KVM: " + word)) result.push_back(name);
   }
   return result;
 }
@@ -127,6 +130,7 @@ nlohmann::json json_of(const Memory& memory) {
   return {{"total_bytes", memory.total_bytes},
           {"available_bytes", memory.available_bytes},
           {"swap_bytes", memory.swap_bytes},
+          {"swap_used_bytes", memory.swap_used_bytes},
           {"transparent_huge_pages", memory.transparent_huge_pages},
           {"modules_status", to_string(memory.modules.status)},
           {"modules", json_of(memory.modules)}};
@@ -194,7 +198,9 @@ Machine read_machine(const Root& root) {
   machine.limits = read_limits(root);
   machine.product = read_product(root);
   machine.hypervisor = read_hypervisor(root, machine.cpu, machine.product);
-  machine.vulnerable_to = read_vulnerabilities(root);
+  machine.vulnerable_to = vulnerabilities(root, "Vulnerable");
+  machine.mitigated = vulnerabilities(root, "Mitigation");
+  machine.power = read_power(root);
   machine.load_1min = root.real("/proc/loadavg").value_or(0);
   return machine;
 }
@@ -206,7 +212,9 @@ nlohmann::json to_json(const Machine& machine) {
           {"hypervisor", or_null(machine.hypervisor)},
           {"product", or_null(machine.product)},
           {"vulnerable_to", machine.vulnerable_to},
+          {"mitigated", machine.mitigated},
           {"load_1min", machine.load_1min},
+          {"power", {{"on_battery", or_null(machine.power.on_battery)}, {"profile", or_null(machine.power.profile)}}},
           {"cpu", json_of(machine.cpu)},
           {"memory", json_of(machine.memory)},
           {"topology", json_of(machine.topology)},

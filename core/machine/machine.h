@@ -11,6 +11,7 @@
 
 #include "machine/dmi.h"
 #include "machine/limits.h"
+#include "machine/power.h"
 #include "machine/root.h"
 #include "machine/topology.h"
 
@@ -33,6 +34,7 @@ struct Memory {
   std::int64_t total_bytes = 0;
   std::int64_t available_bytes = 0;
   std::int64_t swap_bytes = 0;
+  std::int64_t swap_used_bytes = 0;
   std::string transparent_huge_pages;  // always, madvise or never
   MemoryModules modules;
 };
@@ -44,7 +46,9 @@ struct Machine {
   std::optional<std::string> hypervisor;   // kvm, vmware, …; none: bare metal as far as can be seen
   std::optional<std::string> product;      // vendor and product name of the DMI
   std::vector<std::string> vulnerable_to;  // CPU vulnerabilities without a mitigation
+  std::vector<std::string> mitigated;      // those whose mitigation costs time
   double load_1min = 0;
+  Power power;
   Cpu cpu;
   Memory memory;
   Topology topology;

@@ -183,11 +183,11 @@ def test_without_a_library_the_cell_is_skipped_with_the_package(
 
 def test_doctor_says_which_library_would_be_taken(tmp_path: Path, without_openblas: list[str | Path]) -> None:
     doctor: list[str | Path] = [Path(sys.executable).with_name("nameplate"), "doctor", "--json"]
-    for command, grade, words in ((doctor, "good", "OpenBLAS 0."), ([*without_openblas, *doctor], "note", MISSING)):
+    for command, is_there, words in ((doctor, True, "OpenBLAS 0."), ([*without_openblas, *doctor], False, MISSING)):
         answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-        finding = next(found for found in json.loads(answer.stdout) if found["what"] == "LAPACK")
-        assert finding["grade"] == grade
-        assert words in finding["state"] + finding["advice"]
+        part = next(found for found in json.loads(answer.stdout)["parts"] if found["what"] == "LAPACK")
+        assert part["is_there"] == is_there
+        assert words in part["state"] + part["advice"]
 
 
 def test_what_is_no_lapack_is_one_line(tmp_path: Path) -> None:

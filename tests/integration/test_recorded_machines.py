@@ -158,6 +158,7 @@ class TestThisVm:
             "total_bytes": 24684084 * KIBI,
             "available_bytes": 23245508 * KIBI,
             "swap_bytes": 0,
+            "swap_used_bytes": 0,
             "transparent_huge_pages": "madvise",
             "modules_status": "no_table",
             "modules": None,
@@ -185,6 +186,8 @@ class TestThisVm:
         assert machine["product"] is None
         assert machine["load_1min"] == 2.1
         assert machine["vulnerable_to"] == ["spec_rstack_overflow", "spec_store_bypass"]
+        assert machine["mitigated"] == ["spectre_v1", "spectre_v2"]
+        assert machine["power"] == {"on_battery": None, "profile": None}
 
 
 class TestXeonWithTwoSockets:
@@ -244,6 +247,10 @@ class TestHybridLaptop:
         assert identity(machine) == ("x86_64", "GenuineIntel", "12th Gen Intel(R) Core(TM) i7-1260P")
         assert frequencies(machine) == (2_100_000_000, 4_700_000_000, 400_000_000)
         assert settings(machine) == ("powersave", True, True)
+
+    def test_its_battery_is_what_it_runs_on(self, machine: Machine) -> None:
+        assert machine["power"] == {"on_battery": True, "profile": "low-power"}
+        assert machine["memory"]["swap_used_bytes"] == 262144 * KIBI
 
     def test_topology(self, machine: Machine) -> None:
         assert counts(machine) == (1, 12, 16)

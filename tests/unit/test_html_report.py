@@ -565,3 +565,21 @@ class TestCharts:
     def test_what_could_not_be_measured_is_not_drawn(self) -> None:
         (chart,) = thread_scaling([*scaling_results()[:3], failed({"threads": 8, "mix": "fma"}, "failed", "no")], 2)
         assert "8" not in re.findall(r"'threads': (\d+)", str(chart.spec))
+
+
+@pytest.mark.parametrize(
+    ("words", "hidden"),
+    [
+        ("card 52:54:00:12:34:56 is gone", "card (address) is gone"),
+        ("52-54-00-12-34-56", "(address)"),
+        ("disk 0f8fad5b-d9cb-469f-a165-70867728950e", "disk (identifier)"),
+        ("no room in /home/jane/data: 5 MB", "no room in ~/data: 5 MB"),
+        ("/root", "~"),
+        ("/root/x and /Users/jane", "~/x and ~"),
+        ("/srv/home/x, a/root, 12:34:56 and 1-2-3-4-5-6 stay", "/srv/home/x, a/root, 12:34:56 and 1-2-3-4-5-6 stay"),
+    ],
+)
+def test_no_identifier_travels_wherever_it_stands(words: str, hidden: str) -> None:
+    (shown,) = without_names([report([result({"file": words, "threads": 1})], notes=[words])])
+    assert shown.notes == [hidden]
+    assert shown.results[0].summary.params["file"] == hidden

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -11,16 +13,45 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nameplate.fitness import Finding, judge_machine, judge_spins
+from nameplate.fitness import (
+    Finding,
+    Grade,
+    busy_shares,
+    judge_machine,
+    judge_others,
+    judge_spins,
+    judge_steal,
+    overall,
+)
 from nameplate.model import Experiment, Header, Limits, Outcome, Sample
 from nameplate.native import CoreProcess, make_request, mpi_libraries
 
-_STYLES = {"good": "green", "note": "yellow", "bad": "red"}
+_STYLES: dict[Grade, str] = {"A": "green", "B": "", "C": "yellow", "D": "red", "F": "bold red"}
+_MEANING: dict[Grade, str] = {
+    "A": "fit to measure on",
+    "B": "figures may differ by a percent or two from run to run",
+    "C": "figures may differ by several percent from run to run",
+    "D": "figures may differ by ten percent and more from run to run",
+    "F": "figures say little as long as this lasts",
+}
 _SPIN_S = 1.0
+_STAT = Path("/proc/stat")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that nameplate may use: whether it is there, and how to get it."""
+
+    is_there: bool
+    what: str
+    state: str
+    advice: str = ""
 
 
 def command(*, json: bool = False) -> int:
     """Say whether this machine is fit to measure on, and what is missing. Changes nothing.
+
+    The environment is graded A to F by the worst that was found, each with its cost and with what would mend it.
 
     Parameters
     ----------
@@ -28,21 +59,41 @@ def command(*, json: bool = False) -> int:
         The findings as JSON.
     """
     headers: list[Header] = []
-    findings = [_measure_quiet(headers)]
-    findings = judge_machine(headers[0].machine) + findings + [_leftovers()] + _mpi() + [_lapack()]
-    findings += _missing(headers[0])
+    measured = _measure(headers)
+    findings = [*measured, *judge_machine(headers[0].machine)]
+    parts = [_leftovers(), *_mpi(), _lapack(), *_missing(headers[0])]
     if json:
-        print(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
+        document = {"grade": overall(findings), "environment": findings, "parts": parts}
+        print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
         return 0
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
-    for finding in findings:
-        table.add_row(Text(finding.grade, style=_STYLES[finding.grade]), finding.what, finding.state, finding.advice)
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    grade = overall(findings)
+    console.print(Text(f"{grade}: {_MEANING[grade]}", style=f"bold {_STYLES[grade]}"))
+    console.print(_environment(findings))
+    console.print(_parts(parts))
     return 0
 
 
-def _measure_quiet(headers: list[Header]) -> Finding:
-    """One second of the idle clock: its bursts are the control loop."""
+def _environment(findings: Sequence[Finding]) -> Table:
+    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+    for finding in sorted(findings, key=lambda finding: finding.grade, reverse=True):
+        words = [Text(finding.state)]
+        words += [Text(f"costs: {finding.cost}", style="dim")] if finding.cost else []
+        words += [Text(f"mends: {finding.advice}", style="dim")] if finding.advice else []
+        table.add_row(Text(finding.grade, style=_STYLES[finding.grade]), finding.what, Text("\n").join(words))
+    return table
+
+
+def _parts(parts: Sequence[Part]) -> Table:
+    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+    for part in parts:
+        mark = Text("there" if part.is_there else "–", style="green" if part.is_there else "dim")
+        table.add_row(mark, part.what, part.state, part.advice)
+    return table
+
+
+def _measure(headers: list[Header]) -> list[Finding]:
+    """One second of the idle clock, whose bursts are the control loop, and what else happened meanwhile."""
     samples: list[Sample] = []
 
     def keep(record: Header | Sample | Outcome) -> None:
@@ -54,24 +105,32 @@ def _measure_quiet(headers: list[Header]) -> Finding:
     core = CoreProcess(keep)
     experiment = Experiment(id="quiet", probe="cpu_clock", params={"under": "idle", "threads": 1})
     limits = Limits(budget_s=_SPIN_S, precision=1.0)
+    before = _STAT.read_text()
     core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep)
+    busy = busy_shares(before, _STAT.read_text())
     core.close()
-    steal_s = sum(sample.disturbed.get("steal_s", 0.0) for sample in samples)
-    return judge_spins([sample.elapsed_s / sample.repetitions for sample in samples], steal_s)
+    topology = headers[0].machine["topology"]
+    return [
+        judge_spins([sample.elapsed_s / sample.repetitions for sample in samples]),
+        judge_steal(
+            sum(sample.disturbed.get("steal_s", 0.0) for sample in samples), sum(sample.elapsed_s for sample in samples)
+        ),
+        judge_others(busy, topology["threads"] > topology["cores"]),
+    ]
 
 
-def _mpi() -> list[Finding]:
+def _mpi() -> list[Part]:
     """The MPIs that there is a build for, and whether their launchers are there."""
     found = []
     for name, library in mpi_libraries().items():
         has_launcher = any(shutil.which(launcher) for launcher in (f"mpirun.{name}", "mpirun", "srun"))
         advice = "" if has_launcher else "its mpirun is not in PATH: name it in full, --mpi '/path/mpirun -n 4'"
-        found.append(Finding("good" if has_launcher else "note", f"MPI ({name})", library, advice))
+        found.append(Part(has_launcher, f"MPI ({name})", library, advice))
     advice = "the mpi probes: apt install libopenmpi-dev openmpi-bin, then script/bootstrap"
-    return found or [Finding("note", "MPI", "not built in", advice)]
+    return found or [Part(False, "MPI", "not built in", advice)]
 
 
-def _lapack() -> Finding:
+def _lapack() -> Part:
     """The library that cpu_linpack would take, as a small system of equations shows."""
     core = CoreProcess(lambda _: None)
     experiment = Experiment(id="lapack", probe="cpu_linpack", params={"n": 100})
@@ -80,8 +139,8 @@ def _lapack() -> Finding:
     core.close()
     if outcome.ending == "ok":
         words = [outcome.labels[name] for name in ("blas", "blas_core") if name in outcome.labels]
-        return Finding("good", "LAPACK", ", core ".join(words))
-    return Finding("note", "LAPACK", "none that works", f"cpu_linpack: {outcome.reason}")
+        return Part(True, "LAPACK", ", core ".join(words))
+    return Part(False, "LAPACK", "none that works", f"cpu_linpack: {outcome.reason}")
 
 
 # What may be built in, and what it brings where it is installed.
@@ -92,22 +151,22 @@ _FEATURES = {
 }
 
 
-def _missing(header: Header) -> list[Finding]:
+def _missing(header: Header) -> list[Part]:
     """What nameplate could use and does not have here."""
     findings = [
-        Finding("note", feature, "not built in", f"{advice}, then script/bootstrap")
+        Part(False, feature, "not built in", f"{advice}, then script/bootstrap")
         for feature, advice in _FEATURES.items() if feature not in header.features
     ]  # fmt: skip
     if shutil.which("likwid-bench") is None:
         advice = "a reference to compare rates with: script/bootstrap bench"
-        findings.append(Finding("note", "likwid-bench", "not installed", advice))
+        findings.append(Part(False, "likwid-bench", "not installed", advice))
     return findings
 
 
-def _leftovers() -> Finding:
+def _leftovers() -> Part:
     """Files of a run that was killed in the instant between making a file and taking its name away."""
     found = [path.name for path in Path().glob(".nameplate-*")]
     if not found:
-        return Finding("good", "leftovers", "no test file was left in this directory")
+        return Part(True, "leftovers", "no test file was left in this directory")
     advice = "the next disk measurement here removes them"
-    return Finding("note", "leftovers", f"left by a run that was killed: {', '.join(found)}", advice)
+    return Part(False, "leftovers", f"left by a run that was killed: {', '.join(found)}", advice)

@@ -1,9 +1,14 @@
-"""Reports travel, so hosts' names and addresses stay out of them: machines are "machine 1", "machine 2"."""
+"""Reports travel, so what identifies a machine or its user stays out of them: hosts are "machine 1", "machine 2".
+
+Hosts' names are replaced where a text may name one: in a reason, a note, a table. Addresses (IP, MAC), UUIDs and the
+paths of home directories are replaced wherever they stand, also in a parameter that the user gave.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -13,6 +18,11 @@ from nameplate.probes._job import nodes_of
 # IPv4, and IPv6 as a peer's is written beside its port.
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\])(?![\w.]*\d)(?::\d+)?")
 
+_MAC = re.compile(r"(?<![\w:-])[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2})(?:\1[0-9A-Fa-f]{2}){4}(?![\w:-])")
+_UUID = re.compile(r"(?<![\w-])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![\w-])")
+_HOME = re.compile(r"(?<![\w.~-])(?:/(?:home|Users)/[^/\s'\":;,]+|/root)(?=$|[/\s'\":;,])")
+_PATTERNS = ((_UUID, "(identifier)"), (_MAC, "(address)"), (_ADDRESS, "(address)"), (_HOME, "~"))
+
 
 def without_names(reports: Sequence[Report]) -> list[Report]:
     """Each host's name replaced by an alias, also where a reason or a note names it; addresses are left out."""
@@ -20,7 +30,7 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     for report in reports:
         for host in (str(report.machine.get("hostname", "")), *nodes_of(report.machine)):
             aliases.setdefault(host, f"machine {len(aliases) + 1}")
-    return [_aliased(report, aliases) for report in reports]
+    return [_without_patterns(_aliased(report, aliases)) for report in reports]
 
 
 def name_of(report: Report) -> str:
@@ -36,7 +46,7 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
     def hide(text: str) -> str:
         if named:
             text = named.sub(lambda match: aliases[match[0]], text)
-        return _ADDRESS.sub("(address)", text)
+        return text
 
     def hide_in(result: Result) -> Result:
         return msgspec.structs.replace(
@@ -65,3 +75,20 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         notes=[hide(note) for note in report.notes],
         nodes=report.nodes and msgspec.structs.replace(report.nodes, names=[aliases[n] for n in report.nodes.names]),
     )
+
+
+def _without_patterns(report: Report) -> Report:
+    return msgspec.convert(_hidden(msgspec.to_builtins(report)), Report)
+
+
+def _hidden(value: Any) -> Any:
+    if isinstance(value, str):
+        for pattern, words in _PATTERNS:
+            value = pattern.sub(words, value)
+        return value
+    if isinstance(value, dict):
+        return {_hidden(name): _hidden(own) for name, own in value.items()}
+    if isinstance(value, list | tuple):
+        # Thousands of numbers need no look at each.
+        return value if value and isinstance(value[0], int | float) else [_hidden(own) for own in value]
+    return value

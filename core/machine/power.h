@@ -1,0 +1,19 @@
+// Where the machine's power comes from, and what its firmware has been told to prefer.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "machine/root.h"
+
+namespace nameplate {
+
+struct Power {
+  std::optional<bool> on_battery;      // nothing where no supply is shown, as in most servers and guests
+  std::optional<std::string> profile;  // ACPI's platform profile: low-power, balanced, performance
+};
+
+// /sys/class/power_supply (Linux, Documentation/ABI/testing/sysfs-class-power) and /sys/firmware/acpi/platform_profile.
+Power read_power(const Root& root);
+
+}  // namespace nameplate
