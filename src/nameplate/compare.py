@@ -7,7 +7,7 @@ and half are as far from 1. A figure is called faster or slower when three thing
   found held at 1 % (Benjamini, Hochberg 1995). The probability is the smaller one of two tests, doubled: Mann and
   Whitney's exact one, which no outlier moves, and Welch's t of the logarithms, which six rounds are enough for;
 - the ratio (Hodges and Lehmann's, with the interval that belongs to Mann and Whitney's test) is not 1 within it;
-- the ratio differs from 1 by 3 % or more, and by more than twice what a round of either run varies by, and twice what
+- the ratio differs from 1 by 3 % or more, and by more than 2.5 times what a round of either run varies by, and what
   either run drifted by from its first half to its second: a machine that moves so much within a run moves as much
   between two.
 """
@@ -32,7 +32,7 @@ Floats: TypeAlias = NDArray[np.float64]
 FALSE_DISCOVERY_RATE = 0.01
 CONFIDENCE = 0.99
 MINIMUM_EFFECT = 0.03
-OWN_MOVES = 2.0
+OWN_MOVES = 2.5
 SAME_WITHIN = 0.05
 
 _MAD_TO_SD = 1.4826
