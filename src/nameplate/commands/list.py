@@ -63,6 +63,8 @@ def _show_one(info: ProbeInfo) -> None:
 def _values(parameter: Parameter) -> str:
     if parameter.choices:
         return " ".join(parameter.choices)
+    if parameter.type == "text":
+        return "text"
     return f"{_end(parameter, parameter.minimum)} to {_end(parameter, parameter.maximum)}"
 
 
