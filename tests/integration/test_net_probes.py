@@ -441,12 +441,13 @@ def test_what_the_network_drops_is_lost_in_the_network(core_path: Path, key: Pat
         serve, command = between(hosts, core_path, key)
         hosts[0].run("nft", "add table ip loss")
         hosts[0].run("nft", "add chain ip loss in { type filter hook prerouting priority 0 ; }")
-        hosts[0].run("nft", "add rule ip loss in udp length > 1000 numgen random mod 10 == 0 drop")
+        hosts[0].run("nft", "add rule ip loss in udp length > 1000 numgen inc mod 10 == 0 drop")
         with serving(serve):
-            outcome, samples = measure(command, "net_stream", 0.5, 2, protocol="udp", rate="100Mbit/s")
+            outcome, samples = measure(command, "net_stream", 0.5, 2, protocol="udp", rate="20Mbit/s")
     assert outcome["ending"] == "ok", outcome
     assert total(samples, "lost_network") / total(samples, "sent") == pytest.approx(0.1, abs=0.01)
-    assert total(samples, "lost_sender") == total(samples, "lost_queue") == total(samples, "duplicates") == 0
+    # A receiver that waits for a busy CPU may lose some in its queue: those are not the network's.
+    assert total(samples, "lost_sender") == total(samples, "duplicates") == 0
 
 
 def test_the_mtu_is_found_from_the_times_of_round_trips(core_path: Path, key: Path, tmp_path: Path) -> None:
