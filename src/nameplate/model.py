@@ -250,6 +250,16 @@ class Interval(msgspec.Struct, frozen=True):
     coverage: float
 
 
+class Figure(msgspec.Struct, frozen=True):
+    """What a value is of: a metric of a probe with complete parameters, in the SI base unit ``unit``."""
+
+    probe: str
+    params: dict[str, Value]
+    metric: str
+    unit: str
+    better: Literal["higher", "lower"]
+
+
 class Moved(msgspec.Struct, frozen=True):
     """A condition that differed within an event (mean of its samples) from what it was elsewhere.
 

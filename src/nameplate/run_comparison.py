@@ -11,7 +11,7 @@ import msgspec
 
 from nameplate.compare import SAME_WITHIN, Judged, Rounds, Verdict, judge, rounds_for
 from nameplate.errors import UsageError
-from nameplate.model import Report, Result, Value
+from nameplate.model import Report, Result, Run, Value
 
 Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
@@ -78,7 +78,7 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
              for key, other in partners.items()]  # fmt: skip
     return Comparison(
         rows=_rows(pairs, same_within),
-        settings=differing_settings(base, new),
+        settings=differing_settings((base.run, base.machine), (new.run, new.machine)),
         only_in_base=[_name(key) for key in ours if key not in partners],
         only_in_new=[_name(key) for key in theirs if key not in partners.values()],
     )
@@ -225,17 +225,17 @@ def _circumstances(pair: _Pair) -> list[str]:
     ]
 
 
-def differing_settings(base: Report, new: Report) -> list[Setting]:
-    """What of the machines and of the runs is not alike: only what is stable and what bears on figures."""
+def differing_settings(base: tuple[Run, Mapping[str, Any]], new: tuple[Run, Mapping[str, Any]]) -> list[Setting]:
+    """What of two runs and their machines is not alike: only what is stable and what bears on figures."""
+    sides = [{**machine, "priority": run.priority, "version": run.version} for run, machine in (base, new)]
     return [
         Setting(name, shown[0], shown[1])
         for name, look in _SETTINGS.items()
-        if (shown := (_shown(look, base), _shown(look, new)))[0] != shown[1]
+        if (shown := [_shown(look, side) for side in sides])[0] != shown[1]
     ]
 
 
-def _shown(look: Callable[[Mapping[str, Any]], object], report: Report) -> str:
-    known = {**report.machine, "priority": report.run.priority, "version": report.run.version}
+def _shown(look: Callable[[Mapping[str, Any]], object], known: Mapping[str, Any]) -> str:
     try:
         value = look(known)
     except (KeyError, TypeError):

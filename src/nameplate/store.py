@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 
@@ -81,6 +81,23 @@ def read_run(path: Path) -> RunFile:
             return _assemble(path, file)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
+    """A run file's first record, and the machine as its first core process saw it. Raises FileError."""
+    run: Run | None = None
+    try:
+        with path.open("rb") as file:
+            for _, record in _records(path, file):
+                if isinstance(record, Run):
+                    run = record
+                if run and isinstance(record, Header):
+                    return run, record.machine
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    if run is None:
+        raise FileError(f"{path} is empty: this is not a run file")
+    return run, {}
 
 
 def drop_partial_line(run: RunFile) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import msgspec
 
 from nameplate.model import (
     Experiment,
+    Figure,
     Histogram,
+    Interval,
     Nodes,
     Outcome,
     OverTime,
@@ -92,6 +95,27 @@ def summarise(file: RunFile) -> Report:
     )
 
 
+def headlines(file: RunFile) -> Iterator[tuple[str, Figure, float, Interval | None]]:
+    """Of each metric the experiment's id, what it is a figure of, its value and interval, as ``summarise`` has them.
+
+    What else ``summarise`` makes of a run takes most of its time.
+    """
+    machine = file.headers[0].machine if file.headers else {}
+    by_id = _whole_rounds(file)
+    for experiment in file.run.plan.experiments:
+        probe = load_probes().get(experiment.probe)
+        with_samples = _with_samples(by_id[experiment.id])
+        if probe is None or not with_samples:
+            continue
+        for own in _known_figures(file.run, probe, with_samples, machine):
+            yield experiment.id, own.figure, median(own.rounds), median_interval(own.rounds)
+
+
+def nodes_in(file: RunFile) -> Nodes | None:
+    """What each metric says of every node; None without a figure of several nodes."""
+    return _nodes(file, _whole_rounds(file))
+
+
 def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
     if not file.headers or len(nodes_of(file.headers[0].machine)) < 2:
         return None
@@ -122,16 +146,14 @@ def _results(
         return [_without_number(experiment, None, f"this nameplate does not know the probe {experiment.probe}", stop)]
     if not measurements:
         return [_without_number(experiment, None, _NOT_REACHED.get(stop, "was not measured"), stop)]
-    worst = min((m.outcome for m in measurements), key=lambda outcome: _WORST_FIRST.index(outcome.ending))
-    with_samples = [measurement for measurement in measurements if measurement.samples]
-    if worst.ending != "ok" or not with_samples:
+    with_samples = _with_samples(measurements)
+    if not with_samples:
+        worst = _worst(measurements)
         return [_without_number(experiment, worst, worst.reason or "ended before its first sample", stop)]
     last = with_samples[-1].outcome
-    cell = Cell(last.params, last.facts, machine, last.labels)
-    known = [m for m in probe.metrics if all(m.is_known(cell, measurement.samples) for measurement in with_samples)]
-    figures = [_Figures(file.run, probe, metric, with_samples, machine) for metric in known]
+    figures = _known_figures(file.run, probe, with_samples, machine)
     results = [own.result(experiment.id, stop) for own in figures]
-    if not known:
+    if not figures:
         return []
     interval_s = experiment.interval_s or file.run.plan.limits.interval_s
     if interval_s is not None:
@@ -141,6 +163,7 @@ def _results(
             results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
         )
     samples = [sample for measurement in with_samples for sample in measurement.samples]
+    cell = Cell(last.params, last.facts, machine, last.labels)
     evidence, source = probe.evidence(cell, samples), probe.source(cell, samples)
     first, *others = [
         msgspec.structs.replace(result, evidence=evidence, source=source, labels=last.labels) for result in results
@@ -152,6 +175,26 @@ def _results(
         pairs=middles([pair_times(measurement.samples) for measurement in with_samples]),
     )
     return [first, *others]
+
+
+def _worst(measurements: Sequence[Measurement]) -> Outcome:
+    return min((m.outcome for m in measurements), key=lambda outcome: _WORST_FIRST.index(outcome.ending))
+
+
+def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Those that have samples; none where one of them did not end well."""
+    if not measurements or _worst(measurements).ending != "ok":
+        return []
+    return [measurement for measurement in measurements if measurement.samples]
+
+
+def _known_figures(
+    run: Run, probe: Probe, measurements: Sequence[Measurement], machine: dict[str, object]
+) -> list[_Figures]:
+    last = measurements[-1].outcome
+    cell = Cell(last.params, last.facts, machine, last.labels)
+    known = [m for m in probe.metrics if all(m.is_known(cell, measurement.samples) for measurement in measurements)]
+    return [_Figures(run, probe, metric, measurements, machine) for metric in known]
 
 
 def _with_over_time(result: Result, seen: OverTime | None) -> Result:
@@ -232,10 +275,19 @@ class _Figures:
         self._outcome = outcome
         self._cells = [Cell(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in measurements]
         self._samples = [sample for m in measurements for sample in m.samples]
-        self._rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, measurements, strict=True)]
-        self._values = [
-            metric.value(cell, sample)
-            for cell, m in zip(self._cells, measurements, strict=True)
+        self.rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, measurements, strict=True)]
+
+    @property
+    def figure(self) -> Figure:
+        """What it is a figure of."""
+        metric = self._metric
+        return Figure(self._probe.name, self._outcome.params, metric.name, metric.unit, metric.better)
+
+    @cached_property
+    def _values(self) -> list[float]:
+        return [
+            self._metric.value(cell, sample)
+            for cell, m in zip(self._cells, self._measurements, strict=True)
             for sample in m.samples
         ]
 
@@ -246,7 +298,7 @@ class _Figures:
         return Result(
             id=experiment, summary=summary, better=self._metric.better, rated=rated,
             efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
-            round_values=self._rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
+            round_values=self.rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
             remarks=self._probe.remarks(self._cells[-1], self._samples), is_detail=self._metric.is_detail,
         )  # fmt: skip
@@ -262,7 +314,7 @@ class _Figures:
             for cell, m in zip(self._cells, self._measurements, strict=True)
         ]
         ceilings = [_times(given, c.times) if given and c.can_be_given else c for c in ceilings]
-        known = [(value, c.value, c) for value, c in zip(self._rounds, ceilings, strict=True) if c.value is not None]
+        known = [(value, c.value, c) for value, c in zip(self.rounds, ceilings, strict=True) if c.value is not None]
         if 2 * len(known) <= len(ceilings):
             return next(c for c in ceilings if c.value is None), []
         middle = median([ceiling for _, ceiling, _ in known])
@@ -270,15 +322,15 @@ class _Figures:
         return msgspec.structs.replace(nearest, value=middle), [value / ceiling for value, ceiling, _ in known]
 
     def _summary(self, stop: str, rated: Rated, efficiencies: list[float]) -> Summary:
-        interval = median_interval(self._rounds)
+        interval = median_interval(self.rounds)
         higher = self._metric.better == "higher"
         # STREAM's rule: the first sample is the one that may still be warming up.
         later = [v for m, c in zip(self._measurements, self._cells, strict=True)
                  for v in [self._metric.value(c, s) for s in (m.samples[1:] or m.samples)]]  # fmt: skip
         return Summary(
             probe=self._probe.name, params=self._outcome.params, metric=self._metric.name,
-            value=median(self._rounds), unit=self._metric.unit,
-            ci=(interval.low, interval.high) if interval else None, rounds=len(self._rounds),
+            value=median(self.rounds), unit=self._metric.unit,
+            ci=(interval.low, interval.high) if interval else None, rounds=len(self.rounds),
             samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(later),
             sustained=self._metric.sustained(self._cells[-1], self._samples),
             p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,

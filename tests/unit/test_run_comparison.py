@@ -7,7 +7,7 @@ import pytest
 
 from nameplate.errors import UsageError
 from nameplate.model import Report, Result, Value
-from nameplate.run_comparison import compare_by, compare_runs, compare_several, differing_settings
+from nameplate.run_comparison import compare_by, compare_runs, compare_several
 from nameplate.self_test import count_falses, upper_bound
 from report_samples import failed, report, result, with_summary
 
@@ -76,11 +76,11 @@ def test_a_difference_comes_with_its_circumstances() -> None:
 def test_settings_that_differ_are_told() -> None:
     base = of(measured(1e9), kernel="6.1", vulnerable_to=["a", "b"])
     new = of(measured(1e9), kernel="6.12", vulnerable_to=[])
-    assert [(s.name, s.base, s.new) for s in differing_settings(base, new)] == [
+    assert [(s.name, s.base, s.new) for s in compare_runs(base, new).settings] == [
         ("vulnerable to", "a, b", "none"), ("kernel", "6.1", "6.12"),
     ]  # fmt: skip
-    assert differing_settings(base, base) == []
-    assert differing_settings(of(measured(1e9), cpu={}), of(measured(1e9), cpu={})) == []
+    assert compare_runs(base, base).settings == []
+    assert compare_runs(of(measured(1e9), cpu={}), of(measured(1e9), cpu={})).settings == []
 
 
 def test_by_a_parameter_within_a_run() -> None:

@@ -11,9 +11,9 @@ from cyclopts import Parameter
 
 from nameplate.commands._reading import read_report, read_reports
 from nameplate.errors import FileError, UsageError
+from nameplate.files import write_whole
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import file_name, find_export
-from nameplate.report.files import write_whole
 from nameplate.report.text import print_report
 
 

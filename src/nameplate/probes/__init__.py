@@ -11,7 +11,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from nameplate.model import Experiment, Histogram, Rated, Result, Sample, Table, Value
@@ -109,13 +109,32 @@ class Percentile(Metric):
 
     def sustained(self, _: Cell, samples: Sequence[Sample]) -> float:
         """Of all samples' operations."""
-        return histogram_percentile_s(merged(_histograms(samples)), self.share)
+        return histogram_percentile_s(_counts(_These(samples)), self.share)
 
     def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
         """Whether enough operations lie beyond it; of the longest one is enough."""
         timed = sum(sum(histogram.count) for histogram in _histograms(samples))
         enough = self.share == 1 or timed * (1 - self.share) >= FEWEST_BEYOND
         return self.when(cell) and timed > 0 and enough
+
+
+@dataclass(frozen=True, eq=False)
+class _These:
+    """Samples by which list they are, not by what is in it."""
+
+    samples: Sequence[Sample]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _These) and other.samples is self.samples
+
+    def __hash__(self) -> int:
+        return id(self.samples)
+
+
+@lru_cache(maxsize=64)
+def _counts(these: _These) -> Mapping[int, int]:
+    """Several percentiles are of the same operations, of every round in turn."""
+    return merged(_histograms(these.samples))
 
 
 def _histograms(samples: Sequence[Sample]) -> list[Histogram]:

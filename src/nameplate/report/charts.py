@@ -71,7 +71,7 @@ def rounded(value: float) -> float:
     return float(f"{value:.{_SIGNIFICANT}g}")
 
 
-def definition(chart: Any, height: int | alt.Step, width: str | alt.Step = "container") -> dict[str, Any]:
+def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step = "container") -> dict[str, Any]:
     """A finished chart as the page's script draws it; by default as wide as its place."""
     sized = chart.properties(width=width, height=height, background="transparent")
     made: dict[str, Any] = sized.to_dict()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from nameplate.files import write_whole
 from nameplate.model import Report
 from nameplate.report.aliases import without_names
-from nameplate.report.files import write_whole
 from nameplate.report.page import Detail, render
 
 SIZE_LIMIT = 1_500_000

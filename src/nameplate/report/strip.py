@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 from nameplate.model import Sample
 from nameplate.report.event_words import duration
@@ -51,12 +52,16 @@ class Strip:
         return f"{self._bars()} {now}{dips}, median {quantity(middle, self._unit)}, at {duration(self._at_s)}"
 
     def _bars(self) -> str:
-        shown = list(self._values)[-_SHOWN:]
-        low, high = min(shown), max(shown)
-        # A steady series is a level line, not its noise blown up to the whole height.
-        low = min(low, high * 0.8)
-        steps = (len(_BARS) - 1) / (high - low) if high > low else 0.0
-        return "".join(_BARS[round((value - low) * steps)] for value in shown).rjust(_SHOWN)
+        return bars(list(self._values)[-_SHOWN:]).rjust(_SHOWN)
+
+
+def bars(values: Sequence[float]) -> str:
+    """A bar of one letter for each."""
+    low, high = min(values), max(values)
+    # A steady series is a level line, not its noise blown up to the whole height.
+    low = min(low, high * 0.8)
+    steps = (len(_BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(_BARS[round((value - low) * steps)] for value in values)
 
 
 def _work(sample: Sample) -> tuple[int, str]:

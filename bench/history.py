@@ -1,0 +1,88 @@
+"""What a folder of ten thousand runs takes: the first look, which reads them all, and every later one.
+
+python bench/history.py [RUNS [RUN.jsonl]]      default: 10,000 copies of a run of the plan quick, measured first
+
+Each copy has a day, one of twenty machines, and times that vary by 1 %; one machine's memory loses 4 % one day.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+NAMEPLATE = Path(sys.executable).with_name("nameplate")
+MACHINES = 20
+SLOW, SLOW_FROM, SLOW_BY = 17, 0.7, 1.04
+FIRST = datetime(2024, 1, 1, tzinfo=timezone.utc)
+
+_ELAPSED = re.compile(rb'"elapsed_s":([0-9.e-]+)')
+_HOST = re.compile(rb'"hostname":"[^"]*"')
+_STARTED = re.compile(rb'"started":"[^"]*"')
+
+
+def copy(lines: list[bytes], machine: int, day: float, slower: float, source: random.Random) -> bytes:
+    """The run as it would have been on that day on that machine."""
+    factor = source.gauss(1, 0.01)
+    started = (FIRST + timedelta(days=day)).isoformat().encode()
+
+    def changed(line: bytes) -> bytes:
+        if line.startswith(b'{"type":"sample"'):
+            by = factor * (slower if b'"id":"memory_stream' in line else 1.0)
+            return _ELAPSED.sub(lambda found: b'"elapsed_s":%.9g' % (float(found[1]) * by), line)
+        if line.startswith(b'{"type":"header"'):
+            return _HOST.sub(b'"hostname":"node%02d"' % machine, line)
+        return _STARTED.sub(b'"started":"%s"' % started, line, count=1)
+
+    return b"".join(map(changed, lines))
+
+
+def fill(folder: Path, run: Path, runs: int) -> float:
+    """So many copies, a day for each machine's; their size in bytes."""
+    lines = run.read_bytes().splitlines(keepends=True)
+    source = random.Random(1)
+    size = 0
+    for number in range(runs):
+        machine = number % MACHINES
+        is_slow = machine == SLOW and number > SLOW_FROM * runs
+        content = copy(lines, machine, number / MACHINES, SLOW_BY if is_slow else 1.0, source)
+        (folder / f"{number:06}.jsonl").write_bytes(content)
+        size += len(content)
+    return size
+
+
+def timed(*words: str) -> tuple[float, str]:
+    """A whole process, as a user waits for it."""
+    begin_s = time.perf_counter()
+    text = subprocess.run([NAMEPLATE, "history", *words], check=True, capture_output=True, text=True).stdout
+    return time.perf_counter() - begin_s, text
+
+
+def main() -> None:
+    """First look, later looks, and one more run."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    with tempfile.TemporaryDirectory() as place:
+        run = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(place) / "measured.jsonl"
+        if not run.exists():
+            subprocess.run([NAMEPLATE, "run", "quick", "--quiet", "-o", run], check=True, stdout=subprocess.DEVNULL)
+        folder = Path(place) / "runs"
+        folder.mkdir()
+        size = fill(folder, run, runs)
+        first_s, _ = timed(str(folder))
+        print(f"{runs} runs, {size / 1e9:.2f} GB: first look {first_s:.1f} s", flush=True)
+        later = sorted(timed(str(folder))[0] for _ in range(5))
+        figure = ("memory_stream", "op=triad", "bandwidth", "--machine", f"node{SLOW:02}")
+        followed = sorted(timed(str(folder), *figure)[0] for _ in range(5))
+        (folder / "one-more.jsonl").write_bytes((folder / "000000.jsonl").read_bytes())
+        more_s, text = timed(str(folder))
+        print(f"later {later[2]:.2f} s, a figure {followed[2]:.2f} s, with a new run {more_s:.2f} s (medians of 5)")
+        print("\n".join(line for line in text.splitlines() if line.startswith(("SLOWER", "FASTER"))))
+
+
+if __name__ == "__main__":
+    main()

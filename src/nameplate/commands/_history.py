@@ -1,0 +1,87 @@
+"""What ``nameplate history`` does once its options are known to be possible."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+
+from nameplate.errors import FileError, UsageError
+from nameplate.history import run_files, updated
+from nameplate.history_index import Index, load_index, save_index
+from nameplate.history_view import changes_found, figures_named, run_rows, series_of, tell
+from nameplate.model import SCHEMA
+from nameplate.report.figure_names import FigureNames
+from nameplate.report.history_text import print_not_read, print_overview, print_series
+
+
+class Look:
+    """A folder, and what of it is asked for: some figures or all, one machine or all."""
+
+    def __init__(self, folder: Path, words: Sequence[str], machine: str | None) -> None:
+        index = _current(folder)
+        if not any(entry.started for entry in index.entries):
+            print_not_read(index.entries, Console(stderr=True, highlight=False))
+            raise UsageError(f"{folder} has no run: nameplate run -o {folder}/NAME.jsonl writes one")
+        self._index = index
+        self._machine = machine
+        self._names = FigureNames(index.figures)
+        figures = figures_named(index, words) if words else None
+        self._series = [] if figures is None else series_of(index, figures, machine)
+        changes = [
+            change
+            for change in changes_found(index)
+            if (figures is None or change.figure in figures) and machine in (None, index.machines[change.machine])
+        ]
+        self._told = tell(index, changes, folder)
+
+    def draw(self, path: Path) -> None:
+        """The figures over time."""
+        from nameplate.report.history_picture import write_series  # noqa: PLC0415 (charts take a second to import)
+
+        write_series(self._series, self._told, self._names, path)
+
+    def print_json(self) -> None:
+        """Everything."""
+        not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "runs": run_rows(self._index, self._machine),
+            "changes": self._told,
+            "series": self._series,
+            "not_read": not_read,
+        }
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+    def print_figures(self, console: Console) -> None:
+        """The figures that were named."""
+        print_series(self._series, self._told, self._names, console)
+
+    def print_overview(self, console: Console, last: int) -> None:
+        """Changes and runs."""
+        entries = [entry for entry in self._index.entries if self._machine in (None, entry.machine) or entry.reason]
+        rows = run_rows(self._index, self._machine, last)
+        print_overview(entries, self._told, rows, self._names, console)
+
+
+def _current(folder: Path) -> Index:
+    found = run_files(folder)
+    before = load_index(folder)
+    index = updated(before, folder, found, _on_files)
+    if index is not before:
+        try:
+            save_index(index, folder)
+        except FileError as error:
+            print(f"nameplate: {error}", file=sys.stderr)
+    return index
+
+
+def _on_files(done: int, files: int) -> None:
+    """Where somebody is watching: what takes a minute says so."""
+    if sys.stderr.isatty():
+        end = "\n" if done == files else ""
+        print(f"\rreading runs: {done} of {files}", end=end, file=sys.stderr, flush=True)

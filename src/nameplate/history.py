@@ -1,0 +1,265 @@
+"""A folder of runs over time: what it says is read into an index (``history_index``), and looked at there."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from nameplate.errors import FileError
+from nameplate.history_index import USUAL, VALUES, Change, Entry, Index, Rows
+from nameplate.hostlist import compress
+from nameplate.model import Figure
+from nameplate.probes._job import nodes_of
+from nameplate.store import RunFile, read_run
+from nameplate.summarise import headlines, nodes_in
+from nameplate.trends import Drift, find_trend
+
+FALSE_DISCOVERY_RATE = 0.01
+
+_SUFFIX = ".jsonl"
+_BATCH = 50
+# From so many files on, several processes are faster, their start included.
+_MANY = 4 * _BATCH
+_DAY_S = 86400.0
+_MOST_NAMED = 10
+
+OnFiles = Callable[[int, int], None]
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A run file by its path below the folder."""
+
+    path: str
+    size_bytes: int
+    modified_ns: int
+
+
+class _Batch(msgspec.Struct, frozen=True):
+    """Of some files: ``values`` by the places of these runs, figures (encoded) and machines."""
+
+    entries: list[Entry]
+    figures: list[bytes]
+    machines: list[str]
+    values: bytes
+
+
+def run_files(folder: Path) -> list[Found]:
+    """Every run file in the folder and below, in order; what is hidden is left out. Raises FileError."""
+    if not folder.is_dir():
+        raise FileError(f"{folder} is not a folder: nameplate history takes one with run files ({_SUFFIX})")
+
+    def refuse(error: OSError) -> None:
+        raise FileError(f"cannot read {error.filename}: {error.strerror}")
+
+    found = []
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        below = Path(place).relative_to(folder)
+        for name in sorted(names):
+            if name.endswith(_SUFFIX) and not name.startswith("."):
+                found += _looked_at(folder, below / name)
+    return found
+
+
+def _looked_at(folder: Path, path: Path) -> list[Found]:
+    try:
+        status = (folder / path).stat()
+    except FileNotFoundError:  # taken away in between, or a link to nowhere
+        return []
+    return [Found(str(path), status.st_size, status.st_mtime_ns)]
+
+
+def updated(index: Index, folder: Path, found: Sequence[Found], on_files: OnFiles = lambda _, __: None) -> Index:
+    """The index of what is there now: only what is new or has changed is read. The same one, where nothing has.
+
+    ``on_files`` is told how many files of how many have been read.
+    """
+    there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
+    is_kept = np.array([_key(entry) in there for entry in index.entries], dtype=bool)
+    kept = {_key(entry) for entry, keep in zip(index.entries, is_kept, strict=True) if keep}
+    missing = [each for each in found if (each.path, each.size_bytes, each.modified_ns) not in kept]
+    if not missing and len(kept) == len(index.entries):
+        return index
+    merge = _Merge(index, is_kept)
+    done = 0
+    for batch in _batches(folder, missing):
+        merge.add(batch)
+        done += len(batch.entries)
+        on_files(done, len(missing))
+    return merge.result()
+
+
+def _key(entry: Entry) -> tuple[str, int, int]:
+    return entry.path, entry.size_bytes, entry.modified_ns
+
+
+def _batches(folder: Path, missing: Sequence[Found]) -> Iterator[_Batch]:
+    read = partial(_read_batch, str(folder))
+    parts = [missing[begin : begin + _BATCH] for begin in range(0, len(missing), _BATCH)]
+    if len(missing) < _MANY:
+        yield from map(read, parts)
+        return
+    # Started anew rather than forked, which threads of libraries would not survive.
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
+        yield from pool.map(read, parts)
+
+
+def _read_batch(folder: str, files: Sequence[Found]) -> _Batch:
+    entries: list[Entry] = []
+    figures: dict[bytes, int] = {}
+    machines: dict[str, int] = {}
+    rows: list[tuple[int, int, int, float, float, float]] = []
+    for place, each in enumerate(files):
+        entry, points = _read(Path(folder), each)
+        entries.append(entry)
+        for figure, machine, value, low, high in points:
+            which = figures.setdefault(figure, len(figures)), machines.setdefault(machine, len(machines))
+            rows.append((place, *which, value, low, high))
+    return _Batch(entries, list(figures), list(machines), np.array(rows, VALUES).tobytes())
+
+
+_Value = tuple[bytes, str, float, float, float]
+
+
+def _read(folder: Path, each: Found) -> tuple[Entry, list[_Value]]:
+    entry = Entry(path=each.path, size_bytes=each.size_bytes, modified_ns=each.modified_ns)
+    try:
+        return _figures_of(read_run(folder / each.path), entry)
+    except FileError as error:
+        reason = str(error)
+    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+        # Valid records may say what cannot be: a machine without a name, a time that is none.
+        reason = f"{folder / each.path}: no figures can be made of it: {error!r}"
+    return msgspec.structs.replace(entry, reason=reason), []
+
+
+def _figures_of(file: RunFile, entry: Entry) -> tuple[Entry, list[_Value]]:
+    machine = _machine_of(file)
+    began = datetime.fromisoformat(file.run.started).astimezone()
+    entry = msgspec.structs.replace(
+        entry, started=began.isoformat(), machine=machine, plan=file.run.plan.name, unfinished=file.stop is None
+    )
+    return entry, list(_points(file, machine))
+
+
+def _machine_of(file: RunFile) -> str:
+    machine: dict[str, Any] = file.headers[0].machine if file.headers else {}
+    names = nodes_of(machine)
+    return compress(names) if len(names) > 1 else str(machine.get("hostname", "unknown"))
+
+
+def _points(file: RunFile, machine: str) -> Iterator[_Value]:
+    """Each figure once: a cell that the plan has as a series too counts as measured in rounds."""
+    series = {experiment.id for experiment in file.run.plan.experiments if experiment.interval_s}
+    figures: dict[tuple[str, str], bytes] = {}
+    own: dict[bytes, _Value] = {}
+    for identity, figure, value, interval in headlines(file):
+        key = msgspec.msgpack.encode(figure, order="deterministic")
+        figures[identity, figure.metric] = key
+        low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
+        if key not in own or identity not in series:
+            own[key] = (key, machine, value, low, high)
+    yield from own.values()
+    nodes = nodes_in(file)
+    for metric in nodes.metrics if nodes else []:
+        for name, node_value in zip(nodes.names if nodes else [], metric.value, strict=True):
+            if node_value is not None:
+                yield figures[metric.experiment, metric.metric], name, node_value, math.nan, math.nan
+
+
+class _Merge:
+    """What is kept of an index, with batches of what was read."""
+
+    def __init__(self, index: Index, is_kept: NDArray[np.bool_]) -> None:
+        self._entries = [entry for entry, keep in zip(index.entries, is_kept, strict=True) if keep]
+        self._figures = {msgspec.msgpack.encode(f, order="deterministic"): i for i, f in enumerate(index.figures)}
+        self._machines = {name: i for i, name in enumerate(index.machines)}
+        stays = is_kept[index.values["run"]] if len(index.entries) else np.zeros(0, dtype=bool)
+        kept = index.values[stays]
+        kept["run"] = (np.cumsum(is_kept) - 1)[kept["run"]]
+        self._values = [kept]
+        self._touched = set(np.unique(index.values["machine"][~stays]).tolist())
+        self._before = index
+
+    def add(self, batch: _Batch) -> None:
+        values = np.frombuffer(batch.values, VALUES).copy()
+        values["run"] += len(self._entries)
+        self._entries += batch.entries
+        figures = [self._figures.setdefault(key, len(self._figures)) for key in batch.figures]
+        machines = [self._machines.setdefault(name, len(self._machines)) for name in batch.machines]
+        values["figure"] = np.asarray(figures, dtype=np.int32)[values["figure"]]
+        values["machine"] = np.asarray(machines, dtype=np.int32)[values["machine"]]
+        self._values.append(values)
+        self._touched |= set(machines)
+
+    def result(self) -> Index:
+        values = np.concatenate(self._values)
+        is_touched = np.zeros(len(self._machines), dtype=bool)
+        is_touched[sorted(self._touched)] = True
+        changes, usual = _looked_over(values[is_touched[values["machine"]]], self._entries)
+        before = self._before
+        return Index(
+            entries=self._entries,
+            figures=[msgspec.msgpack.decode(key, type=Figure) for key in self._figures],
+            machines=list(self._machines),
+            changes=[each for each in before.changes if not is_touched[each.machine]] + changes,
+            usual=np.concatenate([before.usual[~is_touched[before.usual["machine"]]], usual]),
+            values=values,
+        )
+
+
+def _looked_over(values: Rows, entries: Sequence[Entry]) -> tuple[list[Change], Rows]:
+    """Each figure's changes on each machine, and what is usual there."""
+    days = days_of(entries)
+    changes: list[Change] = []
+    usual = []
+    for own in in_time(values, days):
+        figure, machine = int(own["figure"][0]), int(own["machine"][0])
+        usual.append((figure, machine, len(own), np.median(own["value"])))
+        if own["value"].min() > 0 and np.isfinite(own["value"]).all():
+            changes += _changes(own, days, entries)
+    return changes, np.array(usual, USUAL)
+
+
+def in_time(values: Rows, days: NDArray[np.float64]) -> Iterator[Rows]:
+    """The values of each figure on each machine, in the order of the runs' starts."""
+    if not len(values):
+        return
+    ordered = values[np.lexsort((days[values["run"]], values["machine"], values["figure"]))]
+    is_first = np.flatnonzero((np.diff(ordered["figure"]) != 0) | (np.diff(ordered["machine"]) != 0)) + 1
+    yield from np.split(ordered, is_first)
+
+
+def days_of(entries: Sequence[Entry]) -> NDArray[np.float64]:
+    """When each run began, in days; nan for what is no run."""
+    return np.array([datetime.fromisoformat(e.started).timestamp() / _DAY_S if e.started else math.nan
+                     for e in entries])  # fmt: skip
+
+
+def _changes(own: Rows, days: NDArray[np.float64], entries: Sequence[Entry]) -> Iterator[Change]:
+    runs = own["run"].tolist()
+    trend = find_trend(own["value"], days[runs])
+    figure, machine = int(own["figure"][0]), int(own["machine"][0])
+    if isinstance(trend, Drift):
+        yield Change(
+            figure=figure, machine=machine, kind="drift", until=entries[runs[0]].path, since=entries[runs[-1]].path,
+            before=trend.before, after=trend.after, probability=trend.probability, runs=len(runs),
+        )  # fmt: skip
+        return
+    for step in trend:
+        yield Change(
+            figure=figure, machine=machine, kind="step", until=entries[runs[step.at - 1]].path,
+            since=entries[runs[step.at]].path, before=step.before, after=step.after, probability=step.probability,
+            runs=len(runs) - step.at,
+        )  # fmt: skip

@@ -1,0 +1,28 @@
+"""What a figure is called among others: by the parameters in which its probe's figures differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nameplate.model import Figure
+from nameplate.report.format import parameters
+
+
+class FigureNames:
+    """Short names for these figures, of which no two are alike."""
+
+    def __init__(self, figures: Iterable[Figure]) -> None:
+        values: dict[tuple[str, str], set[str]] = {}
+        owners: dict[str, int] = {}
+        counts: dict[tuple[str, str], int] = {}
+        for figure in figures:
+            owners[figure.probe] = owners.get(figure.probe, 0) + 1
+            for name, value in figure.params.items():
+                values.setdefault((figure.probe, name), set()).add(str(value))
+                counts[figure.probe, name] = counts.get((figure.probe, name), 0) + 1
+        self._telling = {key for key, found in values.items() if len(found) > 1 or counts[key] < owners[key[0]]}
+
+    def of(self, figure: Figure) -> str:
+        """``memory_stream op=triad stores=plain bandwidth``."""
+        params = {name: value for name, value in figure.params.items() if (figure.probe, name) in self._telling}
+        return " ".join(filter(None, (figure.probe, parameters(params), figure.metric)))
