@@ -14,6 +14,7 @@ SCHEMA = 1
 
 Value: TypeAlias = str | int | float
 Ending: TypeAlias = Literal["ok", "skipped", "invalid", "failed"]
+PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
 
 
 class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, forbid_unknown_fields=True):
@@ -176,7 +177,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is to be measured.
 
     ``notes``: what of it was left out or shortened to fit its budget; ``references``: tools whose own figures stand
-    beside, where they are installed.
+    beside, where they are installed. ``per_node``: how the nodes of a job take single machines' experiments, unless the
+    user says otherwise.
     """
 
     name: str
@@ -184,6 +186,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits
     notes: list[str] = []
     references: list[str] = []
+    per_node: PerNode = ""
 
 
 class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -199,9 +202,6 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     is_ceiling: bool = True
     can_be_given: bool = True
     times: int = 1
-
-
-PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
 
 
 class Run(Record, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ precision = "2%"            # optional, as are rounds, samples, time and warmup
 cells = "quick"             # every probe's own cells of that name, or:
 
 references = ["stream"]     # optional: tools whose own figures stand beside, where they are installed
+per_node = "at-once"        # optional: the plan is for the nodes of an MPI job, who take single machines' probes so
 fit = true                  # optional: slices and series are shortened so that all rounds take the budget at most
 
 [[experiment]]
@@ -25,12 +26,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from nameplate.errors import FileError, NameplateError, UsageError
-from nameplate.model import Experiment, Limits, Plan
+from nameplate.model import Experiment, Limits, PerNode, Plan
 from nameplate.probes import Cells, load_probes, probe_of
 from nameplate.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.units import parse_count, parse_duration, parse_fraction
@@ -70,6 +71,7 @@ class PlanText(msgspec.Struct, frozen=True):
     experiments: list[dict[str, Any]]
     fit: bool = False
     references: tuple[str, ...] = ()
+    per_node: PerNode = ""
     path: str = ""
     text: str = ""
 
@@ -110,7 +112,7 @@ def read_plan(name: str) -> PlanText:
 
 
 def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
-    known = {"summary", "cells", "experiment", "fit", "references", *_LIMIT_KEYS}
+    known = {"summary", "cells", "experiment", "fit", "references", "per_node", *_LIMIT_KEYS}
     for key in text:
         if key not in known:
             place = f"{path}, line {_line_of(key, written)}"
@@ -129,8 +131,11 @@ def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
     references = text.get("references", [])
     if not isinstance(references, list) or not all(isinstance(name, str) for name in references):
         raise FileError(f'{path}: references = {references!r} is not possible: a list of tools, ["fio", "iperf3"]')
+    per_node = text.get("per_node", "")
+    if per_node not in get_args(PerNode):
+        raise FileError(f"{path}: per_node = {per_node!r} is not possible: in-turn or at-once")
     summary, cells = str(text.get("summary", "")), str(text.get("cells", ""))
-    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references))
+    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references), per_node)
 
 
 def _value_in(line: str, words: str) -> bool:
@@ -167,7 +172,7 @@ def build_plan(
     if text.fit:
         experiments, words = fit_budget(experiments, limits)
         notes += words
-    return Plan(text.name, experiments, limits, notes, list(text.references))
+    return Plan(text.name, experiments, limits, notes, list(text.references), text.per_node)
 
 
 def _limits_of(text: PlanText, options: Mapping[str, str]) -> Limits:

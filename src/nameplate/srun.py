@@ -17,7 +17,15 @@ _ALWAYS = ("--input=0", "--kill-on-bad-exit=1")
 # The interface through which Debian's builds of each MPI find their other ranks.
 PMI_OF = {"openmpi": "pmix", "mpich": "pmi2"}
 _DEADLINE_S = 20.0
-_NO_PMI = "not built with SLURM's PMI support"
+_PAGES = {
+    "not built with SLURM's PMI support": (
+        "srun did not tell Open MPI of its ranks: srun --mpi=pmix, if srun --mpi=list names it"
+    ),
+    "--allow-run-as-root": (
+        "Open MPI does not run as root: be another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+    ),
+}
 
 
 class Words(argparse.ArgumentParser):
@@ -56,9 +64,7 @@ def complete(words: Sequence[str], family: str) -> tuple[str, ...]:
 
 def explain(launchers_words: str) -> str:
     """What Open MPI takes a page to say, in a line; empty where it does not say it."""
-    if _NO_PMI not in launchers_words:
-        return ""
-    return "srun did not tell Open MPI of its ranks: srun --mpi=pmix, if srun --mpi=list names it"
+    return next((line for part, line in _PAGES.items() if part in launchers_words), "")
 
 
 def _asked_pmi(words: Sequence[str]) -> str:

@@ -132,12 +132,27 @@ def test_ranks_need_not_be_spread_evenly(tmp_path: Path) -> None:
     assert [(node["ranks"], node["bytes_in_repeat"]) for node in nodes] == [(2, 4 << 20), (1, 2 << 20)]
 
 
+def test_the_plan_for_clusters(tmp_path: Path, launcher: str) -> None:
+    """Every node by itself, although the command line does not say so, and all of them together."""
+    path = tmp_path / "run.jsonl"
+    answer = nameplate("run", "cluster", "--rounds", "1", "-o", str(path), "--mpi", f"{launcher} -n {len(HOSTS)}")
+    assert answer.returncode == 0, answer.stderr
+    by_node = {(record["probe"], record["node"]) for record in records(path)
+               if record["type"] == "outcome" and "node" in record}  # fmt: skip
+    single = ("cpu_flops", "memory_stream", "memory_latency", "disk_block")
+    assert by_node == {(probe, node) for probe in single for node in range(len(HOSTS))}
+    endings = {record["probe"]: record["ending"] for record in records(path) if record["type"] == "outcome"}
+    assert endings.keys() == {*single, "mpi_stream", "mpi_pairs", "mpi_pingpong"}
+    assert set(endings.values()) <= {"ok", "skipped"}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["null", "--per-node", "in-turn"], "--per-node needs the nodes of an MPI job"),
         (["null", "--per-node", "in-turn", "--mpi", "mpirun -n 2", "--series", "2s/1s"], "leave out --series"),
         (["null", "--per-node", "in-trun", "--mpi", "mpirun -n 2"], "did you mean 'in-turn'?"),
+        (["cluster"], 'cluster is for the nodes of an MPI job: nameplate run cluster --mpi "srun -N 8"'),
     ],
 )
 def test_what_cannot_be_is_said(words: list[str], said: str) -> None:

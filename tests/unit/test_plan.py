@@ -114,6 +114,21 @@ def test_a_long_sweep_gets_the_time_for_six_rounds() -> None:
     )
 
 
+def test_soak_is_three_series_that_fit_any_budget(described: dict[str, ProbeInfo]) -> None:
+    whole = build_plan(read_plan("soak"), described, {}, MACHINE)
+    short = build_plan(read_plan("soak"), described, {"budget": "2min"}, MACHINE)
+    assert [(cell.slice_s, cell.interval_s) for cell in whole.experiments] == [(600.0, 1.0)] * 3
+    assert all(cell.params["op"] == "read" for cell in whole.experiments if cell.probe == "disk_block")
+    assert 100 < sum(cell.slice_s for cell in short.experiments) < 120
+
+
+def test_per_node_of_a_plan_is_one_of_the_ways(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('per_node = "sometimes"\ncells = "quick"\n')
+    with pytest.raises(FileError, match="per_node = 'sometimes' is not possible: in-turn or at-once"):
+        read_plan(str(path))
+
+
 @pytest.mark.parametrize("name", shipped_plans())
 def test_every_shipped_plan_says_what_it_is_for(name: str) -> None:
     assert read_plan(name).summary

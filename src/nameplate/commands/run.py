@@ -143,7 +143,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
         _check_launched(what, launch)
         machine = _machine(launch, allocation)
         plan = _choose(what, parameters, describe(launch), options, machine)
-        header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, launch, series))
+        header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, plan, launch, series))
         nodes = nodes_of_run(header, machine)
         header = structs.replace(header, plan=in_turns(plan, nodes.turns if nodes else 1, options))
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
@@ -168,8 +168,11 @@ def command(  # noqa: PLR0913 (the options of the command line)
     return _exit_code(result)
 
 
-def _per_node(text: str | None, launch: Launch, series: str | None) -> PerNode:
-    if text is None:
+def _per_node(text: str | None, plan: Plan, launch: Launch, series: str | None) -> PerNode:
+    if text is None and plan.per_node and not launch.launcher:
+        raise UsageError(f'{plan.name} is for the nodes of an MPI job: nameplate run {plan.name} --mpi "srun -N 8"')
+    text = text or plan.per_node
+    if not text:
         return ""
     if series:
         raise UsageError("--per-node keeps the sum of each node's samples only: leave out --series")

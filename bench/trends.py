@@ -1,0 +1,72 @@
+"""How often a step or a drift is found among simulated runs, and how often where there is none: docs/history.md.
+
+python bench/trends.py [SERIES]     default: 600 series of each kind
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+
+import numpy as np
+
+from nameplate.trends import Drift, Floats, find_trend
+
+Source = np.random.Generator
+RUNS = (8, 12, 20, 50, 200)
+STEP, DRIFT = math.log(1.06), math.log(1.1)
+WANDERING = 0.7
+
+
+def wandering(source: Source, runs: int) -> Floats:
+    """Each run keeps a part of where the last one was."""
+    values = source.standard_normal(runs)
+    for run in range(1, runs):
+        values[run] += WANDERING * values[run - 1]
+    return values * math.sqrt(1 - WANDERING**2)
+
+
+NOISES: dict[str, Callable[[Source, int], Floats]] = {
+    "normal": lambda source, runs: source.standard_normal(runs),
+    "heavy tail": lambda source, runs: source.standard_t(2, runs) / 1.5,
+    "two modes": lambda source, runs: source.standard_normal(runs) - 4 * (source.random(runs) < 0.3),
+    "wandering": wandering,
+}
+
+
+def finds(logs: Floats, at: int | None = None) -> bool:
+    """Whether anything is found: a step within one run of ``at``, or without it a drift or any step."""
+    found = find_trend(np.exp(logs), np.arange(len(logs), dtype=np.float64))
+    if at is None:
+        return bool(found)
+    return isinstance(found, list) and any(abs(step.at - at) <= 1 for step in found)
+
+
+def rates(noise: Callable[[Source, int], Floats], spread: float, runs: int, series: int) -> str:
+    """A cell of the table."""
+    source = np.random.default_rng(runs)
+    wrong = sum(finds(spread * noise(source, runs)) for _ in range(series))
+    steps = drifts = 0
+    for _ in range(series):
+        at = int(source.integers(3, runs - 2))
+        logs = spread * noise(source, runs)
+        logs[at:] -= STEP
+        steps += finds(logs, at)
+        falling = spread * noise(source, runs) - np.linspace(0, DRIFT, runs)
+        drifts += isinstance(find_trend(np.exp(falling), np.arange(runs, dtype=np.float64)), Drift)
+    return f"{runs:5} runs: wrong {wrong / series:6.2%}  step of 6 % {steps / series:4.0%}  drift of 10 % {drifts / series:4.0%}"
+
+
+def main() -> None:
+    """Every kind of noise at half a percent and at two."""
+    series = int(sys.argv[1]) if len(sys.argv) > 1 else 600
+    for spread in (0.005, 0.02):
+        for name, noise in NOISES.items():
+            print(f"{name}, {spread:.1%}")
+            for runs in RUNS:
+                print(rates(noise, spread, runs, series), flush=True)
+
+
+if __name__ == "__main__":
+    main()
