@@ -55,7 +55,8 @@ def rates(noise: Callable[[Source, int], Floats], spread: float, runs: int, seri
         steps += finds(logs, at)
         falling = spread * noise(source, runs) - np.linspace(0, DRIFT, runs)
         drifts += isinstance(find_trend(np.exp(falling), np.arange(runs, dtype=np.float64)), Drift)
-    return f"{runs:5} runs: wrong {wrong / series:6.2%}  step of 6 % {steps / series:4.0%}  drift of 10 % {drifts / series:4.0%}"
+    found = f"step of 6 % {steps / series:4.0%}  drift of 10 % {drifts / series:4.0%}"
+    return f"{runs:5} runs: wrong {wrong / series:6.2%}  {found}"
 
 
 def main() -> None:

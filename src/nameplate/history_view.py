@@ -54,19 +54,35 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     worst_beside_usual: float | None
 
 
-def run_rows(index: Index, machine: str | None = None, latest: int | None = None) -> list[RunRow]:
-    """The runs of one machine or of all, the latest or all, in the order of their starts."""
+def runs_of(index: Index, machine: str | None = None) -> list[int]:
+    """The places of the runs of one machine or of all, in the order of their starts.
+
+    A job's run is one of each of its nodes too. Raises UsageError for a machine of which there is no run.
+    """
+    is_own = np.ones(len(index.entries), dtype=bool)
+    if machine is not None:
+        is_own = np.isin(np.arange(len(is_own)), index.values["run"][_of_machine(index, machine)])
     days = days_of(index.entries)
-    order = [int(i) for i in np.argsort(days, kind="stable") if machine in (None, index.entries[i].machine)]
-    places = [place for place in order if not math.isnan(days[place])][-(latest or len(order)) :]
+    return [int(i) for i in np.argsort(days, kind="stable") if is_own[i] and not math.isnan(days[i])]
+
+
+def run_rows(index: Index, places: Sequence[int], machine: str | None = None) -> list[RunRow]:
+    """What these runs say, of a job's run what it says of the job, or of ``machine``, one of its nodes."""
     values = index.values[np.isin(index.values["run"], places)]
     values = values[np.argsort(values["run"], kind="stable")]
     ends = [np.searchsorted(values["run"], places, side) for side in ("left", "right")]
     usual = _usual_values(index)
     return [
-        _run_row(index, index.entries[place], values[begin:end], usual)
+        _run_row(index, index.entries[place], machine, values[begin:end], usual)
         for place, begin, end in zip(places, *ends, strict=True)
     ]
+
+
+def _of_machine(index: Index, machine: str) -> NDArray[np.bool_]:
+    if machine not in index.machines:
+        there = ", ".join(sorted(index.machines)[:_MOST_NAMED])
+        raise UsageError(f"--machine {machine}: there are only runs of {there}")
+    return np.asarray(index.values["machine"] == index.machines.index(machine))
 
 
 def _usual_values(index: Index) -> NDArray[np.float64]:
@@ -77,16 +93,16 @@ def _usual_values(index: Index) -> NDArray[np.float64]:
     return values
 
 
-def _run_row(index: Index, entry: Entry, values: Rows, usual: NDArray[np.float64]) -> RunRow:
-    # A job's figures, without those of its nodes.
-    own = values[[index.machines[i] == entry.machine for i in values["machine"]]] if len(values) else values
+def _run_row(index: Index, entry: Entry, machine: str | None, values: Rows, usual: NDArray[np.float64]) -> RunRow:
+    whose = machine or entry.machine
+    own = values[[index.machines[place] == whose for place in values["machine"]]] if len(values) else values
     turned = np.array([1.0 if index.figures[i].better == "higher" else -1.0 for i in own["figure"]])
     with np.errstate(divide="ignore", invalid="ignore"):
         goodness = (own["value"] / usual[own["machine"], own["figure"]]) ** turned
     is_known = np.isfinite(goodness) & (goodness > 0)
     worst = int(np.argmin(np.where(is_known, goodness, np.inf))) if is_known.any() else None
     return RunRow(
-        path=entry.path, started=entry.started, machine=entry.machine, plan=entry.plan, unfinished=entry.unfinished,
+        path=entry.path, started=entry.started, machine=whose, plan=entry.plan, unfinished=entry.unfinished,
         figures=len(own), beside_usual=float(np.median(goodness[is_known])) if worst is not None else None,
         worst=index.figures[own["figure"][worst]] if worst is not None else None,
         worst_beside_usual=float(goodness[worst]) if worst is not None else None,
@@ -115,7 +131,7 @@ def series_of(index: Index, figures: Sequence[int], machine: str | None = None) 
     """The values of these figures, by their place, on every machine or on one."""
     chosen = np.isin(index.values["figure"], figures)
     if machine is not None:
-        chosen &= index.values["machine"] == _place(machine, index.machines)
+        chosen &= _of_machine(index, machine)
     found = in_time(index.values[chosen], days_of(index.entries))
     return [
         Series(
@@ -129,12 +145,6 @@ def series_of(index: Index, figures: Sequence[int], machine: str | None = None) 
 def _point(entries: Sequence[Entry], row: tuple[int, int, int, float, float, float]) -> Point:
     entry = entries[row[0]]
     return Point(entry.path, entry.started, row[3], None if math.isnan(row[4]) else (row[4], row[5]))
-
-
-def _place(machine: str, machines: Sequence[str]) -> int:
-    if machine not in machines:
-        raise UsageError(f"--machine {machine}: there are only runs of {', '.join(sorted(machines)[:_MOST_NAMED])}")
-    return machines.index(machine)
 
 
 def figures_named(index: Index, words: Sequence[str]) -> list[int]:

@@ -18,7 +18,7 @@ from nameplate.__main__ import run as nameplate
 from nameplate.errors import FileError, UsageError
 from nameplate.history import run_files, updated
 from nameplate.history_index import NAME, Index, empty_index, load_index, save_index
-from nameplate.history_view import changes_found, figures_named, run_rows, series_of, tell
+from nameplate.history_view import changes_found, figures_named, run_rows, runs_of, series_of, tell
 from nameplate.model import FileRecord, Stop
 from nameplate.store import RunWriter, read_run
 from nameplate.summarise import summarise
@@ -95,11 +95,12 @@ def test_a_time_that_rises_is_slower(folder: Path) -> None:
 
 
 def test_each_run_stands_beside_what_is_usual(folder: Path) -> None:
-    rows = run_rows(read(folder), "node02")
+    index = read(folder)
+    rows = run_rows(index, runs_of(index, "node02"))
     assert [row.path for row in rows] == [f"older/node02-{day:03}.jsonl" for day in range(20)]
     assert rows[0].beside_usual == pytest.approx(1.0, abs=0.01)
     assert rows[-1].beside_usual == pytest.approx(0.9, abs=0.01)
-    assert run_rows(read(folder), "node02", 3) == rows[-3:]
+    assert run_rows(index, runs_of(index)[-3:])[-1] == rows[-1]
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ def same(one: Index, other: Index, folder: Path) -> bool:
     def said(index: Index) -> Any:
         series = sorted(map(repr, series_of(index, range(len(index.figures)))))
         changes = sorted(map(repr, tell(index, changes_found(index), folder)))
-        return sorted(map(repr, index.entries)), sorted(map(repr, run_rows(index))), series, changes
+        return sorted(map(repr, index.entries)), sorted(map(repr, run_rows(index, runs_of(index)))), series, changes
 
     return bool(said(one) == said(other))
 
@@ -262,10 +263,11 @@ def test_a_run_that_is_still_written_counts_as_far_as_it_is(tmp_path: Path) -> N
     write_run(tmp_path / "a.jsonl", 0)
     lines = (tmp_path / "a.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:10])
-    (row,) = run_rows(kept(tmp_path))
+    index = kept(tmp_path)
+    (row,) = run_rows(index, runs_of(index))
     assert (row.unfinished, row.figures > 0) == (True, True)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
-    assert [row.unfinished for row in run_rows(read(tmp_path))] == [False]
+    assert [entry.unfinished for entry in read(tmp_path).entries] == [False]
 
 
 def test_figures_are_found_by_words(folder: Path) -> None:
@@ -327,6 +329,7 @@ def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--last", "0"], "--last 0 is not possible: 1 or more"),
         (["-o", "x.svg"], "-o draws a figure over time"),
         (["nonsense"], "no figure here is called 'nonsense'"),
+        (["--machine", "node09"], "--machine node09: there are only runs of node01, node02"),
     ],
 )
 def test_what_cannot_be_asked(folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -359,4 +362,5 @@ def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
     assert sorted(index.machines) == ["n1", "n2", "n[1-2]"]
     series = {each.machine: len(each.points) for each in series_of(index, figures_named(index, ["rate"]))}
     assert series == {"n1": 3, "n2": 3, "n[1-2]": 3}
-    assert [row.figures for row in run_rows(index)] == [np.sum(index.values["run"] == 0) // 3] * 3
+    assert [(row.machine, row.figures > 0) for row in run_rows(index, runs_of(index, "n2"), "n2")] == [("n2", True)] * 3
+    assert [row.figures for row in run_rows(index, runs_of(index))] == [np.sum(index.values["run"] == 0) // 3] * 3

@@ -13,7 +13,7 @@ from rich.console import Console
 from nameplate.errors import FileError, UsageError
 from nameplate.history import run_files, updated
 from nameplate.history_index import Index, load_index, save_index
-from nameplate.history_view import changes_found, figures_named, run_rows, series_of, tell
+from nameplate.history_view import changes_found, figures_named, run_rows, runs_of, series_of, tell
 from nameplate.model import SCHEMA
 from nameplate.report.figure_names import FigureNames
 from nameplate.report.history_text import print_not_read, print_overview, print_series
@@ -29,6 +29,7 @@ class Look:
             raise UsageError(f"{folder} has no run: nameplate run -o {folder}/NAME.jsonl writes one")
         self._index = index
         self._machine = machine
+        self._runs = runs_of(index, machine)
         self._names = FigureNames(index.figures)
         figures = figures_named(index, words) if words else None
         self._series = [] if figures is None else series_of(index, figures, machine)
@@ -50,7 +51,7 @@ class Look:
         not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
         document: dict[str, Any] = {
             "schema": SCHEMA,
-            "runs": run_rows(self._index, self._machine),
+            "runs": run_rows(self._index, self._runs, self._machine),
             "changes": self._told,
             "series": self._series,
             "not_read": not_read,
@@ -63,9 +64,10 @@ class Look:
 
     def print_overview(self, console: Console, last: int) -> None:
         """Changes and runs."""
-        entries = [entry for entry in self._index.entries if self._machine in (None, entry.machine) or entry.reason]
-        rows = run_rows(self._index, self._machine, last)
-        print_overview(entries, self._told, rows, self._names, console)
+        entries = [self._index.entries[place] for place in self._runs]
+        rows = run_rows(self._index, self._runs[-last:], self._machine)
+        print_overview(entries, rows, self._told, self._names, console)
+        print_not_read(self._index.entries, console)
 
 
 def _current(folder: Path) -> Index:

@@ -26,16 +26,16 @@ _WORTH_NAMING = 0.97
 
 
 def print_overview(
-    entries: Sequence[Entry], told: Sequence[Told], rows: Sequence[RunRow], names: FigureNames, console: Console
+    entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[Told], names: FigureNames, console: Console
 ) -> None:
-    """What changed, then the latest runs."""
-    runs = [entry for entry in entries if entry.started]
-    machines = {entry.machine for entry in runs}
-    begun = [f"{entry.started:.10}" for entry in runs]
-    console.print(f"{count(len(runs), 'run')} of {count(len(machines), 'machine')}, {min(begun)} to {max(begun)}")
+    """What changed in these runs, then the latest of them."""
+    machines = {entry.machine for entry in entries}
+    first, latest = entries[0].started, entries[-1].started
+    console.print(f"{count(len(entries), 'run')} of {count(len(machines), 'machine')}, {first:.10} to {latest:.10}")
     print_changes(told, names, console)
-    _print_runs(rows, len(runs), names, console)
-    print_not_read(entries, console)
+    heading = "runs" if len(rows) == len(entries) else f"the latest {len(rows)} of {len(entries)} runs"
+    console.print(Text(f"\n{heading}", style="bold"))
+    _print_runs(rows, names, console)
 
 
 def print_changes(told: Sequence[Told], names: FigureNames, console: Console) -> None:
@@ -67,9 +67,7 @@ def _changes(told: Sequence[Told], names: FigureNames) -> Table:
     return table
 
 
-def _print_runs(rows: Sequence[RunRow], all_runs: int, names: FigureNames, console: Console) -> None:
-    heading = "runs" if len(rows) == all_runs else f"the latest {len(rows)} of {all_runs} runs"
-    console.print(Text(f"\n{heading}", style="bold"))
+def _print_runs(rows: Sequence[RunRow], names: FigureNames, console: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("started", no_wrap=True)
     for name in ("machine", "plan", "file"):
