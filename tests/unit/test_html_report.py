@@ -246,9 +246,10 @@ class TestEscaping:
 
     def test_commands_are_quoted_for_the_shell(self) -> None:
         assert (
-            repeat_command("disk_block", {"file": "a b; rm -rf ~"}) == "nameplate run disk_block 'file=a b; rm -rf ~'"
+            repeat_command(result({"file": "a b; rm -rf ~"}, probe="disk_block"))
+            == "nameplate run disk_block 'file=a b; rm -rf ~'"
         )
-        assert repeat_command("null", {"duration": 1e-5}) == "nameplate run null duration=0.00001"
+        assert repeat_command(result({"duration": 1e-5}, probe="null")) == "nameplate run null duration=0.00001"
 
 
 class TestVerdict:

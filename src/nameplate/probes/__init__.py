@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nameplate.model import Experiment, Histogram, Rated, Result, Sample, Table, Value
 from nameplate.stats import histogram_percentile_s, median, merged
@@ -163,6 +163,14 @@ class Cells:
     overhead_s: float | None = None
 
 
+class Along(NamedTuple):
+    """A chart of a metric against a parameter; ``meaning`` says how to read it and what a bad sign would be."""
+
+    metric: str
+    parameter: str
+    meaning: str
+
+
 ByProbe = Mapping[str, Sequence[Result]]
 RatedBy = Callable[[Metric, Cell, Sequence[Sample]], Rated]
 
@@ -177,8 +185,8 @@ class Probe:
     - ``rated``: the ceiling of a metric, from the samples of one round
     - ``remarks``: what a cell's reader must know; ``evidence``: figures that speak for or against its value
     - ``source``: where a cell's bytes came from, in a word; runs in which it differs did not do the same work
-    - ``derive``: further results from all of a run's; ``tables``: what is shown as rows and columns; ``along``: charts,
-      each a metric and the parameter of its axis
+    - ``derive``: further results from all of a run's; ``tables``: what is shown as rows and columns; ``along``:
+      charts over a parameter
     - ``sweep``: what ``nameplate run PROBE`` measures unless it is told otherwise, which may be another probe's cells
       beside its own. Where ``sweep_with`` names parameters, only these may be given with it; with others there is no
       sweep
@@ -205,7 +213,7 @@ class Probe:
     evidence: Callable[[Cell, Sequence[Sample]], dict[str, float]] = lambda _, __: {}
     source: Callable[[Cell, Sequence[Sample]], str] = lambda _, __: ""
     derive: Callable[[ByProbe, Mapping[str, Any]], list[Result]] = lambda _, __: []
-    along: tuple[tuple[str, str], ...] = ()
+    along: tuple[Along, ...] = ()
     disk_use: Callable[[Sequence[Experiment], int], list[str]] = lambda _, __: []
     network_use: Callable[[Sequence[Experiment], int], str] = lambda _, __: ""
     longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0

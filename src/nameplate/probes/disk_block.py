@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Experiment, Rated, Sample, Table, Value
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
+from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
 from nameplate.probes._disk_tables import tables
 from nameplate.probes._percentiles import PERCENTILES
 from nameplate.probes._served import evidence, is_device, served_by, source
@@ -121,7 +121,18 @@ PROBE = Probe(
     remarks=_remarks,
     evidence=evidence,
     source=source,
-    along=(("bandwidth", "block"), ("latency", "block"), ("bandwidth", "library"), ("iops", "depth")),
+    along=(
+        Along("bandwidth", "block", "Small blocks are bounded by what each call costs, large ones by the device or the "
+              "page cache; the bandwidth should rise with the block and level off. One that stays low for large blocks "
+              "is a slow device, or a limit of the provider's."),
+        Along("latency", "block", "The time of one operation: level while the call dominates, then rising with the "
+              "block. High already at the smallest block: each call reaches the device, or is made durable by itself."),
+        Along("bandwidth", "library", "The same work through different calls. They differ where the cost of a call "
+              "counts, with small blocks from the page cache, and agree where the device is the limit. Far behind: "
+              "copies or buffers in between."),
+        Along("iops", "depth", "How many operations a second with so many under way at once. It should rise until the "
+              "device is busy. Level from the start: the device, or what is in front of it, takes one at a time."),
+    ),
     disk_use=_disk_use,
     longest_setup_s=_longest_setup_s,
     tables=_tables,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Experiment, Rated, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes._job import placement_remark
 from nameplate.probes._message_cost import cost_results, cost_tables
 from nameplate.probes._pairs_at_once import pair_evidence, pair_tables, saturation_results
@@ -81,7 +81,11 @@ PROBE = Probe(
     overhead_s=0.05,
     remarks=_remarks,
     evidence=pair_evidence,
-    along=(("bandwidth", "pairs"),),
+    along=(
+        Along("bandwidth", "pairs", "Bandwidth of all pairs together, with so many at once. It should rise with "
+              "the pairs until what they share is full: a network card, a switch, a memory. Full with one pair "
+              "already: all use the same link."),
+    ),
     network_use=_network_use,
     derive=_derive,
     tables=_tables,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nameplate.model import Rated, Result, Sample, Table
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes._grid import Row, crossed, labels, quantity_of
 from nameplate.probes._network import in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes._percentiles import MOST_ROWS
@@ -148,7 +148,16 @@ PROBE = Probe(
     overhead_s=0.25,
     remarks=_remarks,
     evidence=_evidence,
-    along=(("bandwidth", "block"), ("bandwidth", "connections"), ("bandwidth", "mode")),
+    along=(
+        Along("bandwidth", "block", "Bandwidth by how much a call hands over: small blocks are bounded by calls, large "
+              "ones by the link. Below the link's rate for large blocks: a window too small for the way, loss, or one "
+              "core at its limit."),
+        Along("bandwidth", "connections", "Bandwidth of all connections together. If it rises with more of them, a "
+              "single one was bounded by its window, by loss or by its core; if it falls, they push each other out."),
+        Along("bandwidth", "mode", "The same stream by different ways of sending. They differ where the processor is "
+              "the limit, and agree where the link is. A way that should be cheaper and is slower is "
+              "emulated by the driver."),
+    ),
     network_use=network_use,
     tables=_tables,
 )  # fmt: skip

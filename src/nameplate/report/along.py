@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 
 from nameplate.model import Result, Value
+from nameplate.probes import Along
 from nameplate.probes._grid import labels
 from nameplate.report.charts import (
     HEIGHT,
@@ -23,10 +24,16 @@ from nameplate.report.charts import (
     rounded,
 )
 from nameplate.report.format import scale
+from nameplate.report.repeat import repeat_commands, sweep_command
 from nameplate.units import size_text
 
 # Fewer values of a parameter are read as quickly in the table.
 FEWEST_VALUES = 3
+_PERCENTILES_MEAN = (
+    "p99 is the time that 99 of 100 operations did not exceed. The flatter a line, the more alike the operations. One "
+    "that rises steeply at its end has a few very slow ones, which is what users notice first: a flush, a busy device, "
+    "the scheduler."
+)
 _SIZES = ("block", "size", "payload")
 
 
@@ -39,12 +46,13 @@ class Line:
     results: list[Result]
 
 
-def along(results: Sequence[Result], wanted: Sequence[tuple[str, str]]) -> list[Chart]:
-    """For each (metric, parameter) a chart, where the parameter has enough values; words are not joined by a line."""
-    return [chart for metric, name in wanted for chart in _along(results, metric, name)]
+def along(results: Sequence[Result], wanted: Sequence[Along]) -> list[Chart]:
+    """Each where its parameter has enough values; words are not joined by a line."""
+    return [chart for each in wanted for chart in _along(results, each)]
 
 
-def _along(results: Sequence[Result], metric: str, name: str) -> list[Chart]:
+def _along(results: Sequence[Result], wanted: Along) -> list[Chart]:
+    metric, name = wanted.metric, wanted.parameter
     own = [r for r in results if r.summary.metric == metric and name in r.summary.params and (r.summary.value or 0) > 0]
     groups: dict[str, list[Result]] = {}
     for result in own:
@@ -58,7 +66,11 @@ def _along(results: Sequence[Result], metric: str, name: str) -> list[Chart]:
         lines = [sorted(line, key=lambda r: float(r.summary.params[name])) for line in lines]
     title = f"{_words(metric)} by {name}" if is_words else f"{_words(metric)} against {name}"
     return [
-        _chart(part_title, _named(part, name), name, is_joined=not is_words)
+        replace(
+            _chart(part_title, _named(part, name), name, is_joined=not is_words),
+            meaning=wanted.meaning,
+            commands=tuple(sweep_command(line, name) for line in part),
+        )
         for part_title, part in chunks(lines, title)
     ]
 
@@ -95,7 +107,11 @@ def percentiles(results: Sequence[Result]) -> list[Chart]:
         return []
     named = {id(line): label for line, label in zip(lines, _labels(lines, ""), strict=True)}
     return [
-        _chart(title, [Line(named[id(line)], [_tail(r) for r in line], line) for line in part], "percentile", True)
+        replace(
+            _chart(title, [Line(named[id(line)], [_tail(r) for r in line], line) for line in part], "percentile", True),
+            meaning=_PERCENTILES_MEAN,
+            commands=repeat_commands(line[0] for line in part),
+        )
         for title, part in chunks(lines, "Time of single operations")
     ]
 
@@ -122,7 +138,7 @@ def _chart(title: str, lines: Sequence[Line], name: str, is_joined: bool) -> Cha
         ("line", "parameters"), ("place", name), ("value", heading), ("low", "interval from"), ("high", "to"),
     )  # fmt: skip
     caption = "The axis of values is logarithmic. Bars: interval of the median."
-    return Chart(title, caption, spec, columns if len(lines) > 1 else columns[1:])
+    return Chart(title, "", caption, spec, columns if len(lines) > 1 else columns[1:], ())
 
 
 def _point(label: str, place: str, result: Result, factor: float) -> Point:

@@ -38,16 +38,18 @@ _NO_DATA = {"name": "empty"}
 class Chart:
     """A chart and what stands around it.
 
-    ``columns`` are the fields of its points that its table shows, with their headings; ``commands`` measure again what
-    it shows, where that is more than one cell. ``events``: of a long series what happened and what
-    moved with it, by the numbers in the chart; None where nothing of the kind was looked for.
+    ``meaning`` says in a few plain sentences how to read it, and what a bad sign would be. ``columns`` are the fields
+    of its points that its table shows, with their headings; ``commands`` measure again what it shows. ``events``: of a
+    long series what happened and what moved with it, by the numbers in the chart; None where nothing of the kind was
+    looked for.
     """
 
     title: str
+    meaning: str
     caption: str
     spec: Mapping[str, Any]
     columns: tuple[tuple[str, str], ...]
-    commands: tuple[str, ...] = ()
+    commands: tuple[str, ...]
     events: tuple[tuple[str, str], ...] | None = None
 
 

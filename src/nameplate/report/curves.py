@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 
 from nameplate.model import Result
+from nameplate.probes import probe_of
 from nameplate.report.cells import is_derived
 from nameplate.report.charts import (
     Chart,
@@ -36,6 +37,15 @@ FEWEST_SIZES = 8
 FEWEST_BESIDE = 3
 
 _HEIGHT = 300
+_MESSAGES_MEAN = (
+    "On the left, what every message costs however small it is; on the right, what each further byte adds. A jump is "
+    "where the library changes its protocol, from eager to rendezvous as a rule, or a network begins to cut messages "
+    "up. High on the left: the start-up is slow, by a wrong transport or a sleeping processor."
+)
+_HIERARCHY_SIGN = (
+    "A step far left of a cache's listed size means that others share that cache; a slope instead of a step, that "
+    "pages are small and their translation costs time."
+)
 _END_OF_SIZE = "_size"
 # A name's width is an octave and a half on a telephone: names that stand nearer take two lines.
 _CLOSE_OCTAVES = 1.5
@@ -108,7 +118,21 @@ def _chart(title: str, lines: Sequence[Sequence[Result]], ends: Sequence[LevelEn
         ("line", "parameters"), ("at", "size"), ("value", heading), ("low", "interval from"), ("high", "to"),
     )  # fmt: skip
     commands = tuple(sweep_command(line, "size") for line in lines)
-    return Chart(title, _caption(points, sizes, within), spec, columns if len(lines) > 1 else columns[1:], commands)
+    shown = columns if len(lines) > 1 else columns[1:]
+    return Chart(title, _meaning(lines, within), _caption(points, sizes, within), spec, shown, commands)
+
+
+def _meaning(lines: Sequence[Sequence[Result]], ends: Sequence[LevelEnd]) -> str:
+    first = lines[0][0]
+    if probe_of(first.summary.probe).takes_whole_job:
+        return _MESSAGES_MEAN
+    longest = max(lines, key=len)
+    values = [result.summary.value or 0.0 for result in longest]
+    falls = first.better == "higher"
+    best, last = (max(values) if falls else min(values)), values[-1]
+    change = f"falls to {last / best:.0%} of its best" if falls else f"rises to {last / best:.1f} times its least"
+    after = f" beyond {size_text(ends[-1].size)}, where the working set has left the {ends[-1].name}" if ends else ""
+    return f"Each level stretch is a level of the memory hierarchy. The curve {change}{after}. {_HIERARCHY_SIGN}"
 
 
 def _caption(points: Sequence[Point], sizes: Sequence[int], ends: Sequence[LevelEnd]) -> str:

@@ -10,9 +10,16 @@ from nameplate.model import Result
 from nameplate.probes._grid import labels
 from nameplate.report.charts import HEIGHT, Chart, Point, chunks, definition, legend, log_axis, rounded
 from nameplate.report.format import scale
+from nameplate.report.repeat import repeat_commands
 
 # More cells than these are read in the table.
 MOST_CELLS = 32
+
+_MEANING = (
+    "At a height of 50 % stands the time that half of the operations did not exceed. A steep line means that all take "
+    "about as long. A line that bends far to the right near its top has rare, long waits; a step half-way up means two "
+    "kinds of operations, such as hits and misses of a cache."
+)
 
 
 def ecdf(results: Sequence[Result]) -> list[Chart]:
@@ -46,5 +53,8 @@ def _chart(title: str, lines: Sequence[tuple[str, Result]]) -> Chart:
         tooltip=shown if len(names) > 1 else shown[1:],
     )  # fmt: skip
     columns = (("line", "parameters"), ("share", "share"), ("time", heading))
-    return Chart(title, "Of all rounds together; the time axis is logarithmic.", definition(drawn, HEIGHT),
-                 columns if len(names) > 1 else columns[1:])  # fmt: skip
+    caption = "Of all rounds together; the time axis is logarithmic."
+    commands = repeat_commands(result for _, result in lines)
+    return Chart(
+        title, _MEANING, caption, definition(drawn, HEIGHT), columns if len(names) > 1 else columns[1:], commands
+    )

@@ -34,7 +34,21 @@ def heat_map(grid: Grid) -> Chart:
     caption = "The stronger the colour, the greater the figure."
     if any(result.oversubscribed for result in grid.results):
         caption += " Framed: oversubscribed, more threads than CPUs."
-    return Chart(grid.title, caption, spec, columns, (sweep_command(grid.results, grid.rows, grid.columns),))
+    command = sweep_command(grid.results, grid.rows, grid.columns)
+    return Chart(grid.title, _meaning(grid), caption, spec, columns, (command,))
+
+
+def _meaning(grid: Grid) -> str:
+    """Where the figures are best and worst, and what a pale or strong line through the map would be."""
+    measured = {place: result for place, result in grid.cells.items() if result.summary.value is not None}
+    goodness = 1 if grid.results[0].better == "higher" else -1
+    ordered = sorted(measured, key=lambda place: goodness * (measured[place].summary.value or 0.0))
+    worst, best = (f"{grid.rows}={_head(grid.rows, row)} {grid.columns}={_head(grid.columns, column)}"
+                   for row, column in (ordered[0], ordered[-1]))  # fmt: skip
+    return (
+        f"Best at {best}, worst at {worst}. A single cell that breaks the pattern of its row and column was disturbed, "
+        "or has a limit of its own."
+    )
 
 
 def _head(name: str, value: Value) -> str:
@@ -70,8 +84,15 @@ def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
     layers = [
         base.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.value)")
         .encode(opacity=alt.Opacity("value:Q", scale=shade, legend=None)),
-        base.mark_rect(filled=False, stroke="var(--faint)", strokeDash=[3, 2])
-        .transform_filter("datum.state == 'oversubscribed'"),
+        *_frames(base, points),
         base.mark_text(fontSize=10, color="var(--ink)").encode(text="figure:N"),
     ]  # fmt: skip
     return definition(alt.layer(*layers), alt.Step(HEIGHT), alt.Step(WIDTH))
+
+
+def _frames(base: Any, points: list[Point]) -> list[Any]:
+    """None without such a cell: an empty group of marks would be a picture without a name to a screen reader."""
+    if all(point["state"] != "oversubscribed" for point in points):
+        return []
+    framed = base.mark_rect(filled=False, stroke="var(--faint)", strokeDash=[3, 2])
+    return [framed.transform_filter("datum.state == 'oversubscribed'")]

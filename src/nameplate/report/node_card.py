@@ -11,6 +11,7 @@ from nameplate.report.charts import Chart, Figure, placed
 from nameplate.report.format import count, share
 from nameplate.report.node_map import node_map
 from nameplate.report.node_text import distance, found_slow, ranking
+from nameplate.report.repeat import node_command
 from nameplate.report.tables import OwnTable, own_table
 from nameplate.stats import median
 
@@ -35,7 +36,7 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
     if nodes is None:
         return None
     chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MOST_MAPS]
-    maps = placed([node_map(nodes, metric) for metric in chosen], charts)
+    maps = placed([node_map(nodes, m, node_command(report.run, m.experiment)) for m in chosen], charts)
     tables = [own_table(_overview(nodes)), *(own_table(_ranking(nodes, metric)) for metric in chosen)]
     return NodeCard(anchor, [*_hardware(nodes), found_slow(nodes)], tables, maps)
 

@@ -9,7 +9,7 @@ import altair as alt
 
 from nameplate.model import NodeMetric, Nodes
 from nameplate.report.charts import Chart, Point, definition
-from nameplate.report.format import quantity, share
+from nameplate.report.format import count, quantity, share
 
 # Up to so much behind shades grow; what lies farther behind is as strong as can be.
 MOST_BEHIND = 0.25
@@ -25,8 +25,8 @@ def row_length(nodes: int) -> int:
     return min(_MOST, max(_FEWEST, 5 * math.ceil(math.sqrt(_BREADTH * nodes) / 5)))
 
 
-def node_map(nodes: Nodes, metric: NodeMetric) -> Chart:
-    """One metric; its table is the ranking, so the map has the farthest behind alone."""
+def node_map(nodes: Nodes, metric: NodeMetric, command: str = "") -> Chart:
+    """One metric, and what measures it again, if that is known."""
     points = [_point(nodes, metric, place) for place in range(len(nodes.names))]
     columns = (("node", "node"), ("figure", metric.title), ("behind", "behind its class"), ("state", "slow?"))
     spec = _spec(points, min(_LARGEST, _WIDTH // row_length(len(points))))
@@ -35,7 +35,17 @@ def node_map(nodes: Nodes, metric: NodeMetric) -> Chart:
         f"A cell for each node, in the job's order, {row_length(len(points))} in a row. The stronger the colour, the "
         "farther behind the median of its hardware class; framed: slow."
     )
-    return Chart(metric.title, caption, spec, columns)
+    commands = (command,) if command else ()
+    return Chart(metric.title, _meaning(metric), caption, spec, columns, commands)
+
+
+def _meaning(metric: NodeMetric) -> str:
+    found = f"{count(len(metric.slow), 'node')} of {len(metric.value)} {'is' if len(metric.slow) == 1 else 'are'} slow."
+    return (
+        f"A healthy cluster is evenly pale. {found} A single strong cell is a slow node: a hot or throttled processor, "
+        "a lost memory module, a job left over. A strong row or block of neighbours shares something: a switch, a "
+        "rack's power or cooling, a firmware version."
+    )
 
 
 def _point(nodes: Nodes, metric: NodeMetric, place: int) -> Point:
@@ -62,7 +72,12 @@ def _spec(points: list[Point], size: int) -> dict[str, Any]:
     layers = [
         base.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.gap)")
         .encode(opacity=alt.Opacity("gap:Q", scale=shade, legend=None)),
-        base.mark_rect(filled=False, stroke="var(--faint)", strokeDash=[2, 2]).transform_filter("!isValid(datum.gap)"),
-        base.mark_rect(filled=False, stroke="var(--ink)", strokeWidth=2).transform_filter("datum.state == 'slow'"),
     ]  # fmt: skip
+    # An empty group of marks would be a picture without a name to a screen reader.
+    if any("gap" not in point for point in points):
+        unknown = base.mark_rect(filled=False, stroke="var(--faint)", strokeDash=[2, 2])
+        layers.append(unknown.transform_filter("!isValid(datum.gap)"))
+    if any(point["state"] == "slow" for point in points):
+        slow = base.mark_rect(filled=False, stroke="var(--ink)", strokeWidth=2)
+        layers.append(slow.transform_filter("datum.state == 'slow'"))
     return definition(alt.layer(*layers), alt.Step(size), alt.Step(size))

@@ -10,10 +10,15 @@ import altair as alt
 from nameplate.model import Event, OverTime, Result, Series
 from nameplate.report.charts import Chart, Point, definition, rounded
 from nameplate.report.event_words import cause, happening
-from nameplate.report.format import parameters, scale
+from nameplate.report.format import parameters, quantity, scale
+from nameplate.report.repeat import repeat_command
+from nameplate.stats import median, percentile
 
 _HEIGHT = 120
 _HEIGHT_WITH_EVENTS = 220
+# A change of this share is none; a spread of this share is wide.
+_STEADY, _WIDE = 0.03, 0.2
+_FEWEST_FOR_DRIFT = 20
 _LABEL_Y = -6  # above the plot
 
 
@@ -34,9 +39,42 @@ def over_time(result: Result, limit: int) -> Chart:
         "description": f"{row.metric} in {unit} over time, {row.probe} {parameters(row.params)}",
     }
     columns = (("start", "start (s)"), ("value", f"{row.metric} ({unit})"), ("state", "state"))
-    return Chart(
-        "", caption, spec, columns, events=tuple((happening(e), cause(e)) for e in seen.events) if seen else None
+    events = tuple((happening(e), cause(e)) for e in seen.events) if seen else None
+    return Chart("", _meaning(result), caption, spec, columns, (repeat_command(result),), events)
+
+
+def _meaning(result: Result) -> str:
+    seen = result.summary.over_time
+    return _meaning_of_samples(result) if seen is None else _meaning_of_series(seen, result.summary.unit)
+
+
+def _meaning_of_series(seen: OverTime, unit: str) -> str:
+    """Whether the machine holds what it does at first."""
+    kept = seen.sustained / seen.burst
+    said = f"It begins with {quantity(seen.burst, unit)} and sustains {quantity(seen.sustained, unit)}"
+    if abs(kept - 1) <= _STEADY:
+        return f"{said}: it holds its rate. A step that stays would mean a limit of power, heat or credits."
+    return (
+        f"{said}, {kept:.0%}. A step that stays means a limit of power or heat, or a guest's used-up credits; dips "
+        "that come again and again, something that runs by the clock. The table says what moved at the same time."
     )
+
+
+def _meaning_of_samples(result: Result) -> str:
+    """How much they vary, and the likeliest of what they show."""
+    values = result.series.value
+    middle = median(values)
+    if not middle:
+        return "Most samples are 0, so that no spread can be told in percent."
+    low, high = percentile(values, 0.1), percentile(values, 0.9)
+    said = f"Eight in ten samples lie from {low / middle - 1:+.1%} to {high / middle - 1:+.1%} of the median."
+    quarter = max(1, len(values) // 4)
+    drift = median(values[-quarter:]) / median(values[:quarter]) - 1
+    if len(values) >= _FEWEST_FOR_DRIFT and abs(drift) > _STEADY:
+        return f"{said} From the first quarter to the last they drift by {drift:+.1%}: heat, power or a neighbour."
+    if (high - low) / middle > _WIDE:
+        return f"{said} So wide a spread means that something else ran meanwhile; measure on a quieter machine."
+    return f"{said} Level and narrow is good; a slope would mean heat, lone low points interruptions."
 
 
 def thin(series: Series, limit: int) -> list[int]:

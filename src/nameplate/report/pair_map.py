@@ -14,6 +14,7 @@ from nameplate.probes._pair_matrix import figure_name, message_figure, pairs_of,
 from nameplate.report.charts import Chart, Point, definition, rounded
 from nameplate.report.format import parameters, quantity
 from nameplate.report.heatmap import HEIGHT, LONG_SPAN, SHADES, WIDTH
+from nameplate.report.repeat import repeat_command
 
 # Of more parties those next to each other share a row and a column.
 MOST_ROWS = 48
@@ -23,6 +24,11 @@ _SQUARE = 14
 # Noise alone must not look like a slow node: the strongest colour is at least this many times the fastest pair's time.
 _LEAST_SPAN = 2.0
 _LABEL_LIMIT = 110
+_MEANING = (
+    "Each cell is a pair that exchanged messages. Evenly pale is healthy. A strong row and column at the same name is "
+    "one slow node: its network card, its cable or its processor. A single strong cell is a slow link between two; "
+    "strong squares along the edge are groups that talk across a slower switch."
+)
 
 
 def pair_maps(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Chart]:
@@ -41,7 +47,8 @@ def _pair_map(result: Result, machine: Mapping[str, Any]) -> Chart:
         caption += f" Each row and column stands for up to {each}, the slowest of whose pairs is shown."
     spec = _spec(_points(result, blocks, each), blocks)
     spec["description"] = f"{figure_name(params)} between all pairs"
-    return Chart(f"{figure_name(params)} {parameters(params)}", caption, spec, columns)
+    title = f"{figure_name(params)} {parameters(params)}"
+    return Chart(title, _MEANING, caption, spec, columns, (repeat_command(result),))
 
 
 def _blocks(names: Sequence[str]) -> list[str]:

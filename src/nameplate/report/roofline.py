@@ -63,14 +63,14 @@ def roofline(report: Report) -> Roofline | None:
 
 
 def meaning(roofs: Roofline) -> str:
-    """What the chart says of loops on this machine, in one paragraph."""
+    """What the chart says of loops on this machine."""
     ridges = [(slope, roofs.ridge(slope)) for slope in roofs.slopes if slope.name == "memory"]
     words = [
         f"from {digits(ridge)} FLOP/byte on with {count(slope.threads, 'thread')}" for slope, ridge in ridges if ridge
     ]
     here = f" On this machine it limits a loop over data in memory {', '.join(words)}." if words else ""
     return (
-        "What this means: a loop's place on the x axis is the number of floating-point operations that it does for "
+        "A loop's place on the x axis is the number of floating-point operations that it does for "
         "each byte that it reads or writes; a triad does 2 for 24 bytes, 1/12. The most that it can reach is the lower "
         "of two lines above that place: the slope of the level that holds its data, and the horizontal peak rate. Left "
         "of the mark where they meet it waits for data, and fewer bytes make it faster; right of it, arithmetic limits "
@@ -137,4 +137,4 @@ def _bound(name: str, result: Result) -> Bound:
     row = result.summary
     value = Quantity(row.value or 0.0, row.unit, row.ci)
     source = f"{row.probe} {parameters(row.params)}"
-    return Bound(name, _threads(result), value, source, repeat_command(row.probe, row.params))
+    return Bound(name, _threads(result), value, source, repeat_command(result))

@@ -8,7 +8,7 @@ from nameplate.model import Report
 from nameplate.report.cells import interval_text
 from nameplate.report.charts import Chart, Figure, placed
 from nameplate.report.format import digits, quantity
-from nameplate.report.roofline import Bound, Roofline, meaning, roofline
+from nameplate.report.roofline import Bound, Roofline, roofline
 from nameplate.report.roofline_chart import roofline_chart
 
 
@@ -28,7 +28,6 @@ class RooflineCard:
     """The bounds of a loop on this machine, drawn and as a table."""
 
     anchor: str
-    meaning: str
     figure: Figure
     rows: list[RoofRow]
 
@@ -40,7 +39,7 @@ def make_roofline_card(anchor: str, report: Report, charts: list[Chart]) -> Roof
         return None
     (figure,) = placed([roofline_chart(roofs)], charts)
     rows = [_roof_row(roofs, bound) for bound in [*roofs.peaks, *roofs.slopes]]
-    return RooflineCard(anchor, meaning(roofs), figure, rows)
+    return RooflineCard(anchor, figure, rows)
 
 
 def _roof_row(roofs: Roofline, bound: Bound) -> RoofRow:

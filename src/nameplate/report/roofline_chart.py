@@ -8,7 +8,7 @@ import altair as alt
 
 from nameplate.report.charts import Chart, Point, definition, legend, log_axis, rounded, tick_labels
 from nameplate.report.format import quantity, scale
-from nameplate.report.roofline import Bound, Roofline
+from nameplate.report.roofline import Bound, Roofline, meaning
 
 # In FLOP/byte: from loops that only move data to the largest matrix products that fit a cache.
 INTENSITIES = (1 / 64, 64.0)
@@ -17,7 +17,7 @@ _HEIGHT = 340
 
 
 def roofline_chart(roofs: Roofline) -> Chart:
-    """Its table stands beside it in the page, since each figure has a source of its own."""
+    """The figures with their sources stand in a table beside it."""
     factor, unit = scale(max(peak.quantity.value for peak in roofs.peaks), "FLOP/s")
     labels = {bound.label: _label(bound) for bound in [*roofs.peaks, *roofs.slopes]}
     points = [
@@ -32,7 +32,8 @@ def roofline_chart(roofs: Roofline) -> Chart:
         "ridge points; small marks tell the lines apart. Both axes are logarithmic."
     )
     commands = tuple(dict.fromkeys(bound.command for bound in [*roofs.peaks, *roofs.slopes]))
-    return Chart("Attainable rate against arithmetic intensity", caption, spec, (), commands)
+    columns = (("line", "bound"), ("intensity", "FLOP/byte"), ("rate", f"attainable rate ({unit})"))
+    return Chart("Attainable rate against arithmetic intensity", meaning(roofs), caption, spec, columns, commands)
 
 
 def _label(bound: Bound) -> str:

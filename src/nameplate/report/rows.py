@@ -59,14 +59,16 @@ def make_row(result: Result, common: Mapping[str, Value]) -> Row:
 def sources(results: Sequence[Result], common: Mapping[str, Value]) -> list[Source]:
     """Of every cell; the metrics whose rated value has the same source share a line."""
     grouped: dict[tuple[str, str], list[Result]] = {}
+    first: dict[str, Result] = {}
     for result in results:
+        first.setdefault(result.id, result)
         grouped.setdefault((result.id, result.rated.source), []).append(result)
     return [
         Source(
             label=_label(own[0], common),
             metrics=", ".join(result.summary.metric for result in own),
             words=source,
-            command=repeat_command(own[0].summary.probe, own[0].summary.params),
+            command=repeat_command(first[own[0].id]),
         )
         for (_, source), own in grouped.items()
     ]

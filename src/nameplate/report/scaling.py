@@ -20,7 +20,8 @@ from nameplate.report.charts import (
     log_axis,
     rounded,
 )
-from nameplate.report.format import scale
+from nameplate.report.format import count, scale
+from nameplate.report.repeat import sweep_command
 
 # A span of threads or of values beyond which a linear axis hides its small end.
 LONG_SPAN = 8.0
@@ -54,7 +55,26 @@ def _chart(title: str, lines: Sequence[Sequence[Result]], cores: int) -> Chart:
     )  # fmt: skip
     spec = _spec(points, ideal, [label for label, _ in labelled], f"{row.metric} ({unit})")
     spec["description"] = f"{row.metric} of {row.probe} against threads"
-    return Chart(title, caption, spec, columns)
+    commands = tuple(sweep_command(line, "threads") for line in lines)
+    return Chart(title, _meaning(lines, ideals), caption, spec, columns, commands)
+
+
+def _meaning(lines: Sequence[Sequence[Result]], has_ideal: bool) -> str:
+    """What the most threads that have CPUs of their own do of what one such thread would lead to expect."""
+    own = [r for r in lines[0] if not r.oversubscribed]
+    few, many = (own[0], own[-1]) if len(own) > 1 else (lines[0][0], lines[0][-1])
+    times = (many.summary.value or 0.0) / (few.summary.value or 1.0)
+    found = f"{count(_threads(many), 'thread')} reach {times:.2f} times what {count(_threads(few), 'thread')} reach"
+    where = f" ({label})" if len(lines) > 1 and (label := labels_of(lines, "threads")[0]) else ""
+    if has_ideal:
+        return (
+            f"{found}{where}. Arithmetic should follow the dashed line. Falling short of it early: the clock sinks "
+            "under load, or two threads share a core."
+        )
+    return (
+        f"{found}{where}. A line levels off where what the threads share is full: the memory, a device or a link. "
+        "Falling with more threads: they stand in each other's way, in a lock or a cache line."
+    )
 
 
 def _has_ideal(result: Result) -> bool:

@@ -9,10 +9,16 @@ import altair as alt
 
 from nameplate.model import Beside, Report
 from nameplate.report.charts import Chart, Figure, Point, definition, log_axis, placed, rounded
+from nameplate.report.repeat import plan_command
 from nameplate.report.tables import OwnTable, own_table
 
 _ROW_PX = 20
 _LINES = ["here", "published"]
+_MEANING = (
+    "Each row is one figure of the study, with the published value beside the one from this machine. Newer machines "
+    "should lie off to one side of the published marks by about the same distance in all rows. A row that breaks ranks "
+    "measures something else here than it did there: a cache, a protocol or a file system that came between."
+)
 _COLUMNS = (("row", "of the study"), ("line", "whose"), ("value", "value"))
 
 
@@ -31,10 +37,11 @@ def make_study_card(anchor: str, report: Report, charts: list[Chart]) -> StudyCa
     tables = [own_table(table) for table in report.tables if not table.probe]
     if not tables:
         return None
-    return StudyCard(anchor, report.run.plan.name, tables, placed([_chart(each) for each in report.study], charts))
+    figures = [_chart(each, plan_command(report.run)) for each in report.study]
+    return StudyCard(anchor, report.run.plan.name, tables, placed(figures, charts))
 
 
-def _chart(study: Beside) -> Chart:
+def _chart(study: Beside, command: str) -> Chart:
     """A row for each of the study's, on a logarithmic axis: machines lie powers of ten apart."""
     points = _points(study.rows)
     values = [float(point["value"]) for point in points]
@@ -50,7 +57,8 @@ def _chart(study: Beside) -> Chart:
     )
     spec = definition(chart, _ROW_PX * len(study.rows))
     spec["description"] = f"{study.title}: published, and measured here"
-    return Chart(study.title, "Published figures in the corrected unit. Logarithmic.", spec, _COLUMNS)
+    caption = "Published figures in the corrected unit. Logarithmic."
+    return Chart(study.title, _MEANING, caption, spec, _COLUMNS, (command,))
 
 
 def _points(rows: Sequence[tuple[str, float | None, float]]) -> list[Point]:
