@@ -119,7 +119,7 @@ class TestFile:
 
     def test_a_very_long_run_still_fits(self, tmp_path: Path) -> None:
         long = [result({"threads": 1, "n": n}, samples=series([5e10 * (1 + 1 / (i + n)) for i in range(1, 3001)]))
-                for n in range(1, 41)]  # fmt: skip
+                for n in range(1, 91)]  # fmt: skip
         path = tmp_path / "long.html"
         write_html([report(long)], path)
         assert path.stat().st_size <= SIZE_LIMIT

@@ -14,7 +14,7 @@ import msgspec
 from nameplate.errors import FileError
 from nameplate.model import Report, Series
 
-# A report stays below 2 MB, and its data shrink to a tenth or so: what is more was made to fill a memory.
+# A report stays below 3 MB, and its data shrink to a tenth or so: what is more was made to fill a memory.
 _MOST_UNPACKED = 256 << 20
 
 _EMBEDDED = re.compile(rb'<script type="text/plain" id="nameplate-data">([A-Za-z0-9+/=]*)</script>')

@@ -74,9 +74,10 @@
   };
 
   const readyCopying = () => {
-    document.querySelectorAll("button.copy").forEach((button) => {
-      const code = button.parentElement.querySelector("code");
-      button.hidden = false;
+    document.querySelectorAll("code.again").forEach((code) => {
+      const button = element("button", "Copy", { type: "button", class: "copy" });
+      button.append(element("span", ` the command for ${code.dataset.name}`, { class: "hidden" }));
+      code.after(" ", button);
       button.addEventListener("click", async () => {
         await navigator.clipboard.writeText(code.textContent);
         button.classList.add("done");
