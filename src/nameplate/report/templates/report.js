@@ -43,7 +43,7 @@
       columns.forEach(({ field, kind }) => row.append(element("td", point[field] ?? "–", kind)));
     }
     const frame = element("div", "", {
-      class: "scroll short", tabindex: "0", role: "region", "aria-label": `Table: ${details.dataset.name}, data`,
+      class: "scroll short", tabindex: "0", role: "group", "aria-label": `Table: ${details.dataset.name}, data`,
     });
     frame.append(table);
     details.append(frame);
@@ -59,9 +59,11 @@
 
   const drawIn = async (root, charts, theme) => {
     const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: theme };
-    for (const place of root.querySelectorAll("[data-chart]:not(.vega-embed)")) {
+    for (const place of root.querySelectorAll("[data-chart]:not([data-begun])")) {
       // A folded chart has no width to fit into.
       if (place.closest("details:not([open])")) continue;
+      // Who unfolds, folds and unfolds again must not begin it twice.
+      place.dataset.begun = "";
       await window.vegaEmbed(place, charts[place.dataset.chart].spec, options);
     }
   };
@@ -71,6 +73,35 @@
     document.querySelectorAll("details.series").forEach((details) => {
       details.addEventListener("toggle", () => drawIn(details, charts, theme).catch(warn));
     });
+  };
+
+  // More rows than these nobody reads on paper.
+  const MOST_ROWS_ON_PAPER = 100;
+
+  const belongsOnPaper = (details, charts) => {
+    const place = details.dataset.points;
+    const isUndrawn = details.matches(".series") || details.closest("details.series:not([open])");
+    return !isUndrawn && (place === undefined || pointsOf(charts[place]).length <= MOST_ROWS_ON_PAPER);
+  };
+
+  const readyPrinting = (charts) => {
+    let opened = [];
+    addEventListener("beforeprint", () => {
+      const folded = [...document.querySelectorAll("details:not([open])")];
+      opened = folded.filter((details) => belongsOnPaper(details, charts));
+      opened.forEach((details) => {
+        details.open = true;
+        // The event that fills it otherwise comes too late.
+        if (details.dataset.points && !details.querySelector("table")) fillTable(details, charts[details.dataset.points]);
+      });
+    });
+    addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));
+  };
+
+  const readyUnfolding = () => {
+    const button = document.getElementById("unfold");
+    button.hidden = false;
+    button.addEventListener("click", () => document.querySelectorAll("details").forEach((details) => { details.open = true; }));
   };
 
   const readyCopying = () => {
@@ -96,8 +127,10 @@
     if (navigator.clipboard) readyCopying();
     const { charts, theme } = JSON.parse(await unpacked("nameplate-charts"));
     readyTables(charts);
+    readyPrinting(charts);
     await runBundle();
     await drawAll(charts, theme);
+    readyUnfolding();
     document.documentElement.dataset.charts = "drawn";
   };
 

@@ -1,0 +1,155 @@
+"""The HTML report judged by axe-core in a real browser: wide and narrow, by day and by night."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chromium import CHROMIUM, Browser
+from nameplate.report.html import write_html
+from report_kinds import every_kind
+
+WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
+# Axe cannot tell what lies behind a chart's words; their colours are judged in tests/unit/test_theme.py.
+IN_CHARTS = ".chart"
+FOUND = "found => found.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.target.join(' '))}))"
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
+
+
+def axe() -> str:
+    """The package is installed without the browsers that it would bring, so it is found and not imported."""
+    spec = importlib.util.find_spec("axe_playwright_python")
+    assert spec is not None, "run script/bootstrap test"
+    folders = spec.submodule_search_locations
+    assert folders
+    return (Path(folders[0]) / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "every kind.html"
+    write_html(every_kind(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    started = Browser(tmp_path_factory.mktemp("profile"))
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module", params=WIDTHS)
+def seen(browser: Browser, page: Path, request: pytest.FixtureRequest) -> Browser:
+    """Everything unfolded, and axe inside."""
+    browser.open(page, request.param)
+    browser.unfold()
+    # Its last value is axe itself, which is too large to be answered.
+    browser.value(f"{axe()};null")
+    return browser
+
+
+def violations(browser: Browser, context: object, options: object) -> list[str]:
+    """Each with the first few places where it was found."""
+    found: list[dict[str, Any]] = browser.value(f"axe.run({json.dumps(context)}, {json.dumps(options)}).then({FOUND})")
+    return [f"{each['id']} ({each['help']}): {len(each['nodes'])} times, as in {each['nodes'][:3]}" for each in found]
+
+
+def test_no_rule_is_broken(seen: Browser) -> None:
+    """All of axe's rules: WCAG's A and AA, and best practices."""
+    colours_apart = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": False}}}
+    assert violations(seen, {"include": ["html"]}, colours_apart) == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_words_stand_out_from_what_is_behind_them(seen: Browser, scheme: str) -> None:
+    # Further rows look like those before them, and each takes its time; so do the tables of further charts.
+    alike = "tbody tr:nth-child(n+5), article .points:not(article:first-of-type *) table"
+    seen.value(f"document.querySelectorAll({json.dumps(alike)}).forEach(element => element.remove())")
+    seen.show(scheme)
+    only_colours = {"resultTypes": ["violations"], "runOnly": {"type": "rule", "values": ["color-contrast"]}}
+    assert violations(seen, {"include": ["body"], "exclude": [IN_CHARTS]}, only_colours) == []
+    seen.show()
+
+
+def test_what_is_broken_would_be_found(seen: Browser) -> None:
+    bad = '<p id=bad style="color: #888; background: #777">grey on grey</p><img id=bad2 src="data:,">'
+    seen.value(f"document.querySelector('h1').insertAdjacentHTML('afterend', {json.dumps(bad)})")
+    found = violations(seen, {"include": ["#bad", "#bad2"]}, {"resultTypes": ["violations"]})
+    seen.value("document.querySelectorAll('#bad, #bad2').forEach(element => element.remove())")
+    assert [words.split()[0] for words in found] == ["color-contrast", "image-alt"]
+
+
+class TestKeyboard:
+    """Tab reaches everything that can be worked with, in the page's order, and shows where it is."""
+
+    def test_every_control_is_reached_and_shows_it(self, browser: Browser, page: Path) -> None:
+        browser.open(page)
+        wanted = browser.value(
+            "[...document.querySelectorAll('a[href], button, summary, [tabindex]')]"
+            ".filter(e => e.checkVisibility()).map((e, i) => { e.dataset.tab = i; return i; }).length"
+        )
+        browser.value("document.activeElement.blur()")
+        reached = [self.pressed(browser) for _ in range(wanted)]
+        assert [place for place, _ in reached] == [str(n) for n in range(wanted)]
+        assert all(outline not in ("none", "") for _, outline in reached)
+
+    def pressed(self, browser: Browser) -> tuple[str, str]:
+        """What Tab leads to, and the outline that it has there."""
+        for kind in ("keyDown", "keyUp"):
+            browser.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
+        place, outline = browser.value(
+            "[document.activeElement.dataset.tab ?? '', getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        return place, outline
+
+    def test_enter_unfolds(self, browser: Browser, page: Path) -> None:
+        browser.open(page)
+        browser.value("document.querySelector('details.points > summary').focus()")
+        for kind in ("keyDown", "keyUp"):
+            browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", text="\r",
+                         windowsVirtualKeyCode=13)  # fmt: skip
+        browser.value("new Promise(done => setTimeout(done, 200))")
+        assert browser.value("document.querySelectorAll('details.points table').length") == 1
+
+
+class TestPaper:
+    """What is printed has its tables, and charts no wider than the sheet."""
+
+    def test_tables_are_unfolded_for_it_and_folded_again(self, browser: Browser, page: Path) -> None:
+        browser.open(page)
+        open_before = browser.value("document.querySelectorAll('details[open]').length")
+        browser.value(
+            "addEventListener('beforeprint', () => { window.printed = ['details[open]', 'details.points[open] table']"
+            ".map(those => document.querySelectorAll(those).length); })"
+        )
+        assert browser.call("Page.printToPDF", transferMode="ReturnAsStream", landscape=True)["stream"]
+        unfolded, tables = browser.value("window.printed")
+        assert unfolded > open_before
+        assert tables > 20
+        assert browser.value("document.querySelectorAll('details[open]').length") == open_before
+
+    def test_charts_fit_the_sheet(self, browser: Browser, page: Path) -> None:
+        browser.open(page)
+        browser.show(media="print")
+        browser.call("Emulation.setDeviceMetricsOverride", width=1032, height=700, deviceScaleFactor=1, mobile=False)
+        too_wide = browser.value(
+            "[...document.querySelectorAll('svg.marks')].filter(e => e.checkVisibility() &&"
+            " e.getBoundingClientRect().right > innerWidth).length"
+        )
+        browser.show()
+        assert too_wide == 0
+
+
+def test_the_button_unfolds_and_draws_everything(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.value("document.getElementById('unfold').click()")
+    browser.unfold()
+    assert browser.value("document.querySelectorAll('details:not([open])').length") == 0
+    assert browser.complaints() == []
