@@ -168,7 +168,8 @@ def test_three_repeats_of_a_given_length(tmp_path: Path) -> None:
     rows = rows_of(nameplate(*arguments, "-o", "x.jsonl", cwd=tmp_path))
     assert (rows[0]["rounds"], rows[0]["samples"], rows[0]["stop"]) == (3, 3, "rounds")
     lengths = [s.elapsed_s for m in read_run(tmp_path / "x.jsonl").measurements for s in m.samples]
-    assert all(length > 0.15 for length in lengths)
+    # Ten times what a sample is otherwise; calibrated beside a busy neighbour it may be half of what was asked.
+    assert all(length > 0.05 for length in lengths)
 
 
 def test_a_series_has_one_sample_per_interval_and_no_gap(tmp_path: Path) -> None:

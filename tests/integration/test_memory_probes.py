@@ -192,9 +192,10 @@ def test_chains_and_traffic_beside_a_chase(core_path: Path) -> None:
     _, alone = measured(core_path, "memory_latency", size="1MiB", chains=16)
     assert alone["work"]["ops"] == alone["repetitions"] * 16 * 16
     assert alone["counters"]["load_bytes"] == 0
-    outcome, loaded = measured(core_path, "memory_latency", size="1MiB", load="100MB", load_threads=2)
-    assert loaded["work"]["ops"] == loaded["repetitions"] * 16
-    assert loaded["counters"]["load_bytes"] > 0
+    outcome, samples = measure(core_path, "memory_latency", size="1MiB", load="100MB", load_threads=2)
+    assert samples[-1]["work"]["ops"] == samples[-1]["repetitions"] * 16
+    # In a sample of some milliseconds they may still wait for a busy CPU.
+    assert any(sample["counters"]["load_bytes"] > 0 for sample in samples)
     assert outcome["params"]["load_threads"] == 2
 
 
