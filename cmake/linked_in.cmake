@@ -1,0 +1,40 @@
+# What the program is linked with: archives where they are there, so that it can be copied to where nothing is installed.
+
+find_library(SODIUM NAMES libsodium.a sodium REQUIRED)
+find_library(AIO NAMES libaio.a aio REQUIRED)
+find_library(URING NAMES liburing.a uring REQUIRED)
+
+# find_package(OpenMP) looks for no archive, but takes one that is found already.
+find_library(GOMP_ARCHIVE libgomp.a PATHS ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES} NO_DEFAULT_PATH)
+if(GOMP_ARCHIVE)
+  set(OpenMP_gomp_LIBRARY ${GOMP_ARCHIVE})
+endif()
+find_package(OpenMP)
+
+# hwloc's archive may want other libraries, Debian's libudev, of which there is only the versioned name without its -dev package.
+find_path(HWLOC_INCLUDE_DIR hwloc.h REQUIRED)
+find_library(HWLOC_ARCHIVE libhwloc.a)
+find_library(UDEV NAMES udev libudev.so.1)
+if(HWLOC_ARCHIVE)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_INCLUDES ${HWLOC_INCLUDE_DIR})
+  set(CMAKE_REQUIRED_LIBRARIES ${HWLOC_ARCHIVE} $<$<BOOL:${UDEV}>:${UDEV}>)
+  check_cxx_source_compiles("#include <hwloc.h>
+                             int main() { hwloc_topology_t made; return hwloc_topology_init(&made); }" HWLOC_ARCHIVE_LINKS)
+endif()
+if(HWLOC_ARCHIVE_LINKS)
+  set(HWLOC ${CMAKE_REQUIRED_LIBRARIES})
+else()
+  find_library(HWLOC hwloc REQUIRED)
+endif()
+unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_REQUIRED_LIBRARIES)
+
+add_library(linked_in INTERFACE)
+target_include_directories(linked_in SYSTEM INTERFACE ${HWLOC_INCLUDE_DIR})
+target_link_libraries(linked_in INTERFACE ${SODIUM} ${AIO} ${URING} ${HWLOC})
+if(OpenMP_CXX_FOUND)
+  target_link_libraries(linked_in INTERFACE OpenMP::OpenMP_CXX)
+endif()
+# An MPI's library has its own hwloc, which must not become ours.
+target_link_options(linked_in INTERFACE -Wl,--exclude-libs,ALL)
