@@ -10,6 +10,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from nameplate import __version__
 from nameplate.errors import CoreMissing, UsageError
 from nameplate.srun import complete, family_by_pmi, is_srun
 
@@ -18,6 +19,8 @@ START_DEADLINE_S = 20.0
 # Of a job of many nodes, through a batch system.
 MPI_START_DEADLINE_S = 300.0
 _PREFIX = "nameplate-core-mpi-"
+# Of a checkout; an installed wheel has none.
+_BOOTSTRAP = Path(__file__).parents[2] / "script" / "bootstrap"
 # Words in a launcher's answer to --version, and the MPI that it belongs to.
 _FAMILIES = {"open mpi": "openmpi", "openrte": "openmpi", "prte": "openmpi", "hydra": "mpich", "intel(r) mpi": "intel",
              "mvapich": "mvapich"}  # fmt: skip
@@ -40,13 +43,21 @@ class Launch:
         return MPI_START_DEADLINE_S if self.launcher else START_DEADLINE_S
 
 
+def how_to_build(mpi_compiler: str = "") -> str:
+    """The command that builds this installation's core anew, with this MPI's compiler too."""
+    if _BOOTSTRAP.is_file():
+        return f"script/bootstrap --mpi={mpi_compiler}" if mpi_compiler else "script/bootstrap"
+    settings = f" --config-settings=cmake.define.NAMEPLATE_MPICXX={mpi_compiler}" if mpi_compiler else ""
+    return f"pip install --force-reinstall --no-deps{settings} nameplate-{__version__}.tar.gz"
+
+
 def core_path() -> Path:
     """nameplate-core beside this installation's scripts, or what NAMEPLATE_CORE names. Raises CoreMissing."""
     named = os.environ.get(CORE_VARIABLE)
     path = Path(named) if named else Path(sysconfig.get_path("scripts")) / "nameplate-core"
     if not path.is_file():
         where = f"{CORE_VARIABLE} names it" if named else "it belongs beside this Python's scripts"
-        raise CoreMissing(f"nameplate-core is not at {path}, where {where}: run script/bootstrap")
+        raise CoreMissing(f"nameplate-core is not at {path}, where {where}: run {how_to_build()}")
     return path
 
 
@@ -77,7 +88,8 @@ def launch_with(text: str) -> Launch:
     programs = mpi_programs()
     if not programs:
         raise UsageError(
-            "--mpi: this nameplate has no MPI build: apt install libopenmpi-dev openmpi-bin, then script/bootstrap"
+            "--mpi: this nameplate has no MPI build: apt install libopenmpi-dev openmpi-bin, then "
+            + how_to_build("mpicxx")
         )
     if is_srun(words[0]):
         family = family_by_pmi(words, list(programs))
@@ -86,7 +98,7 @@ def launch_with(text: str) -> Launch:
     if family and family not in programs:
         raise UsageError(
             f"--mpi '{words[0]}' belongs to {family}, and there is a build for {' and '.join(programs)} only: "
-            "script/bootstrap --mpi=MPICXX with that MPI's compiler"
+            f"{how_to_build('MPICXX')} with that MPI's compiler"
         )
     return Launch(programs[family or next(iter(programs))], words)
 

@@ -17,7 +17,7 @@ import msgspec
 
 from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
 from nameplate.keeper import Keeper
-from nameplate.launch import START_DEADLINE_S, Launch, alone, mpi_programs
+from nameplate.launch import START_DEADLINE_S, Launch, alone, how_to_build, mpi_programs
 from nameplate.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
 from nameplate.srun import explain
 from nameplate.sweep import ProbeInfo
@@ -120,7 +120,7 @@ def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[
 def check_schema(schema: int, who: str) -> None:
     """Raises CoreMissing when the core speaks another version of the contract."""
     if schema != SCHEMA:
-        raise CoreMissing(f"{who} speaks record schema {schema}, this nameplate {SCHEMA}: run script/bootstrap")
+        raise CoreMissing(f"{who} speaks record schema {schema}, this nameplate {SCHEMA}: run {how_to_build()}")
 
 
 def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class CoreProcess:
     def _read_header(self) -> Header:
         header = self._read(time.monotonic() + self._launch.start_deadline_s)
         if not isinstance(header, Header):
-            raise CoreMissing("nameplate-core did not begin with a header: run script/bootstrap")
+            raise CoreMissing(f"nameplate-core did not begin with a header: run {how_to_build()}")
         check_schema(header.schema, "nameplate-core")
         return header
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from nameplate.fitness import (
     judge_steal,
     overall,
 )
+from nameplate.launch import how_to_build
 from nameplate.model import Experiment, Header, Limits, Outcome, Sample
 from nameplate.native import CoreProcess, make_request, mpi_libraries
 
@@ -126,7 +128,8 @@ def _mpi() -> list[Part]:
         has_launcher = any(shutil.which(launcher) for launcher in (f"mpirun.{name}", "mpirun", "srun"))
         advice = "" if has_launcher else "its mpirun is not in PATH: name it in full, --mpi '/path/mpirun -n 4'"
         found.append(Part(has_launcher, f"MPI ({name})", library, advice))
-    advice = "the mpi probes: apt install libopenmpi-dev openmpi-bin, then script/bootstrap"
+    build = how_to_build("mpicxx")
+    advice = f"mpi_pingpong, mpi_pairs, mpi_stream: apt install libopenmpi-dev openmpi-bin, then {build}"
     return found or [Part(False, "MPI", "not built in", advice)]
 
 
@@ -149,18 +152,35 @@ _FEATURES = {
     "pmem": "mpi_stream memory=pmem: apt install libpmem-dev",
     "memkind": "mpi_stream memory=memkind: apt install libmemkind-dev (Debian 13 has none)",
 }
+# What a feature loads when it is wanted, and what needs it.
+_LOADED = {
+    "pmem": ("libpmem.so.1", "memory=pmem of mpi_stream, which needs an MPI build: apt install libpmem1"),
+    "memkind": ("libmemkind.so.0", "memory=memkind of mpi_stream, which needs an MPI build: apt install libmemkind0"),
+}
 
 
 def _missing(header: Header) -> list[Part]:
     """What nameplate could use and does not have here."""
     findings = [
-        Part(False, feature, "not built in", f"{advice}, then script/bootstrap")
+        Part(False, feature, "not built in", f"{advice}, then {how_to_build()}")
         for feature, advice in _FEATURES.items() if feature not in header.features
     ]  # fmt: skip
+    findings += [
+        Part(False, feature, f"{library} is not installed", advice)
+        for feature, (library, advice) in _LOADED.items() if feature in header.features and not _can_be_loaded(library)
+    ]  # fmt: skip
     if shutil.which("likwid-bench") is None:
-        advice = "a reference to compare rates with: script/bootstrap bench"
+        advice = "a reference to compare rates with: apt install likwid"
         findings.append(Part(False, "likwid-bench", "not installed", advice))
     return findings
+
+
+def _can_be_loaded(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 def _leftovers() -> Part:
