@@ -9,12 +9,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nameplate.model import Summary
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 from two_hosts import SERVER, Host, serving, two_hosts
@@ -24,7 +25,6 @@ KEY_DIGITS = 64
 ETHERNET, UDP, TCP = 14, 28, 52
 MTU = 1500
 MTU_PLAN = """
-rounds = 4
 [[experiment]]
 probe = "net_pingpong"
 slice = "50ms"
@@ -450,25 +450,22 @@ def test_what_the_network_drops_is_lost_in_the_network(core_path: Path, key: Pat
     assert total(samples, "lost_sender") == total(samples, "duplicates") == 0
 
 
+def mtu_found(hosts: Sequence[Host], plan: Path, key: Path, rounds: int) -> list[Summary]:
+    run = plan.with_name(f"{rounds}.jsonl")
+    words = [sys.executable, "-m", "nameplate", "run", plan, "--rounds", str(rounds), "--peer", SERVER]
+    subprocess.run(hosts[1].command(*words, "--key-file", key, "--quiet", "-o", run), check=True)
+    return [r.summary for r in summarise(read_run(run)).results if r.summary.metric == "mtu"]
+
+
 def test_the_mtu_is_found_from_the_times_of_round_trips(core_path: Path, key: Path, tmp_path: Path) -> None:
-    run, plan = tmp_path / "mtu.jsonl", tmp_path / "mtu.toml"
+    plan = tmp_path / "mtu.toml"
     plan.write_text(MTU_PLAN)
     with two_hosts(mtu=MTU) as hosts:
         serve, _ = between(hosts, core_path, key)
         with serving(serve):
-            nameplate: list[str | Path] = [
-                sys.executable,
-                "-m",
-                "nameplate",
-                "run",
-                plan,
-                "--peer",
-                SERVER,
-                "--key-file",
-                key,
-            ]
-            subprocess.run(hosts[1].command(*nameplate, "--quiet", "-o", run), check=True)
-    found = [r.summary for r in summarise(read_run(run)).results if r.summary.metric == "mtu"]
+            # Both ends wait in a loop: busy neighbours may hide it in a few rounds.
+            tries = (mtu_found(hosts, plan, key, rounds) for rounds in (4, 8, 16))
+            found = next((mtu for mtu in tries if mtu), [])
     assert len(found) == 1
     low, high = found[0].ci or (0, 0)
     assert low <= MTU <= high
