@@ -452,7 +452,17 @@ def test_what_the_network_drops_is_lost_in_the_network(core_path: Path, key: Pat
 
 def mtu_found(hosts: Sequence[Host], plan: Path, key: Path, rounds: int) -> list[Summary]:
     run = plan.with_name(f"{rounds}.jsonl")
-    words = [sys.executable, "-m", "nameplate", "run", plan, "--rounds", str(rounds), "--peer", SERVER]
+    words: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "nameplate",
+        "run",
+        plan,
+        "--rounds",
+        str(rounds),
+        "--peer",
+        SERVER,
+    ]
     subprocess.run(hosts[1].command(*words, "--key-file", key, "--quiet", "-o", run), check=True)
     return [r.summary for r in summarise(read_run(run)).results if r.summary.metric == "mtu"]
 
