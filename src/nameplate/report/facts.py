@@ -117,7 +117,7 @@ def _timer(source: str, resolution_s: float, cost_s: float) -> str:
 def _run_limits(report: Report) -> str:
     limits = report.run.plan.limits
     parts = [f"budget {limits.budget_s:g} s", f"precision {limits.precision * 100:g} %"]
-    parts += [f"{limits.rounds} rounds"] if limits.rounds else []
+    parts += [count(limits.rounds, "round")] if limits.rounds else []
     parts += [f"{limits.samples} samples a round"] if limits.samples else []
     parts += [f"{quantity(limits.sample_s, 's')} a sample"] if limits.sample_s else []
     parts += [f"series of {limits.series_s:g} s"] if limits.series_s else []
