@@ -151,7 +151,7 @@ def test_a_run_that_is_ended_keeps_what_it_has_and_leaves_nothing(tools: Path, t
     stand_in(tools, "sysbench", sysbench("exit 1"))
     for number in (signal.SIGTERM, signal.SIGINT):
         run = subprocess.Popen(
-            [sys.executable, "-m", "nameplate", "versus", "sysbench", "--pairs", "50", "--time", "200ms"],
+            [sys.executable, "-m", "nameplate", "versus", "sysbench", "--pairs", "50", "--time", "1s"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert run.stderr is not None
