@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from nameplate.errors import ToolFailed
@@ -74,8 +74,10 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def serving(command: Sequence[str], port: int, folder: Path, cpus: Sequence[int]) -> Iterator[None]:
-    """A server on these CPUs, that listens. Raises ToolFailed where it does not."""
-    with on_cpus(cpus), _started(command, folder, heard=False) as server:
+    """A server on these CPUs, that listens; what is started meanwhile is not bound to them. Raises ToolFailed."""
+    with ExitStack() as stack:
+        with on_cpus(cpus):
+            server = stack.enter_context(_started(command, folder, heard=False))
         deadline = time.monotonic() + SERVER_START_S
         while not _is_bound(port):
             if server.poll() is not None or time.monotonic() > deadline:

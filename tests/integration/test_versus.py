@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import jsonschema
 import pytest
 
 from nameplate.errors import ToolFailed
-from nameplate.tools import free_port, run_tool, serving
+from nameplate.tools import free_port, on_cpus, run_tool, serving
 from nameplate.versus import scratch
 
 ROOT = Path(__file__).parents[2]
@@ -241,3 +242,14 @@ def test_a_tool_that_is_stopped_while_it_is_identified_leaves_nothing(tools: Pat
     assert (run.returncode, words) == (3, "nameplate: stopped\n")
     assert not is_running(int((tmp_path / "started").read_text()))
     assert not list(tmp_path.glob(".nameplate*"))
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="a client and a server on CPUs of their own need two")
+def test_a_server_has_its_cpu_and_its_client_another(tmp_path: Path) -> None:
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    show = "import os, sys; print(*os.sched_getaffinity(0), file=open(sys.argv[1], 'w'))"
+    serve = f"{show}; import socket; socket.create_server(('127.0.0.1', int(sys.argv[2]))).accept()"
+    port = free_port()
+    with on_cpus([first]), serving([sys.executable, "-c", serve, "server", str(port)], port, tmp_path, [second]):
+        run_tool([sys.executable, "-c", show, "client"], tmp_path, 10.0)
+    assert [(tmp_path / name).read_text().split() for name in ("client", "server")] == [[str(first)], [str(second)]]
