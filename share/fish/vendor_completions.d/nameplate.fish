@@ -149,7 +149,7 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l time -r -d 'The
 complete -c nameplate -n '__fish_nameplate_using_command run' -l warmup -r -d 'How long each experiment runs before its first sample.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l series -r -d 'One sample per interval without a gap: 600s/1s.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l read-device -r -d 'A block device for disk_block to read, and never to write, instead of a file.'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l peer -r -d 'HOST[:PORT] where nameplate serve runs, for the network probes; default: a peer…'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l peer -r -d 'HOST[:PORT] where "nameplate serve" runs, for the network probes; default: a pe…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l key-file -r -d 'The key shared with that peer; default: NAMEPLATE_KEY in the environment.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l blas -r -d 'The LAPACK that cpu_linpack solves with, by name or path: libmkl_rt.so.2; defau…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l mpi -r -d 'The MPI launcher for the mpi probes, in quotes with its options: "mpirun -n 4",…'

@@ -69,7 +69,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     Parameters
     ----------
     what
-        A shipped plan (quick, full), a path to a plan of yours (.toml), or a probe.
+        A shipped plan ("nameplate plan" lists them), a path to a plan of yours (.toml), or a probe.
     parameters
         The probe's, as name=value; a,b,c and 1KiB..1GiB*2 sweep. Default: what the probe chooses.
     budget
@@ -89,7 +89,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     read_device
         A block device for disk_block to read, and never to write, instead of a file.
     peer
-        HOST[:PORT] where ``nameplate serve`` runs, for the network probes; default: a peer of its own on this machine.
+        HOST[:PORT] where "nameplate serve" runs, for the network probes; default: a peer of its own on this machine.
     key_file
         The key shared with that peer; default: NAMEPLATE_KEY in the environment.
     blas
