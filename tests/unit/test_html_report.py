@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -118,7 +119,8 @@ class TestFile:
             write_html([report([])], tmp_path)
 
     def test_a_very_long_run_still_fits(self, tmp_path: Path) -> None:
-        long = [result({"threads": 1, "n": n}, samples=series([5e10 * (1 + 1 / (i + n)) for i in range(1, 3001)]))
+        source = random.Random(1)
+        long = [result({"threads": 1, "n": n}, samples=series([5e10 * source.gauss(1, 0.01) for _ in range(3000)]))
                 for n in range(1, 91)]  # fmt: skip
         path = tmp_path / "long.html"
         write_html([report(long)], path)
@@ -168,6 +170,10 @@ class TestEmbeddedData:
         reports = [report(scaling_results()), report([result({"threads": 1, "mix": "ä<&"})], host="other")]
         write_html(reports, tmp_path / "r.html")
         assert read_embedded(tmp_path / "r.html") == without_names(reports)
+
+    def test_a_single_sample_has_six_digits(self, tmp_path: Path) -> None:
+        write_html([report([result({"threads": 1}, samples=series([123456789.0, 0.1 + 0.2]))])], tmp_path / "r.html")
+        assert read_embedded(tmp_path / "r.html")[0].results[0].series.value == [123457000.0, 0.3]
 
     def test_only_the_name_differs(self, written: Path) -> None:
         (read,) = read_embedded(written)

@@ -26,9 +26,12 @@ def packed(content: bytes) -> str:
 
 
 def embedded(reports: Sequence[Report], has_samples: bool) -> str:
-    """The runs as ``read_embedded`` reads them, with or without their single samples and pairs."""
-    kept = reports if has_samples else [_without_samples(report) for report in reports]
-    return packed(msgspec.json.encode(kept))
+    """The runs as ``read_embedded`` reads them, with or without their single samples and pairs.
+
+    A single sample's value and beginning have six digits, which halves their room.
+    """
+    kept = _with_short_samples if has_samples else _without_samples
+    return packed(msgspec.json.encode([kept(report) for report in reports]))
 
 
 def read_embedded(path: Path) -> list[Report]:
@@ -52,6 +55,18 @@ def _unpacked(text: bytes) -> bytes:
     if not unpacking.eof:
         raise ValueError(f"it is cut off, or more than {_MOST_UNPACKED >> 20} MiB")
     return content
+
+
+def _with_short_samples(report: Report) -> Report:
+    results = [msgspec.structs.replace(result, series=_short(result.series)) for result in report.results]
+    return msgspec.structs.replace(report, results=results)
+
+
+def _short(series: Series) -> Series:
+    return msgspec.structs.replace(
+        series, start_s=[float(f"{start:.6g}") for start in series.start_s],
+        value=[float(f"{value:.6g}") for value in series.value],
+    )  # fmt: skip
 
 
 def _without_samples(report: Report) -> Report:
