@@ -16,9 +16,10 @@ from nameplate.model import Experiment, Quantity, Rated, Report, Result, Series,
 from nameplate.report.aliases import without_names
 from nameplate.report.bars import efficiencies
 from nameplate.report.beside import side_by_side
+from nameplate.report.beside_chart import make_beside_figure
 from nameplate.report.cards import Card, make_card
 from nameplate.report.cells import headlines
-from nameplate.report.charts import LINES_IN_A_CHART
+from nameplate.report.charts import LINES_IN_A_CHART, Chart
 from nameplate.report.embed import read_embedded
 from nameplate.report.html import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.over_time import over_time, thin
@@ -317,6 +318,27 @@ class TestContent:
     def test_runs_side_by_side(self) -> None:
         assert "Runs side by side" in page_of(report(scaling_results()), report(scaling_results(), host="b")).text
         assert "Runs side by side" not in page_of(report(scaling_results())).text
+
+    def test_side_by_side_what_is_better_lies_to_the_right(self) -> None:
+        first = [result({"threads": 1}, 4e10), latency_at(4096), failed({"threads": 3}, "failed", "no")]
+        second = [with_summary(first[0], value=5e10), with_summary(first[1], value=4 * (first[1].summary.value or 0))]
+        reports = [report(first), report([*second, result({"threads": 3})], host="b")]
+        lines = side_by_side(reports)
+        assert [(line.short, line.to_first) for line in lines[:2]] == [
+            ("cpu_flops threads=1", [1.0, 1.25]), ("memory_latency", [1.0, 0.25]),
+        ]  # fmt: skip
+        charts: list[Chart] = []
+        make_beside_figure(lines, reports, charts)
+        (chart,) = charts
+        assert "1 of 2 figures are" in chart.meaning
+        marks = next(points for points in chart.spec["datasets"].values() if "line" in points[0])
+        assert [(mark["line"], mark["ratio"]) for mark in marks] == [("Run 2", 1.25), ("Run 2", 0.25)]
+        assert "Beside the first run" in page_of(*reports).text
+
+    def test_side_by_side_without_a_shared_value_nothing_is_drawn(self) -> None:
+        runs = [report([failed({"threads": 1}, "failed", "no")]), report([result({"threads": 1})], host="b")]
+        charts: list[Chart] = []
+        assert make_beside_figure(side_by_side(runs), runs, charts) == charts == []
 
     @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
     def test_is_accessible(self, whole: Report) -> None:

@@ -16,6 +16,7 @@ from nameplate.model import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.bars import Bars, efficiencies
 from nameplate.report.beside import side_by_side
+from nameplate.report.beside_chart import make_beside_figure
 from nameplate.report.cards import Card, make_card
 from nameplate.report.charts import Chart
 from nameplate.report.embed import embedded, packed
@@ -66,13 +67,16 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     """The page. ``reports`` are shown as they are: give them to ``without_names`` first."""
     charts: list[Chart] = []
     sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
+    beside = side_by_side(reports)
+    beside_figure = make_beside_figure(beside, reports, charts)
     bundle = chart_bundle()
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     return _template().render(
         title=_page_title(reports),
         version=__version__,
         sections=sections,
-        beside=side_by_side(reports),
+        beside=beside,
+        beside_figure=beside_figure,
         headings=HEADINGS,
         in_words=HEADINGS_IN_WORDS,
         most_open=MOST_OPEN,
