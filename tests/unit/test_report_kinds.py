@@ -10,6 +10,8 @@ import pytest
 
 from nameplate.model import Report
 from nameplate.report.aliases import without_names
+from nameplate.report.beside import side_by_side
+from nameplate.report.beside_chart import make_beside_figure
 from nameplate.report.charts import Chart
 from nameplate.report.html import DETAILS
 from nameplate.report.page import make_section, render
@@ -22,6 +24,7 @@ KINDS = {
     "Bandwidth against block", "Bandwidth by library", "Time of single operations", "Latency against payload",
     "Distribution of single operations' times", "Bandwidth against pairs", "bandwidth pattern=random", "threads=1",
     "disk: bandwidth", "mpi_stream op=triad node_bandwidth",
+    "Beside the first run",
 }  # fmt: skip
 LONGEST_MEANING = 700
 
@@ -30,6 +33,7 @@ def charts_of(reports: Sequence[Report]) -> list[Chart]:
     charts: list[Chart] = []
     for number, report in enumerate(reports, start=1):
         make_section(number, report, DETAILS[0], charts)
+    make_beside_figure(side_by_side(reports), charts)
     return charts
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from nameplate.model import Report, Result, Summary, Value
 from nameplate.report.cells import common_params, headlines, is_derived, own_params
 from nameplate.report.format import quantity
+from nameplate.report.repeat import repeat_command
 from nameplate.report.text import MOST_CELLS
 
 _Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
@@ -22,13 +23,15 @@ class Beside:
 
     ``short`` is the label without the parameters that are the same in all cells of its probe. ``to_first`` is each
     run's value over the first run's, or the other way round where less is better: more than 1 is better than there.
-    ``is_folded``: it is one of a large sweep, of which the figures made of all cells are enough at first.
+    ``command`` measures it again. ``is_folded``: it is one of a large sweep, of which the figures made of all cells are
+    enough at first.
     """
 
     label: str
     short: str
     values: list[str]
     to_first: list[float | None]
+    command: str
     is_folded: bool
 
 
@@ -48,6 +51,7 @@ def side_by_side(reports: Sequence[Report]) -> list[Beside]:
             short=_label(result, common[result.summary.probe]),
             values=[_value_in(run[key].summary if key in run else None) for run in by_run],
             to_first=[_to_first(by_run[0].get(key), run.get(key)) for run in by_run],
+            command=repeat_command(result),
             is_folded=key not in derived and cells[key[0]] > MOST_CELLS,
         )
         for key, result in zip(shared, found, strict=True)

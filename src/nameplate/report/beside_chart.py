@@ -7,11 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.model import Report
 from nameplate.report.beside import Beside
 from nameplate.report.charts import Chart, Figure, Point, definition, legend, log_axis, placed, rounded
 from nameplate.report.format import count
-from nameplate.report.repeat import plan_command
 
 _ROW_PX = 20
 # What differs by less is drawn on an axis that shows this much to either side.
@@ -24,12 +22,13 @@ _CAPTION = "Dashed line: the first run. Logarithmic: twice and half lie equally 
 _COLUMNS = (("cell", "cell"), ("line", "run"), ("ratio", "over the first run"))
 
 
-def make_beside_figure(lines: Sequence[Beside], reports: Sequence[Report], charts: list[Chart]) -> list[Figure]:
+def make_beside_figure(lines: Sequence[Beside], charts: list[Chart]) -> list[Figure]:
     """The chart of those cells that are not folded, at the end of ``charts``; none where no two runs share a value."""
-    points = [point for line in lines if not line.is_folded for point in _points(line)]
-    if not points:
+    drawn = [line for line in lines if not line.is_folded and _points(line)]
+    if not drawn:
         return []
-    commands = tuple(dict.fromkeys(plan_command(report.run) for report in reports))
+    points = [point for line in drawn for point in _points(line)]
+    commands = tuple(dict.fromkeys(line.command for line in drawn))
     chart = Chart("Beside the first run", _meaning(points), _CAPTION, _spec(points), _COLUMNS, commands)
     return placed([chart], charts)
 

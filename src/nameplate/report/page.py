@@ -68,7 +68,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     charts: list[Chart] = []
     sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
     beside = side_by_side(reports)
-    beside_figure = make_beside_figure(beside, reports, charts)
+    beside_figure = make_beside_figure(beside, charts)
     bundle = chart_bundle()
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     return _template().render(
