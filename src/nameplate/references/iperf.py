@@ -24,7 +24,7 @@ def _works(setting: Setting) -> list[Work]:
             [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-l", str(_BLOCK), "-P", str(count),
              "-f", "m"],
             [Figure("", "net_stream", {"protocol": "tcp", "block": _BLOCK, "connections": count}, "bandwidth",
-                    partial(_rate, count), sample_s=0.25)],
+                    partial(_rate, count), sample_s=float(setting.seconds))],
             server=[program, "-s", "-B", LOOPBACK, *port, "-l", str(_BLOCK)],
         )
         for count in (1, 4)

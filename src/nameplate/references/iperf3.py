@@ -10,7 +10,6 @@ from nameplate.errors import Unreadable
 from nameplate.references import LOOPBACK, Figure, Reference, Setting, Work, decoded, positive
 
 _TCP_BLOCK, _UDP_BLOCK = 128 << 10, 1024
-_SAMPLE_S = 0.25
 
 
 class _Udp(msgspec.Struct):
@@ -53,11 +52,13 @@ def _udp(text: str) -> float:
 
 def _works(setting: Setting) -> list[Work]:
     program = setting.found["iperf3"].path
+    # One sample, as it is one transfer: a congestion control that paces (BBR) begins anew after each pause.
+    length_s = float(setting.seconds)
     port = ["-p", str(setting.port)]
     client = [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-J"]
     server = [program, "-s", "-B", LOOPBACK, *port]
-    tcp = Figure("", "net_stream", {"protocol": "tcp", "block": _TCP_BLOCK}, "bandwidth", _tcp, sample_s=_SAMPLE_S)
-    udp = Figure("", "net_stream", {"protocol": "udp", "block": _UDP_BLOCK}, "bandwidth", _udp, sample_s=_SAMPLE_S)
+    tcp = Figure("", "net_stream", {"protocol": "tcp", "block": _TCP_BLOCK}, "bandwidth", _tcp, sample_s=length_s)
+    udp = Figure("", "net_stream", {"protocol": "udp", "block": _UDP_BLOCK}, "bandwidth", _udp, sample_s=length_s)
     return [
         Work("tcp, 128 KiB, 1 connection", [*client, "-l", str(_TCP_BLOCK)], [tcp], server=server),
         Work("udp, 1 KiB, as fast as possible", [*client, "-l", str(_UDP_BLOCK), "-u", "-b", "0"], [udp],
