@@ -23,7 +23,9 @@ void relax() {
 // sleep, since with more workers than cores a spinning one keeps another from running.
 class Gate {
  public:
-  explicit Gate(bool blocking) : spins_(blocking ? 0 : kSpins) {}
+  static constexpr unsigned kSpins = 1U << 16U;
+
+  explicit Gate(bool blocking, unsigned spins = kSpins) : spins_(blocking ? 0 : spins) {}
 
   void raise() {
     value_.fetch_add(1, std::memory_order_release);
@@ -42,7 +44,6 @@ class Gate {
   }
 
  private:
-  static constexpr unsigned kSpins = 1U << 16U;
   unsigned spins_;
   alignas(64) std::atomic<std::uint32_t> value_{0};
 };
@@ -54,7 +55,7 @@ class ThreadTeam final : public Team {
       : Team(size, placement),
         ready_(oversubscribed()),
         go_(oversubscribed()),
-        finished_(oversubscribed()),
+        finished_(oversubscribed(), kLongSpins),
         callers_binding_(placement.cpu_of(0)) {
     try {
       for (unsigned worker = 1; worker < size; ++worker) {
@@ -98,6 +99,9 @@ class ThreadTeam final : public Team {
       finished_.raise();
     }
   }
+
+  // Parts of a long call end some milliseconds apart, and in a guest waking up takes 0.1 ms: too much of a series.
+  static constexpr unsigned kLongSpins = Gate::kSpins * 8;
 
   Gate ready_;
   Gate go_;
