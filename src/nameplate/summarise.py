@@ -262,6 +262,12 @@ def _times(given: Rated, times: int) -> Rated:
     return msgspec.structs.replace(given, value=given.value * times, source=f"{given.source}, {times} directions")
 
 
+def _told(metric: Metric, measurement: Measurement) -> Measurement:
+    if all(map(metric.is_told_by, measurement.samples)):
+        return measurement
+    return msgspec.structs.replace(measurement, samples=[s for s in measurement.samples if metric.is_told_by(s)])
+
+
 class _Figures:
     """One metric of one experiment over its rounds."""
 
@@ -270,11 +276,11 @@ class _Figures:
         self._run = run
         self._probe = probe
         self._metric = metric
-        self._measurements = measurements
+        self._measurements = [_told(metric, measurement) for measurement in measurements]
         outcome = measurements[-1].outcome
         self._outcome = outcome
         self._cells = [Cell(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in measurements]
-        self._samples = [sample for m in measurements for sample in m.samples]
+        self._samples = [sample for m in self._measurements for sample in m.samples]
         self.rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, measurements, strict=True)]
 
     @property

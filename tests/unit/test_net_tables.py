@@ -110,3 +110,13 @@ def test_a_distribution_rises_and_is_drawn_by_cell() -> None:
     (chart,) = ecdf(report.results[:1])
     assert "share" in [name for name, _ in chart.columns]
     assert len(ecdf([report.results[0]] * 40)) == 0
+
+
+def test_a_sample_in_which_no_operation_was_timed_has_no_part_in_percentiles() -> None:
+    """Which operations are timed is chance, where reading the clock for each would cost too much."""
+    untimed = msgspec.structs.replace(sample(), histogram=Histogram([], []))
+    report = summarise(run_of_one("net_pingpong", {"protocol": "tcp", "payload": 64, "connections": 1}, LOCAL,
+                                  [untimed, sample(), untimed]))  # fmt: skip
+    rows = {found.summary.metric: found.summary for found in report.results}
+    assert rows["latency_p50"].value == pytest.approx(1e-6, rel=0.01)
+    assert (rows["latency_p50"].samples, rows["latency"].samples) == (1, 3)

@@ -71,6 +71,10 @@ class Metric(ABC):
         """Whether a round's samples tell it."""
         return self.when(cell)
 
+    def is_told_by(self, _: Sample) -> bool:
+        """Whether a single sample has a value of it."""
+        return True
+
 
 @dataclass(frozen=True)
 class Ratio(Metric):
@@ -116,6 +120,10 @@ class Percentile(Metric):
         timed = sum(sum(histogram.count) for histogram in _histograms(samples))
         enough = self.share == 1 or timed * (1 - self.share) >= FEWEST_BEYOND
         return self.when(cell) and timed > 0 and enough
+
+    def is_told_by(self, sample: Sample) -> bool:
+        """Of few operations, of which one in so many is timed by chance, a sample may have timed none."""
+        return isinstance(sample.histogram, Histogram) and sum(sample.histogram.count) > 0
 
 
 @dataclass(frozen=True, eq=False)
