@@ -394,6 +394,17 @@ def _notes_of_nodes(file: RunFile) -> list[str]:
     return notes + sorted(failed)
 
 
+def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
+    """Of cells that are missing for the same reason the first, and how many more."""
+    missing: dict[str, list[str]] = {}
+    for result in results:
+        if result.summary.value is None:
+            missing.setdefault(f"{result.summary.outcome}: {result.summary.reason}", []).append(result.id)
+    for why, cells in missing.items():
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        yield f"{cells[0]}{more}: {why}"
+
+
 def _notes(file: RunFile, results: list[Result]) -> list[str]:
     notes = list(file.run.plan.notes)
     if file.lost:
@@ -401,9 +412,8 @@ def _notes(file: RunFile, results: list[Result]) -> list[str]:
     if any(result.oversubscribed for result in results):
         notes.append("oversubscribed: more workers than CPUs, so they take turns")
     notes += _notes_of_nodes(file)
+    notes += _notes_without_number(results)
     for result in results:
-        if result.summary.value is None:
-            notes.append(f"{result.id}: {result.summary.outcome}: {result.summary.reason}")
         if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
             notes.append(
                 f"{result.id}: measured {result.efficiency_ci[0]:.1%} of its ceiling or more: one of the two is wrong "

@@ -154,3 +154,10 @@ def test_a_slice_that_was_cut_short_is_no_round_of_its_own() -> None:
     alone = rate_of(report_of([cut])).summary
     assert alone.rounds == 1
     assert alone.value == pytest.approx(48_000 / 0.01)
+
+
+def test_cells_that_are_missing_for_one_reason_are_one_note() -> None:
+    skipped = [Measurement(outcome(name, ending="skipped"), []) for name in "abc"]
+    failed = Measurement(outcome("d", ending="failed"), [])
+    file = RunFile("x.jsonl", run(plan("a", "b", "c", "d")), [header()], [*skipped, failed], None, 0, 0)
+    assert summarise(file).notes == ["a and 2 more: skipped: because", "d: failed: because"]
