@@ -13,8 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+
+from nameplate.figures import add_figures
 
 NAMEPLATE = Path(sys.executable).with_name("nameplate")
 MACHINES = 20
@@ -42,18 +45,19 @@ def copy(lines: list[bytes], machine: int, day: float, slower: float, source: ra
     return b"".join(map(changed, lines))
 
 
-def fill(folder: Path, run: Path, runs: int) -> float:
-    """So many copies, a day for each machine's; their size in bytes."""
-    lines = run.read_bytes().splitlines(keepends=True)
+def fill(folder: Path, run: Path, runs: int) -> int:
+    """So many copies, a day for each machine's, that end as measured runs do; their size in bytes."""
+    lines = [line for line in run.read_bytes().splitlines(keepends=True) if b'"type":"figures"' not in line]
     source = random.Random(1)
-    size = 0
+    paths = []
     for number in range(runs):
         machine = number % MACHINES
         is_slow = machine == SLOW and number > SLOW_FROM * runs
-        content = copy(lines, machine, number / MACHINES, SLOW_BY if is_slow else 1.0, source)
-        (folder / f"{number:06}.jsonl").write_bytes(content)
-        size += len(content)
-    return size
+        paths.append(folder / f"{number:06}.jsonl")
+        paths[-1].write_bytes(copy(lines, machine, number / MACHINES, SLOW_BY if is_slow else 1.0, source))
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(add_figures, paths, chunksize=50))
+    return sum(path.stat().st_size for path in paths)
 
 
 def timed(*words: str) -> tuple[float, str]:

@@ -10,19 +10,16 @@ from datetime import datetime
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.errors import FileError
+from nameplate.figures import by_this_code, figures_of
 from nameplate.history_index import USUAL, VALUES, Change, Entry, Index, Rows
-from nameplate.hostlist import compress
-from nameplate.model import Figure
-from nameplate.probes._job import nodes_of
-from nameplate.store import RunFile, read_run
-from nameplate.summarise import headlines, nodes_in
+from nameplate.model import Figure, Figures
+from nameplate.store import read_figures, read_run
 from nameplate.trends import Drift, find_trend
 
 FALSE_DISCOVERY_RATE = 0.01
@@ -134,48 +131,35 @@ _Value = tuple[bytes, str, float, float, float]
 
 def _read(folder: Path, each: Found) -> tuple[Entry, list[_Value]]:
     entry = Entry(path=each.path, size_bytes=each.size_bytes, modified_ns=each.modified_ns)
+    path = folder / each.path
     try:
-        return _figures_of(read_run(folder / each.path), entry)
+        figures = read_figures(path, by_this_code())
+        if figures is not None:
+            return _entered(entry, figures, unfinished=False)
+        file = read_run(path)
+        return _entered(entry, figures_of(file), unfinished=file.stop is None)
     except FileError as error:
         reason = str(error)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         # Valid records may say what cannot be: a machine without a name, a time that is none.
-        reason = f"{folder / each.path}: no figures can be made of it: {error!r}"
+        reason = f"{path}: no figures can be made of it: {error!r}"
     return msgspec.structs.replace(entry, reason=reason), []
 
 
-def _figures_of(file: RunFile, entry: Entry) -> tuple[Entry, list[_Value]]:
-    machine = _machine_of(file)
-    began = datetime.fromisoformat(file.run.started).astimezone()
+def _entered(entry: Entry, figures: Figures, *, unfinished: bool) -> tuple[Entry, list[_Value]]:
+    began = datetime.fromisoformat(figures.started).astimezone()
     entry = msgspec.structs.replace(
-        entry, started=began.isoformat(), machine=machine, plan=file.run.plan.name, unfinished=file.stop is None
+        entry, started=began.isoformat(), machine=figures.machine, plan=figures.plan, unfinished=unfinished
     )
-    return entry, list(_points(file, machine))
+    return entry, list(_rows(figures))
 
 
-def _machine_of(file: RunFile) -> str:
-    machine: dict[str, Any] = file.headers[0].machine if file.headers else {}
-    names = nodes_of(machine)
-    return compress(names) if len(names) > 1 else str(machine.get("hostname", "unknown"))
-
-
-def _points(file: RunFile, machine: str) -> Iterator[_Value]:
-    """Each figure once: a cell that the plan has as a series too counts as measured in rounds."""
-    series = {experiment.id for experiment in file.run.plan.experiments if experiment.interval_s}
-    figures: dict[tuple[str, str], bytes] = {}
-    own: dict[bytes, _Value] = {}
-    for identity, figure, value, interval in headlines(file):
-        key = msgspec.msgpack.encode(figure, order="deterministic")
-        figures[identity, figure.metric] = key
-        low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
-        if key not in own or identity not in series:
-            own[key] = (key, machine, value, low, high)
-    yield from own.values()
-    nodes = nodes_in(file)
-    for metric in nodes.metrics if nodes else []:
-        for name, node_value in zip(nodes.names if nodes else [], metric.value, strict=True):
-            if node_value is not None:
-                yield figures[metric.experiment, metric.metric], name, node_value, math.nan, math.nan
+def _rows(figures: Figures) -> Iterator[_Value]:
+    for own in figures.values:
+        key = msgspec.msgpack.encode(own.figure, order="deterministic")
+        yield key, figures.machine, own.value, *(own.ci or (math.nan, math.nan))
+        for name, value in own.nodes.items():
+            yield key, name, value, math.nan, math.nan
 
 
 class _Merge:

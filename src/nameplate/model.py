@@ -231,23 +231,11 @@ class Reference(Record, frozen=True, kw_only=True):
 
 
 class Stop(Record, frozen=True, kw_only=True):
-    """The last record of a run file: why each experiment was not measured any longer."""
+    """The last record of what was measured: why each experiment was not measured any longer."""
 
     reasons: dict[str, str]
     elapsed_s: float
     interrupted: bool
-
-
-CoreRecord: TypeAlias = Header | Sample | Outcome | End
-FileRecord: TypeAlias = Run | Reference | Header | Sample | Outcome | End | Stop
-
-
-class Interval(msgspec.Struct, frozen=True):
-    """An interval for a median, with the probability that it covers it."""
-
-    low: float
-    high: float
-    coverage: float
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -258,6 +246,42 @@ class Figure(msgspec.Struct, frozen=True):
     metric: str
     unit: str
     better: Literal["higher", "lower"]
+
+
+class FigureValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a run says of a figure: the median of its rounds with its interval, also of each node of a job by name."""
+
+    figure: Figure
+    value: float
+    ci: tuple[float, float] | None = None
+    nodes: dict[str, float] = {}
+
+
+class Figures(Record, frozen=True, kw_only=True):
+    """What the records before it come to, for those who read many runs; the last line of a run file, or of no account.
+
+    ``by`` names the code that computed them, ``crc32`` is the checksum (that of zlib) of everything before this line:
+    they count only for the same code and the same records. ``machine`` is the host, or the nodes of a job.
+    """
+
+    by: str
+    crc32: int
+    started: str
+    machine: str
+    plan: str
+    values: list[FigureValue]
+
+
+CoreRecord: TypeAlias = Header | Sample | Outcome | End
+FileRecord: TypeAlias = Run | Reference | Header | Sample | Outcome | End | Stop | Figures
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """An interval for a median, with the probability that it covers it."""
+
+    low: float
+    high: float
+    coverage: float
 
 
 class Moved(msgspec.Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -10,12 +11,13 @@ from typing import IO, Any
 import msgspec
 
 from nameplate.errors import FileError
-from nameplate.model import SCHEMA, FileRecord, Header, Outcome, Reference, Run, Sample, Stop
+from nameplate.model import SCHEMA, Figures, FileRecord, Header, Outcome, Reference, Run, Sample, Stop
 
 # All pairs of two thousand nodes fit.
 _LONGEST_LINE = 64 << 20
 
 _decoder = msgspec.json.Decoder(FileRecord)
+_figures_decoder = msgspec.json.Decoder(Figures)
 
 
 class Measurement(msgspec.Struct, frozen=True):
@@ -81,6 +83,26 @@ def read_run(path: Path) -> RunFile:
             return _assemble(path, file)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_figures(path: Path, by: str) -> Figures | None:
+    """What a whole run's last line says that its records come to; None where that is not there, or is not of ``by``.
+
+    Nor does it count where the records before are others than those it was computed from. Raises FileError.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    end = content.rfind(b"\n", 0, -1) + 1
+    if not (end and content.endswith(b"\n") and content.startswith(b'{"type":"figures"', end)):
+        return None
+    try:
+        figures = _figures_decoder.decode(memoryview(content)[end:])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    is_of_these = figures.by == by and figures.crc32 == zlib.crc32(memoryview(content)[:end])
+    return figures if is_of_these else None
 
 
 def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
@@ -203,5 +225,6 @@ def _assemble(path: Path, file: IO[bytes]) -> RunFile:
     assembler = _Assembler(path)
     end = 0
     for end, record in _records(path, file):  # noqa: B007 (the last one is wanted)
-        assembler.add(record)
+        if not isinstance(record, Figures):
+            assembler.add(record)
     return assembler.result(end)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import random
+import re
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import pytest
 from nameplate import history
 from nameplate.__main__ import run as nameplate
 from nameplate.errors import FileError, UsageError
+from nameplate.figures import add_figures
 from nameplate.history import run_files, updated
 from nameplate.history_index import NAME, Index, empty_index, load_index, save_index
 from nameplate.history_view import changes_found, figures_named, run_rows, runs_of, series_of, tell
@@ -268,6 +271,61 @@ def test_a_run_that_is_still_written_counts_as_far_as_it_is(tmp_path: Path) -> N
     assert (row.unfinished, row.figures > 0) == (True, True)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
     assert [entry.unfinished for entry in read(tmp_path).entries] == [False]
+
+
+@pytest.fixture
+def with_figures(folder: Path) -> Path:
+    """The same runs as they end in order: what each comes to is its last line."""
+    for path in folder.rglob("*.jsonl"):
+        add_figures(path)
+    return folder
+
+
+def test_of_whole_runs_the_last_line_is_enough(folder: Path, reads: list[str]) -> None:
+    from_samples = read(folder)
+    for path in folder.rglob("*.jsonl"):
+        add_figures(path)
+    del reads[:]
+    from_figures = read(folder)
+    assert reads == []
+    assert (from_figures.figures, from_figures.machines) == (from_samples.figures, from_samples.machines)
+    assert from_figures.values.tobytes() == from_samples.values.tobytes()
+    assert [entry.started for entry in from_figures.entries] == [entry.started for entry in from_samples.entries]
+
+
+def _other_code(content: bytes) -> bytes:
+    return re.sub(rb'"by":"[0-9a-f]+"', b'"by":"0000"', content)
+
+
+def _other_samples(content: bytes) -> bytes:
+    return re.sub(rb'("type":"sample".*?"flops":)(\d)', rb"\g<1>9", content, count=1)
+
+
+def _gone_on_with(content: bytes) -> bytes:
+    """As --resume does: a core's header, rounds, and a stop of its own behind what was the last line."""
+    lines = content.splitlines(keepends=True)
+    return content + b"".join(lines[1:-1])
+
+
+def _without_its_end(content: bytes) -> bytes:
+    return content[:-10]
+
+
+@pytest.mark.parametrize("change", [_other_code, _other_samples, _gone_on_with, _without_its_end])
+def test_figures_that_do_not_belong_to_the_records_are_of_no_account(
+    with_figures: Path, reads: list[str], change: Callable[[bytes], bytes]
+) -> None:
+    path = with_figures / "node01-007.jsonl"
+    before = path.read_bytes()
+    path.write_bytes(change(before))
+    assert path.read_bytes() != before
+    index = read(with_figures)
+    assert reads == ["node01-007.jsonl"]
+    place = next(i for i, entry in enumerate(index.entries) if entry.path == path.name)
+    rates = [r.summary for r in summarise(read_run(path)).results if r.summary.metric == "rate"]
+    values = index.values[index.values["run"] == place]
+    assert rates[0].value in values["value"].tolist()
+    assert not index.entries[place].unfinished
 
 
 def test_figures_are_found_by_words(folder: Path) -> None:

@@ -16,8 +16,8 @@ PYTHON_ORDER = [
     "saturation", "false_discovery", "trends", "files",
     "compare", "slow_nodes", "distributed_stream", "rated", "published", "studies", "fitness", "store", "probes",
     "keeper", "srun", "launch", "native", "plan", "slurm", "measure", "curves", "node_figures", "events",
-    "explain", "summarise", "run_comparison", "self_test", "history_index", "history", "history_view", "recheck",
-    "references", "importers", "imported_run", "tools", "versus", "report", "commands", "__main__",
+    "explain", "summarise", "figures", "run_comparison", "self_test", "history_index", "history", "history_view",
+    "recheck", "references", "importers", "imported_run", "tools", "versus", "report", "commands", "__main__",
 ]  # fmt: skip
 CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "net", "cluster", "mpi", "probes", "main.cpp"]
 # Headers of a higher part that a lower one may see: errors are raised everywhere.

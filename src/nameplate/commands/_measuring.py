@@ -16,6 +16,7 @@ from typing import Any
 from nameplate import __version__
 from nameplate.curves import refiner
 from nameplate.errors import Interrupted
+from nameplate.figures import add_figures
 from nameplate.keeper import Keeper
 from nameplate.measure import Control, Nodes, Progress, Session
 from nameplate.model import SCHEMA, PerNode, Plan, Reference, Run
@@ -94,6 +95,7 @@ def measure_to_file(
     finally:
         writer.close()
         keeper.close()
+    add_figures(path)
 
 
 @contextmanager
