@@ -21,19 +21,24 @@ from nameplate.stats import median, median_interval
 class Curve:
     """Measured values against working-set size: ``values[i]`` are those of ``size_bytes[i]``, one per round.
 
-    Sizes ascend, evenly or not. Rounds may be missing at a size, not all of them; values are above 0.
+    Sizes ascend, evenly or not. Rounds may be missing at a size, not all of them; values are above 0. ``best[i]``,
+    where it is known, is the best single sample of all rounds: whatever disturbs a sample makes it worse, so that
+    levels show in these where another program takes its share of a cache in one round and not in the next.
     """
 
     size_bytes: tuple[int, ...]
     values: tuple[tuple[float, ...], ...]
+    best: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Raises ValueError for what is no curve."""
         if len(self.size_bytes) != len(self.values):
             raise ValueError("a curve needs the values of each of its sizes")
+        if self.best and len(self.best) != len(self.values):
+            raise ValueError("a curve needs the best value of each of its sizes, or of none")
         if any(size >= larger for size, larger in pairwise((0, *self.size_bytes))):
             raise ValueError("a curve's sizes must ascend from above 0")
-        if not all(values and min(values) > 0 for values in self.values):
+        if not all(values and min(values) > 0 for values in (*self.values, *zip(self.best))):
             raise ValueError("a curve needs values above 0 at each of its sizes")
 
 
@@ -43,27 +48,29 @@ class Level:
 
     ``size_bytes`` is the effective capacity, the largest working set still served by the level, with its 95 % interval;
     None for the last level, whose end was not measured. ``value`` is the plateau's median in the curve's unit, with its
-    95 % interval over rounds. The plateau was measured from ``first_bytes`` to ``last_bytes``. ``p_value`` is that of
-    the permutation test for the step at its end.
+    95 % interval over rounds, ``best`` that of the best values. The plateau was measured from ``first_bytes`` to
+    ``last_bytes``. ``p_value`` is that of the permutation test for the step at its end.
     """
 
     size_bytes: float | None
     size_ci: tuple[float, float] | None
     value: float
     value_ci: tuple[float, float]
+    best: float
     first_bytes: int
     last_bytes: int
     p_value: float | None
 
 
 def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[Level]:
-    """The levels from the smallest to the largest; none for an empty curve.
+    """The levels from the smallest to the largest; none for an empty curve. Where they end is told by the best values.
 
     ``rising`` says which way the curve goes: True for a latency, False for a rate. ``seed`` is the permutations'.
     """
     if not curve.size_bytes:
         return []
-    line = Line.of(curve.size_bytes, curve.values, rising)
+    best = undisturbed(curve)
+    line = Line.of(best.size_bytes, best.values, rising)
     plateaus, p_values = choose_plateaus(line, np.random.default_rng(seed))
     knees = [find_knee(line, before, after) for before, after in pairwise(plateaus)]
     levels = []
@@ -74,8 +81,15 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[Level]:
         size, size_ci = knee or (None, None)
         value, value_ci = _over_rounds(curve.values[first : last + 1])
         sizes = curve.size_bytes[first], curve.size_bytes[last]
-        levels.append(Level(size, size_ci, value, value_ci, *sizes, p_value))
+        levels.append(
+            Level(size, size_ci, value, value_ci, _over_rounds(best.values[first : last + 1])[0], *sizes, p_value)
+        )
     return levels
+
+
+def undisturbed(curve: Curve) -> Curve:
+    """The curve of the best values alone, where they are known."""
+    return Curve(curve.size_bytes, tuple((value,) for value in curve.best)) if curve.best else curve
 
 
 def level_values(levels: Sequence[Level], curve: Curve) -> list[tuple[float, tuple[float, float]] | None]:

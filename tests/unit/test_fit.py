@@ -268,6 +268,33 @@ def test_single_sizes_that_are_off_are_no_levels(factor: float) -> None:
         assert ends(levels) == [pytest.approx(2**end, rel=0.2) for end in TWO.ends]
 
 
+def beside_a_neighbour(source: random.Random) -> Curve:
+    """While most samples are taken, another program holds a tenth to six tenths of the first cache."""
+
+    def one(size: int) -> float:
+        left = 1.0 if source.random() < 0.3 else source.uniform(0.4, 0.9)
+        return TWO.value(size / left if size < 100 * KIB else size) * math.exp(abs(source.gauss(0, 0.03)))
+
+    samples = [[[one(size) for _ in range(4)] for _ in range(5)] for size in GRID]
+    return Curve(
+        GRID, tuple(tuple(map(median, rounds)) for rounds in samples), tuple(min(map(min, each)) for each in samples)
+    )
+
+
+def test_the_best_samples_show_what_a_neighbour_takes_in_the_others() -> None:
+    whole = round(2 ** TWO.ends[0])
+    for seed in range(10):
+        curve = beside_a_neighbour(random.Random(seed))
+        levels = find_levels(curve, rising=True)
+        (low, high), _ = intervals(levels)
+        assert low <= whole <= high
+        assert high / low < 1.2
+        typical = find_levels(replace(curve, best=()), rising=True)
+        assert intervals(typical)[0][1] < whole
+        assert levels[0].value == pytest.approx(typical[0].value, rel=0.02), "what a load takes is what it mostly took"
+        assert levels[0].best < levels[0].value
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_one_round_and_few_rounds(seed: int) -> None:
     source = random.Random(seed)
@@ -338,6 +365,12 @@ def test_the_same_seed_gives_the_same_levels() -> None:
     assert find_levels(curve, rising=True, seed=4) == find_levels(curve, rising=True, seed=4)
 
 
+def test_what_are_not_the_best_values_is_refused() -> None:
+    for best in ((1.0,), (1.0, 0.0)):
+        with pytest.raises(ValueError, match="a curve"):
+            Curve((1, 2), ((1.0,), (2.0,)), best)
+
+
 @pytest.mark.parametrize(
     ("sizes", "values"),
     [((1, 2), ((1.0,),)), ((2, 1), ((1.0,), (1.0,))), ((0,), ((1.0,),)), ((1,), ((),)), ((1,), ((1.0, 0.0),))],
@@ -348,9 +381,9 @@ def test_what_is_no_curve_is_refused(sizes: tuple[int, ...], values: tuple[tuple
 
 
 LEVELS = [
-    Level(48.0 * KIB, (45.0 * KIB, 50.0 * KIB), 1.7, (1.6, 1.8), 4 * KIB, 45 * KIB, 0.001),
-    Level(2.0 * MIB, (1.9 * MIB, 2.1 * MIB), 5.4, (5.3, 5.5), 50 * KIB, 1900 * KIB, 0.001),
-    Level(None, None, 50, (49, 51), 4 * MIB, 64 * MIB, None),
+    Level(48.0 * KIB, (45.0 * KIB, 50.0 * KIB), 1.7, (1.6, 1.8), 1.7, 4 * KIB, 45 * KIB, 0.001),
+    Level(2.0 * MIB, (1.9 * MIB, 2.1 * MIB), 5.4, (5.3, 5.5), 5.4, 50 * KIB, 1900 * KIB, 0.001),
+    Level(None, None, 50, (49, 51), 50, 4 * MIB, 64 * MIB, None),
 ]
 
 

@@ -155,14 +155,20 @@ def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest
 
     metric = load_probes()[probe].metrics[0].name
     by_size = {
-        int(r.summary.params["size"]): tuple(r.round_values)
+        int(r.summary.params["size"]): r
         for r in by_probe.get(probe, ())
         if r.summary.metric == metric and r.round_values and "block" not in r.summary.params
         and all(r.summary.params.get(name) == value for name, value in params.items())
     }  # fmt: skip
     if len(by_size) < fewest:
         return None
-    return Curve(tuple(sorted(by_size)), tuple(by_size[size] for size in sorted(by_size)))
+    results = [by_size[size] for size in sorted(by_size)]
+    best = [r.summary.best for r in results if r.summary.best]
+    return Curve(
+        tuple(sorted(by_size)),
+        tuple(tuple(r.round_values) for r in results),
+        tuple(best) if len(best) == len(results) else (),
+    )
 
 
 def _latency_curve(by_probe: ByProbe, stride: int = LINE_BYTES) -> Curve | None:
@@ -243,17 +249,17 @@ def _joined(parts: Sequence[Level]) -> Level:
 
 def _share_of_pages(level: Level, following: Level, before: Sequence[Level], pages: Curve | None) -> float | None:
     """How much of the step behind a level is there with one line a page; None where that cannot be told."""
-    from nameplate.fit import step_across  # noqa: PLC0415
+    from nameplate.fit import step_across, undisturbed  # noqa: PLC0415
 
-    step = step_across(pages, level.size_bytes) if pages and level.size_bytes else None
+    step = step_across(undisturbed(pages), level.size_bytes) if pages and level.size_bytes else None
     if step is None or level.size_bytes is None:
         return None
     own = 0.0
     for smaller, larger in itertools.pairwise([*before, level]):
         filled_bytes = (smaller.size_bytes or math.inf) * PAGE_BYTES / LINE_BYTES
         if STEP_WINDOW[0] < filled_bytes / level.size_bytes < STEP_WINDOW[1]:
-            own += larger.value - smaller.value
-    return (step[1] - step[0] - own) / (following.value - level.value)
+            own += larger.best - smaller.best
+    return (step[1] - step[0] - own) / (following.best - level.best)
 
 
 def _row(found: Found) -> list[str | Quantity | None]:

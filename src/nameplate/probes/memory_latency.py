@@ -53,7 +53,7 @@ PROBE = Probe(
         Cells({"load": "1GB,2GB,4GB,8GB,16GB,32GB"}, slice_s=0.1),
     ),
     sweep=(
-        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
+        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.0005, curve="size"),
         Cells({"size": "256MiB,512MiB,1GiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
         Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
     ),
