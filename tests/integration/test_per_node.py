@@ -62,6 +62,31 @@ def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: s
     assert all(host in view.stdout for host in HOSTS)
 
 
+def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) -> None:
+    """One that was ten times slower when all were measured, and is not now, as its own figure beside theirs shows."""
+    first, again = tmp_path / "run.jsonl", tmp_path / "again.jsonl"
+    answer = nameplate("run", *CELL[:-1], "6", "--per-node", "in-turn", "-o", str(first), "--mpi", f"{launcher} -n 4")
+    assert answer.returncode == 0, answer.stderr
+    slowed = records(first)
+    for record in slowed:
+        if record["type"] == "sample" and record["node"] == 2:
+            record["elapsed_s"] *= 10
+    first.write_text("".join(json.dumps(record) + "\n" for record in slowed))
+    found = nameplate("nodes", str(first))
+    assert (found.returncode, "scontrol update NodeName=far2 " in found.stdout) == (1, True), found.stdout
+
+    answer = nameplate("nodes", str(first), "--recheck", str(again), "--mpi", f"{launcher} -n 4")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    labels = {line.split()[0]: line.split()[-1] for line in answer.stdout.splitlines() if " rate " in line}
+    assert labels == {"far2": "transient"}
+    file = read_run(again)
+    assert (file.stop is not None, len(file.measurements), file.run.per_node) == (True, 6, "in-turn")
+    assert all(set(measurement.of_nodes) == {0, 1, 2, 3} for measurement in file.measurements)
+
+    answer = nameplate("nodes", str(first), "--recheck", str(tmp_path / "x"), "--mpi", f"{launcher} -n 2")
+    assert (answer.returncode, "this job is without far" in answer.stderr) == (2, True), answer.stderr
+
+
 def test_one_node_at_a_time_is_one_at_a_time(tmp_path: Path, launcher: str) -> None:
     began = time.monotonic()
     answer = nameplate("run", "null", "--samples", "1", "--time", "2s", "--rounds", "1", "--per-node", "in-turn",
