@@ -1,5 +1,7 @@
-"""mpi_pingpong beside a plain loop of MPI_Send and MPI_Recv: the same launcher, size and batches.
+"""mpi_pingpong beside a plain loop of MPI_Send and MPI_Recv: in the same processes, and each in a launch of its own.
 
+The first tells whether the loops differ. The second has everything in which two programs do, and of that most is where
+the system put each job's processes and pages: it differs by a factor from launch to launch, of the same program too.
 Pass the number of pairs as the first argument (default 15).
 """
 
@@ -13,12 +15,13 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from _pairs import beside, measure
+from _pairs import beside, measure, summary
 from nameplate.launch import launch_with
 from nameplate.native import CoreProcess, OnRecord
 
 LAUNCHER = "mpirun.openmpi --bind-to core -n 2"
-SOURCE = Path(__file__).with_name("plain_pingpong.c")
+BENCH = Path(__file__).parent
+CORE = BENCH.parent / "core"
 BATCHES = 40
 # Some 10 ms each.
 REPETITIONS = {8: 20_000, 1_000: 10_000, 100_000: 500}
@@ -37,24 +40,48 @@ def mine(size: int) -> float:
     return median(worker.elapsed_s / worker.work.ops for worker in workers)
 
 
-def plain(program: Path, size: int) -> float:
-    """The same of the plain loop; its first tenth warms up."""
+def launched(program: Path, size: int) -> list[list[float]]:
+    """What it prints of each batch; the first tenth warms up."""
     command = [*LAUNCHER.split(), str(program), str(size), str(REPETITIONS[size]), str(BATCHES)]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
-    times = [float(line) for line in answer.stdout.split()]
-    return median(times[len(times) // 10 :])
+    lines = [[float(word) for word in line.split()] for line in answer.stdout.splitlines()]
+    return lines[len(lines) // 10 :]
+
+
+def plain(program: Path, size: int) -> float:
+    """The same of the plain loop in a launch of its own."""
+    return median(time for (time,) in launched(program, size))
+
+
+def in_one_launch(program: Path, size: int) -> float:
+    """The median of our batches over that of the plain loop's."""
+    ours, theirs = zip(*launched(program, size), strict=True)
+    return float(median(ours) / median(theirs))
+
+
+def build(directory: Path) -> tuple[Path, Path]:
+    """The plain loop by itself, and both in one program."""
+    alone, both = directory / "plain", directory / "both"
+    subprocess.run(["mpicc.openmpi", "-O2", "-o", alone, BENCH / "plain_pingpong.c"], check=True)
+    sources = [BENCH / "mpi_pingpong_beside_plain.cpp", CORE / "mpi" / "message.cpp", CORE / "machine" / "buffer.cpp"]
+    subprocess.run(
+        ["mpicxx.openmpi", "-std=c++20", "-O2", "-DFMT_HEADER_ONLY", "-I", CORE, "-o", both, *sources], check=True
+    )
+    return alone, both
 
 
 def main() -> None:
-    """Prints a line per size."""
+    """Two lines per size."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
     os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with tempfile.TemporaryDirectory() as directory:
-        program = Path(directory) / "plain"
-        subprocess.run(["mpicc.openmpi", "-O2", "-o", str(program), str(SOURCE)], check=True)
+        alone, both = build(Path(directory))
         print("mpi_pingpong beside a plain loop, Open MPI, two ranks of one node; below 1 is faster")
         for size in REPETITIONS:
-            print(beside(f"{size} B", partial(mine, size), partial(plain, program, size), pairs, "s"), flush=True)
+            ratios = [in_one_launch(both, size) for _ in range(pairs)]
+            print(f"  {size} B in one launch: ratio {summary(ratios)}", flush=True)
+            name = f"{size} B, a launch each"
+            print(beside(name, partial(mine, size), partial(plain, alone, size), pairs, "s"), flush=True)
 
 
 if __name__ == "__main__":

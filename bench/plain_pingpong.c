@@ -1,4 +1,6 @@
-/* The loop that everybody writes: bytes and repetitions of a batch, batches; prints each batch's seconds of one way. */
+/* A program of the plain loop: bytes, repetitions of a batch and batches; prints each batch's seconds of one way. */
+#include "plain_pingpong.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@ int main(int argc, char** argv) {
   const int batches = atoi(argv[3]);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int other = 1 - rank;
   char* sent = malloc(bytes + 1);
   char* received = malloc(bytes + 1);
   memset(sent, 1, bytes + 1);
@@ -19,15 +20,7 @@ int main(int argc, char** argv) {
   for (int batch = 0; batch < batches; ++batch) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
-    for (int i = 0; i < repetitions; ++i) {
-      if (rank == 0) {
-        MPI_Send(sent, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
-        MPI_Recv(received, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      } else {
-        MPI_Recv(received, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Send(received, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
-      }
-    }
+    plain_pingpong(sent, received, bytes, repetitions, rank);
     if (rank == 0) printf("%.12g\n", (MPI_Wtime() - begin) / (2.0 * repetitions));
   }
   MPI_Finalize();

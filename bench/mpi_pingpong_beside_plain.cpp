@@ -1,0 +1,66 @@
+// mpi_pingpong's loop and the plain one in the same two processes, batch by batch in an order that alternates: where
+// the system puts a job's processes and pages decides more about a message's time than either loop does.
+//
+// Arguments: bytes, repetitions of a batch, batches of each. Prints the seconds of one way of each batch: ours, theirs.
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "mpi/message.h"
+#include "plain_pingpong.h"
+
+namespace {
+
+using nameplate::Message;
+
+struct Job {
+  int rank;
+  int bytes;
+  int repetitions;
+};
+
+// As MpiPingpong::exchange times it, by the clock that both loops share.
+double ours(const Job& job, Message& message) {
+  message.renew();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (job.rank != 0) {
+    message.answer(1 + job.repetitions, 0, MPI_COMM_WORLD);
+    return 0;
+  }
+  message.exchange(1, 1, MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  message.exchange(job.repetitions, 1, MPI_COMM_WORLD);
+  return MPI_Wtime() - begin;
+}
+
+double plain(const Job& job, std::vector<char>& sent, std::vector<char>& received) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  plain_pingpong(sent.data(), received.data(), job.bytes, 1, job.rank);
+  const double begin = MPI_Wtime();
+  plain_pingpong(sent.data(), received.data(), job.bytes, job.repetitions, job.rank);
+  return MPI_Wtime() - begin;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  Job job{.rank = 0, .bytes = std::atoi(argv[1]), .repetitions = std::atoi(argv[2])};
+  MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+  const int batches = std::atoi(argv[3]);
+  Message message(job.bytes);
+  std::vector<char> sent(static_cast<std::size_t>(job.bytes) + 1, 1);
+  std::vector<char> received(static_cast<std::size_t>(job.bytes) + 1, 2);
+  for (int batch = 0; batch < batches; ++batch) {
+    double seconds[2] = {0, 0};
+    for (const int turn : {batch % 2, 1 - batch % 2}) {
+      seconds[turn] = turn == 0 ? ours(job, message) : plain(job, sent, received);
+    }
+    if (job.rank == 0)
+      std::printf("%.12g %.12g\n", seconds[0] / (2.0 * job.repetitions), seconds[1] / (2.0 * job.repetitions));
+  }
+  MPI_Finalize();
+  return 0;
+}
