@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,33 @@ def test_a_break_is_found_where_it_is(kind: str, share: float, within: float) ->
     print(f"{kind}: right {right / CURVES:.1%}, more than one {false / CURVES:.1%}")
     assert right >= share * CURVES
     assert false <= 0.05 * CURVES
+
+
+def possible_share(truth: Truth) -> float:
+    """How often the place where lines meet can be told within a step: the Cramér-Rao bound, outliers being known."""
+    assert truth.place is not None
+    (_, before), (_, after) = truth.lines
+    sizes = np.array(SIZES, float)
+    beyond = np.maximum(sizes - truth.place, 0)
+    by_place = np.where(beyond > 0, before - after, 0)
+    errors = 0.05 * truth.times() / np.sqrt(0.99 * ROUNDS)
+    slopes = np.stack([np.ones_like(sizes), sizes, beyond, by_place]) / errors
+    slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
+    deviation = np.sqrt(np.linalg.inv(slopes @ slopes.T)[3, 3]) / np.linalg.norm(by_place / errors)
+    return math.erf(STEP / deviation / math.sqrt(2))
+
+
+def test_where_lines_meet_is_told_nearly_as_well_as_it_can_be() -> None:
+    source = np.random.default_rng(7)
+    within, possible = [], []
+    for _ in range(CURVES):
+        truth = some_truth(source, "lines that meet")
+        found = fitted(source, truth).breaks
+        within.append(min((abs(each.at_bytes - (truth.place or 0)) for each in found), default=math.inf) <= STEP)
+        possible.append(possible_share(truth))
+    print(f"within a step {np.mean(within):.1%}, possible {np.mean(possible):.1%}")
+    assert np.mean(possible) < 0.95, "else the test above asks too little"
+    assert np.mean(within) >= 0.85 * np.mean(possible)
 
 
 def test_one_line_has_no_break_and_its_two_costs_are_right() -> None:

@@ -42,12 +42,12 @@ PROBE = Probe(
     ),
     rated=_rated,
     quick=(
-        Cells({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.002),
-        Cells({"size": "64KiB..64MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.002),
+        Cells({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0005),
+        Cells({"size": "64KiB..64MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
     ),
     full=(
-        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
-        Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.002),
+        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.001, curve="size"),
+        Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
         Cells({"size": "256MiB,1GiB", "pages": "huge,small"}, slice_s=0.1),
         Cells({"chains": "1,2,4,8,16"}, slice_s=0.1),
         Cells({"load": "1GB,2GB,4GB,8GB,16GB,32GB"}, slice_s=0.1),
