@@ -62,7 +62,8 @@ def by_capacity(size: int) -> float:
 
 
 def latencies(value: Callable[[int], float] = by_capacity, stride: int = 64) -> list[Result]:
-    at = sizes(4 * KIB, 256 * MIB) if stride == 64 else sizes(64 * KIB, 256 * MIB, octave=1)
+    a_page = [*sizes(64 * KIB, MIB, octave=4), *sizes(2 * MIB, 256 * MIB, octave=1)]
+    at = sizes(4 * KIB, 256 * MIB) if stride == 64 else a_page
     return curve("memory_latency", "latency", "s", {**LATENCY, "stride": stride}, at, value)
 
 
@@ -122,26 +123,51 @@ def test_one_line_a_page_tells_a_cache_from_a_translation_buffer() -> None:
     flat = latencies(lambda size: 1.7e-9 if size <= 3 * MIB else 5.4e-9, stride=4096)
     capacity = only_table(table("memory_latency", {"memory_latency": [*latencies(), *flat]}, machine()))
     assert [note for note in capacity.notes if note.startswith("L3: ends by its capacity")]
-    reach = 288 * KIB
+
+
+def test_a_second_translation_buffer_s_reach_is_no_level() -> None:
+    """Beyond what the first cache holds of one line a page, a step of both walks is told by its share."""
+    reach = 3 * MIB // 2
 
     def with_reach(size: int) -> float:
-        return by_capacity(size) + (2.5e-9 if size > reach else 0)
+        return (1.7e-9 if size <= 48 * KIB else 5.4e-9 if size <= 6 * MIB else 60e-9) + (4e-9 if size > reach else 0)
 
     def one_a_page(size: int) -> float:
-        return 1.7e-9 + (2.5e-9 if size > reach else 0) + (3.7e-9 if size > 3 * MIB else 0)
+        return 1.7e-9 + (4e-9 if size > reach else 0) + (3.7e-9 if size > 3 * MIB else 0)
 
     results = [*latencies(with_reach), *latencies(one_a_page, stride=4096)]
-    found = values(derived("memory_latency", {"memory_latency": results}, machine()))
-    assert found["l2_size"] == pytest.approx(2 * MIB, rel=0.15)
-    assert found["l3_size"] == pytest.approx(9 * MIB, rel=0.15)
-    notes = only_table(table("memory_latency", {"memory_latency": results}, machine())).notes
-    assert [note for note in notes if "translation buffer" in note]
+    table_of = only_table(table("memory_latency", {"memory_latency": results}, machine()))
+    assert [note for note in table_of.notes if "a translation buffer's reach, not a cache's end" in note]
+    assert values(derived("memory_latency", {"memory_latency": results}, machine()))["l2_size"] == pytest.approx(
+        6 * MIB, rel=0.15
+    )
 
     # The same where a neighbour mostly has a half of what lies behind: only the best samples tell what the step costs.
-    results = [mostly_slower(each) if reach < int(each.summary.params["size"]) < 2 * MIB else each for each in results]
+    results = [mostly_slower(each) if reach < int(each.summary.params["size"]) < 6 * MIB else each for each in results]
     found = values(derived("memory_latency", {"memory_latency": results}, machine()))
-    assert found["l2_size"] == pytest.approx(2 * MIB, rel=0.15)
-    assert found["l3_size"] == pytest.approx(9 * MIB, rel=0.15)
+    assert found["l2_size"] == pytest.approx(6 * MIB, rel=0.15)
+
+
+@pytest.mark.parametrize("reach", [256 * KIB, 384 * KIB])
+def test_what_loads_wait_for_translations_hides_no_level_and_makes_none(reach: int) -> None:
+    """A guest of small pages: the second cache ends where a first translation buffer is mostly missed."""
+    small = {256 * KIB: 420 * KIB, 384 * KIB: 300 * KIB}[reach]
+
+    def lines(size: int) -> float:
+        own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= small else 16e-9 if size <= 5 * MIB else 130e-9
+        return own + 2.2e-9 * max(0.0, 1 - reach / size)
+
+    pages = latencies(lambda size: 1.2e-9 + (2.2e-9 if size > reach else 0), stride=4096)
+    results = [*latencies(lines), *pages]
+    found = {r.summary.metric: r.summary for r in derived("memory_latency", {"memory_latency": results}, machine())}
+    assert [name for name in found if name.endswith("_size")] == ["l1d_size", "l2_size", "l3_size"]
+    interval = found["l2_size"].ci
+    assert interval is not None
+    assert interval[0] * 0.95 <= small <= interval[1] * 1.05
+    assert found["l2_size"].value == pytest.approx(small, rel=0.12)
+    notes = only_table(table("memory_latency", {"memory_latency": results}, machine())).notes
+    (told,) = [note for note in notes if "waits for translations too, 2.2 ns" in note]
+    assert told
 
 
 def mostly_slower(result: Result) -> Result:

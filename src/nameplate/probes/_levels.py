@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from nameplate.model import Quantity, Rated, Result, Table, Value
 from nameplate.probes import ByProbe, load_probes
 from nameplate.probes._derived import derived_result
+from nameplate.stats import median
 from nameplate.units import size_text
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ TOLERANCE = 0.1
 # From this share of a step that is there with one line in each page it is a translation buffer's, below the other a
 # cache's.
 TRANSLATION_SHARE, CAPACITY_SHARE = 0.5, 0.25
+# One line in each page of so much fits the smallest first cache: whatever a walk over them waits for is translation.
+PAGES_IN_FIRST_CACHE_BYTES = 1 << 20
+# Less of a load's time is not worth a note.
+SMALLEST_WAIT = 0.1
 # Around a size, what may show in a step across it.
 STEP_WINDOW = (0.35, 3.0)
 _NAMES = ("l1d", "l2", "l3", "l4", "l5")
@@ -116,7 +121,9 @@ def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
         return Levels([], [])
     by_latency = leading == "memory_latency"
     pages = _latency_curve(by_probe, stride=PAGE_BYTES) if by_latency else None
-    levels, remarks, notes = _without_translation(find_levels(curve, rising=by_latency), pages)
+    waits = _waits(pages) if pages else []
+    levels, remarks, notes = _without_translation(find_levels(_less_waiting(curve, waits), rising=by_latency), pages)
+    notes = _told(waits, levels[0]) + notes
     others = ((_latency_curve(by_probe), "s"), (_bandwidth_curve(by_probe), "B/s"), (_rate_curve(by_probe), "FLOP/s"))
     columns = [
         [Quantity(level.value, unit, level.value_ci) for level in levels] if other == curve
@@ -206,6 +213,44 @@ def _listed(found: Found) -> Rated:
     cpuid = f", CPUID {size_text(found.cpuid_bytes)}" if found.cpuid_bytes else ""
     source = f"listed by the system{cpuid}; a guest may have less of it"
     return Rated(float(found.listed_bytes), source, is_ceiling=False, can_be_given=False)
+
+
+def _waits(pages: Curve) -> list[tuple[float, float]]:
+    """A region's bytes, and how much longer a walk over one line in each of its pages takes from there on.
+
+    That is what a translation buffer of this reach costs when it is missed.
+    """
+    from nameplate.fit import undisturbed  # noqa: PLC0415
+
+    best = undisturbed(pages)
+    points = [(size, median(values)) for size, values in zip(best.size_bytes, best.values, strict=True)
+              if size <= PAGES_IN_FIRST_CACHE_BYTES]  # fmt: skip
+    return [(math.sqrt(size * larger), slower - time) for (size, time), (larger, slower) in itertools.pairwise(points)]
+
+
+def _less_waiting(curve: Curve, waits: Sequence[tuple[float, float]]) -> Curve:
+    """The best values without what translations cost in them.
+
+    The lines of a region come in random order, so a buffer that reaches over a part of it is missed by the rest.
+    """
+    from nameplate.fit import Curve, undisturbed  # noqa: PLC0415
+
+    best = undisturbed(curve)
+    less = [
+        median(values) - sum(wait * max(0.0, 1 - reach / size) for reach, wait in waits)
+        for size, values in zip(best.size_bytes, best.values, strict=True)
+    ]
+    return Curve(curve.size_bytes, curve.values, tuple(less)) if min(less, default=0.0) > 0 else curve
+
+
+def _told(waits: Sequence[tuple[float, float]], first: Level) -> list[str]:
+    if sum(wait for _, wait in waits) < SMALLEST_WAIT * first.best:
+        return []
+    reach, wait = max(waits, key=lambda step: step[1])
+    return [
+        f"from {size_text(reach)} on a load waits for translations too, {wait * 1e9:.1f} ns where it misses their "
+        "buffer, as one line in each page shows: taken off before levels are looked for"
+    ]
 
 
 def _without_translation(levels: Sequence[Level], pages: Curve | None) -> tuple[list[Level], list[str], list[str]]:

@@ -41,8 +41,9 @@ PROBE = Probe(
     # Where the loop is limited by its arithmetic the rate hides a level that the latency shows.
     sweep=(
         Cells({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
-        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, probe="memory_latency", curve="size"),
-        Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
+        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.0005, probe="memory_latency", curve="size"),
+        Cells({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"),
+        Cells({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"),
         Cells({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.01, sample_s=0.002,
               probe="memory_stream"),
     ),

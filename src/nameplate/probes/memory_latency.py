@@ -43,11 +43,13 @@ PROBE = Probe(
     rated=_rated,
     quick=(
         Cells({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0005),
-        Cells({"size": "64KiB..64MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
+        Cells({"size": "128KiB..1MiB*2^(1/2)", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
+        Cells({"size": "2MiB..32MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
     ),
     full=(
         Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.001, curve="size"),
-        Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
+        Cells({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
+        Cells({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
         Cells({"size": "256MiB,1GiB", "pages": "huge,small"}, slice_s=0.1),
         Cells({"chains": "1,2,4,8,16"}, slice_s=0.1),
         Cells({"load": "1GB,2GB,4GB,8GB,16GB,32GB"}, slice_s=0.1),
@@ -55,7 +57,8 @@ PROBE = Probe(
     sweep=(
         Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.0005, curve="size"),
         Cells({"size": "256MiB,512MiB,1GiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
-        Cells({"size": "64KiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
+        Cells({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"),
+        Cells({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"),
     ),
     overhead_s=0.04,
     remarks=page_remarks,
