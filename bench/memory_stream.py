@@ -1,8 +1,8 @@
 """memory_stream beside likwid-bench and hpcc's STREAM: the same loop, array size and cores, one after the other.
 
 Each pair runs in an order that alternates. likwid's figures, and ours beside them, are the work of a second's passes
-over their time; STREAM's, and ours beside it, the best pass of each process or thread. Pass the number of pairs as the
-first argument (default 7); with ``--without-hpcc`` the slowest part, a minute a pair, is left out.
+over their time; STREAM's, and ours beside it, the best pass of each process. Pass the number of pairs as the first
+argument (default 7); with ``--without-hpcc`` the slowest part, a minute a pair, is left out.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from _pairs import asked_pairs, likwid, measure, summary
@@ -34,7 +36,7 @@ CELLS = (
 THREADS = (1, 2)
 # Of hpcc's vectors two thirds of a gigabyte each at this order of its matrix and two processes.
 HPCC_ORDER = 7100
-HPCC_VECTOR_BYTES = 8 * (HPCC_ORDER**2 // 6)
+HPCC_VECTOR_BYTES = 8 * (HPCC_ORDER**2 // 6) // 64 * 64
 
 
 def rate(op: str, stores: str, threads: int) -> float:
@@ -44,13 +46,19 @@ def rate(op: str, stores: str, threads: int) -> float:
     return sum(s.work.bytes for s in samples) / sum(s.elapsed_s for s in samples)
 
 
-def best_pass(op: str, threads: int, pages: str) -> float:
-    """B/s of each thread's best pass, summed: hpcc's processes have each their own, and do not wait for each other."""
-    size = HPCC_VECTOR_BYTES * threads // 64 * 64
-    params: dict[str, Value] = {"op": op, "stores": "plain", "threads": threads, "size": size, "pages": pages}
+def best_pass(op: str, pages: str, cpu: int) -> float:
+    """B/s of the best sample of one thread, as STREAM has it."""
+    os.sched_setaffinity(0, {cpu})  # of this thread, which the core inherits
+    params: dict[str, Value] = {"op": op, "stores": "plain", "threads": 1, "size": HPCC_VECTOR_BYTES, "pages": pages}
     _, samples, _ = measure("memory_stream", params, SECONDS)
-    passes = [sample.workers for sample in samples[1:] if sample.workers]
-    return sum(max(own.work.bytes / own.elapsed_s for own in thread) for thread in zip(*passes, strict=True))
+    return max(s.work.bytes / s.elapsed_s for s in samples[1:])
+
+
+def best_passes(op: str, pages: str, processes: int) -> float:
+    """The sum over as many processes at once, which do not wait for each other: StarSTREAM's do neither."""
+    cpus = sorted(os.sched_getaffinity(0))[:processes]
+    with ThreadPoolExecutor(processes) as pool:
+        return sum(pool.map(partial(best_pass, op, pages), cpus))
 
 
 def beside_likwid(pairs: int) -> None:
@@ -108,7 +116,7 @@ def beside_hpcc(pairs: int) -> None:
     figures: dict[tuple[str, str, int, str], list[tuple[float, float]]] = {cell: [] for cell in cells}
     for pair in range(pairs):
         first = hpcc() if pair % 2 else None
-        bests = {cell: best_pass(cell[0], cell[2], cell[3]) for cell in cells}
+        bests = {cell: best_passes(cell[0], cell[3], cell[2]) for cell in cells}
         reference = hpcc() if first is None else first
         for cell in cells:
             theirs = reference[f"{cell[1]}_{cell[0].capitalize()}"]
@@ -116,7 +124,7 @@ def beside_hpcc(pairs: int) -> None:
             figures[cell].append((bests[cell], theirs))
     for cell in cells:
         mine, theirs = (statistics.median(column) / 1e9 for column in zip(*figures[cell], strict=True))
-        print(f"  {cell[0]} threads={cell[2]} pages={cell[3]}: best {mine:.2f} GB/s, {cell[1]} {theirs:.2f}, "
+        print(f"  {cell[0]} processes={cell[2]} pages={cell[3]}: best {mine:.2f} GB/s, {cell[1]} {theirs:.2f}, "
               f"ratio {summary(ratios[cell])}", flush=True)  # fmt: skip
 
 
