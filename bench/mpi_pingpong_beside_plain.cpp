@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #include "mpi/message.h"
 #include "plain_pingpong.h"
@@ -35,11 +34,11 @@ double ours(const Job& job, Message& message) {
   return MPI_Wtime() - begin;
 }
 
-double plain(const Job& job, std::vector<char>& sent, std::vector<char>& received) {
+double plain(const Job& job, char* sent, char* received) {
   MPI_Barrier(MPI_COMM_WORLD);
-  plain_pingpong(sent.data(), received.data(), job.bytes, 1, job.rank);
+  plain_pingpong(sent, received, job.bytes, 1, job.rank);
   const double begin = MPI_Wtime();
-  plain_pingpong(sent.data(), received.data(), job.bytes, job.repetitions, job.rank);
+  plain_pingpong(sent, received, job.bytes, job.repetitions, job.rank);
   return MPI_Wtime() - begin;
 }
 
@@ -51,8 +50,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
   const int batches = std::atoi(argv[3]);
   Message message(job.bytes);
-  std::vector<char> sent(static_cast<std::size_t>(job.bytes) + 1, 1);
-  std::vector<char> received(static_cast<std::size_t>(job.bytes) + 1, 2);
+  char* sent = plain_message(job.bytes, 1);
+  char* received = plain_message(job.bytes, 2);
   for (int batch = 0; batch < batches; ++batch) {
     double seconds[2] = {0, 0};
     for (const int turn : {batch % 2, 1 - batch % 2}) {

@@ -4,7 +4,6 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -13,10 +12,8 @@ int main(int argc, char** argv) {
   const int batches = atoi(argv[3]);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  char* sent = malloc(bytes + 1);
-  char* received = malloc(bytes + 1);
-  memset(sent, 1, bytes + 1);
-  memset(received, 2, bytes + 1);
+  char* sent = plain_message(bytes, 1);
+  char* received = plain_message(bytes, 2);
   for (int batch = 0; batch < batches; ++batch) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
