@@ -18,11 +18,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
 
 from nameplate.false_discovery import discovered
 
@@ -150,7 +150,7 @@ def _rank_of_interval(base: int, new: int) -> int | None:
     """How many differences lie below the interval of their median; None where not even all of them cover it."""
     if max(base, new) > _MOST_EXACT:
         deviation = math.sqrt(base * new * (base + new + 1) / 12)
-        return max(0, math.floor(base * new / 2 + ndtri((1 - CONFIDENCE) / 2) * deviation))
+        return max(0, math.floor(base * new / 2 + NormalDist().inv_cdf((1 - CONFIDENCE) / 2) * deviation))
     tail = _tails(base, new)
     below = int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))
     return below - 1 if below > 0 else None
@@ -186,6 +186,8 @@ def _tails(base: int, new: int) -> Floats:
 
 def _welch(base: Floats, new: Floats) -> float:
     """Two-sided, with the degrees of freedom after Welch and Satterthwaite."""
+    from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and the history needs none of it)
+
     if min(len(base), len(new)) < 2:
         return 1.0
     errors = [max(float(np.var(side, ddof=1)), _LEAST_SPREAD**2) / len(side) for side in (base, new)]

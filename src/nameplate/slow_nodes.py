@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from nameplate.false_discovery import discovered
 
@@ -144,6 +143,8 @@ def probability_below(values: Floats, z: Floats) -> Floats:
 
     Outliers by ``z`` are left out of the others.
     """
+    from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, which only this function takes)
+
     is_usual = np.abs(z) <= OUTLYING_Z
     usual = values[is_usual]
     others = len(usual) - is_usual.astype(float)

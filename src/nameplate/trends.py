@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, stdtr
 
 Floats = NDArray[np.float64]
 
@@ -115,6 +114,8 @@ def _cuts(logs: Floats, noise: float, begin: int, end: int) -> list[int]:
 
 def _probability(distance: float, runs: int) -> float:
     """Of so large a distance anywhere among so many runs, whose noise is known as well as a third of them tell."""
+    from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and a later look needs none of it)
+
     return min(1.0, 2 * runs * float(stdtr(runs / 3, -distance)))
 
 
@@ -141,6 +142,8 @@ def _spread(residuals: Floats) -> float:
 
 
 def _drift(logs: Floats, days: Floats) -> Drift | None:
+    from scipy.special import bdtr  # noqa: PLC0415 (as above)
+
     half = len(logs) // 2
     rises, spans = logs[-half:] - logs[:half], days[-half:] - days[:half]
     if np.any(spans <= 0):
