@@ -21,10 +21,10 @@ Shell = Literal["bash", "zsh", "fish"]
 
 ROOT = Path(__file__).parent.parent
 MAN_PAGE = ROOT / "share" / "man" / "man1" / "nameplate.1"
-# Where each shell looks below a prefix.
+# Where each shell looks below a prefix. The file for zsh has the name of its function, which cyclopts chooses.
 COMPLETIONS: dict[Shell, Path] = {
     "bash": ROOT / "share" / "bash-completion" / "completions" / "nameplate",
-    "zsh": ROOT / "share" / "zsh" / "site-functions" / "_nameplate",
+    "zsh": ROOT / "share" / "zsh" / "site-functions" / "_cyclopts_nameplate",
     "fish": ROOT / "share" / "fish" / "vendor_completions.d" / "nameplate.fish",
 }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,25 +43,59 @@ def options_of(script: str) -> set[str]:
     return set(re.findall(r"(?:--|-l )([a-z][a-z-]+)", script))
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("nameplate ", {"run", "show", "doctor", "versus"}),
-        ("nameplate comp", {"compare"}),
-        ("nameplate run --bu", {"--budget"}),
-        ("nameplate report x.jsonl --fig", {"--figures"}),
-        ("nameplate show run", {"run.jsonl"}),
-    ],
-)
-def test_bash_completes(line: str, expected: set[str], tmp_path: Path) -> None:
-    (tmp_path / "run.jsonl").touch()
-    words = line.split(" ")
+def bash(line: str, folder: Path) -> set[str]:
     script = (
         'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _nameplate; printf "%s\\n" "${COMPREPLY[@]}"'
     )
-    command = ["bash", "--norc", "-c", script, "bash", str(COMPLETIONS["bash"]), *words]
-    answer = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    return set(said(["bash", "--norc", "-c", script, "bash", str(COMPLETIONS["bash"]), *line.split(" ")], folder))
+
+
+def fish(line: str, folder: Path) -> set[str]:
+    script = f"source {shlex.quote(str(COMPLETIONS['fish']))}; complete -C {shlex.quote(line)}"
+    return {candidate.split("\t")[0] for candidate in said(["fish", "--no-config", "-c", script], folder)}
+
+
+def zsh(line: str, folder: Path) -> set[str]:
+    """The word that Tabs make of the last one: the first only lists it where there is a message to show as well."""
+    (folder / ".zshrc").write_text(
+        f"fpath=({shlex.quote(str(COMPLETIONS['zsh'].parent))} $fpath); autoload -Uz compinit; compinit -u -D\n"
+        'tab() { zle menu-complete; print -r -- "$BUFFER" > answer; exit }; zle -N tab; bindkey "^I" tab\n'
+    )
+    ours, shells = os.openpty()
+    try:
+        os.write(ours, f"{line}\t".encode())
+        environment = {**os.environ, "ZDOTDIR": str(folder), "TERM": "xterm"}
+        subprocess.run(
+            ["zsh", "-i"], stdin=shells, stdout=shells, stderr=shells, cwd=folder, env=environment, check=True,
+            start_new_session=True, timeout=60,
+        )  # fmt: skip
+    finally:
+        os.close(ours)
+        os.close(shells)
+    return {(folder / "answer").read_text().split()[-1]}
+
+
+def said(command: list[str], folder: Path) -> list[str]:
+    answer = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True)
     assert answer.stderr == ""
-    found = set(answer.stdout.split())
-    assert expected <= found
-    assert all(word.startswith(words[-1]) for word in found)
+    return answer.stdout.splitlines()
+
+
+@pytest.mark.parametrize("shell", [bash, fish, zsh])
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("nameplate comp", "compare"),
+        ("nameplate run --bu", "--budget"),
+        ("nameplate report x.jsonl --fig", "--figures"),
+        ("nameplate show run", "run.jsonl"),
+    ],
+)
+def test_a_shell_completes(shell: Callable[[str, Path], set[str]], line: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").touch()
+    assert shell(line, tmp_path) == {expected}
+
+
+@pytest.mark.parametrize("shell", [bash, fish])
+def test_a_shell_lists_all_commands(shell: Callable[[str, Path], set[str]], tmp_path: Path) -> None:
+    assert shell("nameplate ", tmp_path) >= {name for name in make_app() if not name.startswith("-")}
