@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from nameplate.plateaus import Line, choose_plateaus, find_knee, running_median
+from nameplate.plateaus import MINIMUM_STEP, Line, choose_plateaus, find_knee, running_median
 from nameplate.stats import median, median_interval
 
 
@@ -72,6 +72,7 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[Level]:
     best = undisturbed(curve)
     line = Line.of(best.size_bytes, best.values, rising)
     plateaus, p_values = choose_plateaus(line, np.random.default_rng(seed))
+    line = Line.of(best.size_bytes, undisturbed(bounded(curve, rising=rising)).values, rising)
     knees = [find_knee(line, before, after) for before, after in pairwise(plateaus)]
     levels = []
     for plateau, knee, p_value in zip(plateaus, [*knees, None], [*p_values, None], strict=True):
@@ -90,6 +91,20 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[Level]:
 def undisturbed(curve: Curve) -> Curve:
     """The curve of the best values alone, where they are known."""
     return Curve(curve.size_bytes, tuple((value,) for value in curve.best)) if curve.best else curve
+
+
+def bounded(curve: Curve, *, rising: bool) -> Curve:
+    """The curve with best values, where they are known, of which none is worse than a larger size's by a step or more.
+
+    What a larger region was served in, a smaller one would have been as well, had nothing disturbed it. Plateaus are
+    not looked for in these, since stairs have no noise.
+    """
+    if not curve.best:
+        return curve
+    best = np.array(curve.best)
+    possible = (np.minimum if rising else np.maximum).accumulate(best[::-1])[::-1]
+    best = np.where(abs(np.log(best / possible)) < MINIMUM_STEP, best, possible)
+    return replace(curve, best=tuple(map(float, best)))
 
 
 def level_values(levels: Sequence[Level], curve: Curve) -> list[tuple[float, tuple[float, float]] | None]:

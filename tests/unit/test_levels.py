@@ -148,13 +148,17 @@ def test_a_second_translation_buffer_s_reach_is_no_level() -> None:
     assert found["l2_size"] == pytest.approx(6 * MIB, rel=0.15)
 
 
-@pytest.mark.parametrize("reach", [256 * KIB, 384 * KIB])
-def test_what_loads_wait_for_translations_hides_no_level_and_makes_none(reach: int) -> None:
+@pytest.mark.parametrize(
+    ("reach", "small", "behind_s"),
+    [(256 * KIB, 420 * KIB, 16e-9), (384 * KIB, 300 * KIB, 16e-9), (256 * KIB, 420 * KIB, 7.8e-9)],
+)
+def test_what_loads_wait_for_translations_hides_no_level_and_makes_none(
+    reach: int, small: int, behind_s: float
+) -> None:
     """A guest of small pages: the second cache ends where a first translation buffer is mostly missed."""
-    small = {256 * KIB: 420 * KIB, 384 * KIB: 300 * KIB}[reach]
 
     def lines(size: int) -> float:
-        own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= small else 16e-9 if size <= 5 * MIB else 130e-9
+        own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= small else behind_s if size <= 5 * MIB else 130e-9
         return own + 2.2e-9 * max(0.0, 1 - reach / size)
 
     pages = latencies(lambda size: 1.2e-9 + (2.2e-9 if size > reach else 0), stride=4096)
@@ -166,8 +170,45 @@ def test_what_loads_wait_for_translations_hides_no_level_and_makes_none(reach: i
     assert interval[0] * 0.95 <= small <= interval[1] * 1.05
     assert found["l2_size"].value == pytest.approx(small, rel=0.12)
     notes = only_table(table("memory_latency", {"memory_latency": results}, machine())).notes
-    (told,) = [note for note in notes if "waits for translations too, 2.2 ns" in note]
-    assert told
+    assert [note for note in notes if "wait for translations too, 2.2 ns where they miss" in note]
+    assert [
+        note for note in notes if note.startswith("L2: ends by its capacity: with one line a page the latency rises")
+    ]
+    assert not [note for note in notes if "does not rise there" in note]
+
+
+def test_a_size_that_was_always_disturbed_does_not_end_a_level_before_it() -> None:
+    """The larger ones were served in it, so it would have been as well."""
+    last = max(size for size in sizes(4 * KIB, 256 * MIB) if size <= 44 * KIB)
+
+    def disturbed(size: int) -> float:
+        return by_capacity(size) * (1.9 if size == last else 1)
+
+    quiet = values(derived("memory_latency", {"memory_latency": latencies()}, machine()))
+    found = values(derived("memory_latency", {"memory_latency": latencies(disturbed)}, machine()))
+    assert found["l1d_size"] == pytest.approx(quiet["l1d_size"], rel=0.01)
+
+
+def test_what_is_left_of_a_translation_buffer_s_step_is_no_level() -> None:
+    def lines(size: int) -> float:
+        own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= 900 * KIB else 16e-9 if size <= 5 * MIB else 130e-9
+        return own + (2.2e-9 * (1 - 256 * KIB / size) + 0.9e-9 if size > 256 * KIB else 0)
+
+    pages = latencies(lambda size: 1.2e-9 + (2.2e-9 if size > 256 * KIB else 0), stride=4096)
+    results = {"memory_latency": [*latencies(lines), *pages]}
+    found = values(derived("memory_latency", results, machine()))
+    assert [name for name in found if name.endswith("_size")] == ["l1d_size", "l2_size", "l3_size"]
+    assert found["l2_size"] == pytest.approx(900 * KIB, rel=0.12)
+
+
+def test_as_many_levels_as_can_be_found_have_names() -> None:
+    def stairs(size: int) -> float:
+        return 1e-9 * 2 ** sum(size > 16 * KIB * 8**step for step in range(6))
+
+    at = sizes(4 * KIB, 2048 * MIB)
+    found = derived("memory_latency", {"memory_latency": curve("memory_latency", "latency", "s", LATENCY, at, stairs)},
+                    machine())  # fmt: skip
+    assert [name for name in values(found) if name.endswith("_size")][-1] == "l6_size"
 
 
 def mostly_slower(result: Result) -> Result:

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from nameplate.model import Quantity, Rated, Result, Table, Value
 from nameplate.probes import ByProbe, load_probes
 from nameplate.probes._derived import derived_result
-from nameplate.stats import median
+from nameplate.probes._translation import LINE_BYTES, PAGE_BYTES, less_waiting, waits_for, without_translation
 from nameplate.units import size_text
 
 if TYPE_CHECKING:
     from nameplate.fit import Curve, Level
 
-# Fewer sizes are a comparison, not a curve.
-FEWEST_SIZES = 12
-PAGE_BYTES = 4096
-LINE_BYTES = 64
+# Fewer sizes are a comparison, not a curve; with one line a page they need only tell a step.
+FEWEST_SIZES, FEWEST_PAGES = 12, 6
 # A size that the system lists disagrees when it lies this far outside the measured interval.
 TOLERANCE = 0.1
-# From this share of a step that is there with one line in each page it is a translation buffer's, below the other a
-# cache's.
-TRANSLATION_SHARE, CAPACITY_SHARE = 0.5, 0.25
-# One line in each page of so much fits the smallest first cache: whatever a walk over them waits for is translation.
-PAGES_IN_FIRST_CACHE_BYTES = 1 << 20
-# Less of a load's time is not worth a note.
-SMALLEST_WAIT = 0.1
-# Around a size, what may show in a step across it.
-STEP_WINDOW = (0.35, 3.0)
-_NAMES = ("l1d", "l2", "l3", "l4", "l5")
-_SHOWN = {"l1d": "L1d", "l2": "L2", "l3": "L3", "l4": "L4", "l5": "L5"}
+# As many as can be found (plateaus.MAXIMUM_LEVELS) besides memory.
+_NAMES = ("l1d", "l2", "l3", "l4", "l5", "l6")
 
 
 @dataclass(frozen=True)
@@ -52,7 +40,7 @@ class Found:
     @property
     def shown(self) -> str:
         """The name for people."""
-        return _SHOWN.get(self.name, self.name)
+        return self.name.capitalize() if self.name in _NAMES else self.name
 
     @property
     def size(self) -> Quantity | None:
@@ -113,17 +101,18 @@ def find(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Found]:
 
 def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
     """The levels by the latency where there is such a curve, else by the rate, with the other curves in each."""
-    from nameplate.fit import find_levels, level_values  # noqa: PLC0415 (numpy takes a tenth of a second to import)
+    from nameplate.fit import bounded, find_levels, level_values  # noqa: PLC0415 (numpy takes a tenth of a second to import)
 
     leading = _leading(by_probe)
     curve = _own_curve(leading, by_probe) if leading else None
     if curve is None:
         return Levels([], [])
     by_latency = leading == "memory_latency"
-    pages = _latency_curve(by_probe, stride=PAGE_BYTES) if by_latency else None
-    waits = _waits(pages) if pages else []
-    levels, remarks, notes = _without_translation(find_levels(_less_waiting(curve, waits), rising=by_latency), pages)
-    notes = _told(waits, levels[0]) + notes
+    pages = _latency_curve(by_probe, PAGE_BYTES, FEWEST_PAGES) if by_latency else None
+    pages = bounded(pages, rising=True) if pages else None
+    waits = waits_for(curve, pages)
+    own = less_waiting(curve, waits.in_lines) if waits.steps else curve
+    levels, remarks, notes = without_translation(find_levels(own, rising=by_latency), pages, waits)
     others = ((_latency_curve(by_probe), "s"), (_bandwidth_curve(by_probe), "B/s"), (_rate_curve(by_probe), "FLOP/s"))
     columns = [
         [Quantity(level.value, unit, level.value_ci) for level in levels] if other == curve
@@ -178,8 +167,8 @@ def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest
     )
 
 
-def _latency_curve(by_probe: ByProbe, stride: int = LINE_BYTES) -> Curve | None:
-    return _curve_of(by_probe, "memory_latency", {"stride": stride, "chains": 1, "load": 0, "pages": "huge"})
+def _latency_curve(by_probe: ByProbe, stride: int = LINE_BYTES, fewest: int = FEWEST_SIZES) -> Curve | None:
+    return _curve_of(by_probe, "memory_latency", {"stride": stride, "chains": 1, "load": 0, "pages": "huge"}, fewest)
 
 
 def _rate_curve(by_probe: ByProbe) -> Curve | None:
@@ -213,98 +202,6 @@ def _listed(found: Found) -> Rated:
     cpuid = f", CPUID {size_text(found.cpuid_bytes)}" if found.cpuid_bytes else ""
     source = f"listed by the system{cpuid}; a guest may have less of it"
     return Rated(float(found.listed_bytes), source, is_ceiling=False, can_be_given=False)
-
-
-def _waits(pages: Curve) -> list[tuple[float, float]]:
-    """A region's bytes, and how much longer a walk over one line in each of its pages takes from there on.
-
-    That is what a translation buffer of this reach costs when it is missed.
-    """
-    from nameplate.fit import undisturbed  # noqa: PLC0415
-
-    best = undisturbed(pages)
-    points = [(size, median(values)) for size, values in zip(best.size_bytes, best.values, strict=True)
-              if size <= PAGES_IN_FIRST_CACHE_BYTES]  # fmt: skip
-    return [(math.sqrt(size * larger), slower - time) for (size, time), (larger, slower) in itertools.pairwise(points)]
-
-
-def _less_waiting(curve: Curve, waits: Sequence[tuple[float, float]]) -> Curve:
-    """The best values without what translations cost in them.
-
-    The lines of a region come in random order, so a buffer that reaches over a part of it is missed by the rest.
-    """
-    from nameplate.fit import Curve, undisturbed  # noqa: PLC0415
-
-    best = undisturbed(curve)
-    less = [
-        median(values) - sum(wait * max(0.0, 1 - reach / size) for reach, wait in waits)
-        for size, values in zip(best.size_bytes, best.values, strict=True)
-    ]
-    return Curve(curve.size_bytes, curve.values, tuple(less)) if min(less, default=0.0) > 0 else curve
-
-
-def _told(waits: Sequence[tuple[float, float]], first: Level) -> list[str]:
-    if sum(wait for _, wait in waits) < SMALLEST_WAIT * first.best:
-        return []
-    reach, wait = max(waits, key=lambda step: step[1])
-    return [
-        f"from {size_text(reach)} on a load waits for translations too, {wait * 1e9:.1f} ns where it misses their "
-        "buffer, as one line in each page shows: taken off before levels are looked for"
-    ]
-
-
-def _without_translation(levels: Sequence[Level], pages: Curve | None) -> tuple[list[Level], list[str], list[str]]:
-    """The levels without the steps of translation buffers, a remark on each, and notes on what was taken out.
-
-    A walk over one line in each small page needs as many translations as the whole region and few lines of the caches:
-    a step it has as well is a translation buffer's. It fills a cache itself only at a region of as many times its size
-    as a page has lines, and that rise is taken off. In a guest whose host has given it small pages the buffers hold
-    those, whatever the guest's own pages are.
-    """
-    kept: list[Level] = []
-    remarks: list[str] = []
-    notes: list[str] = []
-    taken_off: list[Level] = []
-    for level, following in itertools.pairwise(levels):
-        share = _share_of_pages(level, following, [*kept, *taken_off], pages)
-        if share is not None and share >= TRANSLATION_SHARE and level.size_bytes:
-            rise = f"{level.value * 1e9:.1f} to {following.value * 1e9:.1f} ns"
-            notes.append(
-                f"the step at {size_text(level.size_bytes)} ({rise}) is there with one line a page as well: "
-                "a translation buffer's reach, not a cache's end"
-            )
-            taken_off.append(level)
-            continue
-        by_capacity = share is not None and share < CAPACITY_SHARE
-        remarks.append(
-            "ends by its capacity: with one line a page the latency does not rise there" if by_capacity else ""
-        )
-        kept.append(_joined([*taken_off, level]))
-        taken_off = []
-    return [*kept, _joined([*taken_off, levels[-1]])], [*remarks, ""], notes
-
-
-def _joined(parts: Sequence[Level]) -> Level:
-    """One level of several plateaus: its value is the first one's, where every translation is at hand."""
-    last = parts[-1]
-    return replace(
-        parts[0], size_bytes=last.size_bytes, size_ci=last.size_ci, last_bytes=last.last_bytes, p_value=last.p_value
-    )
-
-
-def _share_of_pages(level: Level, following: Level, before: Sequence[Level], pages: Curve | None) -> float | None:
-    """How much of the step behind a level is there with one line a page; None where that cannot be told."""
-    from nameplate.fit import step_across, undisturbed  # noqa: PLC0415
-
-    step = step_across(undisturbed(pages), level.size_bytes) if pages and level.size_bytes else None
-    if step is None or level.size_bytes is None:
-        return None
-    own = 0.0
-    for smaller, larger in itertools.pairwise([*before, level]):
-        filled_bytes = (smaller.size_bytes or math.inf) * PAGE_BYTES / LINE_BYTES
-        if STEP_WINDOW[0] < filled_bytes / level.size_bytes < STEP_WINDOW[1]:
-            own += larger.best - smaller.best
-    return (step[1] - step[0] - own) / (following.best - level.best)
 
 
 def _row(found: Found) -> list[str | Quantity | None]:
