@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zlib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import msgspec
 from nameplate.hostlist import compress
 from nameplate.model import Figures, FigureValue
 from nameplate.probes._job import nodes_of
-from nameplate.store import RunFile, RunWriter, read_run
+from nameplate.store import RunFile, append_figures
 from nameplate.summarise import headlines, nodes_in
 
 
@@ -26,14 +25,9 @@ def by_this_code() -> str:
     return digest.hexdigest()[:16]
 
 
-def add_figures(path: Path) -> None:
-    """Writes what a whole run comes to as its last line. Raises FileError."""
-    figures = figures_of(read_run(path))
-    writer = RunWriter(path, append=True)
-    try:
-        writer.write(msgspec.structs.replace(figures, crc32=zlib.crc32(path.read_bytes())))
-    finally:
-        writer.close()
+def add_figures(file: RunFile) -> None:
+    """Makes what a whole run comes to its file's last line. Raises FileError."""
+    append_figures(file, figures_of(file))
 
 
 def figures_of(file: RunFile) -> Figures:

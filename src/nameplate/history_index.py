@@ -2,8 +2,8 @@
 
 The run files are the truth. An entry stands for a file of a certain size and time of change; whatever does not fit any
 longer is read again. The index is written whole under a name of its own and then renamed, so that of two writers, on a
-network file system too, the later one's is there: both wrote what the files say. One that is damaged, or another
-version's, is as good as none.
+network file system too, the later one's is there: both wrote what the files say. One that is damaged, or that
+other code made, is as good as none.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.errors import FileError
+from nameplate.figures import by_this_code
 from nameplate.files import write_whole
 from nameplate.model import Figure
 
 NAME = ".nameplate-history"
-VERSION = 1
 
 # Of each value: its run, its figure and its machine by place, then the value and its interval.
 VALUES = np.dtype([("run", "<i4"), ("figure", "<i4"), ("machine", "<i4"), ("value", "<f8"), ("low", "<f8"),
@@ -65,7 +65,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Stored(msgspec.Struct, frozen=True, kw_only=True):
-    version: int
+    by: str
     entries: list[Entry]
     figures: list[Figure]
     machines: list[str]
@@ -101,7 +101,7 @@ def load_index(folder: Path) -> Index:
         values, usual = np.frombuffer(stored.values, VALUES), np.frombuffer(stored.usual, USUAL)
     except (OSError, ValueError, msgspec.DecodeError, RecursionError):
         return empty_index()
-    if stored.version != VERSION or not _fits(stored, values, usual):
+    if stored.by != by_this_code() or not _fits(stored, values, usual):
         return empty_index()
     return Index(entries=stored.entries, figures=stored.figures, machines=stored.machines, changes=stored.changes,
                  usual=usual, values=values)  # fmt: skip
@@ -128,7 +128,7 @@ def _are_places(column: NDArray[np.int32], size: int) -> bool:
 
 def save_index(index: Index, folder: Path) -> None:
     """Raises FileError where the folder does not take it."""
-    stored = _Stored(version=VERSION, entries=index.entries, figures=index.figures, machines=index.machines,
+    stored = _Stored(by=by_this_code(), entries=index.entries, figures=index.figures, machines=index.machines,
                      changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip
     try:
         write_whole(msgspec.msgpack.encode(stored), folder / NAME)

@@ -273,7 +273,7 @@ class Figures(Record, frozen=True, kw_only=True):
 
 
 CoreRecord: TypeAlias = Header | Sample | Outcome | End
-FileRecord: TypeAlias = Run | Reference | Header | Sample | Outcome | End | Stop | Figures
+FileRecord: TypeAlias = Run | Reference | Header | Sample | Outcome | End | Stop
 
 
 class Interval(msgspec.Struct, frozen=True):

@@ -15,6 +15,9 @@ from nameplate.model import SCHEMA, Figures, FileRecord, Header, Outcome, Refere
 
 # All pairs of two thousand nodes fit.
 _LONGEST_LINE = 64 << 20
+_CHUNK = 1 << 20
+# Whoever reads the records themselves has no need of what they come to, and reads them also where that is damaged.
+_FIGURES = b'{"type":"figures"'
 
 _decoder = msgspec.json.Decoder(FileRecord)
 _figures_decoder = msgspec.json.Decoder(Figures)
@@ -55,7 +58,7 @@ class RunWriter:
         except OSError as error:
             raise FileError(f"cannot write {path}: {error.strerror}") from None
 
-    def write(self, record: FileRecord) -> None:
+    def write(self, record: FileRecord | Figures) -> None:
         """Writes one line whole, or takes back the part of it that was written."""
         line = msgspec.json.encode(record) + b"\n"
         before = os.fstat(self._descriptor).st_size
@@ -91,18 +94,60 @@ def read_figures(path: Path, by: str) -> Figures | None:
     Nor does it count where the records before are others than those it was computed from. Raises FileError.
     """
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            begin, line = _last_line(file)
+            figures = _decode_figures(line)
+            is_of_these = figures is not None and figures.by == by and figures.crc32 == _crc32(file, begin)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
-    end = content.rfind(b"\n", 0, -1) + 1
-    if not (end and content.endswith(b"\n") and content.startswith(b'{"type":"figures"', end)):
+    return figures if is_of_these else None
+
+
+def _last_line(file: IO[bytes]) -> tuple[int, bytes]:
+    """Where it begins, and the line; of one that is longer than any record, only its end."""
+    size = file.seek(0, os.SEEK_END)
+    taken = 0
+    line = b""
+    while taken < min(size, _LONGEST_LINE) and b"\n" not in line[:-1]:
+        taken = min(size, _LONGEST_LINE, max(_CHUNK, 4 * taken))
+        file.seek(size - taken)
+        line = file.read(taken)
+    at = line.rfind(b"\n", 0, -1) + 1
+    return size - taken + at, line[at:]
+
+
+def _decode_figures(line: bytes) -> Figures | None:
+    if not (line.startswith(_FIGURES) and line.endswith(b"\n")):
         return None
     try:
-        figures = _figures_decoder.decode(memoryview(content)[end:])
+        return _figures_decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    is_of_these = figures.by == by and figures.crc32 == zlib.crc32(memoryview(content)[:end])
-    return figures if is_of_these else None
+
+
+def append_figures(run: RunFile, figures: Figures) -> None:
+    """Makes them the file's last line, with the checksum of what was read as ``run``. Raises FileError."""
+    path = Path(run.path)
+    try:
+        with path.open("rb") as file:
+            checksum = _crc32(file, run.whole_bytes)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    writer = RunWriter(path, append=True)
+    try:
+        writer.write(msgspec.structs.replace(figures, crc32=checksum))
+    finally:
+        writer.close()
+
+
+def _crc32(file: IO[bytes], count: int) -> int:
+    """Of the first so many bytes."""
+    file.seek(0)
+    checksum = 0
+    while count > 0 and (part := file.read(min(_CHUNK, count))):
+        checksum = zlib.crc32(part, checksum)
+        count -= len(part)
+    return checksum
 
 
 def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
@@ -134,6 +179,9 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord]]:
     """Every record with the offset of its end; a last line without its newline is what a kill leaves behind."""
     offset = 0
     for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), b""), start=1):
+        if number > 1 and line.startswith(_FIGURES):
+            offset += len(line) + _skip_line(file, line)
+            continue
         if len(line) > _LONGEST_LINE:
             raise FileError(f"{path}: line {number} is longer than any record: {_LONGEST_LINE >> 20} MiB and more")
         if not line.endswith(b"\n"):
@@ -147,6 +195,15 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord]]:
             yield offset, _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise FileError(f"{path}: line {number} is not a nameplate record: {error}") from None
+
+
+def _skip_line(file: IO[bytes], part: bytes) -> int:
+    """Reads on to the end of a line of which a part was read, and says how many bytes that was."""
+    count = 0
+    while part and not part.endswith(b"\n"):
+        part = file.readline(_CHUNK)
+        count += len(part)
+    return count
 
 
 class _First(msgspec.Struct):
@@ -225,6 +282,5 @@ def _assemble(path: Path, file: IO[bytes]) -> RunFile:
     assembler = _Assembler(path)
     end = 0
     for end, record in _records(path, file):  # noqa: B007 (the last one is wanted)
-        if not isinstance(record, Figures):
-            assembler.add(record)
+        assembler.add(record)
     return assembler.result(end)

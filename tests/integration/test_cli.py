@@ -17,9 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from nameplate.__main__ import run
+from nameplate.errors import FileError
+from nameplate.figures import by_this_code
 from nameplate.launch import core_path
 from nameplate.model import Summary
-from nameplate.store import read_run
+from nameplate.store import RunFile, read_figures, read_run
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
 ISAS = ("scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve")
@@ -51,6 +54,9 @@ def test_a_run_gives_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
     assert "GFLOP/s" in answer.stdout
     assert "1 round: no interval" in answer.stdout
     assert read_run(tmp_path / "x.jsonl").stop is not None
+    figures = read_figures(tmp_path / "x.jsonl", by_this_code())
+    assert figures is not None
+    assert "rate" in {each.figure.metric for each in figures.values}
     assert (tmp_path / "x.html").stat().st_size < 1_500_000
 
 
@@ -221,6 +227,18 @@ def test_resume_goes_on_with_the_same_plan_and_machine_only(tmp_path: Path) -> N
     assert_one_line(nameplate("run", "--resume", "y.jsonl", cwd=tmp_path), 2, "was measured on another host")
 
 
+def test_resume_of_a_whole_run_leaves_what_it_comes_to_last(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
+    before = read_figures(path, by_this_code())
+    assert before is not None
+    assert nameplate("run", "--resume", "x.jsonl", cwd=tmp_path).returncode == 0
+    after = read_figures(path, by_this_code())
+    assert after is not None
+    assert after.values == before.values
+    assert path.read_bytes().count(b'"type":"figures"') == 1
+
+
 # Faults.
 
 
@@ -310,6 +328,7 @@ def test_ctrl_c_once_keeps_a_valid_partial_run(signal_number: int, tmp_path: Pat
     stop = read_run(tmp_path / "x.jsonl").stop
     assert stop is not None
     assert stop.interrupted
+    assert read_figures(tmp_path / "x.jsonl", by_this_code()) is None
     assert not any(Path(f"/proc/{pid}").exists() for pid in core)
 
 
@@ -365,3 +384,17 @@ def test_a_disk_that_fills_up_loses_nothing_that_was_written(tmp_path: Path) -> 
         assert (small / "x.jsonl").stat().st_size == found.whole_bytes
     finally:
         subprocess.run(["umount", small], check=True)
+
+
+def test_a_last_line_that_cannot_be_written_takes_no_result_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(file: RunFile) -> None:
+        raise FileError(f"cannot write {file.path}: No space left on device")
+
+    monkeypatch.setattr("nameplate.commands._measuring.add_figures", full)
+    assert run(["run", "null", *FAST, "-o", str(tmp_path / "x.jsonl")]) == 0
+    said = capsys.readouterr()
+    assert "Tool overhead" in said.out
+    assert "No space left on device (the run is whole without its last line)" in said.err
+    assert read_run(tmp_path / "x.jsonl").stop is not None

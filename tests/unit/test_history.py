@@ -170,7 +170,7 @@ def test_many_files_are_read_by_several_processes(folder: Path, monkeypatch: pyt
     assert told[-1] == (40, 40)
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "noise", "places", "version"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "noise", "places", "code"])
 def test_an_index_that_is_damaged_is_made_anew(folder: Path, damage: str, reads: list[str]) -> None:
     whole = kept(folder)
     path = folder / NAME
@@ -185,8 +185,8 @@ def test_an_index_that_is_damaged_is_made_anew(folder: Path, damage: str, reads:
             path.write_bytes(random.Random(1).randbytes(len(content)))
         case "places":
             path.write_bytes(msgspec.msgpack.encode({**stored, "entries": stored["entries"][:1]}))
-        case "version":
-            path.write_bytes(msgspec.msgpack.encode({**stored, "version": 0}))
+        case "code":
+            path.write_bytes(msgspec.msgpack.encode({**stored, "by": ""}))
     assert load_index(folder).entries == []
     del reads[:]
     assert same(read(folder), whole, folder)
@@ -277,14 +277,14 @@ def test_a_run_that_is_still_written_counts_as_far_as_it_is(tmp_path: Path) -> N
 def with_figures(folder: Path) -> Path:
     """The same runs as they end in order: what each comes to is its last line."""
     for path in folder.rglob("*.jsonl"):
-        add_figures(path)
+        add_figures(read_run(path))
     return folder
 
 
 def test_of_whole_runs_the_last_line_is_enough(folder: Path, reads: list[str]) -> None:
     from_samples = read(folder)
     for path in folder.rglob("*.jsonl"):
-        add_figures(path)
+        add_figures(read_run(path))
     del reads[:]
     from_figures = read(folder)
     assert reads == []
@@ -416,7 +416,11 @@ def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
             if record["type"] == "outcome":
                 whole.insert(-1, {**next(r for r in lines if r["type"] == "sample"), "round": record["round"]})
         path.write_text("".join(json.dumps(record) + "\n" for record in whole))
+    from_samples = read(tmp_path)
+    for path in tmp_path.glob("*.jsonl"):
+        add_figures(read_run(path))
     index = read(tmp_path)
+    assert index.values.tobytes() == from_samples.values.tobytes()
     assert sorted(index.machines) == ["n1", "n2", "n[1-2]"]
     series = {each.machine: len(each.points) for each in series_of(index, figures_named(index, ["rate"]))}
     assert series == {"n1": 3, "n2": 3, "n[1-2]": 3}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nameplate.errors import FileError
 from nameplate.model import FileRecord, Stop
-from nameplate.store import RunWriter, drop_partial_line, read_run
+from nameplate.store import RunWriter, drop_partial_line, read_figures, read_run
 from run_samples import header, outcome, plan, run, sample
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
@@ -100,6 +100,49 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"".join([*lines[:2], lines[2].replace(b'"elapsed_s":0.01', b'"elapsed_s":"x"'), *lines[3:]]))
     with pytest.raises(FileError, match=r"x\.jsonl: line 3 is not a nameplate record: .*elapsed_s"):
         read_run(path)
+
+
+FIGURES = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan":"","values":[]}\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(FIGURES, id="whole"),
+        pytest.param(FIGURES.replace(b'"by"', b'"new":1,"by"'), id="of another version"),
+        pytest.param(FIGURES.replace(b"[]", b"[\xff"), id="damaged"),
+        pytest.param(FIGURES[:-1] + b" " * 9999 + b"\n", id="longer than a record"),
+        pytest.param(FIGURES[:30], id="cut off"),
+    ],
+)
+def test_what_a_run_comes_to_is_not_needed_to_read_it(
+    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nameplate.store._LONGEST_LINE", 4096)
+    path = write(tmp_path / "x.jsonl", records())
+    whole = read_run(path)
+    with path.open("ab") as file:
+        file.write(line)
+    assert read_run(path) == whole  # also where it ends, so that --resume cuts off what no longer is
+    if line.endswith(b"\n"):
+        writer = RunWriter(path, append=True)
+        writer.write(STOP)
+        writer.close()
+        assert read_run(path).whole_bytes == path.stat().st_size
+
+
+def test_what_a_run_comes_to_is_no_first_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    path.write_bytes(FIGURES + path.read_bytes())
+    with pytest.raises(FileError, match="line 1 is"):
+        read_run(path)
+
+
+def test_of_a_long_file_that_is_no_run_only_the_end_is_read_for_figures(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # a hole; whoever reads it all does not come back
+    assert read_figures(path, "x") is None
 
 
 def test_two_files_joined(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,14 +16,14 @@ from typing import Any
 
 from nameplate import __version__
 from nameplate.curves import refiner
-from nameplate.errors import Interrupted
-from nameplate.figures import add_figures
+from nameplate.errors import FileError, Interrupted
+from nameplate.figures import add_figures, by_this_code
 from nameplate.keeper import Keeper
 from nameplate.measure import Control, Nodes, Progress, Session
 from nameplate.model import SCHEMA, PerNode, Plan, Reference, Run
 from nameplate.native import CoreProcess, OnRecord
 from nameplate.probes._job import nodes_of
-from nameplate.store import RunFile, RunWriter, drop_partial_line
+from nameplate.store import RunFile, RunWriter, drop_partial_line, read_run
 from nameplate.summarise import headline
 
 
@@ -64,8 +65,12 @@ def measure_to_file(
     earlier: RunFile | None,
     progress: Progress,
     place: Place,
-) -> None:
-    """Measures a plan, or what an earlier run of it lacks, until it is done or Ctrl-C ends it. Raises FileError."""
+) -> RunFile:
+    """Measures a plan, or what an earlier run of it lacks, until it is done or Ctrl-C ends it, and reads it back.
+
+    Raises FileError.
+    """
+    by_this_code()  # at the end of a long run its files may be those of another version
     if earlier is not None:
         drop_partial_line(earlier)
     writer = RunWriter(path, append=earlier is not None)
@@ -95,7 +100,17 @@ def measure_to_file(
     finally:
         writer.close()
         keeper.close()
-    add_figures(path)
+    return _with_figures(read_run(path))
+
+
+def _with_figures(file: RunFile) -> RunFile:
+    """Only the history misses them where they cannot be written."""
+    if file.stop is not None and not file.stop.interrupted:
+        try:
+            add_figures(file)
+        except FileError as error:
+            print(f"nameplate: {error} (the run is whole without its last line)", file=sys.stderr)
+    return file
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from nameplate.native import CoreProcess, OnRecord, describe, read_machine
 from nameplate.plan import build_plan, read_plan, round_s
 from nameplate.report.progress import make_progress
 from nameplate.self_test import WINDOW
-from nameplate.store import read_run
 from nameplate.summarise import summarise
 from nameplate.units import parse_duration
 
@@ -38,5 +37,5 @@ def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
         return CoreProcess(on_record, keeper=keeper)
 
     header = make_run(plan, None, {}, "normal", "")
-    measure_to_file(header, path, None, make_progress(False, False), Place(machine, start_core, None))
-    return summarise(read_run(path)), path
+    file = measure_to_file(header, path, None, make_progress(False, False), Place(machine, start_core, None))
+    return summarise(file), path

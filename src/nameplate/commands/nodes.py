@@ -103,14 +103,14 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None) -> 
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
         return CoreProcess(on_record, keeper=keeper, launch=launch)
 
-    measure_to_file(
+    again = measure_to_file(
         header,
         target,
         None,
         make_progress(quiet=False, is_series=False),
         Place(machine, start_core, NodesInTurn(places, at_once=False)),
     )
-    found = findings(nodes, suspects, summarise(read_run(target)).nodes, first)
+    found = findings(nodes, suspects, summarise(again).nodes, first)
     print_findings(found)
     return _FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0
 

@@ -162,8 +162,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     said = reference_figures(header.plan.references, machine) if earlier is None else []
     place = Place(machine, start_core, nodes_of_run(header, machine), said)
     progress = make_progress(quiet, header.plan.limits.interval_s is not None)
-    measure_to_file(header, path, earlier, progress, place)
-    result = summarise(read_run(path))
+    result = summarise(measure_to_file(header, path, earlier, progress, place))
     _show(result, path, report, json, quiet)
     return _exit_code(result)
 
