@@ -203,7 +203,7 @@ def test_what_is_left_of_a_translation_buffer_s_step_is_no_level() -> None:
 
 def test_as_many_levels_as_can_be_found_have_names() -> None:
     def stairs(size: int) -> float:
-        return 1e-9 * 2.0 ** sum(size > 16 * KIB * 8**step for step in range(6))
+        return float(1e-9 * 2 ** sum(size > 16 * KIB * 8**step for step in range(6)))
 
     at = sizes(4 * KIB, 2048 * MIB)
     found = derived("memory_latency", {"memory_latency": curve("memory_latency", "latency", "s", LATENCY, at, stairs)},
