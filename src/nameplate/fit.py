@@ -96,15 +96,16 @@ def undisturbed(curve: Curve) -> Curve:
 def bounded(curve: Curve, *, rising: bool) -> Curve:
     """The curve with best values, where they are known, of which none is worse than a larger size's by a step or more.
 
-    What a larger region was served in, a smaller one would have been as well, had nothing disturbed it. Plateaus are
-    not looked for in these, since stairs have no noise.
+    What a larger region was served in, a smaller one would have been as well, had nothing disturbed it. A larger one
+    counts by the median of three sizes, lest a single lucky one bound all smaller ones. Plateaus are not looked for in
+    these, since stairs have no noise.
     """
-    if not curve.best:
+    if len(curve.best) < 3:
         return curve
     best = np.array(curve.best)
-    possible = (np.minimum if rising else np.maximum).accumulate(best[::-1])[::-1]
-    best = np.where(abs(np.log(best / possible)) < MINIMUM_STEP, best, possible)
-    return replace(curve, best=tuple(map(float, best)))
+    possible = (np.minimum if rising else np.maximum).accumulate(running_median(best, 1)[::-1])[::-1]
+    worse = np.log(best / possible) * (1 if rising else -1) >= MINIMUM_STEP
+    return replace(curve, best=tuple(map(float, np.where(worse, possible, best))))
 
 
 def level_values(levels: Sequence[Level], curve: Curve) -> list[tuple[float, tuple[float, float]] | None]:

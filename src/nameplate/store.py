@@ -19,7 +19,7 @@ _CHUNK = 1 << 20
 # Whoever reads the records themselves has no need of what they come to, and reads them also where that is damaged.
 _FIGURES = b'{"type":"figures"'
 
-_decoder = msgspec.json.Decoder(FileRecord)
+_decoder = msgspec.json.Decoder(FileRecord | Figures)
 _figures_decoder = msgspec.json.Decoder(Figures)
 
 
@@ -69,10 +69,12 @@ class RunWriter:
         except OSError as error:
             if before:
                 os.ftruncate(self._descriptor, before)
-            raise FileError(
-                f"cannot write {self._path}: {error.strerror}; what was measured before is kept, "
-                f"go on with --resume {self._path}"
-            ) from None
+            rest = (
+                "the run is whole without its last line"
+                if isinstance(record, Figures)
+                else f"what was measured before is kept, go on with --resume {self._path}"
+            )
+            raise FileError(f"cannot write {self._path}: {error.strerror}; {rest}") from None
 
     def close(self) -> None:
         """Nothing is buffered, so nothing can be lost here."""
@@ -175,7 +177,7 @@ def drop_partial_line(run: RunFile) -> None:
         raise FileError(f"cannot write {run.path}: {error.strerror}") from None
 
 
-def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord]]:
+def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord | Figures]]:
     """Every record with the offset of its end; a last line without its newline is what a kill leaves behind."""
     offset = 0
     for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), b""), start=1):
@@ -281,6 +283,8 @@ class _Assembler:
 def _assemble(path: Path, file: IO[bytes]) -> RunFile:
     assembler = _Assembler(path)
     end = 0
-    for end, record in _records(path, file):  # noqa: B007 (the last one is wanted)
-        assembler.add(record)
+    for offset, record in _records(path, file):
+        if not isinstance(record, Figures):  # written by others, with spaces in it
+            assembler.add(record)
+            end = offset
     return assembler.result(end)

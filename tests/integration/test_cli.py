@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -18,11 +19,10 @@ from pathlib import Path
 import pytest
 
 from nameplate.__main__ import run
-from nameplate.errors import FileError
 from nameplate.figures import by_this_code
 from nameplate.launch import core_path
 from nameplate.model import Summary
-from nameplate.store import RunFile, read_figures, read_run
+from nameplate.store import read_figures, read_run
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
 ISAS = ("scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve")
@@ -389,12 +389,17 @@ def test_a_disk_that_fills_up_loses_nothing_that_was_written(tmp_path: Path) -> 
 def test_a_last_line_that_cannot_be_written_takes_no_result_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(file: RunFile) -> None:
-        raise FileError(f"cannot write {file.path}: No space left on device")
+    write = os.write
 
-    monkeypatch.setattr("nameplate.commands._measuring.add_figures", full)
+    def full(descriptor: int, line: bytes) -> int:
+        if line.startswith(b'{"type":"figures"'):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, line)
+
+    monkeypatch.setattr(os, "write", full)
     assert run(["run", "null", *FAST, "-o", str(tmp_path / "x.jsonl")]) == 0
     said = capsys.readouterr()
     assert "Tool overhead" in said.out
-    assert "No space left on device (the run is whole without its last line)" in said.err
+    assert "No space left on device; the run is whole without its last line" in said.err
+    assert "--resume" not in said.err
     assert read_run(tmp_path / "x.jsonl").stop is not None

@@ -189,6 +189,15 @@ def test_a_size_that_was_always_disturbed_does_not_end_a_level_before_it() -> No
     assert found["l1d_size"] == pytest.approx(quiet["l1d_size"], rel=0.01)
 
 
+def test_a_size_that_was_lucky_once_moves_no_end_before_it() -> None:
+    def lucky(size: int) -> float:
+        return 19.5e-9 if size == 64 * MIB else by_capacity(size)
+
+    quiet = values(derived("memory_latency", {"memory_latency": latencies()}, machine()))
+    found = values(derived("memory_latency", {"memory_latency": latencies(lucky)}, machine()))
+    assert found["l3_size"] == pytest.approx(quiet["l3_size"], rel=0.01)
+
+
 def test_what_is_left_of_a_translation_buffer_s_step_is_no_level() -> None:
     def lines(size: int) -> float:
         own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= 900 * KIB else 16e-9 if size <= 5 * MIB else 130e-9

@@ -109,6 +109,7 @@ FIGURES = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan
     "line",
     [
         pytest.param(FIGURES, id="whole"),
+        pytest.param(FIGURES.replace(b":", b": "), id="spelled otherwise"),
         pytest.param(FIGURES.replace(b'"by"', b'"new":1,"by"'), id="of another version"),
         pytest.param(FIGURES.replace(b"[]", b"[\xff"), id="damaged"),
         pytest.param(FIGURES[:-1] + b" " * 9999 + b"\n", id="longer than a record"),

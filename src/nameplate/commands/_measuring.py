@@ -109,7 +109,7 @@ def _with_figures(file: RunFile) -> RunFile:
         try:
             add_figures(file)
         except FileError as error:
-            print(f"nameplate: {error} (the run is whole without its last line)", file=sys.stderr)
+            print(f"nameplate: {error}", file=sys.stderr)
     return file
 
 
