@@ -10,7 +10,22 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from nameplate.model import Beside, Limits, Quantity, Report, Result, Series, Table, Value
+from nameplate.model import (
+    Limits,
+    Quantity,
+    Report,
+    Result,
+    Series,
+    Study,
+    StudyAxis,
+    StudyCell,
+    StudyChart,
+    StudyColumn,
+    StudyLine,
+    StudyTable,
+    Table,
+    Value,
+)
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 from report_samples import (
@@ -47,7 +62,7 @@ def one_machine() -> Report:
         made.run, plan=msgspec.structs.replace(made.run.plan, name="t2micro-posix", limits=Limits(300.0, 0.02))
     )
     return msgspec.structs.replace(
-        made, run=run, machine={**made.machine, "job": job}, tables=[*memory.tables, _study_table()], study=[_study()]
+        made, run=run, machine={**made.machine, "job": job}, tables=[*memory.tables, _tools_table()], study=_study()
     )
 
 
@@ -154,12 +169,20 @@ _STUDIED: list[tuple[str, float | None, float]] = [("read 1 KiB", 2e3, 900.0), (
                                                    ("write 1 KiB", None, 4e2)]  # fmt: skip
 
 
-def _study() -> Beside:
-    return Beside("disk: bandwidth", "MB/s", _STUDIED)
-
-
-def _study_table() -> Table:
-    rows: list[list[str | Quantity | None]] = [
-        [name, f"{here} MB/s", f"{printed} MB/s"] for name, here, printed in _STUDIED
+def _study() -> Study:
+    cells = [[StudyCell(here, printed, remarks=["a remark on it"])] for _, here, printed in _STUDIED]
+    table = StudyTable(title="disk", rows=[name for name, *_ in _STUDIED], columns=[StudyColumn("bandwidth", "MB/s")],
+                       cells=cells, notes=["by the study's definition"])  # fmt: skip
+    lines = [
+        StudyLine("read", [(1024.0, 2000.0), (1048576.0, 7000.0)]),
+        StudyLine("read", [(1024.0, 900.0), (1048576.0, 3000.0)], is_published=True),
+        StudyLine("single times", [(1500.0, 1800.0), (2048.0, 2100.0)], is_joined=False),
     ]
-    return Table("", "disk", ["", "here", "published"], rows, ["in the corrected unit"])
+    x = StudyAxis("block size", is_logarithmic=True, names=[(1024.0, "1 KiB"), (1048576.0, "1 MiB")])
+    chart = StudyChart("disk against block", x, StudyAxis("bandwidth (MB/s)"), lines, [(1500.0, "MTU")])
+    return Study([table], [chart])
+
+
+def _tools_table() -> Table:
+    rows: list[list[str | Quantity | None]] = [["iozone 3.489", "reread", Quantity(1e9, "B/s")]]
+    return Table("", "Reference tools on this machine", ["tool", "work", "value"], rows, ["each ran once"])

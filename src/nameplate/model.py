@@ -178,7 +178,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``notes``: what of it was left out or shortened to fit its budget; ``references``: tools whose own figures stand
     beside, where they are installed. ``per_node``: how the nodes of a job take single machines' experiments, unless the
-    user says otherwise.
+    user says otherwise. ``priority``: high where the plan asks for it.
     """
 
     name: str
@@ -187,6 +187,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notes: list[str] = []
     references: list[str] = []
     per_node: PerNode = ""
+    priority: Literal["", "high"] = ""
 
 
 class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -468,18 +469,85 @@ class Table(msgspec.Struct, frozen=True):
     notes: list[str] = []
 
 
-class Beside(msgspec.Struct, frozen=True):
-    """A figure of a study: for each row the new value, where there is one, and the published one, in ``unit``."""
+StudyValue: TypeAlias = float | str | None
+
+
+class StudyColumn(msgspec.Struct, frozen=True):
+    """A column of a study's table: its heading, and the unit of its numbers; empty where they have none."""
+
+    name: str
+    unit: str = ""
+
+
+class StudyCell(msgspec.Struct, frozen=True):
+    """One entry of a study's table, in its column's unit: the value of this run and the published one.
+
+    ``here`` follows the study's definition. ``own`` is nameplate's value where nameplate defines the quantity
+    otherwise; the table names it. ``remarks`` say in which conditions the two differ, or why ``here`` is missing.
+    """
+
+    here: StudyValue = None
+    published: StudyValue = None
+    own: StudyValue = None
+    remarks: list[str] = []
+
+
+class StudyTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table as a study's document has it: ``cells[i][j]`` belongs to ``rows[i]`` and ``columns[j]``.
+
+    ``corner`` heads the rows' names, ``here`` says who measured the first value, ``own`` names the cells' ``own``
+    values (empty: there are none). With ``has_ratio`` each pair of numbers has its quotient, here ÷ published.
+    """
 
     title: str
-    unit: str
-    rows: list[tuple[str, float | None, float]]
+    rows: list[str]
+    columns: list[StudyColumn]
+    cells: list[list[StudyCell]]
+    corner: str = ""
+    here: str = "here"
+    own: str = ""
+    has_ratio: bool = True
+    notes: list[str] = []
+
+
+class StudyLine(msgspec.Struct, frozen=True):
+    """A line of a study's chart: points ascending in x. With ``is_joined`` False the points stand alone."""
+
+    name: str
+    points: list[tuple[float, float]]
+    is_published: bool = False
+    is_joined: bool = True
+
+
+class StudyAxis(msgspec.Struct, frozen=True):
+    """An axis of a study's chart: its title with the unit, and numbers that have names of their own (``8 KiB``)."""
+
+    title: str
+    is_logarithmic: bool = False
+    names: list[tuple[float, str]] = []
+
+
+class StudyChart(msgspec.Struct, frozen=True):
+    """A chart as a study's document draws it; ``marks`` are named places on the x axis, such as a break point."""
+
+    title: str
+    x: StudyAxis
+    y: StudyAxis
+    lines: list[StudyLine]
+    marks: list[tuple[float, str]] = []
+
+
+class Study(msgspec.Struct, frozen=True):
+    """What a run of a study's plan shows of the study: its tables and charts, in the document's order."""
+
+    tables: list[StudyTable]
+    charts: list[StudyChart]
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A whole run, summarised: what ``show``, ``report`` and ``compare`` work on.
 
-    ``study``: what a plan that reproduces a published study draws.
+    ``study``: the tables and charts of the published study that the plan reproduces; None for any other plan.
     """
 
     run: Run
@@ -491,4 +559,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: bool
     notes: list[str]
     nodes: Nodes | None = None
-    study: list[Beside] = []
+    study: Study | None = None

@@ -7,15 +7,18 @@ cells = "quick"             # every probe's own cells of that name, or:
 
 references = ["stream"]     # optional: tools whose own figures stand beside, where they are installed
 per_node = "at-once"        # optional: the plan is for the nodes of an MPI job, who take single machines' probes so
+priority = "high"           # optional: of the measuring processes, as far as the user may raise it
 fit = true                  # optional: slices and series are shortened so that all rounds take the budget at most
 
 [[experiment]]
 probe = "cpu_flops"
 slice = "250ms"             # optional: its time in each round
+sample = "1ms"              # optional: the least length of its samples, unless the plan or the user gives a time
 series = "600s/1s"          # optional, instead: one long series of samples without a gap
 cells = "sweep"             # optional, instead of parameters: the probe's own cells of quick, full or sweep
 from_budget = "10min"       # optional: left out when the budget is less
 threads = [1, 2]            # parameters as on the command line; lists are swept
+size = "{beyond_memory}"    # of a test file: larger than the memory where there is room and time, else 1280 MiB
 where = "block <= size"     # optional: of the swept cells only those
 """
 
@@ -26,12 +29,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.model import Experiment, Limits, PerNode, Plan
+from nameplate.planning.file_size import file_beyond_memory
 from nameplate.probes import Cells, load_probes, probe_of
 from nameplate.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.units import parse_count, parse_duration, parse_fraction
@@ -57,7 +61,7 @@ CURVE_PRECISION = "5%"
 BEYOND_CACHES = 4
 SMALLEST_BEYOND = 128 << 20
 # What an experiment of a plan may say beside its parameters.
-_ENTRY_KEYS = ("probe", "slice", "where", "series", "cells", "from_budget")
+_ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "cells", "from_budget")
 _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
 
 
@@ -72,6 +76,7 @@ class PlanText(msgspec.Struct, frozen=True):
     fit: bool = False
     references: tuple[str, ...] = ()
     per_node: PerNode = ""
+    priority: Literal["", "high"] = ""
     path: str = ""
     text: str = ""
 
@@ -112,7 +117,7 @@ def read_plan(name: str) -> PlanText:
 
 
 def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
-    known = {"summary", "cells", "experiment", "fit", "references", "per_node", *_LIMIT_KEYS}
+    known = {"summary", "cells", "experiment", "fit", "references", "per_node", "priority", *_LIMIT_KEYS}
     for key in text:
         if key not in known:
             place = f"{path}, line {_line_of(key, written)}"
@@ -131,11 +136,18 @@ def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
     references = text.get("references", [])
     if not isinstance(references, list) or not all(isinstance(name, str) for name in references):
         raise FileError(f'{path}: references = {references!r} is not possible: a list of tools, ["fio", "iperf3"]')
-    per_node = text.get("per_node", "")
-    if per_node not in get_args(PerNode):
-        raise FileError(f"{path}: per_node = {per_node!r} is not possible: in-turn or at-once")
+    per_node = _one_of(path, text, "per_node", get_args(PerNode)[1:])
+    priority = _one_of(path, text, "priority", ("high",))
     summary, cells = str(text.get("summary", "")), str(text.get("cells", ""))
-    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references), per_node)
+    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references), per_node, priority)
+
+
+def _one_of(path: Path, text: Mapping[str, Any], key: str, words: Sequence[str]) -> Any:
+    """The value of a key of the whole plan, empty where it has none."""
+    value = text.get(key, "")
+    if value not in ("", *words):
+        raise FileError(f"{path}: {key} = {value!r} is not possible: {' or '.join(words)}")
+    return value
 
 
 def _value_in(line: str, words: str) -> bool:
@@ -154,17 +166,18 @@ def build_plan(
     text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Mapping[str, Any]
 ) -> Plan:
     """Checks a plan against the probes that are there. ``options`` are the command line's and go before the plan's."""
-    stand_ins = _stand_ins(machine)
     limits = _limits_of(text, options)
+    file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd(), limits.budget_s)
+    stand_ins = {**_stand_ins(machine), "beyond_memory": str(file_bytes)}
     cells = _own_cells(text.cells, probes, stand_ins) if text.cells else []
-    notes = []
+    notes = [why_smaller] if why_smaller and "{beyond_memory}" in text.text else []
     for number, entry in enumerate(text.experiments):
         try:
             without = _why_without(entry, probes, limits)
             cells += [] if without else _written_cells(entry, probes, stand_ins)
         except UsageError as error:
             raise UsageError(f"{text.place(number, str(error))}: {error}") from None
-        notes += [without] if without else []
+        notes += [without] if without and without not in notes else []
     if not cells:
         raise UsageError(f"plan {text.name} has nothing to measure: {'; '.join(notes)}")
     unique = {(cell.probe, cell.interval_s, frozenset(cell.params.items())): cell for cell in cells}
@@ -172,7 +185,7 @@ def build_plan(
     if text.fit:
         experiments, words = fit_budget(experiments, limits)
         notes += words
-    return Plan(text.name, experiments, limits, notes, list(text.references), text.per_node)
+    return Plan(text.name, experiments, limits, notes, list(text.references), text.per_node, text.priority)
 
 
 def _limits_of(text: PlanText, options: Mapping[str, str]) -> Limits:
@@ -236,10 +249,12 @@ def beyond_caches_bytes(machine: Mapping[str, Any]) -> int:
 def _stand_ins(machine: Mapping[str, Any]) -> dict[str, str]:
     """What ``{name}`` in a value stands for on this machine."""
     nodes = machine["topology"]["numa_nodes"]
+    pairs = _pairs(machine.get("job"))
     return {
         "beyond": str(beyond_caches_bytes(machine)),
         "nodes": ",".join(str(node["index"]) for node in nodes) or "0",
-        "pairs": ",".join(map(str, _pairs(machine.get("job")))),
+        "pairs": ",".join(map(str, pairs)),
+        "up_to_4_pairs": ",".join(map(str, range(1, min(4, pairs[-1]) + 1))),
     }
 
 
@@ -290,7 +305,8 @@ def _written_cells(
         return _named_cells(entry, probes, stand_ins)
     params = {key: _as_argument(value) for key, value in entry.items() if key not in _ENTRY_KEYS}
     slice_s = _duration_of("slice", str(entry["slice"])) if "slice" in entry else DEFAULT_SLICE_S
-    cells = _experiments(info, Cells(params, slice_s), stand_ins)
+    sample_s = _duration_of("sample", str(entry["sample"])) if "sample" in entry else None
+    cells = _experiments(info, Cells(params, slice_s, sample_s), stand_ins)
     if "series" in entry:
         cells = [_as_series(cell, str(entry["series"])) for cell in cells]
     return _where(str(entry["where"]), cells) if "where" in entry else cells

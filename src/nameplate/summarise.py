@@ -29,9 +29,10 @@ from nameplate.probes._job import nodes_of
 from nameplate.probes._node_times import times_of_nodes
 from nameplate.probes._pair_matrix import middles, pair_times
 from nameplate.rated import overriding
+from nameplate.results.reference_tools import reference_table
+from nameplate.results.studies import Measured, make_study
 from nameplate.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 from nameplate.store import Measurement, RunFile
-from nameplate.studies import reference_table, study_of
 
 # From here on a core's clock, or the number of preemptions, is out of the ordinary.
 CLOCK_DROP = 0.03
@@ -78,20 +79,23 @@ def summarise(file: RunFile) -> Report:
     results = [result for name, own in by_probe.items() for result in [*own, *derived.get(name, [])]]
     series = frozenset(experiment.id for experiment in file.run.plan.experiments if experiment.interval_s)
     tables = [table for probe in present if probe.tables for table in probe.tables(by_probe, machine)]
-    tables_of_study, study = study_of(file.run.plan.name, results, series, machine)
     if file.references:
-        tables_of_study.append(reference_table(file.references))
+        tables.append(reference_table(file.references))
+    measured = Measured(
+        plan=file.run.plan.name, results=results, machine=machine, series=series, rated=file.run.rated,
+        references=file.references, notes=file.run.plan.notes,
+    )  # fmt: skip
     return Report(
         run=file.run,
         machine=machine,
         clock=file.headers[0].clock if file.headers else None,
         results=results,
-        tables=[*tables, *tables_of_study],
+        tables=tables,
         truncated=file.stop is None,
         interrupted=file.stop is not None and file.stop.interrupted,
         notes=_notes(file, results),
         nodes=_nodes(file, by_id),
-        study=study,
+        study=make_study(measured),
     )
 
 

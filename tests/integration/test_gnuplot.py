@@ -15,8 +15,8 @@ from nameplate.errors import UsageError
 from nameplate.model import Report
 from nameplate.report.exports import gnuplot
 from nameplate.report.gnuplot import quoted
+from nameplate.results.studies import Measured, make_study
 from nameplate.store import read_run
-from nameplate.studies import study_of
 from nameplate.summarise import summarise
 from report_samples import MACHINE, failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
 from simulated_cluster import write_stream_run
@@ -76,13 +76,12 @@ def test_many_nodes_and_pairs_of_them(tmp_path: Path) -> None:
     assert any("mpi-pairs" in name for name in drawings)
 
 
-def test_a_study_has_a_figure_for_each_of_its_columns(tmp_path: Path) -> None:
+def test_a_study_has_its_charts(tmp_path: Path) -> None:
     ours = [result({"mix": "mixed", "threads": n}, 1e9 * n) for n in (1, 2)]
-    tables, beside = study_of("cs553-kvm", ours, frozenset(), MACHINE)
-    made = msgspec.structs.replace(report(ours), tables=tables, study=beside)
-    drawings = draw(made, tmp_path)
-    study = drawings["study-cpu-cpu-flops-rate-in-gflop-s"]
-    assert {"here", "published", "mixed, 2 threads"} <= set(words(study))
+    study = make_study(Measured(plan="cs553-kvm", results=ours, machine=MACHINE))
+    drawings = draw(msgspec.structs.replace(report(ours), study=study), tmp_path)
+    assert {"rate (GFLOP/s)", "threads", "8"} <= set(words(drawings["study-gflop-s-against-threads"]))
+    assert len([name for name in drawings if name.startswith("study-")]) == len(study.charts if study else [])
 
 
 HOSTILE = "`touch stolen` \"'; system('touch stolen') #{/=99 $x} @x \\"

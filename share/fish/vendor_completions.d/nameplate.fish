@@ -5,7 +5,7 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--blas --budget --by --fail-on --figures --format --key-file --last --listen --machine --most-bytes --most-seconds --most-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --time --user --warmup -f -o'
+    set -l options_with_values '--blas --budget --by --fail-on --figures --format --key-file --last --listen --machine --most-bytes --most-seconds --most-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
     set -l all_commands 'compare doctor history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
@@ -156,7 +156,7 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l mpi -r -d 'The 
 complete -c nameplate -n '__fish_nameplate_using_command run' -l per-node -r -d 'With --mpi, every node of the job takes the single machines'\'' probes: in-turn (o…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l slurm -r -F -d 'Measure nothing, and write this script for sbatch, which does so in a batch job…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l seed -r -d 'Of the shuffled order; default: a new one, recorded.'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l priority -r -d 'normal or high (needs the right to raise it).'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l priority -r -d 'normal or high (needs the right to raise it); default: the plan'\''s, else normal.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l rated -r -d 'Nameplate values: memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file of such lines.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l empty-rated -d 'Nameplate values: memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file of such lines.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l dry-run -d 'Say what would run and how long, and measure nothing.'
@@ -165,6 +165,7 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l resume -r -F -d
 complete -c nameplate -n '__fish_nameplate_using_command run' -l output -r -F -d 'The run file; default: nameplate-DATE-TIME.jsonl in this directory.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -s o -r -F -d 'The run file; default: nameplate-DATE-TIME.jsonl in this directory.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l report -r -F -d 'Write an HTML report here too.'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l study -r -F -d 'A folder for what a study'\''s plan ends with: its tables with the published value…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l json -d 'Print the figures as JSON instead of a table.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l no-json -d 'Print the figures as JSON instead of a table.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l quiet -d 'No progress, no table.'

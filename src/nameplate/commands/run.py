@@ -15,6 +15,7 @@ from msgspec import structs
 
 from nameplate import __version__
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
+from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import check_references, reference_figures
 from nameplate.errors import FileError, UsageError
 from nameplate.keeper import Keeper
@@ -55,12 +56,13 @@ def command(  # noqa: PLR0913 (the options of the command line)
     per_node: Option = None,
     slurm: Path | None = None,
     seed: int | None = None,
-    priority: str = "normal",
+    priority: Option = None,
     rated: Sequence[str] = (),
     dry_run: bool = False,
     resume: Path | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     report: Path | None = None,
+    study: Path | None = None,
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
@@ -103,7 +105,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     seed
         Of the shuffled order; default: a new one, recorded.
     priority
-        normal or high (needs the right to raise it).
+        normal or high (needs the right to raise it); default: the plan's, else normal.
     rated
         Nameplate values: memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file of such lines.
     dry_run
@@ -114,6 +116,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         The run file; default: nameplate-DATE-TIME.jsonl in this directory.
     report
         Write an HTML report here too.
+    study
+        A folder for what a study's plan ends with: its tables with the published values as CSV, charts and report.
     json
         Print the figures as JSON instead of a table.
     quiet
@@ -124,10 +128,11 @@ def command(  # noqa: PLR0913 (the options of the command line)
     options = {name: text for name, text in limits.items() if text is not None}
     if read_device is not None:
         parameters = (*parameters, f"read_device={read_device}")
-    nice = _nice(priority)
+    nice = _nice(priority or "normal")
     launch = launch_with(mpi) if mpi is not None else alone()
     if launch.launcher and nice:
         raise UsageError("--priority high with --mpi is not possible: the launcher starts the processes")
+    _check_study(study, what, resume)
     allocation = allocation_of(launch) if slurm is not None else None
     if seed is not None and seed < 0:
         raise UsageError(f"--seed {seed} is not possible: 0 or more")
@@ -143,6 +148,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         _check_launched(what, launch)
         machine = _machine(launch, allocation)
         plan = _choose(what, parameters, describe(launch), options, machine)
+        plan, priority = _with_priority(plan, priority, launch)
+        nice = _nice(priority)
         header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, plan, launch, series))
         nodes = nodes_of_run(header, machine)
         header = structs.replace(header, plan=in_turns(plan, nodes.turns if nodes else 1, options))
@@ -164,6 +171,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     progress = make_progress(quiet, header.plan.limits.interval_s is not None)
     result = summarise(measure_to_file(header, path, earlier, progress, place))
     _show(result, path, report, json, quiet)
+    _write_study(result, study, json or quiet)
     return _exit_code(result)
 
 
@@ -231,6 +239,35 @@ def _nice(priority: str) -> int:
         ) from None
     os.setpriority(os.PRIO_PROCESS, 0, before)
     return HIGH_PRIORITY
+
+
+def _with_priority(plan: Plan, given: str | None, launch: Launch) -> tuple[Plan, str]:
+    """Return the plan and the priority of the run: the user's, else the plan's as far as the user may have it."""
+    if given is not None or plan.priority != "high":
+        return plan, given or "normal"
+    if launch.launcher:
+        why = "the MPI launcher starts the processes"
+    else:
+        try:
+            _nice("high")
+        except UsageError:
+            why = "only root, or a raised nice limit, may raise it"
+        else:
+            return plan, "high"
+    note = f"measured with normal priority, where the plan asks for a high one: {why}"
+    return structs.replace(plan, notes=[*plan.notes, note]), "normal"
+
+
+def _check_study(folder: Path | None, what: str, resume: Path | None) -> None:
+    if folder is not None:
+        check_study(what if resume is None else read_run(resume).run.plan.name, folder)
+
+
+def _write_study(result: Report, folder: Path | None, is_silent: bool) -> None:
+    if folder is not None:
+        words = write_study(result, folder)
+        if not is_silent:
+            print(words)
 
 
 def _rated(arguments: Sequence[str]) -> dict[str, float]:

@@ -34,12 +34,32 @@ def _sent(_: Cell, sample: Sample) -> float:
     return sample.counters["sent"]
 
 
+def _one(_: Cell, __: Sample) -> float:
+    return 1.0
+
+
 def _up(_: Cell, sample: Sample) -> float:
     return sample.counters["up_bytes"]
 
 
 def _down(_: Cell, sample: Sample) -> float:
     return sample.counters["down_bytes"]
+
+
+def _jitter(_: Cell, sample: Sample) -> float:
+    return sample.counters["jitter_s"]
+
+
+def _retransmits(_: Cell, sample: Sample) -> float:
+    return sample.counters["retransmits"]
+
+
+def _window(_: Cell, sample: Sample) -> float:
+    return sample.counters["window_bytes"]
+
+
+def _is_tcp(cell: Cell) -> bool:
+    return cell.params["protocol"] == "tcp"
 
 
 def _rated(metric: Metric, cell: Cell, _: Sequence[Sample]) -> Rated:
@@ -127,6 +147,9 @@ PROBE = Probe(
         Ratio("bandwidth_up", "B/s", "higher", _up, elapsed, when=_is_both),
         Ratio("bandwidth_down", "B/s", "higher", _down, elapsed, when=_is_both),
         Ratio("loss", "share", "lower", _lost, _sent, when=_is_udp),
+        Ratio("jitter", "s", "lower", _jitter, _one, when=_is_udp, is_detail=True),
+        Ratio("retransmits", "", "lower", _retransmits, _one, when=_is_tcp, is_detail=True),
+        Ratio("congestion_window", "B", "higher", _window, _one, when=_is_tcp, is_detail=True),
     ),
     rated=_rated,
     quick=(

@@ -58,7 +58,7 @@ def cell_text(cell: str | Quantity | None) -> str:
     """A cell of a probe's own table."""
     if isinstance(cell, Quantity):
         return quantity(cell.value, cell.unit)
-    return cell or "–"
+    return "–" if cell is None else cell
 
 
 def share(value: float | None) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nameplate.report.charts import Chart
+from nameplate.report.named_charts import NamedChart
 from nameplate.stats import median
 
 Spec = Mapping[str, Any]
@@ -29,6 +30,14 @@ _MISSING = "NaN"
 _SHAPES = (7, 5, 9, 13, 11, 15, 4, 8)  # filled as far as gnuplot has them
 _LONGEST_LEVEL_WORD = 9  # longer ones would stand in each other
 _WORDS = ("nominal", "ordinal")
+
+
+def charts_as_files(charts: Sequence[NamedChart]) -> dict[str, str]:
+    """Return data and script of each chart by their files' names, and ``all.gp``, which draws all of them."""
+    files: dict[str, str] = {}
+    for each in charts:
+        files[f"{each.name}.dat"], files[f"{each.name}.gp"] = data_and_script(each.name, each.title, each.chart)
+    return {**files, "all.gp": "".join(f"load {quoted(name)}\n" for name in files if name.endswith(".gp"))}
 
 
 def data_and_script(name: str, title: str, chart: Chart) -> tuple[str, str]:

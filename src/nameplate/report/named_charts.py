@@ -19,8 +19,12 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True)
 class NamedChart:
-    """``name`` has lower-case letters, digits and hyphens: ``memory-latency-latency-against-size``."""
+    """A chart of the report: ``part`` is a probe, "roofline", "nodes" or "study".
 
+    ``name`` has lower-case letters, digits and hyphens: ``memory-latency-latency-against-size``.
+    """
+
+    part: str
     name: str
     title: str
     chart: Chart
@@ -36,7 +40,7 @@ def named_charts(report: Report) -> list[NamedChart]:
         title = ": ".join(part for part in words if part not in ("", ALL_COMMON))
         name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
         seen[name] += 1
-        named.append(NamedChart(name if seen[name] == 1 else f"{name}-{seen[name]}", title, charts[place]))
+        named.append(NamedChart(words[0], name if seen[name] == 1 else f"{name}-{seen[name]}", title, charts[place]))
     return named
 
 

@@ -26,18 +26,23 @@ def write_figures(reports: Sequence[Report], directory: Path) -> int:
     With several runs the names begin with ``run-1-``, ``run-2-``. Raises UsageError where nothing is drawn, FileError.
     """
     prefixes = [f"run-{number}-" for number in range(1, len(reports) + 1)] if len(reports) > 1 else [""]
-    charts = [(prefix + chart.name, chart) for prefix, report in zip(prefixes, reports, strict=True)
-              for chart in named_charts(report)]  # fmt: skip
+    charts = {prefix + chart.name: chart for prefix, report in zip(prefixes, reports, strict=True)
+              for chart in named_charts(report)}  # fmt: skip
     if not charts:
         raise UsageError("--figures: of these runs the report draws nothing")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot write to {directory}: {error.strerror}") from None
-    for name, chart in charts:
+    write_pictures(charts, directory)
+    return len(charts)
+
+
+def write_pictures(charts: Mapping[str, NamedChart], directory: Path) -> None:
+    """Write each chart as SVG and PNG under its name. Raises FileError."""
+    for name, chart in charts.items():
         for ending in FORMATS:
             write_picture(_by_itself(chart), directory / f"{name}{ending}")
-    return len(charts)
 
 
 def write_picture(definition: Mapping[str, Any], path: Path) -> None:

@@ -7,15 +7,18 @@ from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from nameplate.model import Report, Result, Value
+from nameplate.model import Table as OwnTable
 from nameplate.probes import load_probes
 from nameplate.rated import count_ports, textbook_peak
 from nameplate.report import event_words
 from nameplate.report.cells import common_params, headlines, mood_of, own_params, title_of_table
 from nameplate.report.format import cell_text, parameters, quantity, share, spread
+from nameplate.report.study_tables import all_tables
 
 HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]
@@ -185,22 +188,27 @@ def _textbook_line(report: Report, result: Result) -> list[str]:
     return [f"{result.summary.probe} textbook peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
 
 
+def table_text(own: OwnTable) -> Table:
+    """Return a probe's or a study's table without its title and notes."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for index, heading in enumerate(own.headings):
+        table.add_column(Text(heading), justify="right" if index else "left")
+    for row in own.rows:
+        cells = [Text(cell_text(cell)) for cell in row]
+        cells[0].pad_left(2)
+        table.add_row(*cells)
+    return table
+
+
 def _table_parts(report: Report) -> list[RenderableType]:
-    """The probes' own tables."""
+    """The probes' own tables, and those of the study that the plan reproduces."""
     parts: list[RenderableType] = []
-    for own in report.tables:
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for index, heading in enumerate(own.headings):
-            table.add_column(Text(heading), justify="right" if index else "left")
-        for row in own.rows:
-            cells = [Text(cell_text(cell)) for cell in row]
-            cells[0].pad_left(2)
-            table.add_row(*cells)
+    for own in all_tables(report):
         parts += [
             Text(),
             Text(title_of_table(own), style="bold"),
-            table,
-            *(Text(f"  {note}", style="dim") for note in own.notes),
+            table_text(own),
+            *(Padding(Text(note, style="dim"), (0, 0, 0, 2)) for note in own.notes),
         ]
     return parts
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nameplate.model import Report, Table
 from nameplate.report.cells import title_of_table
 from nameplate.report.format import cell_text
+from nameplate.report.study_tables import all_tables
 from nameplate.report.text import HEADINGS, sections
 
 
@@ -16,7 +17,7 @@ def export(report: Report) -> str:
     for section in sections(report):
         lines.append((f"**{section.heading}**", *("",) * (len(HEADINGS) - 1)))
         lines += [row.cells for row in section.rows]
-    tables = "\n".join([_rows(lines), *(_own_table(table) for table in report.tables)])
+    tables = "\n".join([_rows(lines), *(_own_table(table) for table in all_tables(report))])
     cut_off = ["the run was cut off before its end"] if report.truncated else []
     notes = "".join(f"\n- {note}" for note in [*cut_off, *report.notes])
     return f"{tables}{notes}\n" if notes else tables

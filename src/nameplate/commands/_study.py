@@ -1,0 +1,37 @@
+"""What ``nameplate run --study DIR`` writes: a study's tables, charts and report in one folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nameplate.errors import FileError, UsageError
+from nameplate.files import write_whole
+from nameplate.model import Report
+from nameplate.report.aliases import without_names
+from nameplate.results.studies import study_names
+
+
+def check_study(plan: str, folder: Path) -> None:
+    """Make the folder before anything is measured. Raises UsageError for a plan that reproduces no study, FileError."""
+    if plan not in study_names():
+        raise UsageError(f"--study: {plan} reproduces no study; the plans that do are {', '.join(study_names())}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"--study {folder}: cannot make the folder: {error.strerror}") from None
+
+
+def write_study(report: Report, folder: Path) -> str:
+    """Write tables.csv, the charts (SVG, PNG, gnuplot) and report.html; return in words what was written."""
+    from nameplate.report.exports.study import export  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.named_charts import named_charts  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.pictures import write_pictures  # noqa: PLC0415 (charts take a second to import)
+
+    (named,) = without_names([report])
+    for name, text in export(named).items():
+        write_whole(text.encode(), folder / name)
+    charts = {chart.name: chart for chart in named_charts(named) if chart.part == "study"}
+    write_pictures(charts, folder)
+    write_html([report], folder / "report.html")
+    return f"{folder}: tables.csv, {len(charts)} charts as SVG, PNG and for gnuplot, report.html"

@@ -1,0 +1,43 @@
+"""study: a study's tables as CSV with the published values, and its charts as data and gnuplot scripts.
+
+``tables.csv`` has a row for each entry of a table, in the table's unit; ``all.gp`` draws every chart as SVG.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from nameplate.errors import UsageError
+from nameplate.model import Report, Study
+from nameplate.report.gnuplot import charts_as_files
+from nameplate.report.named_charts import named_charts
+from nameplate.report.study_tables import ratio
+from nameplate.results.studies import study_names
+
+_COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published", "ratio", "own", "own_name", "remarks")
+
+
+def export(report: Report) -> dict[str, str]:
+    """Return the files by their names. Raises UsageError for a run of a plan that reproduces no study."""
+    if report.study is None:
+        raise UsageError(
+            f"plan {report.run.plan.name} reproduces no study: those that do are {', '.join(study_names())}"
+        )
+    charts = [chart for chart in named_charts(report) if chart.part == "study"]
+    return {"tables.csv": _tables(report.study), **charts_as_files(charts)}
+
+
+def _tables(study: Study) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for table in study.tables:
+        for row, cells in zip(table.rows, table.cells, strict=True):
+            for column, cell in zip(table.columns, cells, strict=True):
+                quotient = ratio(cell) if table.has_ratio else None
+                writer.writerow([
+                    table.title, row, column.name, column.unit, table.here, cell.here, cell.published, quotient,
+                    cell.own, table.own if cell.own is not None else "", "; ".join(cell.remarks),
+                ])  # fmt: skip
+    return text.getvalue()

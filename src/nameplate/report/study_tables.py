@@ -1,0 +1,110 @@
+"""A study's tables as rows of text: the value here, the published one below or next to it, and their ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nameplate.model import Quantity, Report, StudyCell, StudyTable, StudyValue, Table
+
+# A table must be readable in a terminal of that many columns.
+MAX_WIDTH = 100
+_NUMBER_WIDTH = 13
+_MARKS = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
+_Row = list[str | Quantity | None]
+
+
+def all_tables(report: Report) -> list[Table]:
+    """Return the tables of a run: the probes' own, the study's, and the reference tools' at the end."""
+    study = [study_table(table) for table in report.study.tables] if report.study else []
+    probes = [table for table in report.tables if table.probe]
+    return [*probes, *study, *(table for table in report.tables if not table.probe)]
+
+
+def study_table(table: StudyTable) -> Table:
+    """Return a study's table with the published values next to the run's where they fit, below them otherwise."""
+    footnotes = _Footnotes()
+    units = {column.unit for column in table.columns}
+    title = f"{table.title} ({next(iter(units))})" if len(units) == 1 and units != {""} else table.title
+    names = [c.name if len(units) == 1 or not c.unit else f"{c.name} ({c.unit})" for c in table.columns]
+    kinds = _kinds(table)
+    width = max(map(len, [*table.rows, table.corner])) + len(names) * len(kinds) * _NUMBER_WIDTH
+    rows: list[_Row]
+    if len(kinds) == 1:
+        headings, rows = [table.corner, *names], [
+            [name, *(footnotes.marked(cell) for cell in own)] for name, own in zip(table.rows, table.cells, strict=True)
+        ]  # fmt: skip
+    elif width <= MAX_WIDTH:
+        headings = [table.corner, *(kind if kind != table.here else name for name in names for kind in kinds)]
+        rows = [_beside(name, own, table, kinds, footnotes) for name, own in zip(table.rows, table.cells, strict=True)]
+    else:
+        headings = [table.corner, "", *names]
+        rows = [row for name, own in zip(table.rows, table.cells, strict=True)
+                for row in _stacked(name, own, table, kinds, footnotes)]  # fmt: skip
+    return Table("", title, headings, rows, [*footnotes.notes(), *table.notes])
+
+
+def ratio(cell: StudyCell) -> float | None:
+    """Return the value here ÷ the published one; None without two numbers."""
+    if isinstance(cell.here, float) and isinstance(cell.published, float) and cell.published:
+        return cell.here / cell.published
+    return None
+
+
+def number(value: StudyValue) -> str | None:
+    """Return four significant digits, as plain as they can be written."""
+    if value is None or isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
+def _kinds(table: StudyTable) -> list[str]:
+    """The lines that a row of the table has: those of which any cell has a value."""
+    cells = [cell for row in table.cells for cell in row]
+    has_published = any(cell.published is not None for cell in cells)
+    kinds = [table.here]
+    kinds += ["published"] if has_published else []
+    kinds += ["ratio"] if has_published and table.has_ratio else []
+    return [*kinds, *([table.own] if table.own and any(cell.own is not None for cell in cells) else [])]
+
+
+def _beside(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Sequence[str], footnotes: _Footnotes
+            ) -> _Row:  # fmt: skip
+    return [name, *(_text(kind, cell, table, footnotes) for cell in cells for kind in kinds)]
+
+
+def _stacked(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Sequence[str], footnotes: _Footnotes
+             ) -> Iterator[_Row]:  # fmt: skip
+    for index, kind in enumerate(kinds):
+        yield ["" if index else name, kind, *(_text(kind, cell, table, footnotes) for cell in cells)]
+
+
+def _text(kind: str, cell: StudyCell, table: StudyTable, footnotes: _Footnotes) -> str | None:
+    if kind == table.here:
+        return footnotes.marked(cell)
+    if kind == "ratio":
+        return number(_three_digits(ratio(cell)))
+    return number(cell.published if kind == "published" else cell.own)
+
+
+def _three_digits(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.3g}")
+
+
+class _Footnotes:
+    """The remarks of a table's cells, each with a mark of its own."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def marked(self, cell: StudyCell) -> str | None:
+        """Return the value here with the marks of its remarks."""
+        marks = "".join(self._marks.setdefault(each, self._next()) for each in cell.remarks)
+        text = number(cell.here)
+        return f"{text or '–'}{marks}" if marks else text
+
+    def notes(self) -> list[str]:
+        """Return each remark after its mark."""
+        return [f"{mark} {words[:1].upper()}{words[1:]}." for words, mark in self._marks.items()]
+
+    def _next(self) -> str:
+        return _MARKS[len(self._marks) % len(_MARKS)]

@@ -1,0 +1,50 @@
+"""Throughput and latency of reading, writing and copying by blocks, as several studies define them."""
+
+from __future__ import annotations
+
+from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._parameters import blocks
+from nameplate.results.studies._quantity import (
+    FromResult,
+    StudyQuantity,
+    block_over_throughput,
+    work_over_time,
+)
+
+LATENCY_NOTE = "Latency is the block ÷ the throughput of all threads together, as in the study."
+IN_FLIGHT_NOTE = "In flight: an operation's time from start to end on its own thread, nameplate's latency."
+
+
+def throughput(measured: Measured, table: str, probe: str, unit: str) -> StudyQuantity:
+    """Return the throughput of all threads together: all bytes over all time."""
+    return StudyQuantity(
+        measured=measured,
+        name="throughput",
+        table=table,
+        published_metric="bandwidth",
+        unit=unit,
+        probe=probe,
+        metric="bandwidth",
+        params=blocks,
+        value=work_over_time,
+    )
+
+
+def latency(
+    measured: Measured, table: str, probe: str, unit: str, value: FromResult = block_over_throughput
+) -> StudyQuantity:
+    """Return the block ÷ the throughput; of a disk also the time that an operation is in flight."""
+    is_disk = probe == "disk_block"
+    return StudyQuantity(
+        measured=measured,
+        name="latency",
+        table=table,
+        published_metric="latency",
+        unit=unit,
+        probe=probe,
+        metric="bandwidth",
+        params=blocks,
+        value=value,
+        own_metric="latency" if is_disk else "",
+        own_name="in flight" if is_disk else "",
+    )

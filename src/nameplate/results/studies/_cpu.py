@@ -1,0 +1,120 @@
+"""The CPU parts that several studies have: rates by threads, LINPACK by size, and the ten-minute series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nameplate.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.results.published import published
+from nameplate.results.studies._layout import along_threads, by_threads, matrix
+from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._parameters import arithmetic
+from nameplate.results.studies._quantity import StudyQuantity, work_over_time
+from nameplate.results.studies._units import in_unit
+
+_RATES = {"GFLOP/s": "cpu_flops", "Gop/s": "cpu_intops"}
+
+
+def rate(measured: Measured, unit: str, table: str = "cpu", *, in_series: bool = False) -> StudyQuantity:
+    """Return the rate in GFLOP/s or Gop/s (integer operations)."""
+    metric = "rate_mean" if in_series else "rate"
+    return StudyQuantity(
+        measured=measured,
+        name="rate",
+        table=table,
+        published_metric=metric,
+        unit=unit,
+        probe=_RATES[unit],
+        metric="rate",
+        params=arithmetic,
+        value=work_over_time,
+        in_series=in_series,
+    )
+
+
+def cpu_tables(measured: Measured, counts: Sequence[int], notes: Sequence[str]) -> list[StudyTable]:
+    """Return the floating-point and the integer rate by threads, as one table."""
+    parts = [matrix("", rate(measured, unit), {unit: {"op": "mixed"}}, by_threads(counts)) for unit in _RATES]
+    return [
+        StudyTable(
+            title="CPU", rows=[row for part in parts for row in part.rows],
+            columns=[StudyColumn(column.name) for column in parts[0].columns],
+            cells=[row for part in parts for row in part.cells], notes=list(notes),
+        )
+    ]  # fmt: skip
+
+
+def cpu_charts(measured: Measured, counts: Sequence[int]) -> list[StudyChart]:
+    """Return a chart of each rate against threads."""
+    return [
+        along_threads(f"{unit} against threads", rate(measured, unit), {"mixed": {"op": "mixed"}}, counts)
+        for unit in _RATES
+    ]
+
+
+def series_tables(measured: Measured, threads: int) -> list[StudyTable]:
+    """Return the mean rate of each long series."""
+    rows = {unit: rate(measured, unit, "cpu-series", in_series=True) for unit in _RATES}
+    cells = [[quantity.cell({"op": "mixed", "threads": threads})] for quantity in rows.values()]
+    for quantity, (cell,) in zip(rows.values(), cells, strict=True):
+        found = quantity.result({"op": "mixed", "threads": threads})
+        if found is not None and found.summary.value is not None:
+            cell.remarks.append(f"a series of {max(found.series.start_s):.0f} s, one sample per second")
+    return [
+        StudyTable(title="Ten-minute series, mean", rows=list(rows), columns=[StudyColumn(f"{threads} threads")],
+                   cells=cells, notes=["The mean is all work over all time of the series."])
+    ]  # fmt: skip
+
+
+def series_charts(measured: Measured, threads: int) -> list[StudyChart]:
+    """Return a chart of each long series: the rate against seconds."""
+    charts = []
+    for unit in _RATES:
+        quantity = rate(measured, unit, "cpu-series", in_series=True)
+        found = quantity.result({"op": "mixed", "threads": threads})
+        printed = quantity.printed({"op": "mixed", "threads": threads})
+        lines = _series_lines(found, unit, printed if isinstance(printed, float) else None)
+        title = f"Series, {unit}, {threads} threads"
+        charts.append(StudyChart(title, StudyAxis("seconds"), StudyAxis(f"rate ({unit})"), lines))
+    return charts
+
+
+def _series_lines(found: Result | None, unit: str, mean: float | None) -> list[StudyLine]:
+    if found is None or found.summary.value is None:
+        return []
+    starts, values = found.series.start_s, found.series.value
+    points = [(start - starts[0], in_unit(value, unit) or 0.0) for start, value in zip(starts, values, strict=True)]
+    ends = [(0.0, mean), (points[-1][0], mean)] if mean else []
+    return [StudyLine("rate", points), *([StudyLine("mean", ends, is_published=True)] if ends else [])]
+
+
+def linpack_table(
+    measured: Measured, threads: int, sizes: Sequence[int], metrics: Mapping[str, str], notes: Sequence[str] = ()
+) -> StudyTable:
+    """Return LINPACK's rates by size; ``metrics`` are the published metrics (rate, rate_mean, rate_best) by heading."""
+    printed = {(p.op, p.metric): p.value for p in published(measured.plan) if p.probe == "linpack"}
+    cells = []
+    for n in sizes:
+        found = measured.find("cpu_linpack", "rate", {"n": n, "threads": threads})
+        cells.append([
+            StudyCell(in_unit(_take(found, metric), "GFLOP/s"), printed.get((f"n={n}", metric)),
+                      remarks=remarks_of(found))
+            for metric in metrics.values()
+        ])  # fmt: skip
+    more = [f"{note}." for note in measured.left_out("cpu_linpack")]
+    return StudyTable(
+        title=f"LINPACK, {threads} thread{'s' if threads > 1 else ''}", corner="unknowns",
+        rows=[f"{n:,}" for n in sizes], columns=[StudyColumn(name, "GFLOP/s") for name in metrics], cells=cells,
+        notes=[*notes, *more],
+    )  # fmt: skip
+
+
+def _take(found: Result | None, metric: str) -> float | None:
+    if found is None or found.summary.value is None:
+        return None
+    return {"rate_mean": found.summary.mean, "rate_best": found.summary.best}.get(metric, found.summary.value)
+
+
+def best_linpack(measured: Measured) -> Result | None:
+    """Return the LINPACK result with the highest rate."""
+    return measured.highest("cpu_linpack", "rate")

@@ -1,0 +1,128 @@
+"""The disk parts that several studies have: the file's size, and IOzone on the same work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nameplate.model import Result, StudyCell, StudyColumn, StudyTable, Value
+from nameplate.rated import disk_link, overriding
+from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._quantity import names_of_blocks
+from nameplate.results.studies._theory import Reached, peak_table
+from nameplate.results.studies._units import in_unit
+
+# IOzone's columns as the studies name them, by the parameters of disk_block that do the same work.
+_OPERATIONS: Mapping[str, Mapping[str, Value]] = {
+    "write": {"op": "write", "pattern": "sequential", "pass": "first", "library": "posix"},
+    "rewrite": {"op": "write", "pattern": "sequential", "pass": "again", "library": "posix"},
+    "read": {"op": "read", "pattern": "sequential", "pass": "first", "library": "posix"},
+    "reread": {"op": "read", "pattern": "sequential", "pass": "again", "library": "posix"},
+    "random-read": {"op": "read", "pattern": "random", "pass": "again", "library": "posix"},
+    "random-write": {"op": "write", "pattern": "random", "pass": "again", "library": "posix"},
+    "backward-read": {"op": "read", "pattern": "backward", "pass": "again", "library": "posix"},
+    "record-rewrite": {"op": "write", "pattern": "record", "pass": "again", "library": "posix"},
+    "stride-read": {"op": "read", "pattern": "stride", "pass": "again", "library": "posix"},
+    "fwrite": {"op": "write", "pattern": "sequential", "pass": "first", "library": "stdio"},
+    "frewrite": {"op": "write", "pattern": "sequential", "pass": "again", "library": "stdio"},
+    "fread": {"op": "read", "pattern": "sequential", "pass": "first", "library": "stdio"},
+}
+
+
+def disk_file_note(measured: Measured, published: str) -> str:
+    """Return the size of the file that the run used beside the memory, the study's, and what follows from it."""
+    found = next((r for r in measured.results if r.summary.probe == "disk_block" and "file_bytes" in r.facts), None)
+    if found is None:
+        return f"The study's file: {published}. No disk experiment was measured here."
+    size, memory = found.facts["file_bytes"], found.facts["memory_bytes"]
+    follows = (
+        "larger than the memory" if size > memory else "smaller than the memory, so the page cache can hold it all"
+    )
+    reasons = "".join(f" {note[:1].upper()}{note[1:]}." for note in measured.notes if note.startswith("the disk file"))
+    sizes = f"{size / 1e9:.3g} GB with {memory / 1e9:.3g} GB of memory"
+    return f"The study's file: {published}. Here: {sizes}, {follows}.{reasons}"
+
+
+def iozone_table(measured: Measured, columns: Mapping[int, Mapping[str, float]], unit: str, note: str) -> StudyTable:
+    """Return IOzone's values here and in the study, with nameplate's of the same work, by operation and record size.
+
+    ``columns`` are the published values by operation in ``unit``, for each record size in bytes.
+    """
+    rows = [name for name in _OPERATIONS if any(name in own for own in columns.values())]
+    cells = [
+        [_cell(measured, name, record, own.get(name), unit) for record, own in columns.items()] for name in rows
+    ]  # fmt: skip
+    return StudyTable(
+        title="IOzone", corner="operation", rows=rows,
+        columns=[StudyColumn(f"records of {name}", unit) for name in names_of_blocks(list(columns))], cells=cells,
+        here="IOzone here", own="nameplate here", notes=[note, *_missing(measured)],
+    )  # fmt: skip
+
+
+def _cell(measured: Measured, operation: str, record: int, published: float | None, unit: str) -> StudyCell:
+    (size,) = names_of_blocks([record])
+    said = next(
+        (r for r in measured.references if r.tool == "iozone" and r.work.startswith(f"{operation}, {size} ")), None
+    )
+    own = iozone_like(measured, operation, record)
+    return StudyCell(
+        in_unit(said.value, unit) if said else None, published,
+        in_unit(own.summary.sustained, unit) if own else None, remarks_of(own),
+    )  # fmt: skip
+
+
+def iozone_like(measured: Measured, operation: str, record: int) -> Result | None:
+    """Return nameplate's result of the same work as an operation of IOzone's, on one thread."""
+    return measured.find("disk_block", "bandwidth", {**_OPERATIONS[operation], "block": record, "threads": 1})
+
+
+def _missing(measured: Measured) -> list[str]:
+    """Return why IOzone itself measured nothing."""
+    own = [said for said in measured.references if said.tool == "iozone"]
+    if any(said.value is not None for said in own):
+        return []
+    reasons = dict.fromkeys(said.reason for said in own) or {"this run has no record of it"}
+    return [f"IOzone did not run here: {'; '.join(reasons)}."]
+
+
+def disk_peak(measured: Measured, op: str, published_gbs: float, published_reached_gbs: float) -> StudyTable:
+    """Return the theoretical bandwidth of reading or writing the disk, and the share of it that was reached.
+
+    This machine's is the one given by ``--rated disk=``, or the link's to the device where the system shows one.
+    """
+    own = [r for r in measured.results if r.summary.probe == "disk_block" and r.summary.metric == "bandwidth"
+           and r.summary.params.get("op") == op and r.summary.sustained is not None]  # fmt: skip
+    best = max(own, key=lambda r: r.summary.sustained or 0.0, default=None)
+    link = best.facts.get("link_bytes_per_s", 0.0) if best else 0.0
+    known = overriding(measured.rated, "disk_block", "B/s") or disk_link(
+        link, best.labels.get("link", "") if best else ""
+    )
+    cached = () if best is None else (f"served by {best.source}",) if best.source else ()
+    reached = Reached(f"highest of the {op} tables", (best.summary.sustained or 0.0, best.id) if best else None,
+                      published_reached_gbs, (*cached, _FROM_CACHE))  # fmt: skip
+    return peak_table(f"Theoretical bandwidth of the disk, {op}", "GB/s", known, published_gbs, [reached])
+
+
+_FROM_CACHE = "what the page cache serves may exceed the disk's peak, in the study as well"
+
+
+def iozone_matrix(measured: Measured, sizes: Sequence[int], records: Sequence[int]) -> StudyTable:
+    """Return IOzone's automatic mode as nameplate measures it, by operation, file and record size, without IOzone."""
+    places = [(size, record) for size in sizes for record in records]
+    found = [
+        [measured.find("disk_block", "bandwidth", {**params, "size": size, "block": record, "threads": 1})
+         for size, record in places]
+        for params in _OPERATIONS.values()
+    ]  # fmt: skip
+    cells = [
+        [StudyCell(in_unit(r.summary.sustained, "KiB/s") if r else None, remarks=remarks_of(r)) for r in row]
+        for row in found
+    ]
+    columns = [StudyColumn(f"{' by '.join(names_of_blocks(place))}", "KiB/s") for place in places]
+    return StudyTable(title="IOzone's automatic mode", corner="operation", rows=list(_OPERATIONS), columns=columns,
+                      cells=cells, has_ratio=False, notes=[_ALONE])  # fmt: skip
+
+
+_ALONE = (
+    "File by record size. The document's table cannot be read, so that these values stand alone. The whole matrix: "
+    "nameplate run iozone-auto."
+)

@@ -1,0 +1,117 @@
+"""The cost of an MPI message: the lines below and above the MTU's break point, and figures 3 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nameplate.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.probes._grid import grouped
+from nameplate.probes._message_cost import Cost, find_costs
+from nameplate.rated import overriding
+from nameplate.results.published import published, published_items
+from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._units import in_unit
+
+_PROBE = "mpi_pingpong"
+_SIDES = {"below-1500-bytes": "below the MTU", "from-1500-bytes": "from the MTU on"}
+_MTU_BYTES = 1500.0
+
+
+def message_tables(measured: Measured) -> list[StudyTable]:
+    """Return t_s and t_w on both sides of the break point, and what the text says of several pairs at once."""
+    return [_text_table(measured)]
+
+
+def message_charts(measured: Measured) -> list[StudyChart]:
+    """Return figure 3 (time against size with the fitted lines) and figure 4 (several pairs at once)."""
+    return [_figure_3(measured), _figure_4(measured)]
+
+
+def _costs(measured: Measured) -> list[Cost]:
+    """The fits of the curves over the size, that of a single pair first."""
+    own = [r for r in measured.results if r.summary.probe == _PROBE and r.summary.stop != "derived"]
+    return sorted(find_costs(own), key=lambda cost: int(cost.params["pairs"]))
+
+
+def _text_table(measured: Measured) -> StudyTable:
+    text = published_items(measured.plan, "text")
+    backplane = measured.derived(_PROBE, "backplane_bandwidth")
+    carried = backplane[-1].summary.value if backplane else None
+    (slower, most), startup = _slower(measured), measured.derived(_PROBE, "startup_time")
+    link = overriding(measured.rated, "net_stream", "B/s")
+    first = in_unit(startup[0].summary.value, "µs") if startup else None
+    rows = {
+        "backplane, Gbit/s": StudyCell(
+            in_unit(carried, "Gbit/s"), text["backplane of the switch"],
+            remarks=[] if carried else ["no number of pairs at which the bandwidth stops growing"]),
+        "most processors slower by, µs": StudyCell(
+            in_unit(slower, "µs"), text["12 processors against 2 or 6"],
+            remarks=[f"{most} pairs against one; the study: 12 processors against 2 or 6"] if most > 1 else []),
+        "Pond: start-up of small messages, µs": StudyCell(first, text["Pond start-up time, small messages"]),
+        "link, Mbit/s": StudyCell(in_unit(link.value, "Mbit/s") if link else None, text["link"],
+                                  remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"]),
+    }  # fmt: skip
+    return StudyTable(title="Messages, in the text", rows=list(rows), columns=[StudyColumn("value")],
+                      cells=[[cell] for cell in rows.values()])  # fmt: skip
+
+
+def _slower(measured: Measured) -> tuple[float | None, int]:
+    """How much longer a message takes with the most pairs than with one: the median over the sizes, and the pairs."""
+    by_pairs = {pairs: dict(points) for pairs, points in _times(measured).items()}
+    if len(by_pairs) < 2:
+        return None, 1
+    one, most = by_pairs[min(by_pairs)], by_pairs[max(by_pairs)]
+    longer = sorted(most[size] - one[size] for size in one.keys() & most.keys())
+    return (longer[len(longer) // 2] if longer else None), max(by_pairs)
+
+
+def _times(measured: Measured) -> dict[int, list[tuple[float, float]]]:
+    """Message size and time of one way in seconds, for each number of pairs at once."""
+    timed: list[Result] = [
+        r for r in measured.results
+        if r.summary.probe == _PROBE and r.summary.metric == "latency" and r.summary.value is not None
+    ]  # fmt: skip
+    groups = grouped(timed, lambda r: str(r.summary.params["pairs"]))
+    return {
+        int(pairs): sorted((float(r.summary.params["size"]), r.summary.value or 0.0) for r in own)
+        for pairs, own in sorted(groups.items(), key=lambda item: int(item[0]))
+    }
+
+
+def _figure_3(measured: Measured) -> StudyChart:
+    one = _in_microseconds(next(iter(_times(measured).values()), []))
+    costs = _costs(measured)
+    fitted = costs[0].lines if costs else None
+    lines = [StudyLine("time of a message", one, is_joined=False)]
+    lines += [
+        StudyLine("fitted lines", [(at, (line.startup_s + line.per_byte_s * at) * 1e6)
+                                   for at in (line.first_bytes, line.last_bytes)])
+        for line in (fitted.lines if fitted else ())
+    ]  # fmt: skip
+    largest = max((size for size, _ in one), default=1e5)
+    lines += _published_lines(measured.plan, largest)
+    marks = [(each.at_bytes, f"{each.at_bytes:,.0f} B") for each in (fitted.breaks if fitted else ())]
+    return StudyChart("Figure 3: time against message size", StudyAxis("message size (B)"), StudyAxis("time (µs)"),
+                      lines, marks)  # fmt: skip
+
+
+def _published_lines(plan: str, largest: float) -> list[StudyLine]:
+    values = {(p.table, p.metric): p.value for p in published(plan) if p.probe == _PROBE}
+    spans = {"below-1500-bytes": (0.0, _MTU_BYTES), "from-1500-bytes": (_MTU_BYTES, max(largest, 2 * _MTU_BYTES))}
+    return [
+        StudyLine("fitted lines", [(at, values[table, "startup_time"] + values[table, "incremental_cost"] * at)
+                                   for at in span], is_published=True)
+        for table, span in spans.items()
+    ]  # fmt: skip
+
+
+def _figure_4(measured: Measured) -> StudyChart:
+    lines = [
+        StudyLine(f"{pairs} pair{'s' if pairs > 1 else ''}", _in_microseconds(points))
+        for pairs, points in _times(measured).items()
+    ]
+    return StudyChart("Figure 4: several pairs at once", StudyAxis("message size (B)"), StudyAxis("time (µs)"), lines)
+
+
+def _in_microseconds(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    return [(size, time_s * 1e6) for size, time_s in points]

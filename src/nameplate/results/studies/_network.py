@@ -1,0 +1,26 @@
+"""The network parts that several studies have."""
+
+from __future__ import annotations
+
+from nameplate.model import Result, StudyTable
+from nameplate.rated import overriding
+from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._quantity import Fields
+from nameplate.results.studies._theory import Reached, peak_table
+
+
+def one_message_for_each_round_trip(result: Result, _: Fields) -> float | None:
+    """Return the throughput that counts a message once; nameplate's bandwidth counts its answer as well."""
+    return result.summary.sustained / 2 if result.summary.sustained else None
+
+
+def link_peak(measured: Measured, *, in_series: bool = False) -> list[StudyTable]:
+    """Return the share of the link that a bulk transfer reaches; nothing where its speed is neither known nor given."""
+    found = measured.find("net_stream", "bandwidth", {"protocol": "tcp"}, in_series=in_series)
+    if found is None or found.summary.sustained is None:
+        return []
+    known = overriding(measured.rated, "net_stream", "B/s") or found.rated
+    if known.value is None:
+        return []
+    reached = [Reached("bulk transfer over TCP", (found.summary.sustained, found.id), None)]
+    return [peak_table("Theoretical network bandwidth", "Gbit/s", known, None, reached)]

@@ -1,0 +1,53 @@
+"""iperf3's table of a TCP transfer, one row for each second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nameplate.model import Result, StudyCell, StudyColumn, StudyTable
+from nameplate.results.studies._measured import Measured
+
+_COLUMNS = [StudyColumn("transfer", "GB"), StudyColumn("bandwidth", "Gbit/s"), StudyColumn("retransmits"),
+            StudyColumn("window", "MiB")]  # fmt: skip
+# "Retr 0, Cwnd 2.00 MBytes" in each row of the document.
+_PUBLISHED_RETRANSMITS, _PUBLISHED_WINDOW_MIB = 0.0, 2.0
+
+
+def per_second_table(measured: Measured, printed: Mapping[str, float]) -> StudyTable:
+    """Return transfer, bandwidth, retransmits and congestion window of each second of a TCP series."""
+    found = {
+        name: measured.find("net_stream", name, {"protocol": "tcp"}, in_series=True)
+        for name in ("bandwidth", "retransmits", "congestion_window")
+    }
+    seconds = max(10, len(_values(found["bandwidth"])))
+    rows = [f"{second}–{second + 1} s" for second in range(seconds)]
+    return StudyTable(
+        title="iperf3: TCP, one row per second", corner="second", rows=rows, columns=_COLUMNS,
+        cells=[_row(second, found, printed) for second in range(seconds)], has_ratio=False,
+        notes=["Here: net_stream over TCP on one connection, as a series; retransmits and window by TCP_INFO at the "
+               "end of each second. The document's GBytes are 2³⁰ bytes, shown here as GB of 10⁹ bytes."],
+    )  # fmt: skip
+
+
+def _row(second: int, found: Mapping[str, Result | None], printed: Mapping[str, float]) -> list[StudyCell]:
+    rate, resent, window = (
+        values[second] if second < len(values := _values(found[name])) else None
+        for name in ("bandwidth", "retransmits", "congestion_window")
+    )
+    name = f"second {second}–{second + 1}"
+    transfer = printed.get(f"{name} transfer")
+    is_printed = transfer is not None
+    return [
+        StudyCell(_over(rate, 1e9), transfer * 2**30 / 1e9 if transfer is not None else None),
+        StudyCell(_over(rate, 1e9 / 8), printed.get(f"{name} bandwidth")),
+        StudyCell(resent, _PUBLISHED_RETRANSMITS if is_printed else None),
+        StudyCell(_over(window, 2.0**20), _PUBLISHED_WINDOW_MIB if is_printed else None),
+    ]
+
+
+def _values(found: Result | None) -> list[float]:
+    return found.series.value if found and found.summary.value is not None else []
+
+
+def _over(value: float | None, unit: float) -> float | None:
+    return None if value is None else value / unit

@@ -1,0 +1,91 @@
+"""Rates against the working set: the levels of each of the study's machines, and figures 1 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nameplate.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.rated import textbook_clock
+from nameplate.results.published import Published, published, published_items
+from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._units import in_unit
+
+_PROBE = "cpu_workset"
+_MACHINES = ("melmak", "cocoa-server", "cocoa-node")
+# The rows of the table: the published metric and its unit.
+_ROWS: Mapping[str, tuple[str, str]] = {
+    "L1 data cache, KiB": ("l1d_size", "KiB"),
+    "L2 cache, KiB": ("l2_size", "KiB"),
+    "peak, MFLOP/s": ("peak_rate", "MFLOP/s"),
+    "rate in L2, MFLOP/s": ("l2_rate", "MFLOP/s"),
+    "rate in memory, MFLOP/s": ("memory_rate", "MFLOP/s"),
+}
+_CONCLUSIONS = "melmak peak in the conclusions"
+_NOTES = [
+    "The study takes cache sizes for powers of two; here they are the measured effective sizes.",
+    "Each column compares this machine with one of the study's. The document gives melmak's peak twice: 175 in its "
+    "results and 170 in its conclusions.",
+]
+# Where the published levels begin and end on the x axis, in bytes.
+_FIRST_BYTES, _LAST_BYTES = 1024.0, 8e6
+
+
+def workset_table(measured: Measured) -> StudyTable:
+    """Return the cache sizes and the rates of each level, for each of the study's machines."""
+    rows = {name: [_cell(measured, machine, *what) for machine in _MACHINES] for name, what in _ROWS.items()}
+    peak = _here(measured, "peak_rate", "MFLOP/s")
+    again = published_items(measured.plan, "text")[_CONCLUSIONS]
+    rows["peak in the conclusions, MFLOP/s"] = [StudyCell(peak, again), StudyCell(), StudyCell()]
+    rows["peak per clock, FLOP/cycle"] = [StudyCell(_per_cycle(measured)) for _ in _MACHINES]
+    clock = textbook_clock(measured.machine)
+    known = f"Per clock: with the {clock.source}." if clock.value else "Per clock: the system lists no clock."
+    return StudyTable(title="Rate by working set", rows=list(rows), columns=[StudyColumn(name) for name in _MACHINES],
+                      cells=list(rows.values()), notes=[*_NOTES, known])  # fmt: skip
+
+
+def _cell(measured: Measured, machine: str, metric: str, unit: str) -> StudyCell:
+    return StudyCell(_here(measured, metric, unit), _levels(measured.plan, machine).get(metric))
+
+
+def _levels(plan: str, machine: str) -> Mapping[str, float]:
+    own: list[Published] = [p for p in published(plan) if (p.probe, p.table) == (_PROBE, machine)]
+    return {p.metric: p.value for p in own}
+
+
+def _here(measured: Measured, metric: str, unit: str) -> float | None:
+    if metric == "peak_rate":
+        highest = measured.highest(_PROBE, "rate")
+        return in_unit(highest.summary.value, unit) if highest else None
+    found = measured.derived(_PROBE, metric)
+    return in_unit(found[0].summary.value, unit) if found else None
+
+
+def _per_cycle(measured: Measured) -> float | None:
+    highest, clock = measured.highest(_PROBE, "rate"), textbook_clock(measured.machine)
+    return (highest.summary.value or 0.0) / clock.value if highest and clock.value else None
+
+
+def workset_chart(measured: Measured) -> StudyChart:
+    """Return figures 1 and 2 as one: MFLOP/s against the working set, with the levels that the text publishes."""
+    lines = [StudyLine("here", _curve(measured))]
+    lines += [StudyLine(machine, _steps(_levels(measured.plan, machine)), is_published=True) for machine in _MACHINES]
+    return StudyChart("Figures 1 and 2: rate against working set", StudyAxis("working set (B)", is_logarithmic=True),
+                      StudyAxis("rate (MFLOP/s)", is_logarithmic=True), lines)  # fmt: skip
+
+
+def _curve(measured: Measured) -> list[tuple[float, float]]:
+    own: list[Result] = [
+        r for r in measured.results
+        if r.summary.probe == _PROBE and r.summary.metric == "rate" and r.summary.value and "size" in r.summary.params
+    ]  # fmt: skip
+    points = {float(r.summary.params["size"]): in_unit(r.summary.value, "MFLOP/s") or 0.0 for r in own}
+    return sorted(points.items())
+
+
+def _steps(levels: Mapping[str, float]) -> list[tuple[float, float]]:
+    """The rate of each level from where the last one ends."""
+    first, second = levels["l1d_size"] * 1024, levels["l2_size"] * 1024
+    return [
+        (_FIRST_BYTES, levels["peak_rate"]), (first, levels["peak_rate"]), (first, levels["l2_rate"]),
+        (second, levels["l2_rate"]), (second, levels["memory_rate"]), (_LAST_BYTES, levels["memory_rate"]),
+    ]  # fmt: skip

@@ -1,0 +1,247 @@
+"""cs553-kvm: CPU, memory, disk and network of a KVM instance with 2 vCPUs at 3.049 GHz and 4 GB (2017).
+
+The study divides fixed work among the threads (strong scaling). Its latency is the block ÷ the throughput of all
+threads together, its network throughput counts one message for each round trip, and its MB are 2²⁰ bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nameplate.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, Value
+from nameplate.results.published import published, published_items
+from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.results.studies._cpu import cpu_charts, cpu_tables, linpack_table, rate
+from nameplate.results.studies._disk import disk_file_note, iozone_table
+from nameplate.results.studies._layout import along_threads, by_block, by_threads, crossed, each_with, matrix
+from nameplate.results.studies._linpack_trials import linpack_trials
+from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._network import link_peak, one_message_for_each_round_trip
+from nameplate.results.studies._per_second import per_second_table
+from nameplate.results.studies._quantity import Fields, StudyQuantity
+from nameplate.results.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, memory_theory
+from nameplate.results.studies._units import in_unit
+
+THREADS = (1, 2, 4, 8)
+BLOCKS = (8, 8 << 10, 8 << 20, 80 << 20)
+LINPACK_SIZES = (1000, 2000, 5000, 10_000, 15_000, 18_000, 20_000)
+# Latency × throughput is this number of bytes in all eight rows of the study's network tables, which print 64 KB.
+MESSAGE_BYTES = 65_505
+# The study prints 3.049 GHz × 2 cores × 2 per cycle = 12.196 GFLOP/s.
+_FORMULA = CpuFormula(clock_ghz=3.049, cores=2, per_cycle=2)
+_MEMORY_FORMULA = "clock × transfers per clock × bus width × interfaces"
+_MEMORY: Mapping[str, Fields] = {
+    "sequential write": {"op": "write", "pattern": "sequential"},
+    "sequential read+write": {"op": "copy", "pattern": "sequential"},
+    "random write": {"op": "write", "pattern": "random"},
+}
+_DISK: Mapping[str, Fields] = {
+    "sequential read": {"op": "read", "pattern": "sequential"},
+    "sequential read+write": {"op": "readwrite", "pattern": "sequential"},
+    "random read": {"op": "read", "pattern": "random"},
+}
+_PROTOCOLS: Mapping[str, Fields] = {
+    "TCP": {"protocol": "tcp", "block_bytes": 65_536},
+    "UDP": {"protocol": "udp", "block_bytes": 65_536},
+}
+_STREAM = ("copy", "scale", "add", "triad")
+_STRONG = "The same work is divided among the threads (strong scaling)."
+
+
+def make(measured: Measured) -> Study:
+    """Return the study's tables and charts in the document's order."""
+    tables = [
+        *cpu_tables(measured, THREADS, [_STRONG]), _cpu_peak(measured), *_linpack(measured), *_memory_tables(measured),
+        _memory_peak(measured), _stream(measured), *_disk_tables(measured), *_network_tables(measured),
+    ]  # fmt: skip
+    charts = [
+        *cpu_charts(measured, THREADS), *_block_charts(_memory(measured), _MEMORY, "Memory"),
+        _latency_chart(_memory_latency(measured), _MEMORY, "Memory"),
+        *_block_charts(_disk(measured), _DISK, "Disk"), _latency_chart(_disk_latency(measured), _DISK, "Disk"),
+        *_network_charts(measured),
+    ]  # fmt: skip
+    return Study(tables, charts)
+
+
+def _memory(measured: Measured) -> StudyQuantity:
+    return throughput(measured, "memory-throughput", "memory_block", "MiB/s")
+
+
+def _memory_latency(measured: Measured) -> StudyQuantity:
+    return latency(measured, "memory-latency", "memory_block", "ns")
+
+
+def _disk(measured: Measured) -> StudyQuantity:
+    return throughput(measured, "disk-throughput", "disk_block", "MiB/s")
+
+
+def _disk_latency(measured: Measured) -> StudyQuantity:
+    return latency(measured, "disk-latency", "disk_block", "ns")
+
+
+def _cpu_peak(measured: Measured) -> StudyTable:
+    best = max(p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops"))
+    linpack = max(p.value for p in published(measured.plan) if p.metric == "rate_best")
+    slices: list[Fields] = [{"op": "mixed", "threads": count} for count in THREADS]
+    solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 2}) for n in LINPACK_SIZES]
+    reached = [
+        Reached("highest GFLOPS of the CPU table", highest(rate(measured, "GFLOP/s"), slices), best),
+        Reached("highest LINPACK", best_of(solutions), linpack, _ABOVE_PEAK),
+    ]
+    return cpu_theory(measured, _FORMULA, reached)
+
+
+_ABOVE_PEAK = (
+    "LINPACK exceeds this peak, in the study as well: the formula counts 2 operations per cycle, and LINPACK uses the "
+    "widest vectors with fused multiply-add",
+)
+
+
+def _linpack(measured: Measured) -> list[StudyTable]:
+    metrics = {"average": "rate_mean", "maximal": "rate_best"}
+    return [linpack_table(measured, 2, LINPACK_SIZES, metrics), linpack_trials(measured, 2, LINPACK_SIZES)]
+
+
+def _memory_tables(measured: Measured) -> list[StudyTable]:
+    counts = by_threads(THREADS)
+    notes = ["The study moves 1.28 GB in all, divided by the block and the threads; here 1,280 MiB are divided alike."]
+    return [
+        *(
+            matrix(f"Memory throughput, {name}", _memory(measured), each_with(by_block(BLOCKS), fields), counts, notes)
+            for name, fields in _MEMORY.items()
+        ),
+        matrix("Memory latency, 8 B blocks", _memory_latency(measured), each_with(_MEMORY, {"block_bytes": 8}),
+               counts, [LATENCY_NOTE]),
+    ]  # fmt: skip
+
+
+def _memory_peak(measured: Measured) -> StudyTable:
+    peak = published_items(measured.plan, "memory-theory")["peak"]
+    stream = max(p.value for p in published(measured.plan) if p.probe == "stream") / 1e3
+    block = max(p.value for p in published(measured.plan) if p.table == "memory-throughput")
+    fields = crossed(crossed(_MEMORY, by_block(BLOCKS)), by_threads(THREADS)).values()
+    streams = [measured.find("memory_stream", "bandwidth", {"op": op, "threads": 1}) for op in _STREAM]
+    reached = [
+        Reached("highest of the memory tables", highest(_memory(measured), fields), block * 2**20 / 1e9, _FROM_CACHE),
+        Reached("highest of STREAM", best_of(streams), stream),
+    ]
+    return memory_theory(measured, peak, _MEMORY_FORMULA, reached)
+
+
+_FROM_CACHE = ("blocks that a cache holds may exceed the memory's peak, in the study as well",)
+
+
+def _stream(measured: Measured) -> StudyTable:
+    printed = {p.op: p.value for p in published(measured.plan) if p.probe == "stream"}
+    columns = [StudyColumn("best rate", "MB/s"), *(StudyColumn(name, "ms") for name in ("avg time", "min time",
+                                                                                        "max time"))]  # fmt: skip
+    cells = [_stream_row(measured.find("memory_stream", "bandwidth", {"op": op, "threads": 1}), printed.get(op))
+             for op in _STREAM]  # fmt: skip
+    notes = ["10⁷ elements of 8 B in each array, as in the study, of which only the rates are published."]
+    return StudyTable(title="STREAM, 1 thread", rows=[op.capitalize() for op in _STREAM], columns=columns, cells=cells,
+                      notes=notes)  # fmt: skip
+
+
+def _stream_row(found: Result | None, printed: float | None) -> list[StudyCell]:
+    if found is None or found.summary.value is None:
+        return [StudyCell(None, printed, remarks=remarks_of(found)), StudyCell(), StudyCell(), StudyCell()]
+    times = [found.facts["pass_bytes"] / rate * 1e3 for rate in found.series.value]
+    average = sum(times) / len(times)
+    return [StudyCell(in_unit(found.summary.best, "MB/s"), printed), *map(StudyCell, (average, min(times), max(times)))]
+
+
+def _disk_tables(measured: Measured) -> list[StudyTable]:
+    note = disk_file_note(measured, "10 GB on a machine with 4 GB of memory")
+    counts = by_threads(THREADS)
+    return [
+        *(
+            matrix(f"Disk throughput, {name}", _disk(measured), each_with(by_block(BLOCKS), fields), counts, [note])
+            for name, fields in _DISK.items()
+        ),
+        matrix("Disk latency, 8 B blocks", _disk_latency(measured), each_with(_DISK, {"block_bytes": 8}),
+               counts, [LATENCY_NOTE, IN_FLIGHT_NOTE]),
+        _iozone(measured, note),
+    ]  # fmt: skip
+
+
+def _iozone(measured: Measured, note: str) -> StudyTable:
+    columns = {8 << 10: published_items(measured.plan, "iozone-8KB-10GB"),
+               8 << 20: published_items(measured.plan, "iozone-8MB-10GB")}  # fmt: skip
+    return iozone_table(measured, columns, "KiB/s", note)
+
+
+def _message(fields: Fields) -> dict[str, Value]:
+    return {"protocol": fields["protocol"], "payload": MESSAGE_BYTES, "connections": fields["threads"]}
+
+
+def message_over_throughput(result: Result, fields: Fields) -> float | None:
+    """Return the message ÷ the throughput of all threads together."""
+    throughput = one_message_for_each_round_trip(result, fields)
+    return MESSAGE_BYTES / throughput if throughput else None
+
+
+_MESSAGE_LATENCY = "Latency is the message ÷ the throughput of all threads together, as in the study."
+
+
+def _network(measured: Measured) -> StudyQuantity:
+    return StudyQuantity(
+        measured=measured,
+        name="throughput",
+        table="network-throughput",
+        published_metric="bandwidth",
+        unit="MiB/s",
+        probe="net_pingpong",
+        metric="bandwidth",
+        params=_message,
+        value=one_message_for_each_round_trip,
+        own_metric="bandwidth",
+        own_name="both ways",
+    )
+
+
+def _network_latency(measured: Measured) -> StudyQuantity:
+    return StudyQuantity(
+        measured=measured,
+        name="latency",
+        table="network-latency",
+        published_metric="latency",
+        unit="µs",
+        probe="net_pingpong",
+        metric="bandwidth",
+        params=_message,
+        value=message_over_throughput,
+        own_metric="latency",
+        own_name="round trip",
+    )
+
+
+def _network_tables(measured: Measured) -> list[StudyTable]:
+    counts = by_threads(THREADS)
+    sent = f"Messages of {MESSAGE_BYTES:,} B and answers of the same size; one of the two is counted, as in the study."
+    return [
+        matrix("Network throughput", _network(measured), _PROTOCOLS, counts,
+               notes=[sent, "Both ways: message and answer counted, nameplate's bandwidth."]),
+        matrix("Network latency", _network_latency(measured), _PROTOCOLS, counts,
+               notes=[_MESSAGE_LATENCY, "Round trip: the mean on its own connection."]),
+        per_second_table(measured, published_items(measured.plan, "iperf3-client")),
+        *link_peak(measured, in_series=True),
+    ]  # fmt: skip
+
+
+def _block_charts(quantity: StudyQuantity, kinds: Mapping[str, Fields], area: str) -> list[StudyChart]:
+    return [
+        along_threads(f"{area} throughput, {name}", quantity, each_with(by_block(BLOCKS), fields), THREADS)
+        for name, fields in kinds.items()
+    ]
+
+
+def _latency_chart(quantity: StudyQuantity, kinds: Mapping[str, Fields], area: str) -> StudyChart:
+    lines = each_with(kinds, {"block_bytes": 8})
+    return along_threads(f"{area} latency, 8 B blocks", quantity, lines, THREADS)
+
+
+def _network_charts(measured: Measured) -> list[StudyChart]:
+    return [
+        along_threads("Network throughput", _network(measured), _PROTOCOLS, THREADS),
+        along_threads("Network latency", _network_latency(measured), _PROTOCOLS, THREADS),
+    ]

@@ -1,0 +1,18 @@
+"""cse557-now: rates by working set and the cost of an MPI message on a network of workstations (2000).
+
+The machines are COCOA's server and nodes (dual Pentium II, Fast Ethernet) and melmak, a Sparc workstation. A message's
+time is half of a round trip of MPI_Send and MPI_Recv; the study fits one line below 1,500 B and one from there on.
+"""
+
+from __future__ import annotations
+
+from nameplate.model import Study
+from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._messages import message_charts, message_tables
+from nameplate.results.studies._working_set import workset_chart, workset_table
+
+
+def make(measured: Measured) -> Study:
+    """Return the study's tables and charts in the document's order."""
+    return Study([workset_table(measured), *message_tables(measured)],
+                 [workset_chart(measured), *message_charts(measured)])  # fmt: skip

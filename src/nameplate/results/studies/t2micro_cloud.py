@@ -1,0 +1,184 @@
+"""t2micro-cloud: disk, network and CPU of an EC2 t2.micro with 1, 2 and 4 threads, and two ten-minute series.
+
+The study's latency is the block ÷ the throughput of all threads together. It computes with decimal units throughout:
+1 KB ÷ 450.36 MB/s is 2.220 µs there, so 1 KB is 1,000 bytes in this quotient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nameplate.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, Value
+from nameplate.results.published import published, published_items
+from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.results.studies._cpu import cpu_charts, cpu_tables, linpack_table, rate, series_charts, series_tables
+from nameplate.results.studies._disk import disk_file_note, iozone_matrix
+from nameplate.results.studies._layout import along_blocks, by_block, by_threads, crossed, each_with, matrix
+from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._network import link_peak, one_message_for_each_round_trip
+from nameplate.results.studies._parameters import round_trips
+from nameplate.results.studies._quantity import Fields, StudyQuantity, work_over_time
+from nameplate.results.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest
+from nameplate.results.studies._units import in_unit
+
+CPU_THREADS = (1, 2, 4)
+THREADS = (1, 2)
+DISK_BLOCKS = (1, 1 << 10, 1 << 20)
+PAYLOADS = (1, 1 << 10, 64 << 10)
+LINPACK_SIZES = (1000, 2000, 5000)
+IOZONE_FILES, IOZONE_RECORDS = (1 << 20, 64 << 20), (64 << 10, 1 << 20)
+IPERF_DATAGRAM = 1470
+_FORMULA = CpuFormula(clock_ghz=2.5, cores=1, per_cycle=8)
+_PATTERNS: Mapping[str, Fields] = {"sequential": {"pattern": "sequential"}, "random": {"pattern": "random"}}
+_OPERATIONS: Mapping[str, Fields] = {"write": {"op": "write"}, "read": {"op": "read"}}
+_PROTOCOLS: Mapping[str, Fields] = {"TCP": {"protocol": "tcp"}, "UDP": {"protocol": "udp"}}
+_DECIMAL = {1: 1, 1 << 10: 1000, 1 << 20: 1_000_000}
+_DECIMAL_NOTE = (
+    "In this quotient 1 KB is 1,000 and 1 MB 1,000,000 bytes, as in the study. The document prints ms for every block "
+    "size; its own throughput shows the unit."
+)
+_CONTRADICTED = (
+    "Two of the document's latencies contradict its own throughput: random write and random read of 1 B with 2 threads."
+)
+_DATAGRAM = "A datagram holds 65,507 bytes at most, so that UDP's 64 KiB are 65,507 B here."
+_ROUND_TRIP = (
+    "Here: the time of a round trip, the mean. The unit of the document's latencies cannot be derived from its "
+    "throughput, so that there is no ratio."
+)
+_IPERF = (
+    "Here: net_stream over UDP with datagrams of 1,470 B at 1.05 Mbit/s for 10 s, iperf's defaults. The document's "
+    "second client prints a jitter of 0.078 ms."
+)
+_ONE_MESSAGE = "One message is counted for each round trip; the document does not say whether it counts the answer too."
+
+
+def make(measured: Measured) -> Study:
+    """Return the study's tables and charts in the document's order."""
+    return Study([*_disk_tables(measured), *_network_tables(measured), *_cpu_tables(measured)],
+                 [*_disk_charts(measured), *_network_charts(measured), *cpu_charts(measured, CPU_THREADS),
+                  *series_charts(measured, 4)])  # fmt: skip
+
+
+def decimal_block_over_throughput(result: Result, fields: Fields) -> float | None:
+    """Return the block as a decimal number of bytes ÷ the throughput of all threads together."""
+    throughput = result.summary.sustained
+    return _DECIMAL[int(fields["block_bytes"])] / throughput if throughput else None
+
+
+def _disk(measured: Measured) -> StudyQuantity:
+    return throughput(measured, "disk", "disk_block", "MB/s")
+
+
+def _disk_latency(measured: Measured) -> StudyQuantity:
+    return latency(measured, "disk", "disk_block", "µs", decimal_block_over_throughput)
+
+
+def _disk_tables(measured: Measured) -> list[StudyTable]:
+    note = disk_file_note(measured, "its size is not stated")
+    counts = by_threads(THREADS)
+    tables = []
+    for op, fields in _OPERATIONS.items():
+        rows = each_with(crossed(_PATTERNS, by_block(DISK_BLOCKS)), fields)
+        tables += [
+            matrix(f"Disk {op}, throughput", _disk(measured), rows, counts, notes=[note]),
+            matrix(f"Disk {op}, latency", _disk_latency(measured), rows, counts,
+                   notes=[LATENCY_NOTE, _DECIMAL_NOTE, IN_FLIGHT_NOTE, _CONTRADICTED]),
+        ]  # fmt: skip
+    return [*tables, iozone_matrix(measured, IOZONE_FILES, IOZONE_RECORDS)]
+
+
+def _network(measured: Measured) -> StudyQuantity:
+    return StudyQuantity(
+        measured=measured,
+        name="throughput",
+        table="network",
+        published_metric="bandwidth",
+        unit="MB/s",
+        probe="net_pingpong",
+        metric="bandwidth",
+        params=round_trips,
+        value=one_message_for_each_round_trip,
+        own_metric="bandwidth",
+        own_name="both ways",
+    )
+
+
+def _network_latency(measured: Measured) -> StudyQuantity:
+    return StudyQuantity(
+        measured=measured,
+        name="latency",
+        table="network",
+        published_metric="latency",
+        unit="µs",
+        probe="net_pingpong",
+        metric="latency",
+        params=round_trips,
+        value=work_over_time,
+    )
+
+
+def _network_tables(measured: Measured) -> list[StudyTable]:
+    rows, counts = crossed(_PROTOCOLS, by_block(PAYLOADS)), by_threads(THREADS)
+    return [
+        matrix("Network throughput", _network(measured), rows, counts, notes=[_ONE_MESSAGE, _DATAGRAM]),
+        matrix("Network latency", _network_latency(measured), rows, counts, notes=[_ROUND_TRIP]),
+        _iperf_udp(measured), *link_peak(measured),
+    ]  # fmt: skip
+
+
+def _iperf_udp(measured: Measured) -> StudyTable:
+    printed = published_items(measured.plan, "iperf-udp")
+    params: dict[str, Value] = {"protocol": "udp", "block": IPERF_DATAGRAM}
+    found = measured.find("net_stream", "bandwidth", params, in_series=True)
+    jitter = measured.find("net_stream", "jitter", params, in_series=True)
+    evidence = found.evidence if found else {}
+    lost = sum(evidence[name] for name in ("lost_sender", "lost_queue", "lost_network")) if evidence else None
+    rows = {
+        "bandwidth, Mbit/s": (_sustained(found, "Mbit/s"), printed["bandwidth"]),
+        "jitter, ms": (_sustained(jitter, "ms"), printed["jitter client 1"]),
+        "datagrams sent": (evidence.get("sent"), printed["sent"]),
+        "datagrams lost": (lost, printed["lost"]),
+        "datagram, B": (float(IPERF_DATAGRAM), printed["datagram"]),
+    }
+    return StudyTable(
+        title="iperf: UDP", rows=list(rows), columns=[StudyColumn("value")],
+        cells=[[StudyCell(*pair, remarks=remarks_of(found) if pair[0] is None else [])] for pair in rows.values()],
+        notes=[_IPERF],
+    )  # fmt: skip
+
+
+def _sustained(found: Result | None, unit: str) -> float | None:
+    return in_unit(found.summary.sustained, unit) if found and found.summary.value is not None else None
+
+
+def _cpu_tables(measured: Measured) -> list[StudyTable]:
+    rates = [p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
+    slices: list[Fields] = [{"op": "mixed", "threads": count} for count in CPU_THREADS]
+    solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 1}) for n in LINPACK_SIZES]
+    reached = [
+        Reached("highest GFLOPS of the CPU table", highest(rate(measured, "GFLOP/s"), slices), max(rates)),
+        Reached("highest LINPACK", best_of(solutions), None),
+    ]
+    linpack = linpack_table(measured, 1, LINPACK_SIZES, {"rate": "rate"}, ["The document's values are in a picture."])
+    return [
+        *cpu_tables(measured, CPU_THREADS, []), cpu_theory(measured, _FORMULA, reached), *series_tables(measured, 4),
+        linpack,
+    ]  # fmt: skip
+
+
+def _disk_charts(measured: Measured) -> list[StudyChart]:
+    lines = {op: each_with(crossed(_PATTERNS, by_threads(THREADS)), fields) for op, fields in _OPERATIONS.items()}
+    return [
+        *(along_blocks(f"Disk {op}, sequential and random", _disk(measured), own, DISK_BLOCKS)
+          for op, own in lines.items()),
+        *(along_blocks(f"Disk {op} latency, sequential and random", _disk_latency(measured), own, DISK_BLOCKS)
+          for op, own in lines.items()),
+    ]  # fmt: skip
+
+
+def _network_charts(measured: Measured) -> list[StudyChart]:
+    lines = crossed(_PROTOCOLS, by_threads(THREADS))
+    return [
+        along_blocks("Network throughput", _network(measured), lines, PAYLOADS),
+        along_blocks("Network latency", _network_latency(measured), lines, PAYLOADS),
+    ]

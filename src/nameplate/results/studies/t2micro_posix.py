@@ -1,0 +1,169 @@
+"""t2micro-posix: CPU, memory and disk of an EC2 t2.micro, by time, three repeats averaged, figures by gnuplot.
+
+The study's latency is the block ÷ the throughput of all threads together, averaged over its repeats; its MB are
+2²⁰ bytes in its own tables and 10⁶ bytes in IOzone's and STREAM's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nameplate.model import Study, StudyCell, StudyChart, StudyColumn, StudyTable
+from nameplate.results.published import published, published_items
+from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.results.studies._cpu import cpu_charts, cpu_tables, linpack_table, rate, series_charts, series_tables
+from nameplate.results.studies._disk import disk_file_note, disk_peak, iozone_table
+from nameplate.results.studies._layout import (
+    along_blocks,
+    along_threads,
+    by_block,
+    by_threads,
+    crossed,
+    each_with,
+    matrix,
+)
+from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._quantity import Fields, StudyQuantity
+from nameplate.results.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, memory_theory
+from nameplate.results.studies._units import in_unit
+
+CPU_THREADS = (1, 2, 4)
+THREADS = (1, 2)
+BLOCKS = (1, 1 << 10, 1 << 20)
+LINPACK_SIZES = (1000, 2000, 5000, 10_000)
+_FORMULA = CpuFormula(clock_ghz=2.5, cores=1, per_cycle=4)
+_PATTERNS: Mapping[str, Fields] = {"sequential": {"pattern": "sequential"}, "random": {"pattern": "random"}}
+_OPERATIONS: Mapping[str, Fields] = {"read": {"op": "read"}, "write": {"op": "write"}}
+_COPY: Fields = {"op": "copy"}
+_REPEATS = "The value is all work over all time of the repeats, which last equally long, as the study averages them."
+_AVERAGED = (
+    "The study averages the latencies of its repeats: they differ by up to 7 % from the block ÷ its printed throughput."
+)
+
+
+def make(measured: Measured) -> Study:
+    """Return the study's tables and charts in the document's order."""
+    return Study([*_disk_tables(measured), *_memory_tables(measured), *_cpu_tables(measured)],
+                 [*_disk_charts(measured), *_memory_charts(measured), *cpu_charts(measured, CPU_THREADS),
+                  *series_charts(measured, 4)])  # fmt: skip
+
+
+def _throughput(measured: Measured, table: str) -> StudyQuantity:
+    return throughput(measured, table, f"{table}_block", "MiB/s")
+
+
+def _latency(measured: Measured, table: str) -> StudyQuantity:
+    return latency(measured, table, f"{table}_block", "µs")
+
+
+def _disk_tables(measured: Measured) -> list[StudyTable]:
+    note = disk_file_note(measured, "300 MB on a machine with 1 GB of memory")
+    counts = by_threads(THREADS)
+    tables = []
+    for op, fields in _OPERATIONS.items():
+        rows = each_with(crossed(_PATTERNS, by_block(BLOCKS)), fields)
+        tables += [
+            matrix(f"Disk {op}, throughput", _throughput(measured, "disk"), rows, counts, notes=[note, _REPEATS]),
+            matrix(f"Disk {op}, latency", _latency(measured, "disk"), rows, counts,
+                   notes=[LATENCY_NOTE, _AVERAGED, IN_FLIGHT_NOTE]),
+        ]  # fmt: skip
+    return [*tables, _iozone(measured, note), *_disk_peaks(measured)]
+
+
+def _iozone(measured: Measured, note: str) -> StudyTable:
+    names = {("read", "sequential"): "reread", ("read", "random"): "random-read", ("write", "sequential"): "rewrite",
+             ("write", "random"): "random-write"}  # fmt: skip
+    columns: dict[int, dict[str, float]] = {block: {} for block in BLOCKS[1:]}
+    for p in published(measured.plan):
+        if p.probe == "iozone" and p.block_bytes is not None:
+            columns[p.block_bytes][names[p.op, p.pattern]] = p.value
+    return iozone_table(measured, columns, "MB/s", note)
+
+
+def _disk_peaks(measured: Measured) -> list[StudyTable]:
+    printed = published_items(measured.plan, "disk-theory")
+    tables = []
+    for op in _OPERATIONS:
+        values = [
+            p.value for p in published(measured.plan) if (p.probe, p.op, p.metric) == ("disk_block", op, "bandwidth")
+        ]
+        tables.append(disk_peak(measured, op, printed[f"{op} peak"], max(values) * 2**20 / 1e9))
+    return tables
+
+
+def _memory_tables(measured: Measured) -> list[StudyTable]:
+    rows = each_with(crossed(_PATTERNS, by_block(BLOCKS)), _COPY)
+    counts = by_threads(THREADS)
+    return [
+        matrix("Memory copy, throughput", _throughput(measured, "memory"), rows, counts, notes=[_REPEATS]),
+        matrix("Memory copy, latency", _latency(measured, "memory"), rows, counts, notes=[LATENCY_NOTE, _AVERAGED]),
+        _stream(measured), _memory_peak(measured),
+    ]  # fmt: skip
+
+
+def _stream(measured: Measured) -> StudyTable:
+    found = measured.find("memory_stream", "bandwidth", {"op": "copy", "threads": 1})
+    printed = next(p.value for p in published(measured.plan) if p.probe == "stream")
+    cell = StudyCell(in_unit(found.summary.best, "MB/s") if found else None, printed, remarks=remarks_of(found))
+    return StudyTable(
+        title="STREAM, 1 thread", rows=["Copy"], columns=[StudyColumn("best rate", "MB/s")], cells=[[cell]]
+    )
+
+
+def _memory_peak(measured: Measured) -> StudyTable:
+    values = [p.value for p in published(measured.plan) if (p.table, p.metric) == ("memory", "bandwidth")]
+    stream = next(p.value for p in published(measured.plan) if p.probe == "stream")
+    peak = published_items(measured.plan, "memory-theory")["peak"]
+    reached = [
+        Reached("highest of the memory table", highest(_throughput(measured, "memory"), _copies()),
+                max(values) * 2**20 / 1e9),
+        Reached("STREAM copy", best_of([measured.find("memory_stream", "bandwidth", {"op": "copy", "threads": 1})]),
+                stream / 1e3),
+    ]  # fmt: skip
+    return memory_theory(measured, peak, "the provider's value", reached)
+
+
+def _copies() -> list[Fields]:
+    return list(each_with(crossed(crossed(_PATTERNS, by_block(BLOCKS)), by_threads(THREADS)), _COPY).values())
+
+
+def _cpu_tables(measured: Measured) -> list[StudyTable]:
+    rates = [p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
+    linpack = max(p.value for p in published(measured.plan) if p.probe == "linpack")
+    slices: list[Fields] = [{"op": "mixed", "threads": count} for count in CPU_THREADS]
+    solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 1}) for n in LINPACK_SIZES]
+    reached = [
+        Reached("highest GFLOPS of the CPU table", highest(rate(measured, "GFLOP/s"), slices), max(rates)),
+        Reached("highest LINPACK", best_of(solutions), linpack, _ABOVE_PEAK),
+    ]
+    return [
+        *cpu_tables(measured, CPU_THREADS, [_REPEATS]), *series_tables(measured, 4),
+        linpack_table(measured, 1, LINPACK_SIZES, {"rate": "rate"}), cpu_theory(measured, _FORMULA, reached),
+    ]  # fmt: skip
+
+
+_ABOVE_PEAK = (
+    "LINPACK may exceed this peak, in the study as well: the formula counts 4 operations per cycle, and LINPACK uses "
+    "the widest vectors with fused multiply-add",
+)
+
+
+def _disk_charts(measured: Measured) -> list[StudyChart]:
+    quantity = _throughput(measured, "disk")
+    lines = {op: each_with(crossed(_PATTERNS, by_threads(THREADS)), fields) for op, fields in _OPERATIONS.items()}
+    by_blocks = {op: each_with(crossed(_PATTERNS, by_block(BLOCKS)), fields) for op, fields in _OPERATIONS.items()}
+    return [
+        *(along_blocks(f"Disk {op} against block size", quantity, lines[op], BLOCKS) for op in lines),
+        *(along_threads(f"Disk {op} against threads", quantity, by_blocks[op], THREADS) for op in lines),
+    ]
+
+
+def _memory_charts(measured: Measured) -> list[StudyChart]:
+    quantities = {"throughput": _throughput(measured, "memory"), "latency": _latency(measured, "memory")}
+    lines = each_with(crossed(_PATTERNS, by_threads(THREADS)), _COPY)
+    blocks_lines = each_with(crossed(_PATTERNS, by_block(BLOCKS)), _COPY)
+    return [
+        *(along_blocks(f"Memory {what} against block size", q, lines, BLOCKS) for what, q in quantities.items()),
+        *(along_threads(f"Memory {what} against threads", q, blocks_lines, THREADS)
+          for what, q in quantities.items()),
+    ]  # fmt: skip
