@@ -58,10 +58,14 @@ def parse_rated(lines: Iterable[str]) -> dict[str, float]:
     return result
 
 
-def overriding(rated: Mapping[str, float], probe: str, unit: str) -> Rated | None:
-    """The user's value for a probe (``cpu_flops=2TFLOP/s``) or its whole area (``memory=59.7GB/s``), if any."""
+def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") -> Rated | None:
+    """Return the user's value for a probe, an operation of its area or the whole area; None without one.
+
+    ``cpu_flops=2TFLOP/s`` is for a probe, ``disk_write=3.1GB/s`` for the operation ``op``, ``memory=59.7GB/s`` for an
+    area.
+    """
     area = probe.partition("_")[0]
-    for key in (probe, area):
+    for key in (probe, f"{area}_{op}", area):
         if f"{key} {unit}" in rated:
             return Rated(rated[f"{key} {unit}"], f"given: --rated {key}")
     return None

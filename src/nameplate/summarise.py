@@ -318,7 +318,8 @@ class _Figures:
 
         A disturbed round may have none, where its ports could not be counted; the others decide.
         """
-        given = overriding(self._run.rated, self._probe.name, self._metric.unit)
+        op = str(self._outcome.params.get("op", ""))
+        given = overriding(self._run.rated, self._probe.name, self._metric.unit, op)
         ceilings = [
             self._probe.rated(self._metric, cell, m.samples)
             for cell, m in zip(self._cells, self._measurements, strict=True)

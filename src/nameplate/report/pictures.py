@@ -62,4 +62,5 @@ def _by_itself(named: NamedChart) -> dict[str, Any]:
     spec = dict(named.chart.spec)
     if spec["width"] == "container":
         spec["width"] = _WIDTH
-    return {**spec, "title": {"text": named.title, "anchor": "start"}, "padding": 12}
+    title = {"text": named.title, "subtitle": named.chart.caption, "anchor": "start"}
+    return {**spec, "title": title, "padding": 12}

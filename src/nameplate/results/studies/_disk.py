@@ -87,13 +87,14 @@ def _missing(measured: Measured) -> list[str]:
 def disk_peak(measured: Measured, op: str, published_gbs: float, published_reached_gbs: float) -> StudyTable:
     """Return the theoretical bandwidth of reading or writing the disk, and the share of it that was reached.
 
-    This machine's is the one given by ``--rated disk=``, or the link's to the device where the system shows one.
+    This machine's is the one given by ``--rated disk_read=``, ``disk_write=`` or ``disk=``, or the link's to the device
+    where the system shows one.
     """
     own = [r for r in measured.results if r.summary.probe == "disk_block" and r.summary.metric == "bandwidth"
            and r.summary.params.get("op") == op and r.summary.sustained is not None]  # fmt: skip
     best = max(own, key=lambda r: r.summary.sustained or 0.0, default=None)
     link = best.facts.get("link_bytes_per_s", 0.0) if best else 0.0
-    known = overriding(measured.rated, "disk_block", "B/s") or disk_link(
+    known = overriding(measured.rated, "disk_block", "B/s", op) or disk_link(
         link, best.labels.get("link", "") if best else ""
     )
     cached = () if best is None else (f"served by {best.source}",) if best.source else ()
