@@ -9,23 +9,29 @@ value.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from nameplate.bootstrap import percentile_interval
+from nameplate.bootstrap import expanded_interval, percentile_interval
+from nameplate.stats import median
 
 FEWEST_POINTS = 5
 MOST_LINES = 5
-BOOTSTRAPS = 200
+# Of rounds, and as many of sizes.
+BOOTSTRAPS = 150
 # What a break costs in the criterion: where it is was searched for, which is more than one fitted number.
 _OF_PLACE, _OF_SLOPE, _OF_JUMP = 2.0, 1.0, 1.0
 # A break where lines meet is placed between points, by so many steps from one to the next.
 _STEPS = 8
 _REACH = 20
 _SMALLEST = 1e-300
+# Keeps the normal equations solvable where two columns are the same, as for a single size.
+_RIDGE = 1e-13
+# What a slope adds to the times, as a share of them, below which it is a rounding error.
+_ROUNDING = 1e-9
 # No message is timed more closely than to this share: what lines leave below it says nothing.
 _CLOSEST_FIT = 1e-3
 
@@ -72,10 +78,12 @@ class _Points:
     weights: Any  # the inverse of each point's relative noise, up to a common factor
 
     @classmethod
-    def of(cls, sizes: Sequence[float], times: Any) -> _Points:
+    def of(cls, sizes: Sequence[float], times: Any, counts: Any = 1.0) -> _Points:
+        """Take each point's noise as proportional to its time, and the point ``counts`` times."""
         padded = np.pad(times, 1, mode="edge")
         smooth = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
-        return cls(np.asarray(sizes, float), np.asarray(times, float), 1 / np.maximum(smooth, _SMALLEST))
+        weights = np.sqrt(counts) / np.maximum(smooth, _SMALLEST)
+        return cls(np.asarray(sizes, float), np.asarray(times, float), weights)
 
 
 def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
@@ -85,48 +93,91 @@ def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
     most = min(MOST_LINES, max(1, len(sizes) // FEWEST_POINTS))
     tried = [_best_kinds(points, cuts) for cuts in _partitions(cost, most)]
     best = min(tried, key=lambda model: model.score)
-    return _described(points, best.places, best.jumps)
+    return _without_negative_startup(_fitted(points, best.places, best.jumps))
 
 
 def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found: Lines, seed: int = 0) -> Bounds:
-    """95 % intervals by a bootstrap over each size's rounds.
+    """Return 95 % intervals of what ``fit_lines`` found for the medians of ``rounds``.
 
-    A break's is that of the nearest one when as many lines are fitted again; t_s and t_w are fitted again between the
-    breaks as they were found.
+    Adds the errors of two bootstraps as squares, each of which searches the breaks again. Resampling whole rounds keeps
+    what all sizes of a round have in common; its percentiles are expanded for few rounds (Hesterberg 2015). Resampling
+    sizes (with the weights of Rubin's Bayesian bootstrap, 1981) counts what straight lines do not explain.
     """
     source = np.random.default_rng(seed)
     jumps = tuple(each.is_jump for each in found.breaks)
-    places = tuple(each.at_bytes for each in found.breaks)
-    again: list[Lines] = []
-    drawn_places: list[tuple[float, ...]] = []
-    for _ in range(BOOTSTRAPS):
-        times = np.array([np.median(source.choice(values, len(values))) for values in rounds])
-        points = _Points.of(sizes, times)
-        again.append(_described(points, places, jumps))
-        cuts = _partitions(_line_costs(points), len(found.lines))[-1]
-        drawn_places.append(_placed(points, cuts, jumps if len(cuts) == len(jumps) else (True,) * len(cuts)))
-    lines = tuple(
-        (
-            percentile_interval([each.lines[i].startup_s for each in again], line.startup_s),
-            percentile_interval([each.lines[i].per_byte_s for each in again], line.per_byte_s),
-        )
-        for i, line in enumerate(found.lines)
+    medians = [median(values) for values in rounds]
+    by_round = [_Points.of(sizes, _drawn_medians(source, rounds)) for _ in range(BOOTSTRAPS)]
+    by_size = [_Points.of(sizes, medians, source.exponential(1.0, len(sizes))) for _ in range(BOOTSTRAPS)]
+    independent = round(median([len(values) for values in rounds]))
+    again = _Again(
+        np.asarray(sizes, float),
+        [_refitted(points, jumps) for points in by_round],
+        [_refitted(points, jumps) for points in by_size],
+        independent,
     )
-    return Bounds(lines, tuple(_place_interval(sizes, drawn_places, at) for at in found.breaks))
+    whole = _fitted(_Points.of(sizes, medians), [each.at_bytes for each in found.breaks], jumps)
+    return Bounds(tuple(map(again.bound_line, whole.lines)), tuple(map(again.bound_break, whole.breaks)))
 
 
-def _place_interval(sizes: Sequence[float], drawn: Sequence[tuple[float, ...]], at: Break) -> tuple[float, float]:
-    nearest = [min(places, key=lambda place: abs(place - at.at_bytes)) for places in drawn if places]
-    return _with_neighbours(sizes, percentile_interval(nearest, at.at_bytes), at)
+def _drawn_medians(source: np.random.Generator, rounds: Sequence[Sequence[float]]) -> list[float]:
+    """Return each size's median of rounds drawn with replacement, which are the same for all sizes.
+
+    A size that rested, or was added later, has fewer rounds: its draws are as early or as late as those of the others.
+    """
+    drawn = source.random(max(map(len, rounds))).tolist()
+    return [median([values[int(place * len(values))] for place in drawn[: len(values)]]) for values in rounds]
 
 
-def _with_neighbours(sizes: Sequence[float], interval: tuple[float, float], at: Break) -> tuple[float, float]:
-    """A jump may be anywhere between the two points around it."""
-    if not at.is_jump:
-        return interval
-    below = max(size for size in sizes if size <= at.at_bytes)
-    above = min(size for size in sizes if size > at.at_bytes)
-    return min(interval[0], below), max(interval[1], above)
+@dataclass(frozen=True)
+class _Again:
+    """The fits of resampled rounds, of which ``independent`` were measured, and of resampled sizes."""
+
+    sizes: Any
+    by_round: Sequence[Lines]
+    by_size: Sequence[Lines]
+    independent: int
+
+    def bound_line(self, line: Line) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the intervals of t_s and t_w."""
+        startup = self._interval(line.startup_s, lambda lines: self._counterpart(line, lines).startup_s)
+        per_byte = self._interval(line.per_byte_s, lambda lines: self._counterpart(line, lines).per_byte_s)
+        # Below zero only the fit's error is known, and a start-up time of that much cannot be excluded.
+        upper = startup[1] - min(0.0, line.startup_s)
+        return (max(0.0, startup[0]), upper), (max(0.0, per_byte[0]), per_byte[1])
+
+    def bound_break(self, at: Break) -> tuple[float, float]:
+        """Return the interval of the nearest break; a jump may be anywhere between the two sizes around it."""
+
+        def nearest(lines: Lines) -> float:
+            return min((each.at_bytes for each in lines.breaks), key=lambda place: abs(place - at.at_bytes))
+
+        low, high = self._interval(at.at_bytes, nearest)
+        if not at.is_jump:
+            return max(low, float(self.sizes[0])), min(high, float(self.sizes[-1]))
+        below, above = self.sizes[self.sizes <= low], self.sizes[self.sizes >= high]
+        return float(below.max(initial=self.sizes[0])), float(above.min(initial=self.sizes[-1]))
+
+    def _interval(self, found: float, figure: Callable[[Lines], float]) -> tuple[float, float]:
+        of_rounds = expanded_interval(list(map(figure, self.by_round)), found, self.independent)
+        of_sizes = percentile_interval(list(map(figure, self.by_size)), found)
+        below = math.hypot(found - of_rounds[0], found - of_sizes[0])
+        above = math.hypot(of_rounds[1] - found, of_sizes[1] - found)
+        return found - below, found + above
+
+    def _counterpart(self, line: Line, lines: Lines) -> Line:
+        """Return the line of another fit that holds for most of the sizes of ``line``."""
+
+        def shared(other: Line) -> int:
+            first, last = max(line.first_bytes, other.first_bytes), min(line.last_bytes, other.last_bytes)
+            return int(np.count_nonzero((self.sizes >= first) & (self.sizes <= last)))
+
+        return max(lines.lines, key=shared)
+
+
+def _refitted(points: _Points, jumps: tuple[bool, ...]) -> Lines:
+    cuts = _partitions(_line_costs(points), len(jumps) + 1)[-1]
+    kinds = jumps if len(cuts) == len(jumps) else (True,) * len(cuts)
+    return _fitted(points, _placed(points, cuts, kinds), kinds)
 
 
 def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
@@ -174,7 +225,7 @@ def _line_costs(points: _Points) -> Any:
     s, sx, sy, sxx, sxy, syy = (each[last + 1] - each[np.minimum(first, last + 1)] for each in sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         vxx, vxy, vyy = sxx - sx * sx / s, sxy - sx * sy / s, syy - sy * sy / s
-        left = np.where(vxx > 0, vyy - vxy * vxy / vxx, vyy)
+        left = np.where((vxx > 0) & (vxy > 0), vyy - vxy * vxy / vxx, vyy)
     return np.where(last - first + 1 >= min(FEWEST_POINTS, count), np.maximum(left, 0.0), np.inf)
 
 
@@ -201,24 +252,41 @@ def _partitions(cost: Any, most: int) -> list[tuple[int, ...]]:
     return result
 
 
-def _design(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> Any:
-    columns = [np.ones_like(points.sizes), points.sizes]
-    for place, is_jump in zip(places, jumps, strict=True):
-        beyond = points.sizes > place
-        columns.append(np.where(beyond, points.sizes - place, 0.0))
-        if is_jump:
-            columns.append(beyond.astype(float))
-    return np.column_stack(columns)
+def _designs(sizes: Any, trials: Any, jumps: Sequence[bool]) -> Any:
+    """Return a matrix for each trial: a column for the start, one for the bytes on each line, one for each jump."""
+    edges = np.pad(trials, ((0, 0), (1, 1)), constant_values=((0, 0), (-math.inf, math.inf)))[:, None, :]
+    column = sizes[None, :, None]
+    on_line = np.clip(column, edges[..., :-1], edges[..., 1:]) - np.maximum(edges[..., :-1], 0.0)
+    beyond = column > trials[:, None, list(np.flatnonzero(jumps))]
+    return np.concatenate([np.ones_like(on_line[..., :1]), on_line, beyond], axis=2)
 
 
-def _solve(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> tuple[Any, float]:
-    """The coefficients, and the weighted squares that they leave."""
-    design = _design(points, places, jumps) * points.weights[:, None]
-    scale = np.maximum(np.abs(design).max(axis=0), _SMALLEST)
+def _solve(points: _Points, trials: Any, jumps: Sequence[bool]) -> tuple[Any, Any]:
+    """Return for each trial's places the coefficients, no slope negative, and the weighted squares that they leave.
+
+    Solves the normal equations of all trials at once. Where slopes come out negative the steepest one is set to zero
+    and the others are solved again.
+    """
+    designs = _designs(points.sizes, trials, jumps) * points.weights[:, None]
+    scale = np.maximum(np.linalg.norm(designs, axis=1), _SMALLEST)
     target = points.times * points.weights
-    solution = np.linalg.lstsq(design / scale, target, rcond=None)[0] / scale
-    left = target - design @ solution
-    return solution, float(left @ left)
+    scaled = designs / scale[:, None, :]
+    unit = np.eye(designs.shape[2])
+    gram = scaled.transpose(0, 2, 1) @ scaled + _RIDGE * unit
+    right = target @ scaled
+    free = np.ones(right.shape, bool)
+    slopes = slice(1, trials.shape[1] + 2)
+    rounding = _ROUNDING * np.linalg.norm(target)
+    while True:
+        own = np.where(free[:, :, None] & free[:, None, :], gram, unit)
+        solution = np.linalg.solve(own, np.where(free, right, 0.0)[..., None])[..., 0]
+        remaining = np.where(free, solution, math.inf)[:, slopes]
+        falls = np.flatnonzero(remaining.min(axis=1) < rounding)
+        if not len(falls):
+            break
+        free[falls, 1 + np.argmin(remaining[falls], axis=1)] = False
+    left = target - (scaled @ solution[..., None])[..., 0]
+    return solution / scale, np.sum(left**2, axis=1)
 
 
 def _placed(points: _Points, cuts: Sequence[int], jumps: Sequence[bool]) -> tuple[float, ...]:
@@ -228,14 +296,20 @@ def _placed(points: _Points, cuts: Sequence[int], jumps: Sequence[bool]) -> tupl
         if is_jump:
             continue
 
-        def left(place: float, index: int = index) -> float:
-            return _solve(points, [*places[:index], place, *places[index + 1 :]], jumps)[1]
-
         at_points = _candidates(points.sizes, cut, places, index, _REACH, 1)
-        nearest = min(at_points, key=left)
-        around = int(np.searchsorted(points.sizes, nearest))
-        places[index] = min([nearest, *_candidates(points.sizes, around, places, index, 1, _STEPS)], key=left)
+        places[index] = _best_place(points, places, jumps, index, at_points)
+        around = int(np.searchsorted(points.sizes, places[index]))
+        between = [places[index], *_candidates(points.sizes, around, places, index, 1, _STEPS)]
+        places[index] = _best_place(points, places, jumps, index, between)
     return tuple(places)
+
+
+def _best_place(
+    points: _Points, places: Sequence[float], jumps: Sequence[bool], index: int, tried: Sequence[float]
+) -> float:
+    trials = np.tile(np.asarray(places, float), (len(tried), 1))
+    trials[:, index] = tried
+    return tried[int(np.argmin(_solve(points, trials, jumps)[1]))]
 
 
 def _candidates(  # noqa: PLR0913, PLR0917 (what a place lies between)
@@ -254,42 +328,39 @@ def _candidates(  # noqa: PLR0913, PLR0917 (what a place lies between)
 
 def _criterion(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> float:
     count = len(points.sizes)
-    left = max(_solve(points, places, jumps)[1], count * _CLOSEST_FIT**2)
+    left = max(float(_solve(points, np.array([places], float), jumps)[1][0]), count * _CLOSEST_FIT**2)
     fitted = 2 + sum(_OF_PLACE + _OF_SLOPE + (_OF_JUMP if is_jump else 0) for is_jump in jumps)
     return count * math.log(left / count) + fitted * math.log(count)
 
 
-def _described(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> Lines:
-    solution = _solve(points, places, jumps)[0]
-    start, slope = float(solution[0]), float(solution[1])
-    edges = [float(points.sizes[0]), *places, float(points.sizes[-1])]
-    lines = [(start, slope)]
+def _fitted(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> Lines:
+    """Return the lines between given breaks. A later one may begin below zero, as behind a token bucket."""
+    solution = _solve(points, np.array([places], float), jumps)[0][0]
+    slopes = solution[1 : len(places) + 2]
+    steps = iter(solution[len(places) + 2 :])
+    edges = [float(points.sizes[0]), *map(float, places), float(points.sizes[-1])]
+    start = float(solution[0])
+    lines = [Line(*_through_origin(points, (start, float(slopes[0])), edges[1]), edges[0], edges[1])]
     breaks = []
-    index = 2
-    for place, is_jump in zip(places, jumps, strict=True):
-        turn = float(solution[index])
-        jump = float(solution[index + 1]) if is_jump else 0.0
-        index += 2 if is_jump else 1
-        start, slope = start + jump - turn * place, slope + turn
-        lines.append((start, slope))
-        breaks.append(Break(float(place), is_jump, jump))
-    # A later line may begin below zero: what came before its first byte cost less than these do, as behind a token
-    # bucket. It has no start-up time then, and its slope stands.
-    later = [(max(0.0, start), slope) for start, slope in lines[1:]]
-    found = [
-        Line(start, slope, first_bytes=first, last_bytes=last)
-        for (start, slope), first, last in zip(
-            [_not_negative(points, lines[0], edges[1]), *later], edges[:-1], edges[1:], strict=True
-        )
-    ]
-    return Lines(tuple(found), tuple(breaks))
+    for index, is_jump in enumerate(jumps):
+        jump = float(next(steps)) if is_jump else 0.0
+        place, slope = edges[index + 1], float(slopes[index + 1])
+        start += jump + (float(slopes[index]) - slope) * place
+        lines.append(Line(start, slope, place, edges[index + 2]))
+        breaks.append(Break(place, is_jump, jump))
+    return Lines(tuple(lines), tuple(breaks))
 
 
-def _not_negative(points: _Points, line: tuple[float, float], last: float) -> tuple[float, float]:
-    """A start-up time below zero is none: the first line then goes through the origin."""
+def _through_origin(points: _Points, line: tuple[float, float], last: float) -> tuple[float, float]:
+    """Return the first line, or the best one through the origin if it begins below zero."""
     start, slope = line
     if start >= 0:
         return start, slope
     inside = points.sizes <= last
     x, y, w = points.sizes[inside], points.times[inside], points.weights[inside]
     return 0.0, float((w * w * x) @ y / ((w * w * x) @ x))
+
+
+def _without_negative_startup(found: Lines) -> Lines:
+    """Return the lines with a start-up time of zero where they begin below zero; their slopes stand."""
+    return replace(found, lines=tuple(replace(line, startup_s=max(0.0, line.startup_s)) for line in found.lines))

@@ -17,6 +17,7 @@ OFF_GRID = {1, 16, 64, 128, 256, 512, 768, 1250, 1500, 1750, 3333, 7777, 20480, 
 SIZES = sorted({*range(0, 100_001, 1000), *OFF_GRID})
 STEP = 1000
 ROUNDS = 6
+ROUND_SPREAD = (0.99, 0.995, 0.998, 1.002, 1.005, 1.01)
 # More curves than a test run has time for: NAMEPLATE_MANY_CURVES=1000 pytest tests/unit/test_segments.py
 CURVES = int(os.environ.get("NAMEPLATE_MANY_CURVES", "60"))
 
@@ -154,6 +155,65 @@ def test_intervals_hold_what_is_true() -> None:
         ]
     assert len(held) >= 24
     assert np.mean(held) >= 0.8
+
+
+def test_a_cost_of_a_byte_is_never_negative() -> None:
+    """As where small messages take the same time, and noise makes the larger ones a little faster."""
+    falling = [20e-6 - 1e-9 * size for size in range(0, 1000, 100)]
+    rising = [19e-6 + 40e-9 * (size - 900) for size in range(1000, 21_000, 1000)]
+    sizes = [*range(0, 1000, 100), *range(1000, 21_000, 1000)]
+    lines = fit_lines(sizes, [*falling, *rising])
+    assert len(lines.lines) > 1
+    assert lines.lines[0].per_byte_s == 0
+    assert all(line.per_byte_s >= 0 for line in lines.lines)
+    bounds = bound_lines(sizes, [[time * spread for spread in ROUND_SPREAD] for time in (*falling, *rising)], lines)
+    assert all(0 <= low <= high for interval in bounds.lines for low, high in interval)
+
+
+def test_a_start_up_time_of_zero_has_an_upper_bound() -> None:
+    """As behind a token bucket: the second line would begin below zero."""
+    truth = Truth(((10e-6, 40e-9), (-2.5e-3, 80e-9)), 62_750)
+    noise = 1 + 0.01 * np.random.default_rng(5).standard_normal((len(SIZES), ROUNDS))
+    rounds = truth.times()[:, None] * noise
+    lines = fit_lines(SIZES, np.median(rounds, axis=1).tolist())
+    assert lines.lines[-1].startup_s == 0
+    low, high = bound_lines(SIZES, rounds.tolist(), lines).lines[-1][0]
+    assert low == 0
+    assert 1e-6 < high < 1e-3
+
+
+def test_rounds_that_differ_as_a_whole_widen_the_intervals() -> None:
+    """Three rounds of six took 30 % longer: t_w is no better known than to that."""
+    truth = Truth(((20e-6, 10e-9),))
+    noise = 1 + 0.01 * np.random.default_rng(6).standard_normal((len(SIZES), ROUNDS))
+    rounds = truth.times()[:, None] * noise * np.array([1, 1.3, 1, 1.3, 1, 1.3])
+    lines = fit_lines(SIZES, np.median(rounds, axis=1).tolist())
+    low, high = bound_lines(SIZES, rounds.tolist(), lines).lines[0][1]
+    assert low <= 10e-9
+    assert high >= 13e-9 * 0.99
+
+
+def test_what_lines_do_not_explain_widens_the_intervals() -> None:
+    """Every round gives the same curve, which is bent: its slope depends on the sizes it is taken from."""
+    sizes = list(range(0, 10_000, 1000))
+    times = [20e-6 + 10e-9 * size + 10e-6 * math.sin(size / 1000) for size in sizes]
+    lines = fit_lines(sizes, times)
+    (low, high), *_ = [per_byte for _, per_byte in bound_lines(sizes, [[time] * 6 for time in times], lines).lines]
+    assert high - low > 0.1e-9
+
+
+@pytest.mark.parametrize("seed", [14, 18, 24])
+def test_where_a_break_is_counts_for_the_lines_beside_it(seed: int) -> None:
+    """With these seeds, intervals of lines between the breaks as they were found miss the truth."""
+    truth = Truth(((20e-6, 10e-9), (20e-6 - 20_000 * 2e-9, 12e-9)), 20_000)
+    source = np.random.default_rng(seed)
+    rounds = truth.times()[:, None] * (1 + 0.02 * source.standard_normal((len(SIZES), ROUNDS)))
+    lines = fit_lines(SIZES, np.median(rounds, axis=1).tolist())
+    assert len(lines.breaks) == 1
+    bounds = bound_lines(SIZES, rounds.tolist(), lines)
+    assert bounds.lines[0][1][0] <= 10e-9 <= bounds.lines[0][1][1]
+    assert bounds.lines[1][1][0] <= 12e-9 <= bounds.lines[1][1][1]
+    assert bounds.breaks[0][0] <= 20_000 <= bounds.breaks[0][1]
 
 
 def test_a_start_up_time_is_never_negative() -> None:
