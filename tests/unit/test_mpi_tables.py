@@ -13,6 +13,7 @@ from nameplate.probes.mpi_pingpong import PROBE
 from nameplate.probes.mpi_stream import PROBE as STREAM
 from nameplate.report.aliases import without_names
 from nameplate.report.facts import machine_facts
+from nameplate.report.format import cell_text, spread
 from nameplate.report.html import DETAILS
 from nameplate.report.page import render
 from nameplate.summarise import summarise
@@ -66,6 +67,24 @@ def test_a_message_costs_what_each_line_says_and_the_limit_explains_the_break() 
 
 def test_a_break_where_no_limit_lies_is_not_explained() -> None:
     assert titled(tables(curve(40_000)), "Break points").rows[0][3] == "no limit that MPI or the system tells"
+
+
+def test_a_start_up_time_of_zero_is_shown_with_its_interval_and_no_bandwidth_without_bound() -> None:
+    """As small messages that all take the same time, and a token bucket's large ones."""
+    flat = [cell("latency", 20e-6, size) for size in range(0, 10_000, 1000)]
+    steep = [cell("latency", 1e-7 * size - 9.8e-4, size) for size in range(10_000, 40_001, 1000)]
+    cost = titled(tables([*flat, *steep]), "Cost of a message")
+    first, last = cost.rows[0], cost.rows[-1]
+    assert isinstance(first[2], Quantity)
+    assert first[2].value == 0
+    assert first[3:] == [None, None]
+    startup = last[1]
+    assert isinstance(startup, Quantity)
+    assert (startup.value, startup.ci and startup.ci[0]) == (0, 0)
+    assert cell_text(startup).startswith("0 s (0 to ")
+    assert cell_text(Quantity(0.0, "s", (0.0, 24e-6))) == "0 s (0 to 24.00 µs)"
+    assert spread(0.0, (0.0, 24e-6), "s") == "0 to 24.00 µs"
+    assert spread(0.0, (0.0, 0.0), "s") == "–"
 
 
 def test_the_fitted_costs_are_figures_of_their_own() -> None:

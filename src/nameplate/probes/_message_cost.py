@@ -33,6 +33,25 @@ class Cost:
     lines: Lines
     bounds: Bounds
     rounds: int
+    pairs_between_nodes: int
+
+
+@dataclass(frozen=True)
+class BoundedLine:
+    """One line of a fit with its 95 % intervals: t_s, t_w, and from which size to which it holds."""
+
+    from_bytes: float
+    to_bytes: float
+    startup: Quantity
+    per_byte: Quantity
+
+    def bandwidth(self, unit: str) -> Quantity | None:
+        """Return 1/t_w in B/s or bit/s; None where t_w may be zero, so that no bandwidth is too high."""
+        factor = BITS if unit == "bit/s" else 1
+        value, interval = self.per_byte.value, self.per_byte.ci
+        if interval is None or interval[0] <= 0:
+            return None
+        return Quantity(factor / value, unit, (factor / interval[1], factor / interval[0]))
 
 
 def find_costs(results: Sequence[Result]) -> list[Cost]:
@@ -51,7 +70,21 @@ def _cost_of(ascending: Sequence[Result]) -> Cost:
     rounds = tuple(tuple(r.round_values) for r in ascending)
     lines, bounds = _fitted(sizes, rounds)
     params = {name: value for name, value in ascending[0].summary.params.items() if name != "size"}
-    return Cost(params, sizes, lines, bounds, round(median([len(values) for values in rounds])))
+    between_nodes = int(ascending[0].facts.get("pairs_between_nodes", 0))
+    return Cost(params, sizes, lines, bounds, round(median([len(values) for values in rounds])), between_nodes)
+
+
+def bounded_lines(cost: Cost) -> list[BoundedLine]:
+    """Return the lines of a fit from the smallest size to the largest, each with its intervals."""
+    return [
+        BoundedLine(
+            line.first_bytes,
+            line.last_bytes,
+            Quantity(line.startup_s, "s", startup_ci),
+            Quantity(line.per_byte_s, "s/B", per_byte_ci),
+        )
+        for line, (startup_ci, per_byte_ci) in zip(cost.lines.lines, cost.bounds.lines, strict=True)
+    ]
 
 
 @cache
@@ -67,10 +100,9 @@ def cost_results(results: Sequence[Result], machine: Mapping[str, Any]) -> list[
     """``startup_time`` and ``incremental_cost`` of every line, ``breakpoint`` of every break."""
     derived = []
     for cost in find_costs(results):
-        for line, (startup_ci, per_byte_ci) in zip(cost.lines.lines, cost.bounds.lines, strict=True):
-            params = {**cost.params, "from": round(line.first_bytes), "to": round(line.last_bytes)}
-            fitted = (("startup_time", Quantity(line.startup_s, "s", startup_ci)),
-                      ("incremental_cost", Quantity(line.per_byte_s, "s/B", per_byte_ci)))  # fmt: skip
+        for line in bounded_lines(cost):
+            params = {**cost.params, "from": round(line.from_bytes), "to": round(line.to_bytes)}
+            fitted = (("startup_time", line.startup), ("incremental_cost", line.per_byte))
             derived += [
                 derived_result("mpi_pingpong", metric, quantity, "lower", cost.rounds, FITTED, params)
                 for metric, quantity in fitted
@@ -96,9 +128,14 @@ def _explanation(at_bytes: float, interval: tuple[float, float], machine: Mappin
 def _limits(machine: Mapping[str, Any]) -> list[tuple[str, float]]:
     job = machine.get("job") or {}
     eager = sorted((job.get("eager_limits") or {}).items())
-    links = sorted((job.get("mtu_bytes") or {}).items())
     buffers = sorted((job.get("socket_buffer_bytes") or {}).items())
-    return [*eager, *((f"MTU of {name}", limit) for name, limit in links), *buffers]
+    return [*eager, *((f"MTU of {name}", limit) for name, limit in link_mtus(machine).items()), *buffers]
+
+
+def link_mtus(machine: Mapping[str, Any]) -> dict[str, float]:
+    """Return the MTU of each link of the leading node in bytes, by the interface's name; empty if none is known."""
+    job = machine.get("job") or {}
+    return dict(sorted((job.get("mtu_bytes") or {}).items()))
 
 
 def cost_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
@@ -110,13 +147,13 @@ def cost_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[T
         headings = ["message size", "t_s, start-up time", "t_w, for each byte", "bandwidth 1/t_w", "1/t_w in bits"]
         lines: list[Row] = [
             [
-                f"{line.first_bytes:,.0f} to {line.last_bytes:,.0f} B",
-                Quantity(line.startup_s, "s", startup_ci),
-                Quantity(line.per_byte_s, "s/B", per_byte_ci),
-                _inverse(line.per_byte_s, per_byte_ci, 1, "B/s"),
-                _inverse(line.per_byte_s, per_byte_ci, BITS, "bit/s"),
+                f"{line.from_bytes:,.0f} to {line.to_bytes:,.0f} B",
+                line.startup,
+                line.per_byte,
+                line.bandwidth("B/s"),
+                line.bandwidth("bit/s"),
             ]
-            for line, (startup_ci, per_byte_ci) in zip(cost.lines.lines, cost.bounds.lines, strict=True)
+            for line in bounded_lines(cost)
         ]
         note = f"time of one way = t_s + t_w × size; {len(cost.sizes)} sizes, {cost.rounds} rounds of most"
         tables.append(Table("mpi_pingpong", f"Cost of a message{title}", headings, lines, [note]))
@@ -136,12 +173,6 @@ def _break_table(cost: Cost, title: str, machine: Mapping[str, Any]) -> Table:
         for found, interval in zip(cost.lines.breaks, cost.bounds.breaks, strict=True)
     ]
     return Table("mpi_pingpong", f"Break points{title}", ["at", "95 % interval", "jump", "explained by"], body)
-
-
-def _inverse(value: float, interval: tuple[float, float], factor: int, unit: str) -> Quantity | None:
-    if value <= 0 or interval[0] <= 0:
-        return None
-    return Quantity(factor / value, unit, (factor / interval[1], factor / interval[0]))
 
 
 def _pairs_text(params: Mapping[str, Value]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nameplate.model import Result, Table, Value
 from nameplate.probes import load_probes
-from nameplate.report.format import digits, parameters, scale
+from nameplate.report.format import parameters
 
 # A share of its nameplate value from which a figure is good, and below which it is poor.
 GOOD, POOR = 0.95, 0.75
@@ -55,14 +55,6 @@ def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
 def own_params(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
     """As ``label_of``, but empty where a cell differs in none."""
     return parameters({name: value for name, value in params.items() if common.get(name) != value})
-
-
-def interval_text(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
-    """``1.129 to 1.221 ns``, in the unit in which the value stands beside it; a dash for what is not known."""
-    if value is None or interval is None:
-        return "–"
-    factor, prefixed = scale(value, unit)
-    return f"{digits(interval[0] / factor)} to {digits(interval[1] / factor)} {prefixed}".strip()
 
 
 def mood_of(result: Result) -> str:

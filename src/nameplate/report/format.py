@@ -54,11 +54,20 @@ def quantity(value: float | None, unit: str) -> str:
     return f"{digits(value / factor)} {prefixed}".strip()
 
 
+def interval_text(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
+    """Return ``1.129 to 1.221 ns`` in the unit of the value, or of the upper end where the value is 0; else a dash."""
+    if value is None or interval is None:
+        return "–"
+    factor, prefixed = scale(value or interval[1], unit)
+    return f"{digits(interval[0] / factor)} to {digits(interval[1] / factor)} {prefixed}".strip()
+
+
 def cell_text(cell: str | Quantity | None) -> str:
-    """A cell of a probe's own table."""
-    if isinstance(cell, Quantity):
-        return quantity(cell.value, cell.unit)
-    return "–" if cell is None else cell
+    """Return the text of a cell of a probe's own table; a value of 0 with its interval, since it has no other size."""
+    if not isinstance(cell, Quantity):
+        return "–" if cell is None else cell
+    text = quantity(cell.value, cell.unit)
+    return f"{text} ({interval_text(cell.value, cell.ci, cell.unit)})" if cell.value == 0 and cell.ci else text
 
 
 def share(value: float | None) -> str:
@@ -66,10 +75,12 @@ def share(value: float | None) -> str:
     return "–" if value is None else f"{value * 100:.1f} %"
 
 
-def spread(value: float | None, interval: tuple[float, float] | None) -> str:
-    """Half the interval in percent of the value: ``±0.8 %``."""
-    if value is None or interval is None or value == 0:
+def spread(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
+    """Return half the interval in percent of the value: ``±0.8 %``; the interval itself where the value is 0."""
+    if value is None or interval is None:
         return "–"
+    if value == 0:
+        return interval_text(value, interval, unit) if interval[1] > 0 else "–"
     return f"±{(interval[1] - interval[0]) / 2 / abs(value) * 100:.1f} %"
 
 

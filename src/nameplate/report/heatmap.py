@@ -7,9 +7,8 @@ from typing import Any
 import altair as alt
 
 from nameplate.model import Result, Value
-from nameplate.report.cells import interval_text
 from nameplate.report.charts import Chart, Point, definition
-from nameplate.report.format import parameters, quantity
+from nameplate.report.format import interval_text, parameters, quantity
 from nameplate.report.grids import Grid
 from nameplate.report.repeat import sweep_command
 

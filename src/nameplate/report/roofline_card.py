@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nameplate.model import Report
-from nameplate.report.cells import interval_text
 from nameplate.report.charts import Chart, Figure, placed
-from nameplate.report.format import digits, quantity
+from nameplate.report.format import digits, interval_text, quantity
 from nameplate.report.roofline import Bound, Roofline, roofline
 from nameplate.report.roofline_chart import roofline_chart
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate.model import Result, Summary, Value
-from nameplate.report.cells import interval_text, is_derived, label_of, mood_of, own_params
-from nameplate.report.format import quantity, share
+from nameplate.report.cells import is_derived, label_of, mood_of, own_params
+from nameplate.report.format import interval_text, quantity, share
 from nameplate.report.repeat import repeat_command
 
 HEADINGS = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nameplate.model import Quantity, Table
-from nameplate.report.cells import interval_text
-from nameplate.report.format import cell_text
+from nameplate.report.format import cell_text, interval_text
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[st
     return (
         name,
         quantity(row.value, row.unit),
-        spread(row.value, row.ci),
+        spread(row.value, row.ci, row.unit),
         quantity(row.rated, row.unit),
         share(row.efficiency),
         quantity(row.best, row.unit),
