@@ -90,8 +90,8 @@ def _axis(kind: Any, field: str, axis: StudyAxis, values: Sequence[float]) -> An
     else:
         shown = alt.Axis(tickCount=6)
     if not axis.is_logarithmic:
-        ends = alt.Scale(zero=True) if field == "y" else alt.Scale(zero=False, padding=14)
-        return kind(f"{field}:Q", title=axis.title, axis=shown, scale=ends)
+        linear = alt.Scale(zero=True) if field == "y" else alt.Scale(zero=False, padding=14)
+        return kind(f"{field}:Q", title=axis.title, axis=shown, scale=linear)
     ends, numbers = log_axis(min(v for v in values if v > 0), max(values))
     if not axis.names:
         shown = alt.Axis(values=numbers, format="~g")

@@ -2,24 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from nameplate.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.model import Quantity, Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.probes._grid import grouped
 from nameplate.probes._message_cost import Cost, find_costs
+from nameplate.probes._mtu_break import MtuBreak, NoMtuBreak, find_mtu_break
 from nameplate.rated import overriding
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._measured import Measured
-from nameplate.results.studies._units import in_unit
+from nameplate.results.studies._units import FACTORS, in_unit
 
 _PROBE = "mpi_pingpong"
+# The sides of the break point: the published table, and the heading.
 _SIDES = {"below-1500-bytes": "below the MTU", "from-1500-bytes": "from the MTU on"}
+_BANDWIDTH = "1/t_w, Mbit/s"
+_COSTS: Mapping[str, tuple[str, str]] = {
+    "t_s, µs": ("startup_time", "µs"),
+    "t_w, µs/B": ("incremental_cost", "µs/B"),
+    _BANDWIDTH: ("bandwidth", "Mbit/s"),
+}
 _MTU_BYTES = 1500.0
+_DEFINITION = "A message's time is half of a round trip: t_s + t_w × size."
 
 
 def message_tables(measured: Measured) -> list[StudyTable]:
     """Return t_s and t_w on both sides of the break point, and what the text says of several pairs at once."""
-    return [_text_table(measured)]
+    return [_cost_table(measured), _text_table(measured)]
+
+
+def _cost_table(measured: Measured) -> StudyTable:
+    """Return t_s, t_w and 1/t_w of the lines that end and begin at the break point nearest to the link's MTU."""
+    costs = _costs(measured)
+    found = find_mtu_break(costs[0], measured.machine) if costs else NoMtuBreak("no message was measured")
+    printed = {(p.table, p.metric): p.value for p in published(measured.plan) if p.probe == _PROBE}
+    rows = {
+        name: [StudyCell(_value(found, table, metric, unit), printed[table, metric]) for table in _SIDES]
+        for name, (metric, unit) in _COSTS.items()
+    }
+    for name, metric, unit in (("t_s, µs", "startup_time", "µs"), ("t_w, µs/B", "incremental_cost", "µs/B")):
+        rows[f"{name}, 95 % interval"] = [_interval(found, table, metric, unit) for table in _SIDES]
+    rows |= _break_rows(found, printed["all", "breakpoint"])
+    link = overriding(measured.rated, "net_stream", "B/s")
+    rows["1/t_w, % of the link"] = [_of_link(cell, link.value if link else None, measured) for cell in rows[_BANDWIDTH]]
+    return StudyTable(title="Cost of a message", rows=list(rows), columns=[StudyColumn(n) for n in _SIDES.values()],
+                      cells=list(rows.values()), notes=[_DEFINITION])  # fmt: skip
+
+
+def _break_rows(found: MtuBreak | NoMtuBreak, printed: float) -> dict[str, list[StudyCell]]:
+    if isinstance(found, NoMtuBreak):
+        return {"break point, B": [StudyCell(None, printed, remarks=[found.reason]), StudyCell()]}
+    near = f"the break nearest to the MTU of {found.link}, {found.mtu_bytes:,.0f} B"
+    return {
+        "break point, B": [StudyCell(found.at.value, printed, remarks=[near]), StudyCell()],
+        "break point, B, 95 % interval": [StudyCell(_span(found.at, "B")), StudyCell()],
+    }
+
+
+def _value(found: MtuBreak | NoMtuBreak, table: str, metric: str, unit: str) -> float | None:
+    if isinstance(found, NoMtuBreak):
+        return None
+    line = found.below if table == "below-1500-bytes" else found.above
+    if metric == "bandwidth":
+        carried = line.bandwidth("B/s")
+        return in_unit(carried.value, unit) if carried else None
+    return in_unit((line.startup if metric == "startup_time" else line.per_byte).value, unit)
+
+
+def _of_link(cell: StudyCell, link: float | None, measured: Measured) -> StudyCell:
+    """Return the share of the link that 1/t_w is; the study's link carries 100 Mbit/s."""
+    theirs = published_items(measured.plan, "text")["link"]
+    here = cell.here / (link / FACTORS["Mbit/s"]) * 100 if isinstance(cell.here, float) and link else None
+    printed = cell.published / theirs * 100 if isinstance(cell.published, float) else None
+    return StudyCell(here, printed, remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"])
+
+
+def _interval(found: MtuBreak | NoMtuBreak, table: str, metric: str, unit: str) -> StudyCell:
+    if isinstance(found, NoMtuBreak):
+        return StudyCell()
+    line = found.below if table == "below-1500-bytes" else found.above
+    fitted = line.startup if metric == "startup_time" else line.per_byte
+    return StudyCell(_span(fitted, unit))
+
+
+def _span(fitted: Quantity, unit: str) -> str | None:
+    low, high = (in_unit(end, unit) for end in fitted.ci or (None, None))
+    return f"{low:.4g} to {high:.4g}" if low is not None and high is not None else None
 
 
 def message_charts(measured: Measured) -> list[StudyChart]:
