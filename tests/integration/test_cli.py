@@ -60,6 +60,36 @@ def test_a_run_gives_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
     assert (tmp_path / "x.html").stat().st_size < 1_500_000
 
 
+def test_a_studys_plan_ends_with_its_tables_charts_and_report(tmp_path: Path) -> None:
+    answer = nameplate("run", "cse557-now", "--budget", "8s", "-o", "x.jsonl", "--study", "out", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "Rate by working set" in answer.stdout
+    with (tmp_path / "out" / "tables.csv").open(newline="") as file:
+        rows = {(row["row"], row["column"]): row for row in csv.DictReader(file)}
+    peak = rows["peak, MFLOP/s", "melmak"]
+    assert float(peak["published"]) == 175.0
+    assert float(peak["ratio"]) == pytest.approx(float(peak["here"]) / 175.0)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    chart = "study-figures-1-and-2-rate-against-working-set"
+    assert {"report.html", "all.gp", f"{chart}.svg", f"{chart}.png", f"{chart}.dat", f"{chart}.gp"} <= names
+    again = nameplate("show", "x.jsonl", "--format", "study", "-o", "again", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    tables = [(tmp_path / folder / "tables.csv").read_text() for folder in ("out", "again")]
+    assert tables[0] == tables[1]
+
+
+def test_a_plan_that_reproduces_no_study_is_refused_before_it_measures(tmp_path: Path) -> None:
+    answer = nameplate("run", "quick", "--study", "out", "-o", "x.jsonl", cwd=tmp_path)
+    assert_one_line(answer, 2, "--study: quick reproduces no study", "cs553-kvm")
+    assert not (tmp_path / "x.jsonl").exists()
+    (tmp_path / "file").write_text("")
+    answer = nameplate("run", "cse557-now", "--study", "file/out", "-o", "x.jsonl", cwd=tmp_path)
+    assert_one_line(answer, 2, "--study file/out: cannot make the folder: Not a directory")
+    nameplate("run", "null", *FAST, "-o", "null.jsonl", cwd=tmp_path)
+    answer = nameplate("show", "null.jsonl", "--format", "study", "-o", "out", cwd=tmp_path)
+    assert_one_line(answer, 2, "plan null reproduces no study")
+
+
 def test_show_json_has_exactly_the_agreed_fields(tmp_path: Path) -> None:
     assert nameplate("run", "cpu_flops", "threads=1", *FAST, "-o", "x.jsonl", cwd=tmp_path).returncode == 0
     document = json.loads(nameplate("show", "x.jsonl", "--format", "json", cwd=tmp_path).stdout)

@@ -52,6 +52,28 @@ def test_quick_fits_into_a_minute() -> None:
     assert round_s * FEWEST_ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
 
 
+def test_a_plan_may_ask_for_a_high_priority_and_for_short_samples(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('priority = "high"\n\n[[experiment]]\nprobe = "null"\nsample = "1ms"\n')
+    plan = build_plan(read_plan(str(path)), PROBES, {}, MACHINE)
+    assert plan.priority == "high"
+    assert [e.sample_s for e in plan.experiments] == [0.001]
+    path.write_text('priority = "low"\n\n[[experiment]]\nprobe = "null"\n')
+    with pytest.raises(FileError, match="priority = 'low' is not possible: high"):
+        read_plan(str(path))
+    path.write_text('[[experiment]]\nprobe = "null"\nsample = "often"\n')
+    with pytest.raises(UsageError, match=r"mine.toml, line 3: sample = 'often' is not a duration"):
+        build_plan(read_plan(str(path)), PROBES, {}, MACHINE)
+
+
+def test_a_file_that_could_not_be_larger_than_the_memory_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('budget = "1s"\n\n[[experiment]]\nprobe = "sized"\nsize = "{beyond_memory}"\n')
+    plan = build_plan(read_plan(str(path)), {"sized": ProbeInfo("sized", "", [], [SIZE], [], [])}, {}, MACHINE)
+    assert [e.params["size"] for e in plan.experiments] == [1280 << 20]
+    assert plan.notes[0].startswith("the disk file has 1280 MiB, not 10.7 GB")
+
+
 def test_what_stands_in_for_a_machine(tmp_path: Path) -> None:
     """The end of a sweep beyond the caches, whatever the system lists, and its NUMA nodes."""
     path = tmp_path / "mine.toml"
