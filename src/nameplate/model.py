@@ -345,10 +345,11 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True):
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """One metric of one experiment over all rounds: a row of ``show --format json``.
 
-    ``value`` is the median of the round medians and ``ci`` its exact interval, in SI base units. ``p95`` and ``p99``
-    are what that part of the samples at least reaches, counted from the good end. ``sustained`` is all work over all
-    time. Whatever is not known is None, and ``reason`` says why. ``over_time`` stands with the first metric of a cell
-    that was measured as a series.
+    ``value`` is the median of the round medians and ``ci`` its exact interval, in SI base units. ``mean``, ``best``,
+    ``p95``, ``p99`` and ``sustained`` are computed from all samples. ``p95`` and ``p99`` are what that part of the
+    samples at least reaches, counted from the good end. ``sustained`` is all work over all time. Whatever is not known
+    is None, and ``reason`` says why. ``over_time`` stands with the first metric of a cell that was measured as a
+    series.
     """
 
     probe: str

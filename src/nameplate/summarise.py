@@ -335,14 +335,11 @@ class _Figures:
     def _summary(self, stop: str, rated: Rated, efficiencies: list[float]) -> Summary:
         interval = median_interval(self.rounds)
         higher = self._metric.better == "higher"
-        # STREAM's rule: the first sample is the one that may still be warming up.
-        later = [v for m, c in zip(self._measurements, self._cells, strict=True)
-                 for v in [self._metric.value(c, s) for s in (m.samples[1:] or m.samples)]]  # fmt: skip
         return Summary(
             probe=self._probe.name, params=self._outcome.params, metric=self._metric.name,
             value=median(self.rounds), unit=self._metric.unit,
             ci=(interval.low, interval.high) if interval else None, rounds=len(self.rounds),
-            samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(later),
+            samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(self._values),
             sustained=self._metric.sustained(self._cells[-1], self._samples),
             p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,
             efficiency=median(efficiencies) if efficiencies else None, outcome="ok",
