@@ -395,6 +395,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     where messages went between all pairs of nodes or ranks: the median over the rounds of each pair's one-way seconds;
     and ``node_times``, where a job's nodes were measured at once: each node's over all rounds. ``source`` is where the
     bytes came from, where a probe knows it, and ``labels`` what set-up chose or found: an instruction set, a device.
+    ``is_series`` marks an experiment that its plan measures as one long series, next to others that take slices.
     """
 
     id: str
@@ -415,6 +416,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     pairs: list[float] = []
     source: str = ""
     labels: dict[str, str] = {}
+    is_series: bool = False
 
 
 class NodeMetric(msgspec.Struct, frozen=True):

@@ -170,7 +170,10 @@ def _results(
     cell = Cell(last.params, last.facts, machine, last.labels)
     evidence, source = probe.evidence(cell, samples), probe.source(cell, samples)
     first, *others = [
-        msgspec.structs.replace(result, evidence=evidence, source=source, labels=last.labels) for result in results
+        msgspec.structs.replace(
+            result, evidence=evidence, source=source, labels=last.labels, is_series=experiment.interval_s is not None
+        )
+        for result in results
     ]
     first = msgspec.structs.replace(
         first,

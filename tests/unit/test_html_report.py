@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -546,6 +547,11 @@ class TestRooflineInThePage:
         assert "Roofline" not in page_of(report(scaling_results())).text
 
 
+def measured_points(chart: Chart) -> list[dict[str, Any]]:
+    """Return the points that a thread scaling chart draws from measured values, without its ideal line."""
+    return [point for points in chart.spec["datasets"].values() for point in points if "value" in point]
+
+
 class TestCharts:
     def test_thinning_keeps_the_outline(self) -> None:
         values = [1.0] * 10_000
@@ -590,6 +596,20 @@ class TestCharts:
         assert [chart.title for chart in thread_scaling(many, 2)] == [
             "Thread scaling (1 of 2)",
             "Thread scaling (2 of 2)",
+        ]
+
+    def test_a_series_is_not_joined_to_the_slices(self) -> None:
+        long = msgspec.structs.replace(result({"threads": 4}), is_series=True)
+        (chart,) = thread_scaling([*(result({"threads": n}) for n in (1, 2, 4)), long], 4)
+        assert [(point["line"], point["threads"]) for point in measured_points(chart)] == [
+            ("measured", threads) for threads in (1, 2, 4)
+        ]
+
+    def test_several_series_are_a_line_of_their_own(self) -> None:
+        slices = [result({"threads": n}) for n in (1, 2, 4)]
+        (chart,) = thread_scaling([*slices, *(msgspec.structs.replace(r, is_series=True) for r in slices)], 4)
+        assert [(point["line"], point["threads"]) for point in measured_points(chart)] == [
+            (line, threads) for line in ("measured", "series") for threads in (1, 2, 4)
         ]
 
     def test_what_could_not_be_measured_is_not_drawn(self) -> None:

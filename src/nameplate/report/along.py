@@ -19,6 +19,8 @@ from nameplate.report.charts import (
     definition,
     interval_of,
     legend,
+    line_key,
+    line_label,
     lines_with_intervals,
     log_axis,
     rounded,
@@ -56,8 +58,7 @@ def _along(results: Sequence[Result], wanted: Along) -> list[Chart]:
     own = [r for r in results if r.summary.metric == metric and name in r.summary.params and (r.summary.value or 0) > 0]
     groups: dict[str, list[Result]] = {}
     for result in own:
-        others = {key: value for key, value in result.summary.params.items() if key != name}
-        groups.setdefault(repr(sorted(others.items())), []).append(result)
+        groups.setdefault(line_key(result, name), []).append(result)
     lines = [line for line in groups.values() if len(line) >= FEWEST_VALUES]
     if not lines:
         return []
@@ -89,7 +90,8 @@ def _named(lines: Sequence[list[Result]], name: str) -> list[Line]:
 
 def _labels(lines: Sequence[Sequence[Result]], swept: str) -> list[str]:
     own = labels([line[0] for line in lines])
-    return [" ".join(w for w in words.split() if not w.startswith(f"{swept}=")) or "measured" for words in own]
+    differing = [" ".join(w for w in words.split() if not w.startswith(f"{swept}=")) for words in own]
+    return [line_label(words, line[0]) for words, line in zip(differing, lines, strict=True)]
 
 
 def _place(name: str, value: Value) -> str:

@@ -120,11 +120,14 @@ def lines_with_intervals(
 
 
 def lines_along(results: Sequence[Result], swept: str) -> list[list[Result]]:
-    """What was measured, ascending in one parameter: a line for each set of the others."""
+    """Return what was measured, ascending in one parameter: a line for each set of the others.
+
+    A plan's long series is not in the line of the slices: minutes under load are another experiment.
+    """
     measured = [r for r in results if (r.summary.value or 0.0) > 0 and swept in r.summary.params]
     lines: dict[str, list[Result]] = {}
     for result in sorted(measured, key=lambda r: float(r.summary.params[swept])):
-        lines.setdefault(repr(sorted(_others(result, swept).items())), []).append(result)
+        lines.setdefault(line_key(result, swept), []).append(result)
     return list(lines.values())
 
 
@@ -133,7 +136,19 @@ def labels_of(lines: Sequence[Sequence[Result]], swept: str) -> list[str]:
     own = [_others(line[0], swept) for line in lines]
     names = list(dict.fromkeys(name for params in own for name in params))
     differing = [name for name in names if any(params.get(name) != own[0].get(name) for params in own)]
-    return [parameters({name: params[name] for name in differing if name in params}) or "measured" for params in own]
+    words = [parameters({name: params[name] for name in differing if name in params}) for params in own]
+    return [line_label(text, line[0]) for text, line in zip(words, lines, strict=True)]
+
+
+def line_label(differing: str, first: Result) -> str:
+    """Return the name of a line in a chart, from the parameters that it alone has and one of its results."""
+    return differing + " series" * first.is_series if differing else "series" if first.is_series else "measured"
+
+
+def line_key(result: Result, *swept: str) -> str:
+    """Return what results have in common that may be in one line, or grid, along the parameters ``swept``."""
+    others = {name: value for name, value in result.summary.params.items() if name not in swept}
+    return repr((result.is_series, sorted(others.items())))
 
 
 def _others(result: Result, swept: str) -> dict[str, Value]:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from nameplate.model import Quantity, Result, Table, Value
 from nameplate.report.cells import common_params, own_params
+from nameplate.report.charts import line_key
 
 Places: TypeAlias = dict[tuple[Value, Value], Result]
 
@@ -80,8 +81,7 @@ def _by_pair(results: Sequence[Result], rows: str, columns: str) -> list[Grid]:
     for result in results:
         params = result.summary.params
         if rows in params and columns in params:
-            others = sorted(_others(result, rows, columns).items())
-            cells = groups.setdefault((result.summary.metric, repr(others)), {})
+            cells = groups.setdefault((result.summary.metric, line_key(result, rows, columns)), {})
             cells[params[rows], params[columns]] = result
     full = [cells for cells in groups.values() if _is_grid(cells)]
     common = common_params([next(iter(cells.values())) for cells in full]) if full else {}
