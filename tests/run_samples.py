@@ -111,15 +111,17 @@ Answer = Callable[[str, int], Iterable[Sample | Outcome]]
 
 @dataclass
 class FakeCores:
-    """Stands in for nameplate-core on a clock of its own: an experiment takes exactly its slice.
+    """Stands in for nameplate-core on a clock of its own: an experiment takes its slice and ``beside_s`` seconds.
 
     ``answer(id, how many times it was asked before)`` gives the records, or raises what the core would.
     """
 
     answer: Answer
+    beside_s: float = 0.0
     now: float = 0.0
     started: int = 0
     asked: list[tuple[int, str]] = field(default_factory=list)
+    slices: list[float] = field(default_factory=list)
     written: list[FileRecord] = field(default_factory=list)
     control: Control = field(default_factory=Control)
     progress: SilentProgress = field(default_factory=SilentProgress)
@@ -133,7 +135,8 @@ class FakeCores:
         identity = request["id"]
         before = sum(identity == asked for _, asked in self.asked)
         self.asked.append((self.started, identity))
-        self.now += request["slice_s"]
+        self.slices.append(request["slice_s"])
+        self.now += request["slice_s"] + self.beside_s
         for record in self.answer(identity, before):
             on_record(record)
             if isinstance(record, Outcome):

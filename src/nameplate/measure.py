@@ -2,6 +2,10 @@
 
 Each round takes every experiment once, in an order shuffled from the recorded seed. After the sixth round an experiment
 whose interval is narrower than the asked precision rests; the others go on until the budget is spent.
+
+Where fixed rounds must end within a budget, each slice is what the rest of the budget allows (``pace.py``). An
+experiment that would end after the budget is left out; what the run still reaches is a random part of the plan, since
+the order is shuffled.
 """
 
 from __future__ import annotations
@@ -16,10 +20,11 @@ from typing import Protocol
 
 import msgspec
 
+from nameplate.budget import FEWEST_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
 from nameplate.errors import CoreDied, CoreError, CoreHung, UsageError
 from nameplate.model import Experiment, FileRecord, Header, Outcome, Plan, Sample, Stop
 from nameplate.native import Core, OnRecord, make_request
-from nameplate.plan import FEWEST_ROUNDS
+from nameplate.pace import Pace
 from nameplate.probes import probe_of
 from nameplate.probes._job import nodes_of
 from nameplate.stats import relative_half_width
@@ -119,14 +124,18 @@ class Session:
     nodes: Nodes | None = None
     clock: Clock = time.monotonic
     grace_s: float = GRACE_S
+    # When the time began that a budget with fixed rounds is for, by the clock; None: when the run begins.
+    began: float | None = None
     _measured: dict[str, Measured] = field(default_factory=lambda: defaultdict(Measured))
     _worth_measuring: set[str] = field(default_factory=set)
     _began: float = 0.0
+    _start_core_s: float = 0.0
     _job: list[str] | None = None
 
     def __post_init__(self) -> None:
         """A series is measured in one round."""
         self._series = frozenset(e.id for e in self.plan.experiments if e.interval_s)
+        self._pace = Pace(self.plan.limits, self.nodes.turns if self.nodes else 1)
 
     def take_over(self, measurements: Iterable[Measurement]) -> None:
         """Counts what an earlier, interrupted run of the same plan has measured."""
@@ -136,6 +145,9 @@ class Session:
     def run(self) -> Stop:
         """Measures until nothing is left to do. Raises FileError when the records cannot be written."""
         self._began = self.clock()
+        if self.plan.limits.budget_binds and self.began is not None:
+            self._began = self.began
+        self._expect_all()
         with self.progress:
             self._rounds()
         return self._finish()
@@ -150,11 +162,18 @@ class Session:
                 ):
                     break
                 continue
-            self._round(number)
+            if not self._round(number):
+                break
             if number >= ROUNDS_BEFORE_DENSE:
                 self._worth_measuring |= self.refine(
                     {identity: measured.headlines for identity, measured in self._measured.items()}
                 )
+                self._expect_all()
+
+    def end_slice(self) -> None:
+        """End the present slice after its sample, since the budget is spent. Called from another thread."""
+        if (core := self.control.core) is not None:
+            core.interrupt()
 
     def order(self, number: int) -> list[Experiment]:
         """The experiments of a round, shuffled anew by the seed and the round's number."""
@@ -166,7 +185,38 @@ class Session:
         return self.plan.limits.rounds or 1_000_000
 
     def _out_of_time(self) -> bool:
-        return self.plan.limits.rounds is None and self.clock() - self._began >= self.plan.limits.budget_s
+        return self._is_limited() and self._left_s() <= 0
+
+    def _is_limited(self) -> bool:
+        return self.plan.limits.rounds is None or self.plan.limits.budget_binds
+
+    def _left_s(self) -> float:
+        """Return what is left of the budget in seconds; where it binds, without the time to summarise the run."""
+        limits = self.plan.limits
+        reserved_s = closing_s(self.plan) if limits.budget_binds else 0.0
+        return self._began + limits.budget_s - reserved_s - self.clock()
+
+    def _has_time(self, experiment: Experiment) -> bool:
+        """Return whether an experiment is expected to end within the budget.
+
+        Without fixed rounds the first measurement is always begun: it shows how long an experiment takes.
+        """
+        limits = self.plan.limits
+        if not self._is_limited() or (not limits.budget_binds and not self._measured[experiment.id].rounds):
+            return True
+        slice_s = min_slice_s(experiment, limits) if limits.budget_binds else full_slice_s(experiment, limits)
+        return self._pace.takes_s(experiment, slice_s) <= self._left_s() + overrun_s(limits)
+
+    def _expect_all(self) -> None:
+        for experiment in self.plan.experiments:
+            self._expect(experiment)
+
+    def _expect(self, experiment: Experiment) -> None:
+        """Tell the pace in how many further rounds an experiment is measured."""
+        measured = self._measured[experiment.id]
+        rounds = 1 if experiment.id in self._series else self.plan.limits.rounds or FEWEST_ROUNDS
+        is_over = bool(measured.reason) or not self._in(experiment)
+        self._pace.expect(experiment, 0 if is_over else max(0, rounds - len(measured.rounds)))
 
     def _wanted(self, experiment: Experiment, number: int) -> bool:
         measured = self._measured[experiment.id]
@@ -175,10 +225,14 @@ class Session:
     def _in(self, experiment: Experiment) -> bool:
         return not experiment.dense or experiment.id in self._worth_measuring
 
-    def _round(self, number: int) -> None:
+    def _round(self, number: int) -> bool:
+        """Measure one round; False when the budget has no time for any of its experiments."""
         todo = [experiment for experiment in self.order(number) if self._wanted(experiment, number)]
-        while todo and not self.control.stopped and not self._out_of_time():
+        has_begun = False
+        while (todo := [e for e in todo if self._has_time(e)]) and not self.control.stopped and not self._out_of_time():
+            has_begun = True
             todo = self._with_one_core(number, todo)
+        return has_begun
 
     def _with_one_core(self, number: int, todo: Sequence[Experiment]) -> list[Experiment]:
         """Measures with a fresh core until the list is done or the core is gone; what is left is returned."""
@@ -188,12 +242,16 @@ class Session:
                 self._check_job(record)
             self.write(msgspec.structs.replace(record, round=number))
 
+        began = self.clock()
         core = self.start_core(keep)
+        self._start_core_s = self.clock() - began
         self.control.core = core
         try:
             for index, experiment in enumerate(todo):
                 if self.control.stopped or self._out_of_time():
                     return []
+                if not self._has_time(experiment):
+                    continue
                 if not self._measure_one(core, number, experiment):
                     return list(todo[index + 1 :])
             core.close()
@@ -226,13 +284,14 @@ class Session:
             self.write(msgspec.structs.replace(record, round=number))
 
         limits = self.plan.limits
-        slice_s = self._slice_s(experiment)
+        slice_s = self._slice_s(experiment, number)
         longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or experiment.interval_s or 0.0)
         setup_s = probe_of(experiment.probe).longest_setup_s(experiment.params)
         deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
         request = make_request(experiment, limits, slice_s)
         if self.nodes is not None and not probe_of(experiment.probe).takes_whole_job:
             request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
+        began = self.clock()
         try:
             outcome = core.measure(request, deadline_s, keep)
         except (CoreDied, CoreHung) as error:
@@ -242,10 +301,14 @@ class Session:
             self.write(msgspec.structs.replace(outcome, round=number))
             self.progress.warn(f"{experiment.id}: {error}")
             self._note(Measurement(msgspec.structs.replace(outcome, round=number), samples))
+            self._expect(experiment)
             return False
         # A request that the core could not read is answered without its name.
         named = msgspec.structs.replace(outcome, id=experiment.id, round=number)
         self._note(Measurement(named, samples))
+        if outcome.ending == "ok" and not outcome.interrupted:
+            self._pace.note(experiment, slice_s, self.clock() - began)
+        self._expect(experiment)
         return True
 
     def _gone(self, experiment: Experiment, error: CoreError) -> Outcome:
@@ -288,21 +351,21 @@ class Session:
         width = relative_half_width(measured.headlines)
         return "precision" if width is not None and width <= limits.precision else ""
 
-    def _slice_s(self, experiment: Experiment) -> float:
-        """How long samples are taken in a round; with --samples and --time, long enough for all of them."""
+    def _slice_s(self, experiment: Experiment, number: int) -> float:
+        """Return how long samples are taken in this round, in seconds: shorter where the budget demands it."""
         limits = self.plan.limits
-        return limits.series_s or max(experiment.slice_s, (limits.samples or 1) * (limits.sample_s or 0.0))
+        if not limits.budget_binds:
+            return full_slice_s(experiment, limits)
+        further_rounds = max(0, (limits.rounds or FEWEST_ROUNDS) - number)
+        return self._pace.slice_s(experiment, self._left_s() - further_rounds * self._start_core_s)
 
     def _time_left(self) -> tuple[float, float]:
-        """How much of the run is done, and how long the rest may take at most."""
-        spent_s = self.clock() - self._began
-        limits = self.plan.limits
-        if limits.rounds is None:
-            return min(1.0, spent_s / limits.budget_s), max(0.0, limits.budget_s - spent_s)
-        done = sum(len(self._measured[experiment.id].rounds) for experiment in self.plan.experiments)
-        total = limits.rounds * len(self.plan.experiments)
-        each_s = self._slice_s(self.plan.experiments[0])
-        return done / total, (total - done) * (spent_s / done if done else each_s)
+        """Return how much of the run is done as a share, and how many seconds the rest may take at most."""
+        spent_s, left_s = self.clock() - self._began, max(0.0, self._left_s())
+        if self.plan.limits.rounds is None:
+            return min(1.0, spent_s / self.plan.limits.budget_s), left_s
+        rest_s = min(left_s, self._pace.rest_s()) if self.plan.limits.budget_binds else self._pace.rest_s()
+        return spent_s / (spent_s + rest_s) if spent_s + rest_s > 0 else 0.0, rest_s
 
     def _finish(self) -> Stop:
         stop = Stop(reasons=self._reasons(), elapsed_s=self.clock() - self._began, interrupted=self.control.stopped)

@@ -161,7 +161,11 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """When a run ends, and how long its samples are. None: not limited, or calibrated."""
+    """When a run ends, and how long its samples are. None: not limited, or calibrated.
+
+    ``budget_binds``: all ``rounds`` must end within the budget, so slices are shortened, and the run ends with it.
+    Without fixed rounds the budget always ends the run.
+    """
 
     budget_s: float
     precision: float
@@ -171,14 +175,23 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warmup_s: float = 0.02
     series_s: float | None = None
     interval_s: float | None = None
+    budget_binds: bool = False
+
+
+class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A reference tool with the values that a plan gives for the parameters of its work."""
+
+    tool: str
+    params: dict[str, str]
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is to be measured.
 
     ``notes``: what of it was left out or shortened to fit its budget; ``references``: tools whose own figures stand
-    beside, where they are installed. ``per_node``: how the nodes of a job take single machines' experiments, unless the
-    user says otherwise. ``priority``: high where the plan asks for it.
+    beside, where they are installed, with their usual work; ``reference_works``: tools whose work the plan chooses
+    itself. ``per_node``: how the nodes of a job take single machines' experiments, unless the user says otherwise.
+    ``priority``: high where the plan asks for it.
     """
 
     name: str
@@ -188,6 +201,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     references: list[str] = []
     per_node: PerNode = ""
     priority: Literal["", "high"] = ""
+    reference_works: list[ReferenceWork] = []
 
 
 class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,7 +8,8 @@ cells = "quick"             # every probe's own cells of that name, or:
 references = ["stream"]     # optional: tools whose own figures stand beside, where they are installed
 per_node = "at-once"        # optional: the plan is for the nodes of an MPI job, who take single machines' probes so
 priority = "high"           # optional: of the measuring processes, as far as the user may raise it
-fit = true                  # optional: slices and series are shortened so that all rounds take the budget at most
+fit = true                  # optional: slices and series are shortened so that all rounds take the budget at most;
+                            # a plan that gives rounds and a budget needs not say so
 
 [[experiment]]
 probe = "cpu_flops"
@@ -20,21 +21,26 @@ from_budget = "10min"       # optional: left out when the budget is less
 threads = [1, 2]            # parameters as on the command line; lists are swept
 size = "{beyond_memory}"    # of a test file: larger than the memory where there is room and time, else 1280 MiB
 where = "block <= size"     # optional: of the swept cells only those
+
+[[reference]]               # optional: as references, with work that the plan chooses, as the tool's adapter allows
+tool = "iozone"
+block = "8KiB,8MiB"
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import msgspec
 
+from nameplate import budget
 from nameplate.errors import FileError, NameplateError, UsageError
-from nameplate.model import Experiment, Limits, PerNode, Plan
+from nameplate.model import Experiment, Limits, PerNode, Plan, ReferenceWork
 from nameplate.planning.file_size import file_beyond_memory
 from nameplate.probes import Cells, load_probes, probe_of
 from nameplate.sweep import ProbeInfo, experiments, find_probe, nearest
@@ -50,11 +56,6 @@ DEFAULT_SLICE_S = 0.25
 DEFAULT_PRECISION = 0.02
 DEFAULT_BUDGET_S = 60.0
 DEFAULT_PROBE_BUDGET_S = 30.0
-# Six independent values are the fewest whose minimum and maximum cover the median with 95 %.
-FEWEST_ROUNDS = 6
-# What a plan that must fit its budget is not shortened below.
-SHORTEST_SLICE_S = 0.05
-FEWEST_INTERVALS = 10
 # The points of a curve hold each other up.
 CURVE_PRECISION = "5%"
 # A working set that no cache holds: STREAM's rule, and a floor for systems that list no cache or too small a one.
@@ -75,6 +76,7 @@ class PlanText(msgspec.Struct, frozen=True):
     experiments: list[dict[str, Any]]
     fit: bool = False
     references: tuple[str, ...] = ()
+    reference_works: tuple[ReferenceWork, ...] = ()
     per_node: PerNode = ""
     priority: Literal["", "high"] = ""
     path: str = ""
@@ -117,7 +119,7 @@ def read_plan(name: str) -> PlanText:
 
 
 def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
-    known = {"summary", "cells", "experiment", "fit", "references", "per_node", "priority", *_LIMIT_KEYS}
+    known = {"summary", "cells", "experiment", "fit", "references", "reference", "per_node", "priority", *_LIMIT_KEYS}
     for key in text:
         if key not in known:
             place = f"{path}, line {_line_of(key, written)}"
@@ -139,7 +141,17 @@ def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
     per_node = _one_of(path, text, "per_node", get_args(PerNode)[1:])
     priority = _one_of(path, text, "priority", ("high",))
     summary, cells = str(text.get("summary", "")), str(text.get("cells", ""))
-    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references), per_node, priority)
+    works = _reference_works(path, text.get("reference", []))
+    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references), works, per_node, priority)
+
+
+def _reference_works(path: Path, tables: object) -> tuple[ReferenceWork, ...]:
+    if not isinstance(tables, list) or not all(isinstance(t, dict) and isinstance(t.get("tool"), str) for t in tables):
+        raise FileError(f'{path}: write each reference as a table [[reference]] with its tool = "name"')
+    return tuple(
+        ReferenceWork(table["tool"], {key: _as_argument(value) for key, value in table.items() if key != "tool"})
+        for table in tables
+    )
 
 
 def _one_of(path: Path, text: Mapping[str, Any], key: str, words: Sequence[str]) -> Any:
@@ -162,10 +174,14 @@ def _line_of(key: str, written: str) -> int:
     return written[: found.start()].count("\n") + 1 if found else 1
 
 
-def build_plan(
-    text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Mapping[str, Any]
-) -> Plan:
-    """Checks a plan against the probes that are there. ``options`` are the command line's and go before the plan's."""
+def build_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
+    text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Mapping[str, Any],
+    turns: int = 1, reserved_s: float = 0.0,
+) -> Plan:  # fmt: skip
+    """Checks a plan against the probes that are there. ``options`` are the command line's and go before the plan's.
+
+    ``turns`` is the number of nodes that take turns, ``reserved_s`` the time that reference tools take of the budget.
+    """
     limits = _limits_of(text, options)
     file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd(), limits.budget_s)
     stand_ins = {**_stand_ins(machine), "beyond_memory": str(file_bytes)}
@@ -181,21 +197,27 @@ def build_plan(
     if not cells:
         raise UsageError(f"plan {text.name} has nothing to measure: {'; '.join(notes)}")
     unique = {(cell.probe, cell.interval_s, frozenset(cell.params.items())): cell for cell in cells}
-    experiments = list(unique.values())
-    if text.fit:
-        experiments, words = fit_budget(experiments, limits)
-        notes += words
-    return Plan(text.name, experiments, limits, notes, list(text.references), text.per_node, text.priority)
+    plan = Plan(
+        text.name, list(unique.values()), limits, notes, list(text.references), text.per_node, text.priority,
+        list(text.reference_works),
+    )  # fmt: skip
+    return budget.fit(budget.with_turns(plan, turns, options), turns, reserved_s)
 
 
 def _limits_of(text: PlanText, options: Mapping[str, str]) -> Limits:
-    """The plan's own are checked by themselves, so that what is wrong is said of the file."""
+    """Return the limits of a plan; the plan's own are checked by themselves, so that errors name the file.
+
+    The budget binds where it was given with fixed rounds, in the plan or by the user, or the plan must fit it.
+    """
     try:
         make_limits(text.limits)
     except UsageError as error:
         key = str(error).partition(":")[0]
         raise UsageError(f"{text.path}, line {_line_of(key, text.text)}: {error}") from None
-    return make_limits({**text.limits, **options})
+    limits = make_limits({**text.limits, **options})
+    fixed = limits.rounds is not None and "budget" in text.limits and not options.keys() & {"rounds", "series"}
+    binds = text.fit or fixed or (limits.rounds is not None and "budget" in options)
+    return msgspec.structs.replace(limits, budget_binds=binds)
 
 
 def _why_without(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], limits: Limits) -> str:
@@ -210,9 +232,9 @@ def _why_without(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], limi
     return ""
 
 
-def sweep_plan(
+def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     name: str, given: Mapping[str, str], probes: Mapping[str, ProbeInfo], options: Mapping[str, str],
-    machine: Mapping[str, Any],
+    machine: Mapping[str, Any], turns: int = 1,
 ) -> Plan:  # fmt: skip
     """The plan of ``nameplate run PROBE``: the probe's own sweep, with what is given in its place.
 
@@ -231,11 +253,19 @@ def sweep_plan(
         experiments += _experiments(info, replace(cells, params=params), _stand_ins(machine))
     # All cells six times, where nobody says how long it may take.
     certain = [e for e in experiments if not e.dense]
-    whole_s = FEWEST_ROUNDS * sum(e.slice_s + probe_of(e.probe).overhead_s for e in certain)
+    limits = make_limits(options)
+    whole_s = budget.FEWEST_ROUNDS * sum(e.slice_s + budget.beside_slice_s(e, limits) for e in certain)
     budget_s = max(DEFAULT_BUDGET_S if has_curve else DEFAULT_PROBE_BUDGET_S, whole_s)
     defaults = {"budget": f"{budget_s:.0f}s", **({"precision": CURVE_PRECISION} if has_curve else {})}
     unique = {experiment.id: experiment for experiment in reversed(experiments)}
-    return Plan(name, list(reversed(unique.values())), make_limits({**defaults, **options}))
+    limits = msgspec.structs.replace(make_limits({**defaults, **options}), budget_binds=_binds(options))
+    plan = Plan(name, list(reversed(unique.values())), limits)
+    return budget.fit(budget.with_turns(plan, turns, options), turns)
+
+
+def _binds(options: Mapping[str, str]) -> bool:
+    """Return whether the user gave a budget to fixed rounds."""
+    return "budget" in options and bool(options.keys() & {"rounds", "series"})
 
 
 def beyond_caches_bytes(machine: Mapping[str, Any]) -> int:
@@ -371,67 +401,6 @@ def make_limits(options: Mapping[str, str]) -> Limits:
         if value is not None and value <= 0:
             raise UsageError(f"{key}: must be more than 0")
     return limits
-
-
-def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
-    """How long a round takes in seconds, as its probes say; dense points are measured in some rounds only.
-
-    ``turns``: how many nodes take a single machine's probe one after the other.
-    """
-    limits = plan.limits
-    each_s = limits.series_s or (limits.samples or 1) * (limits.sample_s or 0.0)
-    rounds = limits.rounds or FEWEST_ROUNDS
-    return sum(
-        (1 if probe_of(e.probe).takes_whole_job else turns)
-        * (max(each_s, e.slice_s) + probe_of(e.probe).overhead_s)
-        / (rounds if e.interval_s else 1)
-        for e in plan.experiments
-        if with_dense or not e.dense
-    )
-
-
-def fit_budget(experiments: Sequence[Experiment], limits: Limits) -> tuple[list[Experiment], list[str]]:
-    """The experiments with slices and series so short that all rounds end within the budget, and what was done to them.
-
-    Raises UsageError where not even the shortest do.
-    """
-    rounds = limits.rounds or FEWEST_ROUNDS
-
-    def whole_s(seconds_of: Callable[[Experiment], float]) -> float:
-        return sum((1 if e.interval_s else rounds) * seconds_of(e) for e in experiments)
-
-    overhead_s = whole_s(lambda e: probe_of(e.probe).overhead_s)
-    share = (limits.budget_s - overhead_s) / whole_s(lambda e: e.slice_s)
-    if share >= 1:
-        return list(experiments), []
-    shortened = [msgspec.structs.replace(e, slice_s=_shortened_s(e, share)) for e in experiments]
-    least_s = overhead_s + whole_s(lambda e: _shortened_s(e, 0.0))
-    if least_s > limits.budget_s:
-        raise UsageError(f"--budget {limits.budget_s:g}s is too short for {rounds} rounds: give {least_s:.0f}s or more")
-    return shortened, [f"slices and series have {share:.1%} of their full length, to fit {limits.budget_s:g} s"]
-
-
-def _shortened_s(experiment: Experiment, share: float) -> float:
-    """Of a series whole intervals, and enough of them."""
-    if experiment.interval_s is None:
-        return min(experiment.slice_s, max(SHORTEST_SLICE_S, experiment.slice_s * share))
-    intervals = max(FEWEST_INTERVALS, int(experiment.slice_s * share / experiment.interval_s))
-    return min(experiment.slice_s, intervals * experiment.interval_s)
-
-
-def in_turns(plan: Plan, turns: int, options: Mapping[str, str]) -> Plan:
-    """As many times the budget as nodes take turns, unless the user gave one."""
-    if options.keys() & {"budget", "rounds"} or all(probe_of(e.probe).takes_whole_job for e in plan.experiments):
-        return plan
-    return msgspec.structs.replace(
-        plan, limits=msgspec.structs.replace(plan.limits, budget_s=plan.limits.budget_s * turns)
-    )
-
-
-def longest_s(plan: Plan, turns: int = 1) -> float:
-    """How long a run takes at most in seconds; where its rounds are fixed, twice what the probes say."""
-    limits = plan.limits
-    return 2 * limits.rounds * round_s(plan, turns, with_dense=True) if limits.rounds else limits.budget_s
 
 
 def parse_series(text: str) -> tuple[float, float]:

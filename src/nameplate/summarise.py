@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -381,6 +382,20 @@ class _Figures:
         return busy_s / sum(sample.elapsed_s for sample in self._samples)
 
 
+def _notes_of_budget(file: RunFile) -> list[str]:
+    """Return how many of its fixed rounds a run measured before its budget was spent."""
+    limits = file.run.plan.limits
+    if limits.rounds is None or file.stop is None or "budget" not in file.stop.reasons.values():
+        return []
+    done = Counter(measurement.outcome.id for measurement in file.measurements if not measurement.outcome.interrupted)
+    short = [identity for identity, reason in file.stop.reasons.items() if reason == "budget"]
+    whole = min(done[identity] for identity in short)
+    return [
+        f"the budget of {limits.budget_s:g} s was spent after {whole} of {limits.rounds} rounds; "
+        f"{len(short)} of {len(file.stop.reasons)} experiments lack a round"
+    ]
+
+
 def _notes_of_nodes(file: RunFile) -> list[str]:
     """That figures are those of many nodes, and which of them could not be measured."""
     if not file.run.per_node or not file.headers:
@@ -416,6 +431,7 @@ def _notes(file: RunFile, results: list[Result]) -> list[str]:
         notes.append(f"{file.lost} samples of an experiment that was cut off are left out")
     if any(result.oversubscribed for result in results):
         notes.append("oversubscribed: more workers than CPUs, so they take turns")
+    notes += _notes_of_budget(file)
     notes += _notes_of_nodes(file)
     notes += _notes_without_number(results)
     for result in results:

@@ -163,10 +163,10 @@ class Bench:
                 if not comparison.reason:
                     self._pair(comparison, ours_first=first[id(comparison)] == (number % 2 == 0))
 
-    def theirs_alone(self, comparison: Comparison) -> list[float]:
-        """The tool's own figures, from one run. Raises ToolError."""
+    def theirs_alone(self, comparison: Comparison, deadline_s: float) -> list[float]:
+        """The tool's own figures, from one run that is ended after ``deadline_s``. Raises ToolError."""
         self._prepare(comparison)
-        return self._theirs(comparison)
+        return self._theirs(comparison, deadline_s)
 
     def _pair(self, comparison: Comparison, ours_first: bool) -> None:
         try:
@@ -192,7 +192,7 @@ class Bench:
         if work.prepare:
             run_tool(work.prepare, folder, DEADLINE_S)
 
-    def _theirs(self, comparison: Comparison) -> list[float]:
+    def _theirs(self, comparison: Comparison, deadline_s: float = DEADLINE_S) -> list[float]:
         work, setting = comparison.work, comparison.setting
         output = comparison.reference.output
         with self._clients_bound(work), ExitStack() as stack:
@@ -201,7 +201,7 @@ class Bench:
                 (setting.folder / output).unlink(missing_ok=True)
             if work.server:
                 stack.enter_context(serving(work.server, setting.port, setting.folder, self._server_cpus()))
-            text = run_tool(work.command, setting.folder, DEADLINE_S, work.environment)
+            text = run_tool(work.command, setting.folder, deadline_s, work.environment)
         if output:
             text = read_output(setting.folder / output)
         return [figure.read(text) for figure in work.figures]

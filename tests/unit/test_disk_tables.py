@@ -91,6 +91,28 @@ def test_iozones_matrix_takes_the_place_of_the_other_tables() -> None:
     assert table.rows == [["1024", "4", *["2"] * 13]]
 
 
+def test_a_stopped_plan_still_prints_iozones_matrix() -> None:
+    """Of two file sizes one was reached, with three of its columns."""
+    kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),
+             ("read", "backward"), ("write", "record"), ("read", "stride")]  # fmt: skip
+    planned = [
+        cell(2048.0, op=op, pattern=pattern, library=library, size=size, **{"pass": which})
+        for size in (1 << 20, 2 << 20)
+        for op, pattern in kinds for which in ("first", "again") for library in ("posix", "stdio")
+    ]  # fmt: skip
+    reached = {("write", "first"), ("read", "first"), ("read", "again")}
+    results = [
+        result
+        if (params["op"], params["pass"]) in reached
+        and (params["pattern"], params["library"], params["size"]) == ("sequential", "posix", 1 << 20)
+        else msgspec.structs.replace(result, summary=msgspec.structs.replace(result.summary, value=None))
+        for result in planned
+        for params in [result.summary.params]
+    ]
+    (table,) = tables(results)
+    assert table.rows == [["1024", "4", "2", None, "2", "2", *[None] * 9]]
+
+
 def test_charts_go_along_what_was_swept_and_show_the_percentiles() -> None:
     swept = [cell(1e6 * block, block=block, library=library) for block in (1, 8, 1024) for library in ("pread", "mmap")]
     (against_block,) = along(swept, [Along("bandwidth", "block", "words"), Along("iops", "depth", "words")])

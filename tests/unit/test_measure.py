@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import pytest
 
+from nameplate.budget import MIN_SLICE_S
 from nameplate.errors import CoreDied, CoreHung, FileError
-from nameplate.model import Outcome, Sample
+from nameplate.model import Outcome, Plan, Sample
 from nameplate.store import Measurement
 from run_samples import FakeCores, outcome, plan, sample
 
@@ -170,3 +171,81 @@ def test_a_series_of_a_plan_is_measured_in_one_round() -> None:
     cores.session(msgspec.structs.replace(which, experiments=mixed), rate).run()
     assert Counter(identity for _, identity in cores.asked) == {"a": 3, "b": 1}
     assert cores.stop().reasons == {"a": "rounds", "b": "rounds"}
+
+
+def bound(*identities: str, rounds: int, budget_s: float) -> Plan:
+    return plan(*identities, rounds=rounds, budget_s=budget_s, budget_binds=True)
+
+
+def test_slices_become_shorter_where_set_up_takes_longer_than_estimated() -> None:
+    """24 slices of 1 s fit 30 s by the probe's estimate of 0.15 s each; the fake cores take 1 s besides."""
+    cores = FakeCores(noisy, beside_s=1.0)
+    cores.session(bound(*"abcdefgh", rounds=3, budget_s=30.0), rate).run()
+    assert set(Counter(identity for _, identity in cores.asked).values()) == {3}
+    assert set(cores.stop().reasons.values()) == {"rounds"}
+    assert cores.slices[0] == 1.0
+    assert MIN_SLICE_S <= cores.slices[-1] < 0.5
+    assert cores.now <= 30.0 + 0.6
+
+
+def test_a_run_stops_at_its_budget_where_the_shortest_slices_do_not_fit() -> None:
+    cores = FakeCores(noisy, beside_s=3.0)
+    cores.session(bound(*"abcdefgh", rounds=3, budget_s=40.0), rate).run()
+    measured = Counter(identity for _, identity in cores.asked)
+    assert set(measured) == set("abcdefgh")
+    assert max(measured.values()) < 3
+    assert set(cores.stop().reasons.values()) == {"budget"}
+    assert 36.0 < cores.now <= 40.0 * 1.05
+
+
+def test_what_the_first_round_does_not_reach_has_the_reason_budget() -> None:
+    cores = FakeCores(noisy, beside_s=3.0)
+    cores.session(bound(*"abcdefgh", rounds=1, budget_s=12.0), rate).run()
+    reached = {identity for _, identity in cores.asked}
+    assert 0 < len(reached) < 8
+    reasons = cores.stop().reasons
+    assert {identity for identity, reason in reasons.items() if reason == "rounds"} == reached
+    assert {reasons[identity] for identity in set("abcdefgh") - reached} == {"budget"}
+
+
+def test_the_time_before_the_first_round_counts_against_a_budget_that_binds() -> None:
+    cores = FakeCores(noisy, now=100.0)
+    session = cores.session(bound("a", "b", rounds=5, budget_s=20.0), rate)
+    session.began = 85.0
+    session.run()
+    assert cores.now <= 105.4
+    assert len(cores.asked) == 10
+
+
+def test_a_resumed_run_divides_its_budget_among_what_is_missing() -> None:
+    cores = FakeCores(noisy, beside_s=1.0)
+    session = cores.session(bound("a", "b", rounds=2, budget_s=5.0), rate)
+    session.take_over([Measurement(outcome(i, round_number=1), [sample(i, round_number=1)]) for i in "ab"])
+    session.run()
+    assert sorted(identity for _, identity in cores.asked) == ["a", "b"]
+    assert cores.slices[0] == 1.0
+    assert set(cores.stop().reasons.values()) == {"rounds"}
+
+
+def test_a_series_is_shortened_to_whole_intervals() -> None:
+    which = bound("a", "b", rounds=1, budget_s=7.0)
+    long = [msgspec.structs.replace(e, slice_s=60.0, interval_s=0.1) if e.id == "b" else e for e in which.experiments]
+    cores = FakeCores(noisy)
+    cores.session(msgspec.structs.replace(which, experiments=long), rate).run()
+    (series_s,) = (s for (_, identity), s in zip(cores.asked, cores.slices, strict=True) if identity == "b")
+    assert 1.0 <= series_s < 7.0
+    assert series_s * 10 == pytest.approx(round(series_s * 10))
+    assert cores.now <= 7.14
+
+
+def test_without_fixed_rounds_nothing_is_begun_that_ends_long_after_the_budget() -> None:
+    cores = FakeCores(noisy, beside_s=9.0)
+    cores.session(plan("a", budget_s=25.0), rate).run()
+    assert cores.now == 20.0
+    assert cores.stop().reasons == {"a": "budget"}
+
+
+def test_the_first_measurement_is_begun_however_short_the_budget_without_fixed_rounds() -> None:
+    cores = FakeCores(noisy, beside_s=99.0)
+    cores.session(plan("a", budget_s=1.0), rate).run()
+    assert len(cores.asked) == 1

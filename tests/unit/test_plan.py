@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from nameplate.budget import FEWEST_ROUNDS, MIN_SLICE_S, least_s
 from nameplate.errors import FileError, NameplateError, UsageError
+from nameplate.model import ReferenceWork
 from nameplate.plan import (
     DEFAULT_SLICE_S,
-    FEWEST_ROUNDS,
     build_plan,
     make_limits,
     parse_series,
     read_plan,
-    round_s,
     shipped_plans,
     sweep_plan,
 )
@@ -191,7 +192,7 @@ TWO = '[[experiment]]\nprobe = "null"\n\n[[experiment]]\nprobe = "null"\n'
         (TWO + 'from_budget = "soon"', "mine.toml, line 6: from_budget = 'soon' is not a duration"),
         ("fit = 1\n" + TWO, "mine.toml: fit = 1 is not possible: true or false"),
         ("references = 1\n" + TWO, 'mine.toml: references = 1 is not possible: a list of tools, ["fio", "iperf3"]'),
-        ('budget = "1s"\nrounds = 100\nfit = true\n' + TWO, "--budget 1s is too short for 100 rounds: give "),
+        ('budget = "1s"\nrounds = 100\nfit = true\n' + TWO, "--budget 1s is too short for 100 rounds of mine: give "),
         ('cells = "quik"', "did you mean 'quick'?"),
         ('budget = "soon"\n[[experiment]]\nprobe = "null"', "mine.toml, line 1: budget: 'soon' is not a duration"),
     ],
@@ -219,12 +220,62 @@ def test_a_plan_fits_itself_into_its_budget(tmp_path: Path) -> None:
     assert (whole.experiments[2].id, whole.experiments[2].interval_s) == ("null threads=1 series", 0.5)
     assert whole.notes == []
     short = build_plan(read_plan(str(path)), PROBES, {"budget": "51s"}, MACHINE)
-    overhead_s = load_probes()["null"].overhead_s * (3 * 2 + 1)
-    share = (51 - overhead_s) / (3 * 20 + 40)
-    assert [e.slice_s for e in short.experiments] == [10 * share, 10 * share, int(40 * share / 0.5) * 0.5]
-    assert round_s(short) * 3 <= 51
+    slices = [e.slice_s for e in short.experiments]
+    assert 0 < slices[0] == slices[1] < 10
+    assert slices[2] % 0.5 == 0
+    assert 45 < least_s(short) + 3 * sum(s - MIN_SLICE_S for s in slices[:2]) + slices[2] - 5 <= 51
     assert short.notes[0] == "null threads=8 is left out: --budget 1min or more has time for it"
-    assert short.notes[1] == f"slices and series have {share:.1%} of their full length, to fit 51 s"
+    assert short.notes[1].endswith("% of their full length, to fit 51 s")
+
+
+FIXED = 'rounds = 2\n[[experiment]]\nprobe = "null"\nslice = "10s"\nthreads = [1, 2]\n'
+
+
+@pytest.mark.parametrize(
+    ("written", "options", "binds"),
+    [
+        ("", {}, False),
+        ("", {"budget": "10s"}, True),
+        ('budget = "10s"\n', {}, True),
+        ('budget = "10s"\n', {"rounds": "3"}, False),
+        ('budget = "10s"\n', {"rounds": "3", "budget": "10s"}, True),
+        ('budget = "10s"\nfit = true\n', {"rounds": "3"}, True),
+    ],
+)
+def test_a_budget_binds_fixed_rounds_unless_only_the_rounds_were_given(
+    tmp_path: Path, written: str, options: dict[str, str], binds: bool
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(written + FIXED)
+    plan = build_plan(read_plan(str(path)), PROBES, options, MACHINE)
+    assert plan.limits.budget_binds == binds
+    assert (sum(e.slice_s for e in plan.experiments) < 10) == binds
+
+
+@pytest.mark.parametrize("name", ["cs553-kvm", "iozone-auto", "soak", "t2micro-cloud", "t2micro-posix"])
+def test_the_smallest_budget_that_is_named_works(name: str, described: dict[str, ProbeInfo]) -> None:
+    with pytest.raises(UsageError) as caught:
+        build_plan(read_plan(name), described, {"budget": "3s"}, MACHINE, reserved_s=7.5)
+    smallest = re.findall(r"give (\d+)s or more$", str(caught.value))
+    plan = build_plan(read_plan(name), described, {"budget": f"{smallest[0]}s"}, MACHINE, reserved_s=7.5)
+    assert least_s(plan) + 7.5 <= int(smallest[0])
+
+
+def test_a_series_of_the_command_line_is_not_shortened() -> None:
+    with pytest.raises(UsageError, match=r"--budget 9s is too short for 1 round of null: give 1\ds or more"):
+        sweep_plan("null", {"threads": "1"}, PROBES, {"series": "10s/1s", "budget": "9s"}, MACHINE)
+    whole = sweep_plan("null", {"threads": "1"}, PROBES, {"series": "10s/1s"}, MACHINE)
+    assert not whole.limits.budget_binds
+
+
+def test_a_plan_chooses_the_work_of_a_reference_tool(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(TWO + '[[reference]]\ntool = "iozone"\nblock = ["8KiB", "8MiB"]\n')
+    plan = build_plan(read_plan(str(path)), PROBES, {}, MACHINE)
+    assert plan.reference_works == [ReferenceWork("iozone", {"block": "8KiB,8MiB"})]
+    path.write_text(TWO + '[[reference]]\nblock = "8KiB"\n')
+    with pytest.raises(FileError, match=r"\[\[reference\]\] with its tool"):
+        read_plan(str(path))
 
 
 def test_without_a_launcher_an_mpi_probe_is_left_out_or_all_there_is() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from nameplate.errors import Unreadable
+from nameplate.errors import Unreadable, UsageError
 from nameplate.probes import load_probes
 from nameplate.references import Figure, Found, Setting, Work, load_references, number, positive
 from nameplate.references.osu import read_size
@@ -51,8 +52,12 @@ READINGS = [
     ("stream", "arrays of 80 MB, 8 threads", 3, "stream-5.10.txt", 6125.3e6),
     ("sysbench", "write 1 MiB", 0, "sysbench-memory-1.0.20.txt", 4711.05 * 2**20),
     ("sysbench", "4 KiB random read", 0, "sysbench-fileio-1.0.20.txt", 16872.76),
-    ("iozone", "1 MiB records, page cache", 0, "iozone-3.489.txt", 1052213 * 1024),
-    ("iozone", "1 MiB records, page cache", 1, "iozone-3.489.txt", 2121370 * 1024),
+    ("iozone", "1KiB records", 0, "iozone-3.489-1k.txt", 710230 * 1024),
+    ("iozone", "1KiB records", 1, "iozone-3.489-1k.txt", 733425 * 1024),
+    ("iozone", "8KiB records", 2, "iozone-3.489-8k.txt", 7516033 * 1024),
+    ("iozone", "1MiB records, 256MiB file, page cache", 3, "iozone-3.489-1024k.txt", 14273290 * 1024),
+    ("iozone", "8MiB records", 4, "iozone-3.489-8192k.txt", 12247440 * 1024),
+    ("iozone", "8MiB records", 5, "iozone-3.489-8192k.txt", 10233554 * 1024),
     ("iperf3", "tcp", 0, "iperf3-tcp-3.12.json", 2930247944.1487684 / 8),
     ("iperf3", "udp", 0, "iperf3-udp-3.12.json", 349455343.96486557 / 8 * (42660 - 35716) / 42660),
     ("iperf", "1 connection", 0, "iperf-1-2.1.8.txt", 2398e6 / 8),
@@ -103,6 +108,27 @@ def test_a_broken_output_is_no_number(tool: str, words: str, index: int, name: s
     for number_of, each in enumerate(broken):
         with pytest.raises(Unreadable):
             print(number_of, read(each))
+
+
+def test_iozone_runs_the_records_and_the_file_size_that_a_plan_gives() -> None:
+    reference = load_references()["iozone"]
+    given = {"block": reference.parameters["block"]("8KiB,8MiB"), "size": reference.parameters["size"]("64MiB")}
+    chosen = reference.works(replace(setting("iozone"), params=given))
+    assert [work.name for work in chosen] == [
+        "8KiB records, 64MiB file, page cache", "8MiB records, 64MiB file, page cache"
+    ]  # fmt: skip
+    assert chosen[0].command[1:11] == ["-i", "0", "-i", "1", "-i", "2", "-r", "8k", "-s", "65536k"]
+    assert [figure.name for figure in chosen[0].figures] == [
+        "write", "rewrite", "read", "reread", "random read", "random write"
+    ]  # fmt: skip
+    for figure in chosen[1].figures:
+        assert (figure.params["block"], figure.params["size"]) == (8 << 20, 64 << 20)
+
+
+@pytest.mark.parametrize(("key", "text"), [("block", "8"), ("block", "80MiB"), ("block", "1500"), ("size", "100")])
+def test_iozone_rejects_what_it_cannot_run(key: str, text: str) -> None:
+    with pytest.raises(UsageError, match="of IOzone"):
+        load_references()["iozone"].parameters[key](text)
 
 
 def test_hpcc_must_have_succeeded_with_the_order_that_was_asked_for() -> None:

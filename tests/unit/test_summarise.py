@@ -70,6 +70,15 @@ def test_best_is_never_worse_than_any_other_statistic_of_the_same_samples(flops:
             assert sign * row.best >= sign * other - 1e-12 * abs(other)
 
 
+@pytest.mark.parametrize(("reason", "said"), [("budget", True), ("rounds", False)])
+def test_rounds_that_the_budget_left_out_are_noted(reason: str, said: bool) -> None:
+    which = run(plan("a", rounds=3, budget_s=9.0, budget_binds=True))
+    stop = Stop(reasons={"a": reason}, elapsed_s=9.0, interrupted=False)
+    report = summarise(RunFile("x.jsonl", which, [header()], rounds(480_000_000, 480_000_000), stop, 0, 0))
+    words = "the budget of 9 s was spent after 2 of 3 rounds; 1 of 1 experiments lack a round"
+    assert (words in report.notes) == said
+
+
 def test_efficiency_is_against_ports_times_clock_under_load() -> None:
     result = rate_of(report_of(rounds(*[456_000_000] * 6)))
     assert result.summary.rated == pytest.approx(48e9)

@@ -6,6 +6,8 @@ import os
 import random
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 from nameplate import __version__
+from nameplate.budget import overrun_s
 from nameplate.curves import refiner
 from nameplate.errors import FileError, Interrupted
 from nameplate.figures import add_figures, by_this_code
@@ -31,13 +34,15 @@ from nameplate.summarise import headline
 class Place:
     """Where a run is measured: what is known of the machine, how a core is started there, and which nodes take it.
 
-    ``said``: what reference tools said of it before the first round.
+    ``said``: what reference tools said of it before the first round. ``began``: when the command began, by
+    ``time.monotonic``, which is when the time of a budget with fixed rounds begins; None: with the first round.
     """
 
     machine: dict[str, Any]
     start_core: Callable[[OnRecord, Keeper], CoreProcess]
     nodes: Nodes | None
     said: Sequence[Reference] = ()
+    began: float | None = None
 
 
 def nodes_of_run(header: Run, machine: Mapping[str, Any]) -> Nodes | None:
@@ -87,6 +92,7 @@ def measure_to_file(
         control=control,
         refine=refiner(header.plan),
         nodes=place.nodes,
+        began=place.began,
     )
     try:
         if earlier is None:
@@ -95,7 +101,7 @@ def measure_to_file(
                 writer.write(record)
         else:
             session.take_over(earlier.measurements)
-        with _stoppable(control):
+        with _stoppable(control), _ended_with_budget(session):
             session.run()
     finally:
         writer.close()
@@ -111,6 +117,24 @@ def _with_figures(file: RunFile) -> RunFile:
         except FileError as error:
             print(f"nameplate: {error}", file=sys.stderr)
     return file
+
+
+@contextmanager
+def _ended_with_budget(session: Session) -> Iterator[None]:
+    """End a slice that goes on although a budget with fixed rounds is spent: its set-up took longer than expected."""
+    limits = session.plan.limits
+    if not limits.budget_binds:
+        yield
+        return
+    began = time.monotonic() if session.began is None else session.began
+    ends = began + limits.budget_s + overrun_s(limits)
+    timer = threading.Timer(max(0.0, ends - time.monotonic()), session.end_slice)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

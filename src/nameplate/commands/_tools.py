@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from nameplate.errors import NameplateError, ToolError, UsageError
+from nameplate.errors import NameplateError, ToolError, ToolFailed, Unreadable, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, family_of, launch_with
+from nameplate.model import Plan, ReferenceWork
 from nameplate.model import Reference as Said
 from nameplate.native import describe, read_machine
-from nameplate.plan import beyond_caches_bytes
-from nameplate.references import Reference, Setting, Work, load_references
+from nameplate.plan import PlanText, beyond_caches_bytes
+from nameplate.references import Found, Reference, Setting, Work, load_references
 from nameplate.sweep import nearest
 from nameplate.tools import free_port, identify
-from nameplate.versus import Bench, Comparison, Row, scratch
+from nameplate.versus import DEADLINE_S, Bench, Comparison, Row, scratch
 
-# How long each runs where only its own figure is wanted.
+# How long each runs where only its own figure is wanted, and what starting it and its server takes besides.
 _SECONDS = 2
+_START_S = 0.5
 
 
 def usual_launch() -> Launch | None:
@@ -32,6 +36,17 @@ def usual_launch() -> Launch | None:
         return launch_with(words)
     except NameplateError:
         return None
+
+
+def _setting(  # noqa: PLR0913, PLR0917 (what a setting consists of)
+    reference: Reference, found: Mapping[str, Found], folder: Path, machine: Mapping[str, Any], launch: Launch | None,
+    seconds: int, ranks: int,
+) -> Setting:  # fmt: skip
+    return Setting(
+        found=found, folder=folder, port=free_port(), seconds=seconds,
+        cores=int(machine["topology"]["allowed_cores"]), beyond_bytes=beyond_caches_bytes(machine), machine=machine,
+        launcher=launch.launcher if launch else (), ranks=ranks, params=reference.given,
+    )  # fmt: skip
 
 
 class Search:
@@ -61,7 +76,7 @@ class Search:
 
     def _works(self, reference: Reference) -> list[Comparison | Row]:
         own = self.folder / reference.name
-        own.mkdir()
+        own.mkdir(exist_ok=True)  # a plan may name a tool twice, with different work
         if reference.is_mpi and self.launch is None:
             return (
                 []
@@ -72,11 +87,7 @@ class Search:
         if not found:
             reason = "; ".join(doubts) or "not installed"
             return [] if self.probes else [Row(tool=reference.name, reason=reason, install=reference.install)]
-        setting = Setting(
-            found=found, folder=own, port=free_port(), seconds=self.seconds,
-            cores=int(self.machine["topology"]["allowed_cores"]), beyond_bytes=beyond_caches_bytes(self.machine),
-            machine=self.machine, launcher=self.launch.launcher if self.launch else (), ranks=self._ranks,
-        )  # fmt: skip
+        setting = _setting(reference, found, own, self.machine, self.launch, self.seconds, self._ranks)
         version = next(iter(found.values())).version
         result: list[Comparison | Row] = []
         for work in reference.works(setting):
@@ -99,22 +110,60 @@ class Search:
             yield Comparison(reference, version, replace(work, figures=known), setting)
 
 
-def check_references(names: Sequence[str]) -> None:
-    """Raises UsageError for a tool that there is no adapter for."""
-    for name in names:
-        if name not in load_references():
-            raise UsageError(f"unknown tool '{name}' among references: {nearest(name, load_references())}")
+def asked_references(plan: PlanText | Plan) -> list[Reference]:
+    """Return the tools that a plan names, with what it says of their work. Raises UsageError."""
+    usual = [_known(name) for name in plan.references]
+    return usual + [replace(_known(work.tool), given=_given(_known(work.tool), work)) for work in plan.reference_works]
 
 
-def reference_figures(names: Sequence[str], machine: Mapping[str, Any]) -> list[Said]:
-    """What each of these tools says of this machine, from one run of each of its works; or why it says nothing."""
-    if not names:
+def _known(name: str) -> Reference:
+    if name not in load_references():
+        raise UsageError(f"unknown tool '{name}' among references: {nearest(name, load_references())}")
+    return load_references()[name]
+
+
+def _given(reference: Reference, work: ReferenceWork) -> dict[str, Any]:
+    for key in work.params:
+        if key not in reference.parameters:
+            known = ", ".join(reference.parameters) or "nothing"
+            raise UsageError(f"reference {work.tool}: unknown parameter '{key}': it takes {known}")
+    try:
+        return {key: reference.parameters[key](text) for key, text in work.params.items()}
+    except UsageError as error:
+        raise UsageError(f"reference {work.tool}: {error}") from None
+
+
+def references_take_s(references: Sequence[Reference], machine: Mapping[str, Any]) -> float:
+    """Return an estimate of how long the installed ones among these tools run, in seconds, without running any."""
+    return sum(_takes_s(reference, machine) for reference in references)
+
+
+def _takes_s(reference: Reference, machine: Mapping[str, Any]) -> float:
+    paths = {name: shutil.which(name) for name in reference.programs}
+    found = {name: Found(path, "", "") for name, path in paths.items() if path is not None}
+    if not found:
+        return 0.0
+    try:
+        works = reference.works(_setting(reference, found, Path(), machine, usual_launch(), _SECONDS, 2))
+    except Unreadable:
+        # What it does is known only from what it prints: it does so once to be identified, and once more.
+        return 2 * reference.identify_s
+    each_s = [_SECONDS + _START_S if work.takes_s is None else work.takes_s for work in works]
+    return reference.identify_s + sum(each_s)
+
+
+def reference_figures(references: Sequence[Reference], machine: Mapping[str, Any], ends: float) -> list[Said]:
+    """What each of these tools says of this machine, from one run of each of its works; or why it says nothing.
+
+    No tool runs on after ``ends``, by ``time.monotonic``.
+    """
+    if not references:
         return []
     with scratch(Path.cwd()) as folder:
         search = Search(folder, usual_launch(), machine, _SECONDS, frozenset())
-        comparisons, others = search.all([load_references()[name] for name in names])
+        comparisons, others = search.all(references)
         bench = Bench(sorted(os.sched_getaffinity(0)), machine, search.launch, _SECONDS, Keeper(), lambda _, __: None)
-        figures = [figure for comparison in comparisons for figure in _said(bench, comparison)]
+        figures = [figure for comparison in comparisons for figure in _said(bench, comparison, ends)]
     missing = [row for row in others if not row.probe]
     return [*figures, *(_record(row, None, _why(row)) for row in missing)]
 
@@ -123,9 +172,12 @@ def _why(row: Row) -> str:
     return f"{row.reason}; to get it: {row.install}" if row.install else row.reason
 
 
-def _said(bench: Bench, comparison: Comparison) -> list[Said]:
+def _said(bench: Bench, comparison: Comparison, ends: float) -> list[Said]:
+    left_s = ends - monotonic()
     try:
-        values: Sequence[float | None] = bench.theirs_alone(comparison)
+        if left_s <= 0:
+            raise ToolFailed("the budget left no time for it")
+        values: Sequence[float | None] = bench.theirs_alone(comparison, min(left_s, DEADLINE_S))
         reason = ""
     except ToolError as error:
         values, reason = [None] * len(comparison.work.figures), str(error)

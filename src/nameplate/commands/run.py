@@ -8,22 +8,25 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any, cast, get_args
 
 from cyclopts import Parameter
 from msgspec import structs
 
 from nameplate import __version__
+from nameplate.budget import FEWEST_ROUNDS, least_s, round_s
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
 from nameplate.commands._study import check_study, write_study
-from nameplate.commands._tools import check_references, reference_figures
+from nameplate.commands._tools import asked_references, reference_figures, references_take_s
 from nameplate.errors import FileError, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, launch_with
-from nameplate.model import PerNode, Plan, Report, Run
+from nameplate.model import PerNode, Plan, Reference, Report, Run
 from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
-from nameplate.plan import FEWEST_ROUNDS, build_plan, in_turns, read_plan, round_s, shipped_plans, sweep_plan
+from nameplate.plan import build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.probes import probe_of
+from nameplate.probes._job import nodes_of
 from nameplate.rated import parse_rated
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
@@ -75,11 +78,12 @@ def command(  # noqa: PLR0913 (the options of the command line)
     parameters
         The probe's, as name=value; a,b,c and 1KiB..1GiB*2 sweep. Default: what the probe chooses.
     budget
-        How long the whole run may take: 60s, 10min.
+        How long the whole run may take: 60s, 10min. With fixed rounds, slices are shortened so that all rounds end
+        within it; a budget that is too short for that is rejected.
     precision
         An experiment rests when its 95 % interval is narrower than ± this: 2%.
     rounds
-        Exactly so many rounds, instead of budget and precision.
+        Exactly so many rounds, instead of precision; within the budget only where it is given as well.
     samples
         At most so many samples in each round.
     time
@@ -123,6 +127,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     quiet
         No progress, no table.
     """
+    began = monotonic()
     limits = {"budget": budget, "precision": precision, "rounds": rounds, "samples": samples, "time": time,
               "warmup": warmup, "series": series}  # fmt: skip
     options = {name: text for name, text in limits.items() if text is not None}
@@ -147,12 +152,11 @@ def command(  # noqa: PLR0913 (the options of the command line)
         earlier = None
         _check_launched(what, launch)
         machine = _machine(launch, allocation)
-        plan = _choose(what, parameters, describe(launch), options, machine)
+        turns = len(nodes_of(machine)) if per_node == "in-turn" and launch.launcher else 1
+        plan = _choose(what, parameters, describe(launch), options, machine, turns)
         plan, priority = _with_priority(plan, priority, launch)
         nice = _nice(priority)
         header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, plan, launch, series))
-        nodes = nodes_of_run(header, machine)
-        header = structs.replace(header, plan=in_turns(plan, nodes.turns if nodes else 1, options))
         path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
     core_options = _core_options(peer, key_file, blas)
     if dry_run:
@@ -166,13 +170,29 @@ def command(  # noqa: PLR0913 (the options of the command line)
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
         return CoreProcess(on_record, nice, keeper, core_options, launch)
 
-    said = reference_figures(header.plan.references, machine) if earlier is None else []
-    place = Place(machine, start_core, nodes_of_run(header, machine), said)
+    nodes = nodes_of_run(header, machine)
+    said = [] if earlier else _reference_figures(header.plan, machine, nodes.turns if nodes else 1, began, quiet)
+    place = Place(machine, start_core, nodes, said, began)
     progress = make_progress(quiet, header.plan.limits.interval_s is not None)
     result = summarise(measure_to_file(header, path, earlier, progress, place))
     _show(result, path, report, json, quiet)
     _write_study(result, study, json or quiet)
     return _exit_code(result)
+
+
+def _reference_figures(
+    plan: Plan, machine: Mapping[str, Any], turns: int, began: float, quiet: bool
+) -> Sequence[Reference]:
+    """Run the plan's reference tools; where a budget binds, it keeps the time that the plan itself needs at least."""
+    references = asked_references(plan)
+    takes_s = references_take_s(references, machine)
+    if takes_s and not quiet:
+        names = ", ".join(dict.fromkeys(reference.name for reference in references))
+        within = ", within the budget" if plan.limits.budget_binds else ""
+        print(f"nameplate: running the reference tools that are installed ({names}): about {takes_s:.0f} s{within}",
+              file=sys.stderr)  # fmt: skip
+    left_s = plan.limits.budget_s - least_s(plan, turns) if plan.limits.budget_binds else float("inf")
+    return reference_figures(references, machine, began + left_s)
 
 
 def _per_node(text: str | None, plan: Plan, launch: Launch, series: str | None) -> PerNode:
@@ -283,19 +303,20 @@ def _rated(arguments: Sequence[str]) -> dict[str, float]:
     return parse_rated(lines)
 
 
-def _choose(
-    what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: dict[str, str], machine: dict[str, Any]
-) -> Plan:
+def _choose(  # noqa: PLR0913, PLR0917 (what a plan is made from)
+    what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: dict[str, str],
+    machine: dict[str, Any], turns: int,
+) -> Plan:  # fmt: skip
     if what in probes:
-        return sweep_plan(what, split_arguments(parameters), probes, options, machine)
+        return sweep_plan(what, split_arguments(parameters), probes, options, machine, turns)
     is_plan = what in shipped_plans() or what.endswith(".toml") or "/" in what
     if not is_plan:
         raise UsageError(f"unknown plan or probe '{what}': {nearest(what, [*shipped_plans(), *probes])}")
     if parameters:
         raise UsageError(f"'{what}' is a plan and takes no parameters: leave out '{parameters[0]}', or name a probe")
     text = read_plan(what)
-    check_references(text.references)
-    return build_plan(text, probes, options, machine)
+    references_s = references_take_s(asked_references(text), machine)
+    return build_plan(text, probes, options, machine, turns, references_s)
 
 
 def _core_options(peer: str | None, key_file: str | None, blas: str | None) -> list[str]:
@@ -315,9 +336,12 @@ def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[st
     limits = plan.limits
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     rounds = f"{limits.rounds} rounds" if limits.rounds else f"{FEWEST_ROUNDS} rounds or more"
-    longest = "" if limits.rounds else f", at most {limits.budget_s:g} s"
+    is_limited = limits.rounds is None or limits.budget_binds
+    longest = f", at most {limits.budget_s:g} s" if is_limited else ""
     fewest_s = (limits.rounds or FEWEST_ROUNDS) * round_s(plan, nodes.turns if nodes else 1)
     print(f"{plan.name}: {len(certain)} experiments, {rounds}, about {fewest_s:.0f} s{longest}")
+    if references_s := references_take_s(asked_references(plan), machine):
+        print(f"  of the budget, reference tools first take about {references_s:.0f} s")
     if len(certain) < len(plan.experiments):
         print(f"  and up to {len(plan.experiments) - len(certain)} more, where these show that the figures change")
     for experiment in certain:

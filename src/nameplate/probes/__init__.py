@@ -200,7 +200,8 @@ class Probe:
       sweep
     - ``refine``: which of a curve's values are worth measuring, from all of them and the medians so far; default: those
       between neighbours that differ
-    - ``overhead_s``: what a cell costs in a round beside its slice; ``longest_setup_s``: how long it may take to make
+    - ``overhead_s``: what a cell costs in a round beside its slice; ``setup_s``: what it costs besides because of its
+      parameters: the time to bring a large file into the cache; ``longest_setup_s``: how long it may take to make
       itself ready, beyond what any probe may; ``disk_use`` and ``network_use``: what so many rounds of such cells write
       and send
     - ``by_node``: of a probe that takes a whole job, a metric's value in one round for each node, by its place; empty
@@ -217,6 +218,7 @@ class Probe:
     sweep_with: frozenset[str] | None = None
     refine: Callable[[Sequence[int], Mapping[int, float]], set[int]] | None = None
     overhead_s: float = 0.12
+    setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
     remarks: Callable[[Cell, Sequence[Sample]], list[str]] = lambda _, __: []
     evidence: Callable[[Cell, Sequence[Sample]], dict[str, float]] = lambda _, __: {}
     source: Callable[[Cell, Sequence[Sample]], str] = lambda _, __: ""
@@ -227,6 +229,10 @@ class Probe:
     longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
     tables: Callable[[ByProbe, Mapping[str, Any]], list[Table]] | None = None
     by_node: Callable[[Metric, Cell, Sequence[Sample]], Mapping[int, float]] = lambda _, __, ___: {}
+
+    def beside_slice_s(self, params: Mapping[str, Value]) -> float:
+        """Return an estimate of what an experiment with these parameters takes besides its slice, in seconds."""
+        return self.overhead_s + self.setup_s(params)
 
     @property
     def takes_whole_job(self) -> bool:

@@ -36,17 +36,17 @@ _WRITES = {
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
-    """All that the measured cells give."""
-    matrix = _iozone(_of("bandwidth", results))
-    if matrix:
-        return matrix
+    """Return all tables that the results give; those without a value only show that a plan is IOzone's matrix."""
+    measured = [result for result in results if result.summary.value is not None]
+    if _is_iozone(_of("bandwidth", results)):
+        return _iozone(_of("bandwidth", measured))
     return [
-        *_studies(results),
-        *_libraries(_of("bandwidth", results)),
-        *_writes(_of("bandwidth", results)),
-        *percentile_tables(PROBE, results),
-        *_evidence(_of("bandwidth", results)),
-        *_steady(_of("bandwidth", results)),
+        *_studies(measured),
+        *_libraries(_of("bandwidth", measured)),
+        *_writes(_of("bandwidth", measured)),
+        *percentile_tables(PROBE, measured),
+        *_evidence(_of("bandwidth", measured)),
+        *_steady(_of("bandwidth", measured)),
     ]
 
 
@@ -163,23 +163,37 @@ def _steady(results: Sequence[Result]) -> list[Table]:
     return [Table(PROBE, "Steady state of direct writes", ["", "bandwidth", ""], rows, [note])] if rows else []
 
 
+def _is_iozone(results: Sequence[Result]) -> bool:
+    """Return whether a plan measures most of IOzone's columns for a file and record size, reached or not."""
+    columns: dict[tuple[str, str], set[str]] = {}
+    for result in results:
+        column = _column_of(result)
+        if column is not None:
+            params = result.summary.params
+            columns.setdefault((str(params.get("size")), str(params.get("block"))), set()).add(column)
+    return max((len(own) for own in columns.values()), default=0) >= _FEWEST_COLUMNS_OF_IOZONE
+
+
+def _column_of(result: Result) -> str | None:
+    params = result.summary.params
+    kind = tuple(str(params.get(name)) for name in ("op", "pattern", "pass", "library"))
+    return next((name for name, own in _IOZONE.items() if own == kind), None)
+
+
 def _iozone(results: Sequence[Result]) -> list[Table]:
-    """File size × record size × IOzone's columns, in KiB/s as it prints them; nothing for any other plan."""
-    columns = {kind: name for name, kind in _IOZONE.items()}
+    """Return file size × record size × IOzone's columns, in KiB/s as it prints them, of what was measured."""
     places: dict[tuple[int, int], dict[str, Result]] = {}
     for result in results:
-        params = result.summary.params
-        kind = (str(params["op"]), str(params["pattern"]), str(params["pass"]), str(params["library"]))
-        if kind in columns:
-            own = places.setdefault((int(params["size"]), int(params["block"])), {})
-            own[columns[kind]] = result
-    if max((len(own) for own in places.values()), default=0) < _FEWEST_COLUMNS_OF_IOZONE:
-        return []
+        column = _column_of(result)
+        if column is not None:
+            params = result.summary.params
+            places.setdefault((int(params["size"]), int(params["block"])), {})[column] = result
     rows: list[Row] = [
         [f"{size // 1024}", f"{record // 1024}", *(_kibibytes(own.get(name)) for name in _IOZONE)]
         for (size, record), own in sorted(places.items())
     ]
-    return [Table(PROBE, "IOzone's matrix, KiB/s", ["kB", "reclen", *_IOZONE], rows, [_size_note(results[-1])])]
+    notes = [_size_note(results[-1])] if results else []
+    return [Table(PROBE, "IOzone's matrix, KiB/s", ["kB", "reclen", *_IOZONE], rows, notes)] if rows else []
 
 
 def _kibibytes(result: Result | None) -> str | None:

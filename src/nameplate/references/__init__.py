@@ -43,6 +43,7 @@ class Setting:
     - ``folder``: for files, empty at first and removed in the end; ``port``: a free one
     - ``seconds``: of one run; ``cores``: that may be used; ``beyond_bytes``: a size that no cache holds
     - ``launcher``: the words before a program that start it as an MPI job of ``ranks`` ranks
+    - ``params``: values of the tool's parameters that a plan gives
     """
 
     found: Mapping[str, Found]
@@ -54,6 +55,7 @@ class Setting:
     machine: Mapping[str, Any]
     launcher: tuple[str, ...]
     ranks: int
+    params: Mapping[str, Any] = field(default_factory=dict)
 
     def has(self, flag: str) -> bool:
         """Whether the CPU lists it."""
@@ -88,6 +90,7 @@ class Work:
     - ``server``: runs meanwhile, and listens on the setting's port; the clients have the first CPU then,
       servers, theirs and ours, the second
     - ``prepare``: run once before the first run, in the same folder; ``files``: written there, by name
+    - ``takes_s``: an estimate of its time; None: the setting's seconds
     """
 
     name: str
@@ -98,6 +101,7 @@ class Work:
     prepare: Sequence[str] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    takes_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,9 @@ class Reference:
     - ``output``: the file in the present folder that its figures are read from; empty: standard output
     - ``is_mpi``: its programs are started by an MPI launcher
     - ``install``: how to get it
+    - ``parameters``: what a plan may say about its work, each with the function that reads its text; ``given``: the
+      values that a plan does give
+    - ``identify_s``: how long it takes to say what it is
     """
 
     name: str
@@ -130,6 +137,9 @@ class Reference:
     cannot: Sequence[Cannot] = ()
     output: str = ""
     is_mpi: bool = False
+    parameters: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    identify_s: float = 0.1
 
 
 def number(text: str, pattern: str, factor: float = 1.0) -> float:

@@ -100,6 +100,7 @@ def _works(setting: Setting) -> list[Work]:
         ]  # fmt: skip
     return [
         Work(f"order {ORDER:,}, {ranks} ranks", [*setting.launcher, setting.found["hpcc"].path], figures,
+             takes_s=60.0,
              files={"hpccinf.txt": _INPUT.format(order=ORDER, block=_BLOCK, ranks=ranks)},
              environment={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}),
     ]  # fmt: skip
@@ -114,4 +115,5 @@ REFERENCE = Reference(
     works=_works,
     output="hpccoutf.txt",
     is_mpi=True,
+    identify_s=10.0,
 )

@@ -44,4 +44,5 @@ REFERENCE = Reference(
     version=re.compile(r"^STREAM version \$Revision: (\S+) \$$", re.MULTILINE),
     install="build https://www.cs.virginia.edu/stream/FTP/Code/stream.c as `stream`; apt install hpcc has one inside",
     works=_works,
+    identify_s=5.0,
 )
