@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from msgspec import structs
 
 from nameplate import __version__
-from nameplate.budget import FEWEST_ROUNDS, least_s, round_s
+from nameplate.budget import FEWEST_ROUNDS, START_COMMAND_S, least_s, round_s
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_figures, references_take_s
@@ -191,7 +191,9 @@ def _reference_figures(
         within = ", within the budget" if plan.limits.budget_binds else ""
         print(f"nameplate: running the reference tools that are installed ({names}): about {takes_s:.0f} s{within}",
               file=sys.stderr)  # fmt: skip
-    left_s = plan.limits.budget_s - least_s(plan, turns) if plan.limits.budget_binds else float("inf")
+    # The start of the command is over by now.
+    needed_s = least_s(plan, turns) - START_COMMAND_S
+    left_s = plan.limits.budget_s - needed_s if plan.limits.budget_binds else float("inf")
     return reference_figures(references, machine, began + left_s)
 
 
