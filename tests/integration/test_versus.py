@@ -220,7 +220,11 @@ def test_a_plan_that_names_tools_has_their_figures_beside(tools: Path, tmp_path:
     assert [(record["tool"], record["value"], record["reason"]) for record in said] == [
         ("sysbench", 4711.05 * 2**20, ""),
         ("sysbench", None, "ended with exit code 1"),
-        ("iozone", None, "not installed; to get it: apt install iozone3 (of Debian's section non-free)"),
+        (
+            "iozone",
+            None,
+            "not installed; to get it: apt install iozone3 (of Debian's section non-free; script/bootstrap bench enables it)",
+        ),
     ]
     assert not list(tmp_path.glob(".nameplate*"))
     plan.write_text(plan.read_text().replace("iozone", "iozon"))
