@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from nameplate.errors import ToolFailed
+from nameplate.references import load_references
 from nameplate.tools import free_port, on_cpus, run_tool, serving
 from nameplate.versus import scratch
 
@@ -223,7 +224,7 @@ def test_a_plan_that_names_tools_has_their_figures_beside(tools: Path, tmp_path:
         (
             "iozone",
             None,
-            "not installed; to get it: apt install iozone3 (of Debian's section non-free; script/bootstrap bench enables it)",
+            f"not installed; to get it: {load_references()['iozone'].install}",
         ),
     ]
     assert not list(tmp_path.glob(".nameplate*"))
