@@ -41,7 +41,7 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kTimedEach_bytes = 4096;
 constexpr unsigned kTimedOneIn = 64;
 
-enum class Cache { warm, cold, direct };
+enum class Cache { warm, cold, as_is, direct };
 
 // A file or device, each once, however many workers share it.
 struct Target {
@@ -136,6 +136,12 @@ IoOp parse_op(const std::string& word) {
   return word == "write" ? IoOp::write : IoOp::readwrite;
 }
 
+Cache parse_cache(const std::string& word) {
+  if (word == "warm") return Cache::warm;
+  if (word == "cold") return Cache::cold;
+  return word == "as-is" ? Cache::as_is : Cache::direct;
+}
+
 void DiskBlock::read_parameters(const Parameters& parameters, const Machine& machine) {
   const auto [op, percent] = split_percent(parameters.word("op"));
   settings_.op = percent ? IoOp::mixed : parse_op(op);
@@ -145,7 +151,7 @@ void DiskBlock::read_parameters(const Parameters& parameters, const Machine& mac
   settings_.depth = static_cast<unsigned>(parameters.count("depth"));
   library_ = &find_io_library(parameters.word("library"));
   const std::string& cache = parameters.word("cache");
-  cache_ = cache == "warm" ? Cache::warm : cache == "cold" ? Cache::cold : Cache::direct;
+  cache_ = parse_cache(cache);
   settings_.direct = cache_ == Cache::direct;
   const std::string& sync = parameters.word("sync");
   settings_.sync = sync == "none" ? IoSync::none : sync == "end" ? IoSync::end : IoSync::each;
@@ -254,7 +260,7 @@ void DiskBlock::make_ready() const {
   for (const Target& target : targets()) {
     if (cache_ == Cache::warm) {
       warm(target.descriptor, target.bytes);
-    } else {
+    } else if (cache_ != Cache::as_is) {
       evict(target.descriptor);
     }
   }
@@ -397,8 +403,9 @@ ProbeInfo info() {
            choice("library", "how a program asks for a block", io_library_names(), "pread"),
            integer("depth", "operations that each thread keeps in flight (uring, libaio)", 1, kMostDepth, "1"),
            choice("cache",
-                  "what is in the page cache before a sample: warm all, cold nothing; direct goes past it (O_DIRECT)",
-                  {"warm", "cold", "direct"}, "warm"),
+                  "what is in the page cache before a sample: warm all, cold nothing, as-is what earlier work left; direct "
+                  "goes past it (O_DIRECT)",
+                  {"warm", "cold", "as-is", "direct"}, "warm"),
            choice("sync", "end: one fdatasync at the end of each sample, in its time; each: after every write",
                   {"none", "end", "each"}, "none"),
            choice("layout", "shared: each thread has its equal part of one file; or a file for each",

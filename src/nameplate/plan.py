@@ -41,7 +41,7 @@ import msgspec
 from nameplate import budget
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.model import Experiment, Limits, PerNode, Plan, ReferenceWork
-from nameplate.planning.file_size import file_beyond_memory
+from nameplate.planning.file_size import WRITTEN_BYTES_PER_S, file_beyond_memory
 from nameplate.probes import Cells, load_probes, probe_of
 from nameplate.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.units import parse_count, parse_duration, parse_fraction
@@ -183,10 +183,12 @@ def build_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     ``turns`` is the number of nodes that take turns, ``reserved_s`` the time that reference tools take of the budget.
     """
     limits = _limits_of(text, options)
+    uses_file = "{beyond_memory}" in text.text
     file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd(), limits.budget_s)
+    reserved_s += file_bytes / WRITTEN_BYTES_PER_S if uses_file else 0.0
     stand_ins = {**_stand_ins(machine), "beyond_memory": str(file_bytes)}
     cells = _own_cells(text.cells, probes, stand_ins) if text.cells else []
-    notes = [why_smaller] if why_smaller and "{beyond_memory}" in text.text else []
+    notes = [why_smaller] if why_smaller and uses_file else []
     for number, entry in enumerate(text.experiments):
         try:
             without = _why_without(entry, probes, limits)

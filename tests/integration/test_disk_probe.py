@@ -148,6 +148,24 @@ def test_cold_is_fetched_from_the_device_and_warm_is_not(core_path: Path, folder
     assert warm[-1]["counters"]["process_read_bytes"] == 0
 
 
+def test_as_is_neither_fills_nor_empties_the_page_cache(core_path: Path, folder: Path) -> None:
+    """After direct reads, which drop the file from the cache, it is not there; after a warm one it is."""
+    states = ["direct", "as-is", "warm", "as-is"]
+    params = {"file": str(folder), "size": SIZE, "threads": 1, "block": "4KiB"}
+    lines = [
+        json.dumps({"id": str(number), "probe": "disk_block", "params": {**params, "cache": state}, "slice_s": 0.01})
+        for number, state in enumerate(states)
+    ]
+    text = subprocess.run([core_path], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True).stdout
+    records = [json.loads(line) for line in text.splitlines()]
+    if any(r["type"] == "outcome" and (r["ending"] != "ok" or r["facts"]["is_memory"]) for r in records):
+        pytest.skip("this directory has no O_DIRECT, or lies in memory")
+    first = [next(r for r in records if r["type"] == "sample" and r["id"] == str(n)) for n in range(len(states))]
+    resident = [sample["counters"]["resident_before_bytes"] for sample in first]
+    assert resident[1] < 4 << 20  # warm-up and calibration have read a part of it
+    assert resident[3] == 4 << 20
+
+
 def test_a_first_pass_writes_into_an_empty_file(core_path: Path, folder: Path) -> None:
     for library in LIBRARIES:
         _, samples = measured(core_path, folder, op="write", **{"pass": "first"}, block="64KiB", library=library)

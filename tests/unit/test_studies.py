@@ -218,8 +218,8 @@ def test_a_given_link_has_its_share(described: dict[str, ProbeInfo]) -> None:
 
 def test_iozone_is_compared_with_iozone_and_nameplate_stands_beside(described: dict[str, ProbeInfo]) -> None:
     said = Reference(
-        tool="iozone", version="3.489", command="iozone", work="reread, 8 KiB records, page cache", metric="bandwidth",
-        unit="B/s", value=396752 * 1024.0, reason="",
+        tool="iozone", version="3.489", command="iozone", work="reread, 8KiB records, 1280MiB file, page cache",
+        metric="bandwidth", unit="B/s", value=396752 * 1024.0, reason="",
     )  # fmt: skip
     report = report_of(plan_of("cs553-kvm", described), described, generic, Given(references=[said]))
     table = table_of(report, "IOzone")

@@ -14,8 +14,9 @@ _MIB = 1 << 20
 _OTHERWISE_BYTES = 1280 * _MIB
 # The core leaves so much of a file system free.
 _RESERVED_SHARE, _RESERVED_BYTES = 0.1, 2 << 30
-# A file is written at this rate at least, and that may take this share of the budget.
-_SLOWEST_BYTES_PER_S = 100e6
+# A file is usually written at this rate, and at a third of it that may take this share of the budget.
+WRITTEN_BYTES_PER_S = 300e6
+_SLOWEST_BYTES_PER_S = WRITTEN_BYTES_PER_S / 3
 _BUDGET_SHARE = 0.15
 
 

@@ -64,6 +64,8 @@ def _longest_setup_s(params: Mapping[str, Value]) -> float:
 
 def _setup_s(params: Mapping[str, Value]) -> float:
     """Return what a file of this size costs besides: reading it into the cache, once or anew, or writing it out."""
+    if params.get("cache") == "as-is" and params.get("op", "read") != "write":
+        return 0.0
     op, is_first = str(params.get("op", "read")), params.get("pass") == "first" or params.get("cache") == "cold"
     rate = WRITTEN_BYTES_PER_S if op == "write" else REREAD_BYTES_PER_S if is_first else CACHED_BYTES_PER_S
     return _size(params) / rate

@@ -10,6 +10,7 @@ from nameplate.results.studies._measured import Measured, remarks_of
 from nameplate.results.studies._quantity import names_of_blocks
 from nameplate.results.studies._theory import Reached, peak_table
 from nameplate.results.studies._units import in_unit
+from nameplate.units import size_text
 
 # IOzone's columns as the studies name them, by the parameters of disk_block that do the same work.
 _OPERATIONS: Mapping[str, Mapping[str, Value]] = {
@@ -59,10 +60,8 @@ def iozone_table(measured: Measured, columns: Mapping[int, Mapping[str, float]],
 
 
 def _cell(measured: Measured, operation: str, record: int, published: float | None, unit: str) -> StudyCell:
-    (size,) = names_of_blocks([record])
-    said = next(
-        (r for r in measured.references if r.tool == "iozone" and r.work.startswith(f"{operation}, {size} ")), None
-    )
+    work = f"{operation.replace('-', ' ')}, {size_text(record)} records,"
+    said = next((r for r in measured.references if r.tool == "iozone" and r.work.startswith(work)), None)
     own = iozone_like(measured, operation, record)
     return StudyCell(
         in_unit(said.value, unit) if said else None, published,
