@@ -86,7 +86,7 @@ def _sample(identity: str, arrays: int, bandwidth: np.typing.NDArray[np.float64]
 def _outcome(identity: str, op: str, nodes: int, number: int) -> Outcome:
     return Outcome(
         round=number, id=identity, probe="mpi_stream", ending="ok",
-        params={"op": op, "threads": 1, "size": ARRAY_BYTES},
+        params={"op": op, "threads": 1, "size": ARRAY_BYTES, "repeats": REPEATS},
         facts={**FACTS, "ranks": nodes * RANKS, "nodes": nodes}, labels={}, oversubscribed=False, interrupted=False,
         samples=1, setup_s=0.1, total_s=1.0,
     )  # fmt: skip

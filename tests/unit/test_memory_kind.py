@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.model import Result
+from nameplate.model import NodeTimes, Result, Spread
 from nameplate.probes import Cell
 from nameplate.probes.mpi_stream import PROBE
 from report_samples import result, with_summary
@@ -17,7 +17,11 @@ EVIDENCE = {
     f"{level}_{which}": 0.0 if which == "worst_node" else 1e9
     for level in ("rank", "window", "longest")
     for which in ("average", "best", "worst", "average_s", "best_s", "worst_s", "worst_node")
-}  # fmt: skip
+} | {"rank_sum_average": 1e9, "rank_sum_average_s": 1e9}  # fmt: skip
+TIMES = Spread(1.0, 1.0, 1.0)
+NODE = NodeTimes(
+    ranks=2, repeats=10, bytes_in_repeat=1 << 20, window=TIMES, longest=TIMES, rank=TIMES, start_skew_s=0.0
+)  # fmt: skip
 
 
 def remarks(mount: str, durability: str | None, **params: str) -> list[str]:
@@ -58,8 +62,11 @@ def test_a_mount_has_no_nameplate() -> None:
 
 
 def measured(op: str, **params: Any) -> Result:
-    made = with_summary(result({"op": op, "threads": 1, **params}, 1e9, probe="mpi_stream"), metric="node_bandwidth")
-    return msgspec.structs.replace(made, facts=FACTS, evidence=EVIDENCE)
+    made = with_summary(
+        result({"op": op, "threads": 1, "size": 1 << 20, "repeats": 10, **params}, 1e9, probe="mpi_stream"),
+        metric="node_bandwidth",
+    )
+    return msgspec.structs.replace(made, facts=FACTS, evidence=EVIDENCE, node_times=[NODE])
 
 
 def test_each_kind_of_memory_has_tables_of_its_own_with_the_four_functions_only() -> None:
@@ -71,8 +78,9 @@ def test_each_kind_of_memory_has_tables_of_its_own_with_the_four_functions_only(
     ]
     assert PROBE.tables is not None
     found = PROBE.tables({"mpi_stream": results}, {"job": {"nodes": ["vm"]}})
-    assert [[row[0] for row in table.rows] for table in found] == [["Copy"]] * 9
-    assert found[0].title.endswith("(2 ranks on 1 node, 1 threads)")
-    assert found[3].title.endswith("(2 ranks on 1 node, 1 threads; memory=pmem, path=/mnt, persist=none)")
-    assert found[6].title.endswith("; memory=pmem, path=/mnt, persist=array)")
+    assert [[row[0] for row in table.rows] for table in found] == [["Copy"]] * 12
+    assert found[1].title.endswith("(2 ranks on 1 node, 1 thread)")
+    assert found[4].title == "Configuration (memory=pmem, path=/mnt, persist=none)"
+    assert found[5].title.endswith("(2 ranks on 1 node, 1 thread; memory=pmem, path=/mnt, persist=none)")
+    assert found[11].title.endswith("; memory=pmem, path=/mnt, persist=array)")
     assert PROBE.tables({"mpi_stream": [measured("read", memory="dram")]}, {"job": {"nodes": ["vm"]}}) == []

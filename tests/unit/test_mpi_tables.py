@@ -179,13 +179,15 @@ def test_a_node_a_rank_and_the_job_have_a_bandwidth_each() -> None:
     taken = stream_sample(node(1.0), node(3.0))
     values = {metric.name: metric.value(own, taken) for metric in STREAM.metrics if metric.when(own)}
     assert values == pytest.approx(
-        {"node_bandwidth": 4e9, "bandwidth": 2e9, "job_bandwidth": 16e9 / 3, "start_skew": 3e-5}
-    )
+        {"node_bandwidth": 4e9, "bandwidth": 2e9, "job_bandwidth": 16e9 / 3, "rank_sum_bandwidth": 4e9,
+         "start_skew": 3e-5}
+    )  # fmt: skip
 
 
 def test_the_slowest_is_named() -> None:
     facts = {"nodes": 2.0, "ranks": 4.0, "touched_bytes": 1e12, "last_level_bytes": 1e6, "huge_bytes": 1e12}
-    params: dict[str, Any] = {"op": "triad", "threads": 1, "pages": "huge"}
+    params: dict[str, Any] = {"op": "triad", "threads": 1, "pages": "huge", "size": 2 * 10**9, "repeats": 10}
+    nodes = [node(1.0), node(3.0)]
     found = STREAM.evidence(
         Cell(params, facts, {}), [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))]
     )
@@ -193,16 +195,17 @@ def test_the_slowest_is_named() -> None:
     assert found["window_best"] == pytest.approx(8e9 / 0.8)
     assert found["rank_worst"] == pytest.approx(4e9 / 6)
     made = with_summary(result(params, 4e9, probe="mpi_stream"), metric="node_bandwidth", unit="B/s")
-    made = msgspec.structs.replace(made, facts=facts, evidence=found)
+    made = msgspec.structs.replace(made, facts=facts, evidence=found, node_times=nodes)
     assert STREAM.tables is not None
-    shown = STREAM.tables({"mpi_stream": [made]}, {"job": JOB})
+    facts_table, *shown = STREAM.tables({"mpi_stream": [made]}, {"job": JOB})
     assert [table.rows[0][0] for table in shown] == ["Triad"] * 3
     assert [table.rows[0][-1] for table in shown] == ["node18"] * 3
     worst = [cell for cell in shown[1].rows[0][5:7] if isinstance(cell, Quantity)]
     assert [cell.value for cell in worst] == [pytest.approx(8e9 / 6), found["window_worst_s"]]
     assert [cell.unit for cell in worst] == ["B/s", "s"]
     assert found["window_best_s"] < found["window_average_s"] < found["window_worst_s"]
-    assert "4 ranks on 2 nodes, 1 threads" in shown[0].title
+    assert "4 ranks on 2 nodes, 1 thread)" in shown[0].title
+    assert facts_table.title == "Configuration"
 
 
 def test_a_report_tells_each_lines_figures_apart_and_leaves_a_message_of_nothing_out_of_its_axis() -> None:

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from nameplate.model import NodeTimes, Quantity, Rated, Result, Sample, Spread, Table, Value
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
-from nameplate.probes._grid import Row
-from nameplate.probes._job import nodes_of
+from nameplate.model import Rated, Sample, Value
+from nameplate.probes import Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes._memory import is_beyond_caches, rated_bandwidth, remarks
 from nameplate.probes._memory_kind import kind_of, mount_remarks
-
-_FUNCTIONS = {"copy": "Copy", "scale": "Scale", "add": "Add", "triad": "Triad"}
-# What is told of a node, or of a rank: its times, and how many share the node's bytes.
-_LEVELS = ("rank", "window", "longest")
-
-
-def _nodes(sample: Sample) -> list[NodeTimes]:
-    return sample.nodes if isinstance(sample.nodes, list) else []
+from nameplate.probes._stream_levels import level_evidence, node_times
+from nameplate.probes._stream_tables import stream_tables
 
 
 def _of_all_nodes(_: Cell, sample: Sample) -> float:
-    return float(sum(node.bytes_in_repeat * node.repeats for node in _nodes(sample)))
+    return float(sum(node.bytes_in_repeat * node.repeats for node in node_times(sample)))
 
 
 def _node_seconds(_: Cell, sample: Sample) -> float:
-    return sum(node.window.average_s * node.repeats for node in _nodes(sample))
+    return sum(node.window.average_s * node.repeats for node in node_times(sample))
 
 
 def _rank_seconds(_: Cell, sample: Sample) -> float:
-    return sum(node.rank.average_s * node.repeats * node.ranks for node in _nodes(sample))
+    return sum(node.rank.average_s * node.repeats * node.ranks for node in node_times(sample))
+
+
+def _mean_rank_seconds(_: Cell, sample: Sample) -> float:
+    return sum(node.rank.average_s * node.repeats for node in node_times(sample))
 
 
 def _start_skew(_: Cell, sample: Sample) -> float:
-    return max((node.start_skew_s for node in _nodes(sample)), default=0.0)
+    return max((node.start_skew_s for node in node_times(sample)), default=0.0)
 
 
 def _one(_: Cell, __: Sample) -> float:
@@ -59,70 +54,14 @@ def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     return remarks(cell, samples)
 
 
-def _rates(level: str, node: NodeTimes) -> tuple[float, float, float]:
-    """Average, best and worst in B/s: of each rank, or of the node by its window or by its longest rank."""
-    times: Spread = getattr(node, level)
-    moved = node.bytes_in_repeat / (node.ranks if level == "rank" else 1)
-    return moved / times.average_s, moved / times.minimum_s, moved / times.maximum_s
-
-
 def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
-    """Of each level the average, best and worst rate and time of all repeats, and which node (its index) was worst."""
-    found: dict[str, float] = {}
-    for level in _LEVELS:
-        rates = [(_rates(level, node), index) for sample in samples for index, node in enumerate(_nodes(sample))]
-        worst, slowest = min((rate[2], index) for rate, index in rates)
-        found[f"{level}_average"] = sum(rate[0] for rate, _ in rates) / len(rates)
-        found[f"{level}_best"] = max(rate[1] for rate, _ in rates)
-        found[f"{level}_worst"] = worst
-        found[f"{level}_worst_node"] = float(slowest)
-        times: list[Spread] = [getattr(node, level) for sample in samples for node in _nodes(sample)]
-        found[f"{level}_average_s"] = sum([each.average_s for each in times]) / len(times)
-        found[f"{level}_best_s"] = min([each.minimum_s for each in times])
-        found[f"{level}_worst_s"] = max([each.maximum_s for each in times])
-    return found
-
-
-def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
-    names = nodes_of(machine)
-    own: dict[str, list[Result]] = {}
-    for result in by_probe["mpi_stream"]:
-        if result.summary.metric == "node_bandwidth" and result.evidence and result.summary.params["op"] in _FUNCTIONS:
-            own.setdefault(kind_of(result.summary.params), []).append(result)
-    titles = {
-        "rank": "Each rank",
-        "window": "Each node, from its first rank's start to its last one's finish",
-        "longest": "Each node by the time of its slowest rank, as DistributedStream has it",
-    }
-    headings = ["Function", "average", "time", "best", "time", "worst", "time", "worst on"]
-    return [
-        Table("mpi_stream", f"{title}{_placing(results, kind)}", headings, [*_rows(results, level, names)],
-              ["of all repeats in all rounds; the user's bytes"])
-        for kind, results in own.items() for level, title in titles.items()
-    ]  # fmt: skip
-
-
-def _placing(results: Sequence[Result], kind: str) -> str:
-    ranks, nodes = (int(results[0].facts[name]) for name in ("ranks", "nodes"))
-    place = f"{ranks} ranks on {nodes} node{'s' if nodes > 1 else ''}, {results[0].summary.params['threads']} threads"
-    return f" ({place}{f'; {kind}' if kind else ''})"
-
-
-def _rows(results: Sequence[Result], level: str, names: Sequence[str]) -> Iterator[Row]:
-    for function, shown in _FUNCTIONS.items():
-        for result in (each for each in results if each.summary.params["op"] == function):
-            figures = [
-                Quantity(result.evidence[f"{level}_{which}{ending}"], unit)
-                for which in ("average", "best", "worst")
-                for ending, unit in (("", "B/s"), ("_s", "s"))
-            ]
-            yield [shown, *figures, names[int(result.evidence[f"{level}_worst_node"])]]
+    return level_evidence(samples)
 
 
 def _by_node(metric: Metric, _: Cell, samples: Sequence[Sample]) -> dict[int, float]:
     if metric.name != "node_bandwidth":
         return {}
-    times = [_nodes(sample) for sample in samples]
+    times = [node_times(sample) for sample in samples]
     return {
         place: sum(node.bytes_in_repeat * node.repeats for node in own)
         / sum(node.window.average_s * node.repeats for node in own)
@@ -142,6 +81,7 @@ PROBE = Probe(
         Ratio("node_bandwidth", "B/s", "higher", _of_all_nodes, _node_seconds),
         Ratio("bandwidth", "B/s", "higher", _of_all_nodes, _rank_seconds),
         Ratio("job_bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_several_nodes),
+        Ratio("rank_sum_bandwidth", "B/s", "higher", _of_all_nodes, _mean_rank_seconds, is_detail=True),
         Ratio("start_skew", "s", "lower", _start_skew, _one),
     ),
     rated=_rated,
@@ -155,6 +95,6 @@ PROBE = Probe(
     longest_setup_s=_longest_setup_s,
     remarks=_remarks,
     evidence=_evidence,
-    tables=_tables,
+    tables=stream_tables,
     by_node=_by_node,
 )  # fmt: skip
