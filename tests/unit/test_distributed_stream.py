@@ -9,9 +9,11 @@ import pytest
 
 from nameplate.distributed_stream import is_stream_file, read_stream_run
 from nameplate.errors import FileError, UsageError
+from nameplate.imported_run import read_imported
 from nameplate.node_figures import judged_stream
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import file_name, xml
+from nameplate.run_comparison import compare_runs
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 from run_samples import FACTS, run_of_one, sample
@@ -110,6 +112,21 @@ def test_what_travels_has_no_names_of_nodes(tmp_path: Path) -> None:
     assert "node0" not in xml.export(report)
     assert report.nodes is not None
     assert report.nodes.names == [f"machine {place + 1}" for place in range(5)]
+
+
+def test_a_run_and_its_own_file_of_the_originals_form_are_the_same(tmp_path: Path) -> None:
+    write_stream_run(tmp_path / "run.jsonl", 5, slow={2: 0.3}, rounds=1)
+    ours = summarise(read_run(tmp_path / "run.jsonl"))
+    (tmp_path / "x.dat").write_text(xml.export(ours), encoding="utf-8")
+    rows = compare_runs(ours, read_imported(tmp_path / "x.dat"), 0.01).rows
+    ratios = {(row.params["op"], row.metric): row.ratio for row in rows}
+    assert ratios == pytest.approx(
+        {
+            (op, metric): 1.0
+            for op in ("copy", "scale", "add", "triad")
+            for metric in ("bandwidth", "rank_sum_bandwidth")
+        }
+    )
 
 
 def test_another_run_has_no_such_form() -> None:

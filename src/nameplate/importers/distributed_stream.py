@@ -1,13 +1,13 @@
-"""DistributedStream's XML: the median over the nodes of each function's bandwidth."""
+"""DistributedStream's XML: each function's average bandwidth of a process, and of a node's processes together."""
 
 from __future__ import annotations
 
 import io
-import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from nameplate.distributed_stream import KERNELS, parse_stream_run
+from nameplate.distributed_stream import KERNELS, StreamRun, parse_stream_run
 from nameplate.importers import Imported
+from nameplate.model import Value
 
 
 def recognises(text: str) -> bool:
@@ -16,14 +16,19 @@ def recognises(text: str) -> bool:
 
 
 def read(text: str) -> Sequence[Imported]:
-    """The bandwidth of a node by its average time. Raises FileError."""
+    """Return the averages over all processes, which are the only ones with the definition of a metric of ours.
+
+    Raises:
+        FileError: the text is not such a file.
+    """
     run = parse_stream_run(io.StringIO(text), "it")
-    return [
-        Imported(
-            "mpi_stream",
-            {"op": kernel.lower(), "threads": run.threads_per_process},
-            "node_bandwidth",
-            statistics.median(run.size_bytes[kernel] * n.processes / n.times[kernel].average_s for n in run.nodes),
-        )
-        for kernel in KERNELS
-    ]
+    return [figure for kernel in KERNELS for figure in _averages(run, kernel)]
+
+
+def _averages(run: StreamRun, kernel: str) -> Iterator[Imported]:
+    params: dict[str, Value] = {"op": kernel.lower(), "threads": run.threads_per_process}
+    moved = run.size_bytes[kernel] * sum(node.processes for node in run.nodes)
+    process_s = sum(node.times[kernel].average_s * node.processes for node in run.nodes)
+    node_s = sum(node.times[kernel].average_s for node in run.nodes)
+    yield Imported("mpi_stream", params, "rank_sum_bandwidth", moved / node_s)
+    yield Imported("mpi_stream", params, "bandwidth", moved / process_s)
