@@ -438,10 +438,11 @@ class NodeMetric(msgspec.Struct, frozen=True):
 
     ``experiment`` is the plan's id.
 
-    ``value`` is the median of the rounds in the SI base unit ``unit``; ``gap`` the share by which it is worse than the
-    median of its hardware class, negative where it is better; ``z`` that distance in robust standard deviations,
-    negative where it is worse; ``spread`` what the value itself varies by, as a share. ``slow``: the places of those
-    that are.
+    ``value`` is in the SI base unit ``unit``, at the usual level of the node's hardware class over the rounds; ``gap``
+    the share by which it is worse than the median of the class's values, negative where it is better; ``z`` that
+    distance in robust standard deviations, negative where it is worse; ``spread`` what the value itself varies by, as a
+    share. ``slow``: the places of those that are. ``minimum`` and ``maximum`` are those of single repeats; empty where
+    a probe does not tell them.
     """
 
     experiment: str
@@ -453,6 +454,8 @@ class NodeMetric(msgspec.Struct, frozen=True):
     z: list[float | None]
     spread: list[float | None]
     slow: list[int]
+    minimum: list[float | None] = []
+    maximum: list[float | None] = []
 
     @property
     def title(self) -> str:

@@ -11,7 +11,7 @@ from nameplate.distributed_stream import KERNELS, StreamRun
 from nameplate.model import Experiment, NodeMetric, Nodes, Outcome
 from nameplate.probes import Cell, Metric, Probe, probe_of
 from nameplate.probes._job import hardware_of, nodes_of
-from nameplate.slow_nodes import Judgement, NodeFigures, judge
+from nameplate.slow_nodes import Floats, Judgement, NodeFigures, judge
 from nameplate.store import Measurement, RunFile
 
 # To what can be told apart; a file of ten thousand nodes is a third smaller.
@@ -52,8 +52,11 @@ def _of_kernel(run: StreamRun, kernel: str) -> NodeFigures:
     moved = np.array([run.size_bytes[kernel] * node.processes for node in run.nodes], float)
     average = np.array([node.times[kernel].average_s for node in run.nodes])
     best = np.array([node.times[kernel].minimum_s for node in run.nodes])
+    worst = np.array([node.times[kernel].maximum_s for node in run.nodes])
     # How many repeats there were is not said; a single late one would stretch the longest.
-    return NodeFigures(kernel, "bandwidth", "B/s", "higher", (moved / average)[np.newaxis], np.abs(average / best - 1))
+    spread = np.abs(average / best - 1)
+    values = (moved / average)[np.newaxis]
+    return NodeFigures(kernel, "bandwidth", "B/s", "higher", values, spread, moved / worst, moved / best)
 
 
 def node_metric(judged: Judgement) -> NodeMetric:
@@ -68,10 +71,16 @@ def node_metric(judged: Judgement) -> NodeMetric:
         z=_short(judged.z),
         spread=_short(judged.spread),
         slow=[int(node) for node in np.flatnonzero(judged.is_slow)],
+        minimum=_short_or_none(judged.figures.minimum),
+        maximum=_short_or_none(judged.figures.maximum),
     )
 
 
-def _short(values: np.typing.NDArray[np.float64]) -> list[float | None]:
+def _short_or_none(values: Floats | None) -> list[float | None]:
+    return [] if values is None else _short(values)
+
+
+def _short(values: Floats) -> list[float | None]:
     return [float(f"{value:.{_SIGNIFICANT}g}") if np.isfinite(value) else None for value in values.tolist()]
 
 
@@ -86,7 +95,20 @@ def _of_experiment(
         values = np.array([[values.get(node, np.nan) for node in range(nodes)] for values in rounds if values])
         # A ratio to others tells nothing of what can be 0, as losses can.
         if len(values) and not (values <= 0).any():
-            yield NodeFigures(experiment.id, metric.name, metric.unit, metric.better, values)
+            extremes = _extremes(probe, metric, measurements, nodes)
+            yield NodeFigures(experiment.id, metric.name, metric.unit, metric.better, values, None, *extremes)
+
+
+def _extremes(
+    probe: Probe, metric: Metric, measurements: Sequence[Measurement], nodes: int
+) -> tuple[Floats, Floats] | tuple[()]:
+    """Return each node's lowest and highest value of a repeat over all rounds, where the probe tells them."""
+    of_rounds = [probe.extremes_by_node(metric, measurement.samples) for measurement in measurements]
+    if not any(of_rounds):
+        return ()
+    unknown = (np.nan, np.nan)
+    bounds = np.array([[found.get(node, unknown) for node in range(nodes)] for found in of_rounds if found])
+    return np.nanmin(bounds[:, :, 0], axis=0), np.nanmax(bounds[:, :, 1], axis=0)
 
 
 def _of_round(

@@ -40,7 +40,8 @@ class NodeFigures:
     """One metric of every node.
 
     ``values`` has a row for each round and a column for each node, nan where a node was not measured; ``spread`` is
-    what a node's figure varies by, as a share of it, where the rounds do not tell.
+    what a node's figure varies by, as a share of it, where the rounds do not tell. ``minimum`` and ``maximum`` of each
+    node's repeats are shown, and nothing is judged by them.
     """
 
     experiment: str
@@ -49,16 +50,19 @@ class NodeFigures:
     better: Literal["higher", "lower"]
     values: Floats
     spread: Floats | None = None
+    minimum: Floats | None = None
+    maximum: Floats | None = None
 
 
 @dataclass(frozen=True)
 class Judgement:
     """One metric's judgement of every node, by node; nan where there is none.
 
-    ``value`` is the median of the rounds. ``gap`` is the share by which a node is worse than the median of its class,
-    negative where it is better; ``z`` that distance in robust standard deviations, negative where it is worse;
-    ``spread`` what its figure varies by, as a share of it; ``probability`` that of a node that is no slower than the
-    others lying so far below them.
+    ``value`` is what a node reaches at its class's usual level: the median over the rounds of the class's median, times
+    the median of the node's ratios to it; of a node that is not judged, the median of its rounds. ``gap`` is the share
+    by which ``value`` is worse than the median of those of its class, negative where it is better; ``z`` that distance
+    in robust standard deviations, negative where it is worse; ``spread`` what its figure varies by, as a share of it;
+    ``probability`` that of a node that is no slower than the others lying so far below them.
     """
 
     figures: NodeFigures
@@ -98,6 +102,7 @@ def _measured(figures: NodeFigures, classes: NDArray[np.str_]) -> Judgement:
     nodes = figures.values.shape[1]
     heights = np.log(figures.values) * (1.0 if figures.better == "higher" else -1.0)
     gap, z, probability = (np.full(nodes, np.nan) for _ in range(3))
+    value = _median_by_node(figures.values)
     spread = np.full(nodes, np.nan) if figures.spread is None else figures.spread
     for name in np.unique(classes):
         own = np.flatnonzero((classes == name) & ~np.isnan(figures.values).all(axis=0))
@@ -105,14 +110,22 @@ def _measured(figures: NodeFigures, classes: NDArray[np.str_]) -> Judgement:
             continue
         measured = heights[:, own][~np.isnan(heights[:, own]).all(axis=1)]
         # What drifts from round to round does so for all nodes.
-        relative = measured - np.nanmedian(measured, axis=1, keepdims=True)
+        levels = np.nanmedian(measured, axis=1, keepdims=True)
+        relative = measured - levels
         height = np.nanmedian(relative, axis=0)
-        gap[own] = -np.expm1(height - np.median(height))
+        value[own] = np.exp((height + np.median(levels)) * (1.0 if figures.better == "higher" else -1.0))
+        gap[own] = _behind(value[own], figures.better)
         z[own] = robust_z(height)
         probability[own] = probability_below(height, z[own])
         if figures.spread is None:
             spread[own] = _median_spread(relative)
-    return Judgement(figures, _median_by_node(figures.values), gap, z, spread, probability, np.zeros(nodes, bool))
+    return Judgement(figures, value, gap, z, spread, probability, np.zeros(nodes, bool))
+
+
+def _behind(values: Floats, better: str) -> Floats:
+    """Return the share of the median's speed that each value lacks."""
+    middle = np.median(values)
+    return np.asarray(1 - (values / middle if better == "higher" else middle / values))
 
 
 def _median_by_node(values: Floats) -> Floats:

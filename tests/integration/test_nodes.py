@@ -20,8 +20,12 @@ MOST_BYTES = 5_000_000
 
 
 def nodes(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return run_nameplate("nodes", *words)
+
+
+def run_nameplate(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "nameplate", "nodes", *map(str, words)],
+        [sys.executable, "-m", "nameplate", *map(str, words)],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
@@ -56,6 +60,50 @@ def test_a_file_of_the_original_has_the_same_view_and_a_map(tmp_path: Path) -> N
     assert sum("aria-roledescription" in shape.attrib for shape in drawn.iter()) > 4 * 230
     assert nodes(path, "-o", tmp_path / "map.png").returncode == 1
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+
+
+ONE_NODE = """<?xml version="1.0"?>
+<stream_run>
+  <experiment>memory_results-48x1-1580000000.dat</experiment>
+  <configuration>
+    <processes_per_node>48</processes_per_node><threads_per_process>1</threads_per_process>
+    <number_of_nodes>1</number_of_nodes>
+    <copy_size>80000000</copy_size><scale_size>80000000</scale_size>
+    <add_size>120000000</add_size><triad_size>120000000</triad_size>
+  </configuration>
+  <results><node><name>cn01</name>
+    <Copy><Average>0.028300</Average><Minimum>0.028457</Minimum><Maximum>0.029185</Maximum></Copy>
+    <Scale><Average>0.028537</Average><Minimum>0.028677</Minimum><Maximum>0.029586</Maximum></Scale>
+    <Add><Average>0.037422</Average><Minimum>0.037731</Minimum><Maximum>0.038520</Maximum></Add>
+    <Triad><Average>0.037340</Average><Minimum>0.037660</Minimum><Maximum>0.040035</Maximum></Triad>
+  </node></results>
+</stream_run>
+"""
+
+
+def test_a_file_of_one_node_has_its_figures(tmp_path: Path) -> None:
+    path = tmp_path / "memory_results-48x1-1580000000.dat"
+    path.write_text(ONE_NODE, encoding="utf-8")
+    answer = nodes(path, "-o", tmp_path / "map.svg")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    rows = [line.split() for line in answer.stdout.splitlines() if line.startswith("cn01")]
+    assert [row[1:6:2] for row in rows] == [
+        ["135.7", "131.6", "134.9"], ["134.6", "129.8", "133.9"], ["153.9", "149.5", "152.7"],
+        ["154.3", "143.9", "152.9"],
+    ]  # fmt: skip
+    assert "which the average can exceed" in answer.stdout
+    assert "no node is judged: it takes 4 of the same hardware" in answer.stdout
+    assert "135.7 GB/s" in (tmp_path / "map.svg").read_text(encoding="utf-8")
+
+
+def test_a_file_of_one_node_is_shown_and_compared(tmp_path: Path) -> None:
+    path = tmp_path / "memory_results-48x1-1580000000.dat"
+    path.write_text(ONE_NODE, encoding="utf-8")
+    shown, compared = run_nameplate("show", path), run_nameplate("compare", path, path)
+    assert [(each.returncode, each.stderr) for each in (shown, compared)] == [(0, "")] * 2
+    assert "135.7 GB/s" in shown.stdout
+    assert "2.827 GB/s" in shown.stdout
+    assert compared.stdout.count("1.000") == 8
 
 
 def test_every_figure_is_there_for_programs(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -113,3 +115,15 @@ def test_beside_equals_a_slow_node_is_named() -> None:
     values = np.full((3, 10), 1e9)
     values[:, 4] = 0.8e9
     assert np.flatnonzero(judged(values).is_slow).tolist() == [4]
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_a_share_is_that_of_the_values_shown_next_to_it(better: Literal["higher", "lower"]) -> None:
+    """Rounds that drift: a node's median round is another one than its class's."""
+    rates = np.array([[100.0, 101, 99, 102, 90, 98], [80, 70, 80, 79, 75, 81], [60, 61, 63, 59, 58, 40]]) * 1e9
+    values = rates if better == "higher" else 1 / rates
+    found = judge([NodeFigures("x", "y", "B/s", better, values)], ["a"] * 6)[0]
+    middle, worst = np.median(found.value), found.value[4]
+    assert found.gap[4] == pytest.approx(1 - (worst / middle if better == "higher" else middle / worst))
+    assert np.median(found.value) == pytest.approx(79.25e9 if better == "higher" else 1 / 79.25e9, rel=0.01)
+    assert np.argmax(found.gap) == 4

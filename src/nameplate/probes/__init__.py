@@ -205,7 +205,7 @@ class Probe:
       itself ready, beyond what any probe may; ``disk_use`` and ``network_use``: what so many rounds of such cells write
       and send
     - ``by_node``: of a probe that takes a whole job, a metric's value in one round for each node, by its place; empty
-      where it has none
+      where it has none; ``extremes_by_node``: the lowest and highest value of a single repeat in that round
     """
 
     name: str
@@ -229,6 +229,7 @@ class Probe:
     longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
     tables: Callable[[ByProbe, Mapping[str, Any]], list[Table]] | None = None
     by_node: Callable[[Metric, Cell, Sequence[Sample]], Mapping[int, float]] = lambda _, __, ___: {}
+    extremes_by_node: Callable[[Metric, Sequence[Sample]], Mapping[int, tuple[float, float]]] = lambda _, __: {}
 
     def beside_slice_s(self, params: Mapping[str, Value]) -> float:
         """Return an estimate of what an experiment with these parameters takes besides its slice, in seconds."""

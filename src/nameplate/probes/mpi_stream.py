@@ -8,6 +8,7 @@ from nameplate.model import Rated, Sample, Value
 from nameplate.probes import Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes._memory import is_beyond_caches, rated_bandwidth, remarks
 from nameplate.probes._memory_kind import kind_of, mount_remarks
+from nameplate.probes._node_times import times_of_nodes
 from nameplate.probes._stream_levels import level_evidence, node_times
 from nameplate.probes._stream_tables import stream_tables
 
@@ -69,6 +70,15 @@ def _by_node(metric: Metric, _: Cell, samples: Sequence[Sample]) -> dict[int, fl
     }
 
 
+def _extremes_by_node(metric: Metric, samples: Sequence[Sample]) -> dict[int, tuple[float, float]]:
+    if metric.name != "node_bandwidth":
+        return {}
+    return {
+        place: (node.bytes_in_repeat / node.window.maximum_s, node.bytes_in_repeat / node.window.minimum_s)
+        for place, node in enumerate(times_of_nodes(samples))
+    }
+
+
 def _longest_setup_s(params: Mapping[str, Value]) -> float:
     """An ordinary disk may write each repeat out."""
     return 120.0 if kind_of(params) else 0.0
@@ -97,4 +107,5 @@ PROBE = Probe(
     evidence=_evidence,
     tables=stream_tables,
     by_node=_by_node,
+    extremes_by_node=_extremes_by_node,
 )  # fmt: skip

@@ -10,10 +10,18 @@ from nameplate.model import NodeMetric, Nodes, Quantity, Report, Table
 from nameplate.report.charts import Chart, Figure, placed
 from nameplate.report.format import count, share
 from nameplate.report.node_map import node_map
-from nameplate.report.node_text import distance, found_slow, ranking
+from nameplate.report.node_text import (
+    BEHIND,
+    OVERVIEW,
+    class_median,
+    distance,
+    found_slow,
+    ranking,
+    slow_count,
+    slowest_first,
+)
 from nameplate.report.repeat import node_command
 from nameplate.report.tables import OwnTable, own_table
-from nameplate.stats import median
 
 # Of a plan of many cells the other metrics' maps would be as many as its charts.
 MOST_MAPS = 6
@@ -48,23 +56,24 @@ def _hardware(nodes: Nodes) -> list[str]:
 def _overview(nodes: Nodes) -> Table:
     rows: list[list[str | Quantity | None]] = []
     for metric in nodes.metrics:
-        values = [value for value in metric.value if value is not None]
-        middle = Quantity(median(values), metric.unit) if values else None
-        rows.append([metric.title, middle, *_worst(nodes, metric), str(len(metric.slow) or "none")])
+        rows.append([metric.title, *_worst(nodes, metric), slow_count(metric)])
     notes = [
+        BEHIND,
         "slow: more than 4 robust standard deviations behind its hardware class, by 3 % or more and by twice what its "
-        "own figure varies by, with 1 % false discoveries among all that are found"
+        "own figure varies by, with 1 % false discoveries among all that are found",
     ]
-    return Table("nodes", "All metrics", ["metric", "median", "slowest", "behind", "on", "slow nodes"], rows, notes)
+    return Table("nodes", "All metrics", [*OVERVIEW], rows, notes)
 
 
 def _worst(nodes: Nodes, metric: NodeMetric) -> Sequence[str | Quantity | None]:
-    order = ranking(metric)
+    order = slowest_first(metric)
     if not order:
-        return [None, None, "not judged: fewer than 4 alike"]
-    value = metric.value[order[0]]
-    figure = Quantity(value, metric.unit) if value is not None else None
-    return [figure, share(metric.gap[order[0]]), nodes.names[order[0]]]
+        return [None, None, None, None]
+    worst = order[0]
+    middle = Quantity(class_median(nodes, metric, worst), metric.unit)
+    value = metric.value[worst]
+    slowest = Quantity(value, metric.unit) if value is not None else None
+    return [middle, slowest, share(metric.gap[worst]), nodes.names[worst]]
 
 
 def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
@@ -76,5 +85,5 @@ def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
         ]
         for place in places
     ]  # fmt: skip
-    headings = ["node", "figure", "behind its class", "robust z", "varies by", "slow?"]
+    headings = ["node", "value", "behind", "robust z", "varies by", "slow?"]
     return Table("nodes", f"Farthest behind: {metric.title}", headings, rows, [])

@@ -28,6 +28,12 @@ _MEANINGS = {
     "not measured": "not by itself: it takes several nodes, or the second run did not come to it",
 }
 _STEPS = (0.03, 0.08, 0.15)
+OVERVIEW = ("metric", "class median", "slowest", "behind", "on", "slow nodes")
+BY_EVERY_RANK = (
+    "average: by the time of every rank; minimum, maximum: by the slowest rank of a repeat, which the average can "
+    "exceed"
+)
+BEHIND = "behind: 1 − value ÷ class median; of a time, 1 − class median ÷ value"
 
 
 def print_nodes(nodes: Nodes) -> None:
@@ -59,13 +65,27 @@ def print_findings(found: Sequence[Finding]) -> None:
 
 def render(nodes: Nodes, width: int) -> RenderableType:
     """Hardware, a line for each metric, the ranking of those that name a slow node, the map of the first of them."""
-    found = [metric for metric in nodes.metrics if metric.slow]
-    ranked = found or nodes.metrics[:1]
-    parts: list[RenderableType] = [*_hardware(nodes), Text(), _summary(nodes)]
+    parts: list[RenderableType] = [*_hardware(nodes), Text(), _summary(nodes), Text(BEHIND, style="dim")]
+    ranked = _ranked(nodes)
+    if any(map(_exceeds_maximum, ranked)):
+        parts.append(Text(BY_EVERY_RANK, style="dim"))
     for metric in ranked:
         parts += [Text(), Text(metric.title, style="bold"), _ranking(nodes, metric)]
-    parts += [Text(), *_map(nodes, ranked[0], width), Text()]
-    return Group(*parts)
+    if ranking(ranked[0]):
+        parts += [Text(), *_map(nodes, ranked[0], width)]
+    return Group(*parts, Text())
+
+
+def _exceeds_maximum(metric: NodeMetric) -> bool:
+    pairs = zip(metric.value, metric.maximum, strict=False)
+    return any(value is not None and most is not None and value > most for value, most in pairs)
+
+
+def _ranked(nodes: Nodes) -> list[NodeMetric]:
+    """Return the metrics that name a slow node, or the first one; of nodes too few to be judged all, up to ten."""
+    if any(ranking(metric) for metric in nodes.metrics):
+        return [metric for metric in nodes.metrics if metric.slow] or nodes.metrics[:1]
+    return nodes.metrics[:MOST_RANKED]
 
 
 def _missing(nodes: Nodes) -> Iterator[Text]:
@@ -92,6 +112,8 @@ def found_slow(nodes: Nodes) -> str:
     if slow:
         return f"slow: {compress(slow)} ({len(slow)} of {len(nodes.names)})"
     judged = sum(any(m.gap[place] is not None for m in nodes.metrics) for place in range(len(nodes.names)))
+    if not judged:
+        return "no node is judged: it takes 4 of the same hardware"
     return f"no slow node among {count(judged, 'node')} judged"
 
 
@@ -119,31 +141,50 @@ def _hardware(nodes: Nodes) -> Iterator[Text]:
 
 
 def _summary(nodes: Nodes) -> Table:
-    table = _table("metric", "median", "slowest", "behind", "on", "slow nodes")
+    table = _table(*OVERVIEW)
     for metric in nodes.metrics:
-        order = ranking(metric)
+        order = slowest_first(metric)
         if not order:
-            table.add_row(metric.title, "–", "–", "–", "–", "not judged: fewer than 4 alike")
+            table.add_row(metric.title, "–", "–", "–", "–", "not measured")
             continue
         worst = order[0]
-        values = [value for value in metric.value if value is not None]
         table.add_row(
-            metric.title, quantity(median(values), metric.unit), quantity(metric.value[worst], metric.unit),
-            share(metric.gap[worst]), nodes.names[worst], str(len(metric.slow) or "none"),
+            metric.title, quantity(class_median(nodes, metric, worst), metric.unit),
+            quantity(metric.value[worst], metric.unit), share(metric.gap[worst]), nodes.names[worst],
+            slow_count(metric),
         )  # fmt: skip
     return table
 
 
+def slow_count(metric: NodeMetric) -> str:
+    """Return how many nodes a metric calls slow, or why it calls none so."""
+    if not ranking(metric):
+        return "not judged: fewer than 4 alike"
+    return str(len(metric.slow) or "none")
+
+
+def class_median(nodes: Nodes, metric: NodeMetric, place: int) -> float:
+    """Return the median of the values of a node's hardware class, which the node's share is computed from."""
+    alike = [
+        value
+        for value, name in zip(metric.value, nodes.classes, strict=True)
+        if value is not None and name == nodes.classes[place]
+    ]
+    return median(alike)
+
+
 def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
-    order = ranking(metric)
+    order = slowest_first(metric)
     shown = order[: max(MOST_RANKED, 2 * len(metric.slow))][: 5 * MOST_RANKED]
-    table = _table("node", "figure", "behind its class", "robust z", "varies by", "")
+    extremes = ("minimum", "maximum") if metric.minimum else ()
+    table = _table("node", "average" if extremes else "value", *extremes, "behind", "robust z", "varies by", "")
     for place in [*shown, *([order[-1]] if order and order[-1] not in shown else [])]:
         is_slow = place in metric.slow
-        note = "slow" if is_slow else "fastest" if place == order[-1] else ""
+        note = "slow" if is_slow else "fastest" if place == order[-1] and len(order) > 1 else ""
+        values = (metric.value, metric.minimum, metric.maximum) if extremes else (metric.value,)
         cells = [
-            nodes.names[place], _alike(metric, place), share(metric.gap[place]), distance(metric.z[place]),
-            share(metric.spread[place]), note,
+            nodes.names[place], *(_alike(metric, own[place]) for own in values), share(metric.gap[place]),
+            distance(metric.z[place]), share(metric.spread[place]), note,
         ]  # fmt: skip
         table.add_row(*cells, style="red" if is_slow else "")
     return table
@@ -154,9 +195,8 @@ def distance(z: float | None) -> str:
     return "–" if z is None else f"{z:.1f}"
 
 
-def _alike(metric: NodeMetric, place: int) -> str:
-    """In the unit of the metric's first figure, so that a column can be compared."""
-    value = metric.value[place]
+def _alike(metric: NodeMetric, value: float | None) -> str:
+    """Return a value in the unit of the metric's first one, so that a column can be compared."""
     first = next(v for v in metric.value if v is not None)
     factor, unit = scale(first, metric.unit)
     return "–" if value is None else f"{digits(value / factor)} {unit}"
@@ -166,6 +206,15 @@ def ranking(metric: NodeMetric) -> list[int]:
     """The places of the judged nodes, the farthest behind first."""
     judged = [(gap, place) for place, gap in enumerate(metric.gap) if gap is not None]
     return [place for _, place in sorted(judged, key=lambda item: (-item[0], item[1]))]
+
+
+def slowest_first(metric: NodeMetric) -> list[int]:
+    """Return the places of all measured nodes: the judged ones as ranked, then the others by their values."""
+    order = ranking(metric)
+    others = [
+        (value, place) for place, value in enumerate(metric.value) if value is not None and metric.gap[place] is None
+    ]
+    return order + [place for _, place in sorted(others, reverse=metric.better == "lower")]
 
 
 def _map(nodes: Nodes, metric: NodeMetric, width: int) -> Iterator[Text]:
