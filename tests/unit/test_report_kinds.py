@@ -23,7 +23,7 @@ KINDS = {
     "Attainable rate against arithmetic intensity", "Latency against size", "Bandwidth against size", "Thread scaling",
     "Bandwidth against block", "Bandwidth by library", "Time of single operations", "Latency against payload",
     "Distribution of single operations' times", "Bandwidth against pairs", "bandwidth pattern=random", "threads=1",
-    "disk against block", "mpi_stream op=triad node_bandwidth",
+    "disk against block", "mpi_stream op=triad node_bandwidth, average",
     "Beside the first run",
 }  # fmt: skip
 LONGEST_MEANING = 700

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nameplate.model import NodeMetric, Nodes, Quantity, Report, Table
 from nameplate.report.charts import Chart, Figure, placed
 from nameplate.report.format import count, share
-from nameplate.report.node_map import node_map
+from nameplate.report.node_map import node_map, statistics_of
 from nameplate.report.node_text import (
     BEHIND,
     OVERVIEW,
-    class_median,
     distance,
     found_slow,
     ranking,
     slow_count,
     slowest_first,
 )
+from nameplate.report.node_values import class_medians
 from nameplate.report.repeat import node_command
 from nameplate.report.tables import OwnTable, own_table
 
 # Of a plan of many cells the other metrics' maps would be as many as its charts.
 MOST_MAPS = 6
 MOST_RANKED = 5
+# Of more nodes the maps of minima and maxima are only in the pictures of nameplate nodes.
+MAX_WITH_ALL_MAPS = 1000
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,18 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
     if nodes is None:
         return None
     chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MOST_MAPS]
-    maps = placed([node_map(nodes, m, node_command(report.run, m.experiment)) for m in chosen], charts)
+    maps = placed([*_maps(report, nodes, chosen)], charts)
     tables = [own_table(_overview(nodes)), *(own_table(_ranking(nodes, metric)) for metric in chosen)]
     return NodeCard(anchor, [*_hardware(nodes), found_slow(nodes)], tables, maps)
+
+
+def _maps(report: Report, nodes: Nodes, metrics: Sequence[NodeMetric]) -> Iterator[Chart]:
+    """Yield each metric's maps; of many nodes only the first, since the page holds every cell's words."""
+    for metric in metrics:
+        names = statistics_of(metric)
+        shown = names if len(nodes.names) <= MAX_WITH_ALL_MAPS else names[:1]
+        for name in shown:
+            yield node_map(nodes, metric, name, node_command(report.run, metric.experiment))
 
 
 def _hardware(nodes: Nodes) -> list[str]:
@@ -70,7 +81,7 @@ def _worst(nodes: Nodes, metric: NodeMetric) -> Sequence[str | Quantity | None]:
     if not order:
         return [None, None, None, None]
     worst = order[0]
-    middle = Quantity(class_median(nodes, metric, worst), metric.unit)
+    middle = Quantity(class_medians(nodes, metric.value)[nodes.classes[worst]], metric.unit)
     value = metric.value[worst]
     slowest = Quantity(value, metric.unit) if value is not None else None
     return [middle, slowest, share(metric.gap[worst]), nodes.names[worst]]

@@ -13,6 +13,7 @@ from nameplate.hostlist import compress
 from nameplate.model import NodeMetric, Nodes
 from nameplate.recheck import Finding
 from nameplate.report.format import count, digits, quantity, scale, share
+from nameplate.report.node_values import class_medians
 from nameplate.stats import median
 
 # The width where there is no terminal to ask.
@@ -149,7 +150,7 @@ def _summary(nodes: Nodes) -> Table:
             continue
         worst = order[0]
         table.add_row(
-            metric.title, quantity(class_median(nodes, metric, worst), metric.unit),
+            metric.title, quantity(class_medians(nodes, metric.value)[nodes.classes[worst]], metric.unit),
             quantity(metric.value[worst], metric.unit), share(metric.gap[worst]), nodes.names[worst],
             slow_count(metric),
         )  # fmt: skip
@@ -161,16 +162,6 @@ def slow_count(metric: NodeMetric) -> str:
     if not ranking(metric):
         return "not judged: fewer than 4 alike"
     return str(len(metric.slow) or "none")
-
-
-def class_median(nodes: Nodes, metric: NodeMetric, place: int) -> float:
-    """Return the median of the values of a node's hardware class, which the node's share is computed from."""
-    alike = [
-        value
-        for value, name in zip(metric.value, nodes.classes, strict=True)
-        if value is not None and name == nodes.classes[place]
-    ]
-    return median(alike)
 
 
 def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
