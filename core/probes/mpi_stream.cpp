@@ -17,6 +17,7 @@
 #include <array>
 #include <vector>
 
+#include "cluster/active_ranks.h"
 #include "cluster/repeats.h"
 #include "disk/array_memory.h"
 #include "measure/clock.h"
@@ -34,6 +35,7 @@ namespace {
 
 constexpr double kMostRepeats = 1e6;
 constexpr double kMostThreads = 4096;
+constexpr double kMaxRanksPerNode = 4096;
 constexpr std::int64_t kLine = 64;
 constexpr int kReport = 3;
 
@@ -42,13 +44,17 @@ class MpiStream final : public DistributedProbe {
   Prepared setup(const Parameters& parameters, const Machine& machine) override;
   void connect() override;
   Work run(std::uint64_t repetitions) override;
-  void verify() override { task_->verify(); }
+
+  void verify() override {
+    if (task_) task_->verify();
+  }
 
   void teardown() override {
     if (node_ != MPI_COMM_NULL) MPI_Comm_free(&node_);
   }
 
  private:
+  void set_up_memory(const Parameters& parameters, const Machine& machine, std::int64_t size, std::int64_t threads);
   void require_same_memory() const;
   void measure_repeats();
   void report();
@@ -58,7 +64,8 @@ class MpiStream final : public DistributedProbe {
   std::unique_ptr<Team> team_;
   std::unique_ptr<StreamTask> task_;
   MPI_Comm node_ = MPI_COMM_NULL;
-  int place_on_node_ = 0;
+  int active_ranks_ = 1;   // of this node
+  int place_on_node_ = 0;  // among them
   std::vector<RepeatTicks> own_;
   std::vector<RepeatTicks> all_;  // of the node's first rank
   NodeTimes node_times_;          // of the node's first rank
@@ -66,16 +73,55 @@ class MpiStream final : public DistributedProbe {
   std::vector<Worker> workers_;
 };
 
+// How many of the node's ranks take part.
+int active_ranks(const Parameters& parameters) {
+  const int started = Ranks::get().ranks_on_node();
+  const auto asked = parameters.count_if_given("ranks_per_node").value_or(started);
+  if (asked > started) {
+    refuse(fmt::format("ranks_per_node={} is more than the {} ranks that the launcher started on this node", asked,
+                       started));
+  }
+  return static_cast<int>(asked);
+}
+
+// Of the whole job. Only the leading rank knows the nodes, and needs to.
+int active_ranks_of_job(const Parameters& parameters) {
+  const Ranks& job = Ranks::get();
+  const auto asked = parameters.count_if_given("ranks_per_node");
+  return asked ? static_cast<int>(*asked) * static_cast<int>(job.nodes().size()) : job.size();
+}
+
 Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) {
-  const int ranks = Ranks::get().ranks_on_node();
+  active_ranks_ = active_ranks(parameters);
   const auto threads = parameters.count_if_given("threads").value_or(openmp_threads());
-  const std::int64_t share = memory_array_bytes(machine) / ranks / kLine * kLine;
+  const std::int64_t share = memory_array_bytes(machine) / active_ranks_ / kLine * kLine;
   const std::int64_t size = parameters.count_if_given("size").value_or(std::max(kLine, share));
+  if (!takes_part(Ranks::get().place_on_node(), Ranks::get().ranks_on_node(), active_ranks_)) return {};
+  set_up_memory(parameters, machine, size, threads);
+  const auto touched = static_cast<std::int64_t>(task_->total_bytes()) * active_ranks_;
+  Prepared prepared{.resolved = parameters,
+                    .facts = memory_fact_values(touched, task_->huge_bytes() * active_ranks_, machine),
+                    .repetitions = 1,
+                    .most_repetitions = 1,
+                    .labels = memory_.labels()};
+  prepared.labels["isa"] = to_string(task_->isa());
+  prepared.facts.push_back(static_cast<double>(active_ranks_of_job(parameters)));
+  prepared.facts.push_back(static_cast<double>(Ranks::get().nodes().size()));
+  prepared.facts.push_back(bus_bytes_per_byte(parse_stream_op(parameters.word("op")), task_->stores()));
+  prepared.resolved.set("threads", threads);
+  prepared.resolved.set("size", size);
+  prepared.resolved.set("ranks_per_node", std::int64_t{active_ranks_});
+  return prepared;
+}
+
+void MpiStream::set_up_memory(const Parameters& parameters, const Machine& machine, std::int64_t size,
+                              std::int64_t threads) {
   if (size % static_cast<std::int64_t>(sizeof(double)) != 0) refuse("size must be a multiple of 8 bytes");
   const StreamOp op = parse_stream_op(parameters.word("op"));
   const std::int64_t repeats = parameters.count("repeats");
   memory_ = ArrayMemory(parameters, machine);
-  memory_.require_room(arrays_of(op) * size * ranks, machine, fmt::format("size={} on {} ranks", size, ranks));
+  memory_.require_room(arrays_of(op) * size * active_ranks_, machine,
+                       fmt::format("size={} on {} ranks", size, active_ranks_));
   const std::int64_t elements_of_each = size / static_cast<std::int64_t>(sizeof(double)) / threads;
   memory_.require_time(static_cast<double>(elements_of_each * (repeats + 1)));
   team_ = make_team("openmp", static_cast<unsigned>(threads), machine.topology.allowed);
@@ -86,25 +132,17 @@ Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) 
   memory_.apply(settings);
   task_ = make_stream_task("fp64", settings, *team_);
   own_.resize(static_cast<std::size_t>(repeats));
-  const auto touched = static_cast<std::int64_t>(task_->total_bytes()) * ranks;
-  Prepared prepared{.resolved = parameters,
-                    .facts = memory_fact_values(touched, task_->huge_bytes() * ranks, machine),
-                    .repetitions = 1,
-                    .most_repetitions = 1,
-                    .labels = memory_.labels()};
-  prepared.labels["isa"] = to_string(task_->isa());
-  prepared.facts.push_back(static_cast<double>(Ranks::get().size()));
-  prepared.facts.push_back(static_cast<double>(Ranks::get().nodes().size()));
-  prepared.facts.push_back(bus_bytes_per_byte(op, task_->stores()));
-  prepared.resolved.set("threads", threads);
-  prepared.resolved.set("size", size);
-  return prepared;
 }
 
 void MpiStream::connect() {
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, Ranks::get().rank(), MPI_INFO_NULL, &node_);
-  MPI_Comm_rank(node_, &place_on_node_);
-  if (place_on_node_ == 0) all_.resize(own_.size() * static_cast<std::size_t>(Ranks::get().ranks_on_node()));
+  MPI_Comm whole_node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, Ranks::get().rank(), MPI_INFO_NULL, &whole_node);
+  MPI_Comm_split(whole_node, task_ ? 0 : MPI_UNDEFINED, Ranks::get().rank(), &node_);
+  MPI_Comm_free(&whole_node);
+  if (task_) {
+    MPI_Comm_rank(node_, &place_on_node_);
+    if (place_on_node_ == 0) all_.resize(own_.size() * static_cast<std::size_t>(active_ranks_));
+  }
   require_same_memory();
 }
 
@@ -117,11 +155,13 @@ void MpiStream::require_same_memory() const {
   own.copy(first.data(), first.size() - 1);
   broadcast_asleep(first.data(), first.size());
   together([&] {
-    if (own != first.data()) refuse(fmt::format("its memory is {}, the first rank's {}", own, first.data()));
+    if (task_ && own != first.data()) refuse(fmt::format("its memory is {}, the first rank's {}", own, first.data()));
   });
 }
 
 Work MpiStream::run(std::uint64_t /*repetitions*/) {
+  // A rank that takes no part goes back to sleep until the leading one tells it the next step.
+  if (!task_) return {};
   const Ticks start = Clock::now();
   measure_repeats();
   report();
@@ -157,7 +197,7 @@ void MpiStream::report() {
   const auto bytes = static_cast<int>(own_.size() * sizeof own_[0]);
   MPI_Gather(own_.data(), bytes, MPI_BYTE, all_.data(), bytes, MPI_BYTE, 0, node_);
   if (place_on_node_ != 0) return;
-  const auto ranks = static_cast<unsigned>(Ranks::get().ranks_on_node());
+  const auto ranks = static_cast<unsigned>(active_ranks_);
   node_times_ = summarised(all_, ranks, task_->bytes_in_pass() * ranks, Clock::get().seconds(1));
   if (!Ranks::get().leads()) {
     MPI_Send(&node_times_, sizeof node_times_, MPI_BYTE, 0, kReport, MPI_COMM_WORLD);
@@ -178,7 +218,7 @@ void MpiStream::gather_nodes() {
 
 ProbeInfo info() {
   std::vector<Fact> facts = memory_facts();
-  facts.push_back({"ranks", "", "of the job"});
+  facts.push_back({"ranks", "", "of the job that take part"});
   facts.push_back({"nodes", "", "that they run on"});
   facts.push_back({"bus_bytes_per_byte", "", "what the bus moves for each of the user's bytes"});
   std::vector<Parameter> parameters = {
@@ -187,6 +227,8 @@ ProbeInfo info() {
       choice("stores", "plain, or past the caches", {"plain", "nontemporal"}, "plain"),
       integer("repeats", "of a sample, after one that is left out", 2, kMostRepeats, "10"),
       automatic_integer("threads", "of each rank", 1, kMostThreads, "as OMP_NUM_THREADS says"),
+      automatic_integer("ranks_per_node", "of each node, evenly spaced, that take part; the others sleep", 1,
+                        kMaxRanksPerNode, "all that the launcher started"),
       automatic_size("size", "of each array of each rank", 64, kLargestRegion,
                      "four times the node's last-level caches over its ranks"),
       pages_parameter()};

@@ -1,0 +1,83 @@
+"""mpi_stream on some of a node's ranks: the others sleep, and one plan sweeps ranks × threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from fake_hosts import make_launcher
+from mpi_ranks import ask, command, nameplate, ranks_of, stream
+from nameplate.launch import mpi_programs
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+
+pytestmark = pytest.mark.usefixtures("as_root")
+
+
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_some_ranks_take_part_and_then_others(family: str) -> None:
+    numbers = (2, 4, 1, 3)
+    requests = [stream(op="copy", repeats=2, ranks_per_node=number) for number in numbers]
+    records = ask(command(family, 4), *requests, stream(op="copy", repeats=2))
+    outcomes = [r for r in records if r["type"] == "outcome"]
+    samples = [r for r in records if r["type"] == "sample"]
+    assert [r["ending"] for r in outcomes] == ["ok"] * 5, outcomes
+    assert [r["params"]["ranks_per_node"] for r in outcomes] == [*numbers, 4]
+    assert [r["facts"]["ranks"] for r in outcomes] == [*numbers, 4]
+    assert [r["nodes"][0]["ranks"] for r in samples] == [*numbers, 4]
+    assert [r["nodes"][0]["bytes_in_repeat"] for r in samples] == [2 * number << 20 for number in (*numbers, 4)]
+
+
+def test_more_ranks_than_there_are_is_refused_and_the_job_goes_on() -> None:
+    records = ask(command("openmpi", 2), stream(ranks_per_node=3), stream(repeats=2, ranks_per_node=1))
+    refused, then = [r for r in records if r["type"] == "outcome"]
+    assert (refused["ending"], then["ending"]) == ("skipped", "ok")
+    assert refused["reason"] == "ranks_per_node=3 is more than the 2 ranks that the launcher started on this node"
+
+
+def test_some_ranks_of_every_node_take_part(tmp_path: Path) -> None:
+    launcher = make_launcher(tmp_path, ["here", "far1"], slots=2)
+    path = tmp_path / "run.jsonl"
+    answer = nameplate("run", "mpi_stream", "op=copy", "size=1MiB", "threads=1", "repeats=2", "ranks_per_node=1",
+                       "--rounds", "1", "--samples", "1", "--mpi", f"{launcher} -n 4", "-o", str(path))  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    result = summarise(read_run(path)).results[0]
+    assert [node.ranks for node in result.node_times] == [1, 1]
+    assert result.facts["ranks"] == 2
+
+
+def test_ranks_that_take_no_part_sleep() -> None:
+    """The one that works is busy all the time; the others only look for a message now and then."""
+    with subprocess.Popen(
+        command("openmpi", 3), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        _measure(process.stdin, process.stdout, stream(ranks_per_node=1))
+        ranks = ranks_of(mpi_programs()["openmpi"], process.pid)
+        before = [_cpu_s(rank) for rank in ranks]
+        _measure(process.stdin, process.stdout, {**stream(ranks_per_node=1), "slice_s": 2, "max_samples": 10**6})
+        busy, *idle = sorted((_cpu_s(rank) - was for rank, was in zip(ranks, before, strict=True)), reverse=True)
+        process.stdin.close()
+        process.wait(60)
+    assert len(idle) == 2
+    assert max(idle) < 0.25 * busy
+
+
+def _measure(requests: IO[str], records: IO[str], request: dict[str, Any]) -> None:
+    requests.write(json.dumps({"id": "x", "warmup_s": 0.0, **request}) + "\n")
+    requests.flush()
+    for line in records:
+        if json.loads(line)["type"] == "outcome":
+            return
+    raise AssertionError("the job ended without an outcome")
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
