@@ -20,7 +20,7 @@ cells = "sweep"             # optional, instead of parameters: the probe's own c
 from_budget = "10min"       # optional: left out when the budget is less
 threads = [1, 2]            # parameters as on the command line; lists are swept
 size = "{beyond_memory}"    # of a test file: larger than the memory where there is room and time, else 1280 MiB
-where = "block <= size"     # optional: of the swept cells only those
+where = "block <= size"     # optional: of the swept cells only those; either side may be a product, "a * b <= 48"
 
 [[reference]]               # optional: as references, with work that the plan chooses, as the tool's adapter allows
 tool = "iozone"
@@ -29,6 +29,7 @@ block = "8KiB,8MiB"
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,7 @@ from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.model import Experiment, Limits, PerNode, Plan, ReferenceWork
 from nameplate.planning.file_size import WRITTEN_BYTES_PER_S, file_beyond_memory
 from nameplate.probes import Cells, load_probes, probe_of
+from nameplate.stand_ins import stand_ins_of
 from nameplate.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.units import parse_count, parse_duration, parse_fraction
 
@@ -58,9 +60,6 @@ DEFAULT_BUDGET_S = 60.0
 DEFAULT_PROBE_BUDGET_S = 30.0
 # The points of a curve hold each other up.
 CURVE_PRECISION = "5%"
-# A working set that no cache holds: STREAM's rule, and a floor for systems that list no cache or too small a one.
-BEYOND_CACHES = 4
-SMALLEST_BEYOND = 128 << 20
 # What an experiment of a plan may say beside its parameters.
 _ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "cells", "from_budget")
 _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
@@ -186,7 +185,7 @@ def build_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     uses_file = "{beyond_memory}" in text.text
     file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd(), limits.budget_s)
     reserved_s += file_bytes / WRITTEN_BYTES_PER_S if uses_file else 0.0
-    stand_ins = {**_stand_ins(machine), "beyond_memory": str(file_bytes)}
+    stand_ins = {**stand_ins_of(machine), "beyond_memory": str(file_bytes)}
     cells = _own_cells(text.cells, probes, stand_ins) if text.cells else []
     notes = [why_smaller] if why_smaller and uses_file else []
     for number, entry in enumerate(text.experiments):
@@ -252,7 +251,7 @@ def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     for cells in sweep:
         info = find_probe(cells.probe or name, probes)
         params = cells.params if cells.probe else {**cells.params, **given}
-        experiments += _experiments(info, replace(cells, params=params), _stand_ins(machine))
+        experiments += _experiments(info, replace(cells, params=params), stand_ins_of(machine))
     # All cells six times, where nobody says how long it may take.
     certain = [e for e in experiments if not e.dense]
     limits = make_limits(options)
@@ -268,32 +267,6 @@ def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
 def _binds(options: Mapping[str, str]) -> bool:
     """Return whether the user gave a budget to fixed rounds."""
     return "budget" in options and bool(options.keys() & {"rounds", "series"})
-
-
-def beyond_caches_bytes(machine: Mapping[str, Any]) -> int:
-    """A size that no cache of this machine holds."""
-    caches = [c for c in machine["topology"]["caches"] if c["type"] != "instruction"]
-    last = max((c["level"] for c in caches), default=0)
-    last_level = sum(int(c["size_bytes"]) * int(c["count"]) for c in caches if c["level"] == last)
-    return max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)
-
-
-def _stand_ins(machine: Mapping[str, Any]) -> dict[str, str]:
-    """What ``{name}`` in a value stands for on this machine."""
-    nodes = machine["topology"]["numa_nodes"]
-    pairs = _pairs(machine.get("job"))
-    return {
-        "beyond": str(beyond_caches_bytes(machine)),
-        "nodes": ",".join(str(node["index"]) for node in nodes) or "0",
-        "pairs": ",".join(map(str, pairs)),
-        "up_to_4_pairs": ",".join(map(str, range(1, min(4, pairs[-1]) + 1))),
-    }
-
-
-def _pairs(job: Mapping[str, Any] | None) -> list[int]:
-    """How many pairs of ranks exchange messages at once: 1, 2, 4 and so on, and as many as there are."""
-    most = max(1, int(job["ranks"]) // 2) if job else 1
-    return [*(1 << power for power in range(most.bit_length()) if 1 << power < most), most]
 
 
 def _experiments(info: ProbeInfo, cells: Cells, stand_ins: Mapping[str, str]) -> list[Experiment]:
@@ -341,7 +314,7 @@ def _written_cells(
     cells = _experiments(info, Cells(params, slice_s, sample_s), stand_ins)
     if "series" in entry:
         cells = [_as_series(cell, str(entry["series"])) for cell in cells]
-    return _where(str(entry["where"]), cells) if "where" in entry else cells
+    return _where(_filled_in(str(entry["where"]), stand_ins), cells) if "where" in entry else cells
 
 
 def _named_cells(
@@ -367,12 +340,20 @@ def _as_series(cell: Experiment, text: str) -> Experiment:
 
 
 def _where(condition: str, cells: Sequence[Experiment]) -> list[Experiment]:
-    """The cells in which one parameter is not greater than another."""
-    smaller, _, greater = (word.strip() for word in condition.partition("<="))
+    """Return the cells in which one product of parameters and numbers is not greater than another."""
+    smaller, _, greater = condition.partition("<=")
     try:
-        return [cell for cell in cells if float(cell.params[smaller]) <= float(cell.params[greater])]
-    except (KeyError, ValueError):
-        raise UsageError(f"where = '{condition}' is not possible: write two swept numbers, 'block <= size'") from None
+        return [cell for cell in cells if _product(smaller, cell) <= _product(greater, cell)]
+    except ValueError:
+        raise UsageError(
+            f"where = '{condition}' is not possible: write two swept numbers, 'block <= size', or products of them"
+        ) from None
+
+
+def _product(text: str, cell: Experiment) -> float:
+    """Raises ValueError for a factor that is neither a parameter of the cell nor a number."""
+    factors = [factor.strip() for factor in text.split("*")]
+    return math.prod(float(cell.params.get(factor, factor)) for factor in factors)
 
 
 def _as_argument(value: object) -> str:

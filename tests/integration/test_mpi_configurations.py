@@ -11,8 +11,9 @@ from typing import IO, Any
 import pytest
 
 from fake_hosts import make_launcher
-from mpi_ranks import ask, command, nameplate, ranks_of, stream
+from mpi_ranks import OPEN_MPI, ask, command, nameplate, ranks_of, stream
 from nameplate.launch import mpi_programs
+from nameplate.plan import shipped_plans
 from nameplate.store import read_run
 from nameplate.summarise import summarise
 
@@ -81,3 +82,21 @@ def _measure(requests: IO[str], records: IO[str], request: dict[str, Any]) -> No
 def _cpu_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_one_plan_measures_every_configuration(tmp_path: Path) -> None:
+    plan = tmp_path / "small.toml"
+    text = shipped_plans()["distributed-stream"].read_text(encoding="utf-8")
+    plan.write_text(text.replace('slice = "500ms"', 'size = "1MiB"\nrepeats = 2'), encoding="utf-8")
+    path = tmp_path / "run.jsonl"
+    answer = nameplate("run", str(plan), "--rounds", "1", "--samples", "1", "--mpi", f"{OPEN_MPI} --bind-to none -n 2",
+                       "-o", str(path))  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    report = summarise(read_run(path))
+    table = next(table for table in report.tables if table.title.startswith("Each rank"))
+    assert table.headings[:3] == ["Function", "ranks per node", "threads"]
+    named = [tuple(row[:3]) for row in table.rows]
+    assert len(set(named)) == len(named), "no two rows look the same"
+    triads = {(r.summary.params["ranks_per_node"], r.summary.params["threads"]) for r in report.results
+              if r.summary.params["op"] == "triad"}  # fmt: skip
+    assert triads >= {(1, 1), (2, 1)}

@@ -118,7 +118,7 @@ def test_between_the_sizes_that_are_certain_others_may_be_measured() -> None:
     pairs = Parameter(name="pairs", type="integer", summary="", default="1", automatic="", minimum=1, maximum=100)
     parameters = [msgspec.structs.replace(SIZE, minimum=0), pairs]
     probes = {"mpi_pingpong": ProbeInfo("mpi_pingpong", "", [], parameters, [], [])}
-    plan = sweep_plan("mpi_pingpong", {}, probes, {}, {**MACHINE, "job": {"ranks": 9}})
+    plan = sweep_plan("mpi_pingpong", {}, probes, {}, {**MACHINE, "job": {"ranks": 9, "placement": [[0, 9]]}})
     dense = [int(e.params["size"]) for e in plan.experiments if e.dense]
     certain = [int(e.params["size"]) for e in plan.experiments if not e.dense and e.params["pairs"] == 1]
     assert {*range(0, 100_001, 1000)} < {*certain}
@@ -316,6 +316,9 @@ def test_of_swept_cells_only_those_where_a_condition_holds(tmp_path: Path) -> No
     plan = build_plan(read_plan(str(path)), probes, {}, MACHINE)
     places = {(cell.params["size"], cell.params["block"]) for cell in plan.experiments}
     assert places == {(1024, 1024), (4096, 1024), (4096, 2048), (4096, 4096)}
+    path.write_text(text.replace("block <= size", "block * 2 <= size * 1"))
+    plan = build_plan(read_plan(str(path)), probes, {}, MACHINE)
+    assert {(cell.params["size"], cell.params["block"]) for cell in plan.experiments} == {(4096, 1024), (4096, 2048)}
     path.write_text(text.replace("block <= size", "block < size"))
     with pytest.raises(UsageError, match="is not possible: write two swept numbers"):
         build_plan(read_plan(str(path)), probes, {}, MACHINE)

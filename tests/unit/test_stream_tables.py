@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from nameplate.published import Published, published
+from nameplate.studies import study_of
 
 from nameplate.model import NodeTimes, Quantity, Report, Result, Sample, Spread, Table, Work
 from nameplate.probes import Cell
 from nameplate.probes.mpi_stream import PROBE
-from nameplate.published import Published, published
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import csv, markdown
 from nameplate.report.html import DETAILS
 from nameplate.report.page import render
-from nameplate.studies import study_of
 from report_samples import report, result, with_summary
 
 # The document's job: 1,104 processes, 48 on each of 23 nodes; 5,000,000 elements of 8 bytes in each array.

@@ -1,0 +1,71 @@
+"""What a plan's ``{name}`` stands for on a machine: sizes that no cache holds, numbers of pairs, ranks and threads."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+# A working set that no cache holds: STREAM's rule, and a floor for systems that list no cache or too small a one.
+BEYOND_CACHES = 4
+SMALLEST_BEYOND = 128 << 20
+
+
+def stand_ins_of(machine: Mapping[str, Any]) -> dict[str, str]:
+    """Return the text of each name. ``machine`` is that of the job's leading rank.
+
+    ``ranks`` and ``threads`` are lists to sweep, up to the ranks of a node and to the cores that one rank may use.
+    ``cores`` are those of a node that its ranks may use; ``all_ranks`` with ``threads_each`` fill them, unless
+    OMP_NUM_THREADS says otherwise.
+    """
+    nodes = machine["topology"]["numa_nodes"]
+    job = machine.get("job")
+    pairs = max(1, int(job["ranks"]) // 2) if job else 1
+    ranks, threads, cores = _ranks_per_node(job), int(machine["topology"]["allowed_cores"]), _cores_of_node(machine)
+    return {
+        "beyond": str(beyond_caches_bytes(machine)),
+        "nodes": ",".join(str(node["index"]) for node in nodes) or "0",
+        "pairs": _doubling(pairs),
+        "up_to_4_pairs": ",".join(map(str, range(1, min(4, pairs) + 1))),
+        "ranks": _doubling(ranks),
+        "all_ranks": str(ranks),
+        "threads": _doubling(threads),
+        "threads_each": str(_threads_each(ranks, threads, cores)),
+        "cores": str(cores),
+    }
+
+
+def beyond_caches_bytes(machine: Mapping[str, Any]) -> int:
+    """A size that no cache of this machine holds."""
+    caches = [c for c in machine["topology"]["caches"] if c["type"] != "instruction"]
+    last = max((c["level"] for c in caches), default=0)
+    last_level = sum(int(c["size_bytes"]) * int(c["count"]) for c in caches if c["level"] == last)
+    return max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)
+
+
+def _doubling(most: int) -> str:
+    """Return 1, 2, 4 and so on below ``most``, and ``most`` itself, as a list to sweep."""
+    return ",".join(map(str, [*(1 << power for power in range(most.bit_length()) if 1 << power < most), most]))
+
+
+def _ranks_per_node(job: Mapping[str, Any] | None) -> int:
+    """Return how many ranks every node of the job has at least."""
+    if not job:
+        return 1
+    ranks: Counter[int] = Counter()
+    for node, number in job["placement"]:
+        ranks[node] += number
+    return min(ranks.values())
+
+
+def _cores_of_node(machine: Mapping[str, Any]) -> int:
+    """Return the cores that all ranks of the leading one's node may use, if each has as many as that one."""
+    topology, ranks = machine["topology"], _ranks_per_node(machine.get("job"))
+    return min(int(topology["cores"]), int(topology["allowed_cores"]) * ranks)
+
+
+def _threads_each(ranks: int, threads: int, cores: int) -> int:
+    """Return the threads of each rank when all take part, as OMP_NUM_THREADS says or so that they fill the node."""
+    given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return int(given) if given.isdigit() and int(given) > 0 else max(1, min(threads, cores // ranks))
