@@ -151,9 +151,10 @@ def test_cold_is_fetched_from_the_device_and_warm_is_not(core_path: Path, folder
 def test_as_is_neither_fills_nor_empties_the_page_cache(core_path: Path, folder: Path) -> None:
     """After direct reads, which drop the file from the cache, it is not there; after a warm one it is."""
     states = ["direct", "as-is", "warm", "as-is"]
-    params = {"file": str(folder), "size": SIZE, "threads": 1, "block": "4KiB"}
+    params = {"file": str(folder), "size": "64MiB", "threads": 1, "block": "4KiB", "pattern": "random"}
+    short = {"probe": "disk_block", "slice_s": 0.001, "warmup_s": 0.0, "sample_s": 0.001}
     lines = [
-        json.dumps({"id": str(number), "probe": "disk_block", "params": {**params, "cache": state}, "slice_s": 0.01})
+        json.dumps({"id": str(number), "params": {**params, "cache": state}, **short})
         for number, state in enumerate(states)
     ]
     text = subprocess.run([core_path], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True).stdout
@@ -162,8 +163,8 @@ def test_as_is_neither_fills_nor_empties_the_page_cache(core_path: Path, folder:
         pytest.skip("this directory has no O_DIRECT, or lies in memory")
     first = [next(r for r in records if r["type"] == "sample" and r["id"] == str(n)) for n in range(len(states))]
     resident = [sample["counters"]["resident_before_bytes"] for sample in first]
-    assert resident[1] < 4 << 20  # warm-up and calibration have read a part of it
-    assert resident[3] == 4 << 20
+    assert resident[1] < 32 << 20  # calibration has read a part of it
+    assert resident[3] == 64 << 20
 
 
 def test_a_first_pass_writes_into_an_empty_file(core_path: Path, folder: Path) -> None:
