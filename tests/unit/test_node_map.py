@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from nameplate.model import NodeMetric, Nodes
 from nameplate.report.charts import Chart
 from nameplate.report.node_map import MAX_NAMED, node_map, statistics_of
+from nameplate.store import read_run
+from nameplate.summarise import summarise
+from simulated_cluster import write_stream_run
 
 Points = list[dict[str, Any]]
 
@@ -102,3 +106,13 @@ def test_a_node_that_was_not_measured_has_no_shade() -> None:
     cells, _ = drawn(cluster([100e9, None]))
     assert "gap" not in cells[1]
     assert cells[1]["figure"] == "–"
+
+
+def test_a_runs_extremes_are_those_of_single_repeats(tmp_path: Path) -> None:
+    write_stream_run(tmp_path / "run.jsonl", 5, rounds=1)
+    nodes = summarise(read_run(tmp_path / "run.jsonl")).nodes
+    assert nodes is not None
+    for metric in nodes.metrics:
+        shares = [(low / value, high / value) for low, value, high in zip(metric.minimum, metric.value, metric.maximum,
+                  strict=True) if low and value and high]  # fmt: skip
+        assert shares == [pytest.approx((1 / 1.02, 1 / 0.99), rel=1e-4)] * 5
