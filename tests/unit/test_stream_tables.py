@@ -14,7 +14,7 @@ from nameplate.report.aliases import without_names
 from nameplate.report.exports import csv, markdown
 from nameplate.report.html import DETAILS
 from nameplate.report.page import render
-from nameplate.results.published import published
+from nameplate.results.published import Published, published
 from nameplate.results.studies import Measured, make_study
 from report_samples import report, result, with_summary
 
