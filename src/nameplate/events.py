@@ -1,7 +1,7 @@
-"""What happened in a long series: levels, dips that come again and again, single dips and bursts. Pure functions.
+"""Find the levels, the slow drifts and the single dips and bursts of a long series. Pure functions.
 
-Everything is looked for in values relative to their level; a probability below ``SIGNIFICANT`` is that of finding
-anything of the kind in a whole series in which nothing happens. docs/series.md has the rates that were measured.
+Events are shares of the level. ``SIGNIFICANT`` is the probability of finding an event of one kind anywhere in a series
+in which nothing happens. docs/series.md has the measured rates; periodic_dips.py finds the dips that recur.
 """
 
 from __future__ import annotations
@@ -14,22 +14,21 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import ruptures
-from scipy import ndimage, special, stats
+from scipy import ndimage, stats
 
 SIGNIFICANT = 0.01
 
-# Below this a change is of no interest, however sure it is.
-LEAST_EFFECT = 0.01
+# A smaller change is not reported, however certain it is.
+MIN_EFFECT = 0.01
 
-FEWEST_SAMPLES = 20
+# A change that lasts or recurs matters from the first size on, a dip of a single step from the second: docs/series.md.
+LIMIT = 0.10
+LIMIT_SINGLE = 0.50
 
-# A longer series is looked at in so many steps, each the mean of its samples.
-MOST_STEPS = 1500
+MIN_SAMPLES = 20
 
-# A dip that comes again and again lasts so many steps, and half of its period at most.
-WIDTHS = (1, 2, 3, 5, 8)
-_FEWEST_DIPS = 4
-_SHORTEST_PERIOD = 4.0
+# A longer series is divided into this number of steps, each the mean of its samples.
+MAX_STEPS = 1500
 
 # A robust standard deviation of normal noise is so many median absolute deviations.
 _NORMAL_MAD = 1.4826
@@ -40,17 +39,16 @@ _CRITICAL_JUMP = 5.2
 _LONGEST_WINDOW = 30
 _SHORTEST_WINDOW = 5
 _TREND_STEPS = 41
+_ANCHOR_STEPS = 9
+
+# A trend is a drift if its range is this multiple of the widest trend's among so many shuffles of the residuals.
+_DRIFT_RATIO = 2.0
+_SHUFFLES = 39
 
 # A condition that differs within an event by chance does so with this probability, all of an event's together. A single
 # step can be the most unusual of 600 by chance in one case of 600, so less could not be asked for.
 _MOVED = 0.05
 _PLACEMENTS = 4999
-
-# Residuals are looked at in such steps; in the larger ones, where a pattern too faint to matter hides what is below it.
-_GRAINS = (LEAST_EFFECT / 2, 3 * LEAST_EFFECT)
-
-# Steps, and the score that their best period exceeds in one of two hundred series of nothing but chance.
-_CRITICAL = ((20, 2.85), (30, 3.25), (60, 3.9), (120, 4.4), (240, 4.8), (600, 5.3), (1500, 5.55))
 
 Array = npt.NDArray[np.float64]
 
@@ -67,26 +65,25 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Dips:
-    """Every ``period`` steps the value is ``depth`` (a share of its level) worse for ``width`` steps.
-
-    ``begins`` are the first steps of those that were seen; ``score`` is in standard deviations.
-    """
-
-    period: float
-    width: int
-    depth: float
-    begins: tuple[int, ...]
-    score: float
-
-
-@dataclass(frozen=True)
 class Run:
     """Steps ``begin`` to ``end`` (exclusive) that stand out: ``change`` is a share of the level, negative: worse."""
 
     begin: int
     end: int
     change: float
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The trend within a level moves by ``change``, a share of where it was, between the steps ``begin`` and ``end``.
+
+    ``inside`` are the stretches of steps in which the trend is nearer to where it goes than to where it comes from.
+    """
+
+    begin: int
+    end: int
+    change: float
+    inside: tuple[tuple[int, int], ...]
 
 
 def levels(goodness: Array) -> list[Level]:
@@ -97,12 +94,12 @@ def levels(goodness: Array) -> list[Level]:
     so that a slow drift, which differs from place to place, has no levels.
     """
     count = len(goodness)
-    cuts = _proposed(goodness) if count >= FEWEST_SAMPLES else []
+    cuts = _proposed(goodness) if count >= MIN_SAMPLES else []
     while cuts:
         scores = [_jump_score(goodness, before, cut, after) for before, cut, after in _around(cuts, count)]
         effects = [_effect(goodness, before, cut, after) for before, cut, after in _around(cuts, count)]
-        weakest = min(range(len(cuts)), key=lambda i: scores[i] if effects[i] >= LEAST_EFFECT else 0.0)
-        if scores[weakest] > _CRITICAL_JUMP and effects[weakest] >= LEAST_EFFECT:
+        weakest = min(range(len(cuts)), key=lambda i: scores[i] if effects[i] >= MIN_EFFECT else 0.0)
+        if scores[weakest] > _CRITICAL_JUMP and effects[weakest] >= MIN_EFFECT:
             break
         del cuts[weakest]
     ends = [*cuts, count]
@@ -134,15 +131,31 @@ def _deviation(values: Array) -> float:
 
 
 def _jump_score(goodness: Array, before: int, cut: int, after: int) -> float:
-    """How far the means on both sides of a cut differ, beside how far such means differ everywhere."""
+    """Return how far the jump at a cut differs from the median jump, in robust deviations of all jumps.
+
+    The median jump is that of a steady drift, which is no change of level.
+    """
     width = min(_window(len(goodness)), cut - before, after - cut)
-    means = np.convolve(goodness, np.ones(width) / width, mode="valid")
-    jumps = means[width:] - means[:-width]
+    jumps = _jumps(goodness, width)
     usual = _deviation(jumps)
-    own = abs(float(jumps[cut - width]))
+    own = abs(float(jumps[cut - width] - np.median(jumps)))
     if usual == 0:
         return math.inf if own > 0 else 0.0
     return own / usual
+
+
+def _jumps(goodness: Array, width: int) -> Array:
+    """Return the differences between the means of ``width`` steps after and before each place."""
+    means = np.convolve(goodness, np.ones(width) / width, mode="valid")
+    jumps: Array = means[width:] - means[:-width]
+    return jumps
+
+
+def detectable_change(goodness: Array) -> float:
+    """Return the smallest lasting change, as a share of the level, that ``levels`` accepts at 95 of 100 places."""
+    jumps = _jumps(goodness, _window(len(goodness)))
+    needed = _CRITICAL_JUMP * _deviation(jumps) + float(np.quantile(np.abs(jumps - np.median(jumps)), 0.95))
+    return max(MIN_EFFECT, needed / max(abs(float(np.median(goodness))), 1e-300))
 
 
 def _effect(goodness: Array, before: int, cut: int, after: int) -> float:
@@ -150,112 +163,56 @@ def _effect(goodness: Array, before: int, cut: int, after: int) -> float:
     return abs(second - first) / max(abs(first), abs(second), 1e-300)
 
 
-def residuals(goodness: Array, found: Sequence[Level]) -> Array:
-    """Of each level the values relative to it, a slow drift taken off."""
-    result = np.empty_like(goodness)
-    for level in found:
-        part = goodness[level.begin : level.end]
-        trend = ndimage.median_filter(part, min(_TREND_STEPS, 2 * (len(part) // 2) + 1), mode="nearest")
-        scale = max(abs(level.value), 1e-300)
-        result[level.begin : level.end] = (part - trend) / scale
+def trend(part: Array) -> Array:
+    """Return the running median of 41 steps, or of all steps of a shorter level.
+
+    Beyond its ends a level is continued by reflection through the median of its outermost steps: a drift goes on, and a
+    dip at the end does not pull the trend down.
+    """
+    count = len(part)
+    half = min(_TREND_STEPS // 2, count // 2)
+    outermost = min(_ANCHOR_STEPS, count)
+    reflected = np.minimum(outermost + np.arange(half), count - 1)
+    before = 2 * np.median(part[:outermost]) - part[reflected]
+    after = 2 * np.median(part[-outermost:]) - part[::-1][reflected]
+    extended = np.concatenate([before[::-1], part, after])
+    result: Array = ndimage.median_filter(extended, 2 * half + 1)[half : half + count]
     return result
 
 
-def periodic_dips(residual: Array) -> Dips | None:
-    """The dips that come again and again, or None where no period stands out.
+def residuals(goodness: Array, found: Sequence[Level], undipped: Array | None = None) -> Array:
+    """Return the differences from the trend of each level, as shares of the level.
 
-    Epoch folding: at each period the normal scores of the residuals are added up by phase, and the lowest sum counts,
-    in standard deviations. Scores of ranks have the same distribution whatever that of the residuals is, so the
-    greatest sum that chance brings depends on the number of steps only.
+    The trend is that of ``undipped``, the series without known dips, if that is given.
     """
-    for grain in _GRAINS:
-        found = _dips(residual, np.round(residual / grain))
-        if found is None or found.depth >= LEAST_EFFECT:
-            return found
-    return None
+    base = goodness if undipped is None else undipped
+    result = np.empty_like(goodness)
+    for level in found:
+        part, own = goodness[level.begin : level.end], trend(base[level.begin : level.end])
+        result[level.begin : level.end] = (part - own) / max(abs(level.value), 1e-300)
+    return result
 
 
-def _dips(residual: Array, rounded: Array) -> Dips | None:
-    count = len(residual)
-    best = _best_period(_normal_scores(rounded)) if count >= FEWEST_SAMPLES and rounded.any() else None
-    if best is None or best[0] < critical_score(count):
+def drifts(goodness: Array, found: Sequence[Level]) -> list[Drift]:
+    """Return the drifts within levels that exceed ``LIMIT`` and that noise without a memory does not explain."""
+    each = [_drift(goodness[level.begin : level.end], level.begin) for level in found]
+    return [drift for drift in each if drift is not None]
+
+
+def _drift(part: Array, offset: int) -> Drift | None:
+    own = trend(part)
+    begin, end = sorted((int(np.argmin(own)), int(np.argmax(own))))
+    first, last = float(own[begin]), float(own[end])
+    if len(part) < MIN_SAMPLES or abs(last - first) < LIMIT * max(abs(first), abs(last), 1e-300):
         return None
-    score, period, width, begins = best
-    mask = np.zeros(count, dtype=bool)
-    mask[[index for begin in begins for index in range(begin, begin + width)]] = True
-    depth = float(np.median(residual[~mask]) - np.median(residual[mask]))
-    return Dips(period, width, depth, tuple(begins), score)
-
-
-def _normal_scores(values: Array) -> Array:
-    ranks = stats.rankdata(values)
-    scores: Array = special.ndtri((ranks - 0.5) / len(values))
-    return scores
-
-
-def critical_score(count: int) -> float:
-    """What the best period of exchangeable steps reaches in one case of two hundred, by simulation."""
-    counts, scores = zip(*_CRITICAL, strict=True)
-    return float(np.interp(math.log(count), np.log(counts), scores))
-
-
-def _best_period(scores: Array) -> tuple[float, float, int, list[int]] | None:
-    """The highest score with its period, width and the first steps of its dips; None where no period fits in."""
-    periods = _periods(len(scores))
-    spread = {width: _spread_of_sums(scores, width) for width in WIDTHS}
-    best: tuple[float, float, int, int] | None = None
-    for bins in sorted(set(periods.astype(int))):
-        own = periods[periods.astype(int) == bins]
-        sums, counts = _folded(scores, own, bins)
-        for width in (width for width in WIDTHS if width <= bins / 2):
-            total, number = _circular(sums, width), np.maximum(_circular(counts, width), _FEWEST_DIPS * width)
-            strength = -total / np.sqrt(number) / spread[width]
-            row, phase = divmod(int(np.argmax(strength)), bins)
-            if best is None or strength[row, phase] > best[0]:
-                best = (float(strength[row, phase]), float(own[row]), width, phase)
-    if best is None:
+    source = np.random.default_rng(len(part))
+    by_chance = max(float(np.ptp(trend(source.permutation(part - own)))) for _ in range(_SHUFFLES))
+    if abs(last - first) < _DRIFT_RATIO * by_chance:
         return None
-    score, period, width, phase = best
-    bins = int(period)
-    is_begin = _phases(len(scores), np.array([period]), bins)[0] == phase
-    return score, period, width, [int(i) for i in np.flatnonzero(is_begin) if i + width <= len(scores)]
-
-
-def _phases(count: int, periods: Array, bins: int) -> npt.NDArray[np.int64]:
-    """For each period (rows) each step's phase, in ``bins`` parts."""
-    return (np.mod(np.arange(count)[None, :], periods[:, None]) * (bins / periods[:, None])).astype(np.int64)
-
-
-def _folded(scores: Array, periods: Array, bins: int) -> tuple[Array, Array]:
-    """For each period (rows) the sums and numbers of the steps of each phase."""
-    flat = (np.arange(len(periods))[:, None] * bins + _phases(len(scores), periods, bins)).ravel()
-    size = len(periods) * bins
-    sums = np.bincount(flat, weights=np.tile(scores, len(periods)), minlength=size)
-    counts = np.bincount(flat, minlength=size)
-    shape = (len(periods), bins)
-    return np.asarray(sums, dtype=np.float64).reshape(shape), np.asarray(counts, dtype=np.float64).reshape(shape)
-
-
-def _circular(rows: Array, width: int) -> Array:
-    """Sums of ``width`` neighbours, the first being the last one's neighbour."""
-    around = np.concatenate([rows, rows[:, : width - 1]], axis=1)
-    total: Array = np.lib.stride_tricks.sliding_window_view(around, width, axis=1).sum(axis=2)
-    return total
-
-
-def _spread_of_sums(scores: Array, width: int) -> float:
-    """Of sums of neighbours beside what it would be if they were independent."""
-    sums = np.convolve(scores, np.ones(width), mode="valid")
-    return float(np.std(sums) / np.std(scores)) / math.sqrt(width) or 1.0
-
-
-def _periods(count: int) -> Array:
-    """As close that over the whole series the phase of neighbouring ones differs by half a step."""
-    longest = count / _FEWEST_DIPS
-    if longest <= _SHORTEST_PERIOD:
-        return np.empty(0)
-    steps = math.ceil(math.log(longest / _SHORTEST_PERIOD) * 2 * count)
-    return np.asarray(_SHORTEST_PERIOD * np.exp(np.arange(steps + 1) / (2 * count)))
+    arrived = np.abs(own - last) < np.abs(own - first)
+    edges = np.flatnonzero(np.diff(arrived, prepend=False, append=False)) + offset
+    inside = tuple((int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True))
+    return Drift(offset + begin, offset + end + 1, (last - first) / max(abs(first), 1e-300), inside)
 
 
 def runs(residual: Array, apart: Sequence[int] = ()) -> list[Run]:
@@ -264,18 +221,24 @@ def runs(residual: Array, apart: Sequence[int] = ()) -> list[Run]:
     Noise is taken for Student's t, whose tails are read off the middle 95 %, so that what has heavy tails has no events
     in each of them.
     """
-    size = float(np.median(np.abs(residual)))
-    if len(residual) < FEWEST_SAMPLES or size == 0:
+    if len(residual) < MIN_SAMPLES:
         return []
-    # A standard error of this ratio more: tails that are thought too light have events that are none.
-    ratio = float(np.quantile(np.abs(residual), 0.95)) / size * (1 + 1.5 / math.sqrt(len(residual)))
-    freedom = _freedom(ratio)
-    limit = stats.t.isf(SIGNIFICANT / 2 / len(residual), freedom) / stats.t.ppf(0.75, freedom) * size
-    stands_out = np.abs(residual) > max(float(limit), LEAST_EFFECT)
+    stands_out = np.abs(residual) > run_limit(residual)
     stands_out[list(apart)] = False
     signs = np.where(stands_out, np.sign(residual), 0)
     ends = np.flatnonzero(np.diff(signs, prepend=0, append=0))
     return [Run(int(a), int(b), float(np.mean(residual[a:b]))) for a, b in pairwise(ends) if signs[a] != 0]
+
+
+def run_limit(residual: Array) -> float:
+    """Return the share of the level beyond which a single step stands out of the noise."""
+    # Values that are equal to more than a half, such as counts, have some noise all the same.
+    size = max(float(np.median(np.abs(residual))), MIN_EFFECT / 10)
+    # A standard error of this ratio more: tails that are thought too light have events that are none.
+    ratio = float(np.quantile(np.abs(residual), 0.95)) / size * (1 + 1.5 / math.sqrt(len(residual)))
+    freedom = _freedom(ratio)
+    limit = stats.t.isf(SIGNIFICANT / 2 / len(residual), freedom) / stats.t.ppf(0.75, freedom) * size
+    return max(float(limit), MIN_EFFECT)
 
 
 def _freedom(ratio: float) -> float:

@@ -6,20 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
 
+import msgspec
 import numpy as np
 
-from nameplate.events import (
-    FEWEST_SAMPLES,
-    MOST_STEPS,
-    Array,
-    Level,
-    levels,
-    moved,
-    periodic_dips,
-    residuals,
-    runs,
-)
+from nameplate.events import MAX_STEPS, MIN_SAMPLES, Array, Level, moved
 from nameplate.model import Event, LevelOverTime, Moved, OverTime, Sample
+from nameplate.series_findings import Findings, look_for_events
 from nameplate.stats import median, reached_by
 
 Stretches = list[tuple[int, int]]
@@ -57,7 +49,7 @@ def look_over_time(
 
     ``sustained`` is the summary's, in whose unit everything is.
     """
-    if len(values) < FEWEST_SAMPLES:
+    if len(values) < MIN_SAMPLES:
         return None
     p1 = reached_by(values, 0.99, better == "higher")
     return _Look(values, samples, better).result(interval_s, sustained, p1)
@@ -67,7 +59,7 @@ class _Look:
     """A series in steps: its samples, or means of several where there are very many."""
 
     def __init__(self, values: Sequence[float], samples: Sequence[Sample], better: str) -> None:
-        steps = min(len(values), MOST_STEPS)
+        steps = min(len(values), MAX_STEPS)
         self._edges = [k * len(values) // steps for k in range(steps + 1)]
         begins = [sample.start_s - samples[0].start_s for sample in samples]
         ends = [begin + sample.elapsed_s for begin, sample in zip(begins, samples, strict=True)]
@@ -84,16 +76,16 @@ class _Look:
         self._own_share = between_s / ends[-1]
 
     def result(self, interval_s: float, sustained: float, p1: float) -> OverTime:
-        found = levels(self._goodness)
-        burst, burst_s = self._burst(found)
+        found = look_for_events(self._goodness)
+        burst, burst_s = self._burst(found.levels)
         return OverTime(
             interval_s=interval_s, burst=burst, burst_s=burst_s, sustained=sustained, p1=p1,
             own_share=self._own_share,
             levels=[
                 LevelOverTime(self._times[level.begin], self._times[level.end], self._sign * level.value)
-                for level in found
+                for level in found.levels
             ],
-            events=self._events(found),
+            events=self._events(found), verdict=found.verdict, sensitivity=found.sensitivity,
         )  # fmt: skip
 
     def _means(self, values: Sequence[float]) -> Array:
@@ -108,25 +100,26 @@ class _Look:
         before = found[: falls[0]] if falls else found
         return self._sign * max(level.value for level in before), self._times[before[-1].end]
 
-    def _events(self, found: Sequence[Level]) -> list[Event]:
+    def _events(self, found: Findings) -> list[Event]:
         events = []
-        for first, second in pairwise(found):
+        for first, second in pairwise(found.levels):
             change = (second.value - first.value) / abs(first.value)
             events.append(self._event("level", change, [(second.begin, second.end)]))
-        residual = residuals(self._goodness, found)
-        dips = periodic_dips(residual)
-        known: set[int] = set()
-        if dips:
-            stretches = [(begin, begin + dips.width) for begin in dips.begins]
-            known = {i for begin, end in stretches for i in range(begin - 1, end + 1) if 0 <= i < len(residual)}
-            events.append(self._event("dips", -dips.depth, stretches, dips.period * self._step_s))
-        for run in runs(residual, sorted(known)):
-            events.append(self._event("run", run.change, [(run.begin, run.end)]))
-        return events
+        for drift in found.drifts:
+            event = self._event("drift", drift.change, list(drift.inside))
+            begin_s, end_s = self._times[drift.begin], self._times[drift.end]
+            events.append(msgspec.structs.replace(event, begin_s=begin_s, end_s=end_s, width_s=end_s - begin_s))
+        if found.dips:
+            shape = found.dips.shape
+            event = self._event("dips", -shape.depth, shape.stretches(len(self._goodness)))
+            events.append(
+                msgspec.structs.replace(
+                    event, period_s=shape.period * self._step_s, width_s=shape.length * self._step_s
+                )
+            )
+        return events + [self._event("run", run.change, [(run.begin, run.end)]) for run in found.runs]
 
-    def _event(
-        self, kind: Literal["level", "dips", "run"], change: float, inside: Stretches, period_s: float | None = None
-    ) -> Event:
+    def _event(self, kind: Literal["level", "drift", "dips", "run"], change: float, inside: Stretches) -> Event:
         """``change`` is a share of the level, negative: worse."""
         mask = np.zeros(len(self._goodness), dtype=bool)
         for begin, end in inside:
@@ -145,7 +138,7 @@ class _Look:
         width = median([end - begin for begin, end in inside])
         return Event(
             kind=kind, begin_s=self._times[inside[0][0]], end_s=self._times[inside[-1][1]], change=self._sign * change,
-            period_s=period_s, width_s=width * self._step_s, at_s=[self._times[begin] for begin, _ in inside],
+            period_s=None, width_s=width * self._step_s, at_s=[self._times[begin] for begin, _ in inside],
             moved=found, still=still,
         )  # fmt: skip
 

@@ -312,14 +312,15 @@ class Moved(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found in a long series: a lasting change of level, dips with a period, or samples that stand out.
+    """An event in a long series: a lasting change of level, a slow drift, dips that recur, or a single run of samples.
 
-    ``change`` is a share of the level before. A change of level lasts from ``begin_s`` to ``end_s``; dips and single
-    events last ``width_s`` and begin ``at_s``. Of the conditions that could be read, some ``moved`` with it so that
-    they may explain it, and some, named in ``still``, did not move. Seconds count from the first sample.
+    ``change`` is a share of the level before. A change of level lasts, and a drift goes on, from ``begin_s`` to
+    ``end_s``; dips and single runs last ``width_s`` and begin ``at_s``. Of the conditions that could be read, some
+    ``moved`` with the event so that they may explain it, and some, named in ``still``, did not move. Seconds count from
+    the first sample.
     """
 
-    kind: Literal["level", "dips", "run"]
+    kind: Literal["level", "drift", "dips", "run"]
     begin_s: float
     end_s: float
     change: float
@@ -338,12 +339,29 @@ class LevelOverTime(msgspec.Struct, frozen=True):
     value: float
 
 
+class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
+    """The smallest events that a series' noise would not have hidden, as shares of its level; None: no size is enough.
+
+    Nine of ten intervals lie within ``spread`` of the trend, up or down. ``lasting`` is a change of level, ``dips`` are
+    one interval in ten (or in fewer, in a short series), and ``single`` is a dip of one whole interval.
+    """
+
+    spread: float
+    lasting: float | None
+    dips: float | None
+    single: float | None
+
+
+Verdict: TypeAlias = Literal["steady", "events", "too noisy"]
+
+
 class OverTime(msgspec.Struct, frozen=True, kw_only=True):
     """A cell as a series: one sample for each ``interval_s``.
 
     ``burst`` is the best level before the first lasting fall, which came after ``burst_s`` (without one, the end);
     ``sustained`` all work over all time; ``p1`` what 99 % of the intervals at least reach. ``own_share`` is the part of
-    the time that the tool itself took.
+    the time that the tool itself took. ``verdict`` is "steady" only if ``sensitivity`` shows that an event of a size
+    that matters would have been found; both are None in what earlier versions wrote.
     """
 
     interval_s: float
@@ -354,6 +372,8 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True):
     own_share: float
     levels: list[LevelOverTime]
     events: list[Event]
+    verdict: Verdict | None = None
+    sensitivity: Sensitivity | None = None
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,10 +1,11 @@
-"""A long series' events in words: what happened, when, and what moved with it."""
+"""A long series' verdict and events in words: what happened, when, and what moved with it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
-from nameplate.model import Event, Moved, OverTime, Summary
+from nameplate.model import Event, Moved, OverTime, Sensitivity, Summary
 from nameplate.report.format import quantity
 
 _MOST_EVENTS = 8
@@ -18,10 +19,44 @@ def lines(row: Summary, seen: OverTime) -> list[str]:
     return [
         f"burst {quantity(seen.burst, row.unit)}{until}, sustained {quantity(seen.sustained, row.unit)}, "
         f"p1 {quantity(seen.p1, row.unit)} (99 % of the intervals of {duration(seen.interval_s)} reach it)",
-        *([words(event) for event in shown] or ["steady: no change of level, no dips"]),
+        *(words(event) for event in shown),
         *more,
+        verdict(seen),
         f"the tool itself took {seen.own_share:.2%} of the time",
     ]
+
+
+def verdict(seen: OverTime) -> str:
+    """Return whether the series is steady, and which events its noise would or would not have hidden."""
+    if seen.sensitivity is None:
+        return "no other events were found" if seen.events else "no change of level and no dips were found"
+    if seen.verdict == "steady":
+        return f"steady: {_revealed(seen.sensitivity)} would have been found"
+    beginning = "too noisy to tell" if seen.verdict == "too noisy" else "other events"
+    return f"{beginning}: {_hidden(seen.sensitivity)}"
+
+
+def _revealed(sensitivity: Sensitivity) -> str:
+    return (
+        f"a lasting change of {_size(sensitivity.lasting)}, dips of {_size(sensitivity.dips)} in one interval of ten "
+        f"and a single dip of {_size(sensitivity.single)}"
+    )
+
+
+def _hidden(sensitivity: Sensitivity) -> str:
+    hidden = (
+        f"a lasting change below {_size(sensitivity.lasting)}, dips below {_size(sensitivity.dips)} in one interval of "
+        f"ten and a single dip below {_size(sensitivity.single)}"
+    )
+    return f"intervals differ by ±{_size(sensitivity.spread)}, which hides {hidden}".replace("below any", "of any")
+
+
+def _size(share: float | None) -> str:
+    """Return ``1.2 %`` or ``34 %``, rounded up so that it holds; None means that no size would be found."""
+    if share is None:
+        return "any size"
+    digits = 1 if share < 0.0995 else 0
+    return f"{math.ceil(share * 100 * 10**digits - 1e-9) / 10**digits:g} %"
 
 
 def is_lasting(event: Event) -> bool:
@@ -36,11 +71,12 @@ def words(event: Event) -> str:
 
 def happening(event: Event) -> str:
     """What happened and when."""
-    verb = "falls" if event.change < 0 else "rises"
+    is_drift = event.kind == "drift"
+    verb = ("drifts down" if is_drift else "falls") if event.change < 0 else ("drifts up" if is_drift else "rises")
     change = f"{verb} by {abs(event.change):.0%}".replace("%", " %")
     if event.kind == "dips":
         return f"every {duration(event.period_s or 0.0)} for {duration(event.width_s)} it {change} ({_times(event)})"
-    if event.kind == "level":
+    if event.kind in ("level", "drift"):
         return f"from {duration(event.begin_s)} to {duration(event.end_s)} it {change}"
     return f"at {duration(event.begin_s)} for {duration(event.width_s)} it {change}"
 

@@ -143,9 +143,11 @@ def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) 
 
 
 def _is_within(time_s: float, event: Event) -> bool:
-    """Whether a sample that began then is part of dips or a single event; a level is drawn as a line."""
+    """Whether a sample that began then is part of dips or a single event; levels and drifts have no rings."""
     near_s = event.width_s * 1e-3
-    return event.kind != "level" and any(at - near_s <= time_s < at + event.width_s - near_s for at in event.at_s)
+    return event.kind in ("dips", "run") and any(
+        at - near_s <= time_s < at + event.width_s - near_s for at in event.at_s
+    )
 
 
 def _axes(unit: str) -> tuple[Any, Any]:

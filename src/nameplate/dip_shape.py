@@ -1,0 +1,116 @@
+"""Fit the period, length and depth of recurring dips that need not begin and end with a step. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+# Begins and lengths are tried at these distances, in steps: everywhere, around the best, and for dips of one step.
+_COARSE, _FINE, _FINEST = 0.5, 0.1, 0.02
+
+# Dips of one step are preferred if they leave this multiple of what the best fit leaves in the steps of either. Where
+# no step lies wholly within a dip, deeper and shorter dips leave the same as longer and shallower ones.
+_AS_GOOD = 1.15
+
+
+@dataclass(frozen=True)
+class DipShape:
+    """Dips that begin ``begin`` steps into the series and every ``period`` steps, and last ``length`` steps.
+
+    ``depth`` is the share of the level that is lost within a dip.
+    """
+
+    period: float
+    begin: float
+    length: float
+    depth: float
+
+    def begins(self, count: int) -> list[float]:
+        """Return where the dips begin of which at least a half of a step lies within ``count`` steps."""
+        number = math.ceil((count - 0.5 - self.begin) / self.period)
+        return [self.begin + k * self.period for k in range(number)]
+
+    def stretches(self, count: int) -> list[tuple[int, int]]:
+        """Return for each dip the steps, from begin to end (exclusive), of which it takes at least about a half."""
+        found = []
+        for begin in self.begins(count):
+            first = min(max(0, round(begin)), count - 1)
+            found.append((first, min(count, max(first + 1, round(begin + self.length)))))
+        return found
+
+    def cover(self, count: int) -> Array:
+        """Return the share of each step that lies within a dip."""
+        cycles, within = np.divmod(np.arange(count + 1) - self.begin, self.period)
+        cover: Array = np.diff(cycles * self.length + np.minimum(within, self.length))
+        return cover
+
+
+def fit_shape(residual: Array, period: float, begin: int, width: int) -> DipShape:
+    """Return the dips that leave the least of the residuals, near those of ``width`` steps from ``begin`` on.
+
+    A box is fitted as in a search for transits (Kovács, Zucker and Mazeh 2002), but with partly covered steps and to
+    absolute deviations, which single disturbed steps do not move. A dip lasts at least one step: what is shorter cannot
+    be told from what is less deep.
+    """
+    anchor = begin + period * round((len(residual) / 2 - begin) / period)
+    longest = period / 2
+    lengths = np.arange(1.0, min(longest, 2 * width + 2) + 1e-9, _COARSE)
+    near = np.arange(-width - 1.0, width + 1.0, _COARSE)
+    best = _best(residual, (DipShape(period, anchor + a, b, 0) for b in lengths for a in near))
+    best = _best(residual, _around(best, longest))
+    best = _best(residual, _with_periods_near(best, len(residual)))
+    one = (DipShape(best.period, a, 1.0, 0) for a in np.arange(best.begin - 0.5, best.begin + best.length, _FINEST))
+    return _from_first(_preferred(residual, _best(residual, one), best))
+
+
+def _around(shape: DipShape, longest: float) -> Iterable[DipShape]:
+    offsets = np.arange(-_COARSE, _COARSE + 1e-9, _FINE)
+    lengths = [shape.length + b for b in offsets if 1 <= shape.length + b <= longest]
+    return (DipShape(shape.period, shape.begin + a, b, 0) for b in lengths for a in offsets)
+
+
+def _with_periods_near(shape: DipShape, count: int) -> Iterable[DipShape]:
+    """Return shapes whose phase changes over the whole series by a step more or less at most."""
+    periods = shape.period * (1 + np.linspace(-1, 1, 9) / count)
+    begins = shape.begin + np.arange(-0.2, 0.2 + 1e-9, _FINE / 2)
+    return (DipShape(p, a, shape.length, 0) for p in periods for a in begins)
+
+
+def _preferred(residual: Array, shortest: DipShape, best: DipShape) -> DipShape:
+    touched = (shortest.cover(len(residual)) + best.cover(len(residual))) > 1e-9
+    left = [float(_fitted(residual, shape)[0][touched].sum()) for shape in (shortest, best)]
+    return shortest if left[0] <= left[1] * _AS_GOOD else best
+
+
+def _best(residual: Array, shapes: Iterable[DipShape]) -> DipShape:
+    """Return the first of the shapes that leave the least, with its depth."""
+    return min((_fitted(residual, shape) for shape in shapes), key=lambda fit: float(fit[0].sum()))[1]
+
+
+def _fitted(residual: Array, shape: DipShape) -> tuple[Array, DipShape]:
+    """Return what a shape leaves of each residual at its best depth, and the shape with that depth."""
+    cover = shape.cover(len(residual))
+    touched = cover > 1e-9
+    level = 0.0 if touched.all() else float(np.median(residual[~touched]))
+    lost = level - residual
+    depth = _weighted_median(lost[touched] / cover[touched], cover[touched])
+    return np.abs(lost - depth * cover), DipShape(shape.period, shape.begin, shape.length, depth)
+
+
+def _weighted_median(values: Array, weights: Array) -> float:
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(total, total[-1] / 2)])
+
+
+def _from_first(shape: DipShape) -> DipShape:
+    """Return the same dips with the begin of the first one of which a half of a step lies within the series."""
+    earliest = 0.5 - shape.length
+    begin = earliest + (shape.begin - earliest) % shape.period
+    return DipShape(shape.period, begin, shape.length, shape.depth)

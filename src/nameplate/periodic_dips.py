@@ -1,0 +1,165 @@
+"""Find the dips that recur with a period in a long series, by epoch folding of rank scores. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from nameplate.dip_shape import DipShape, fit_shape
+from nameplate.events import MIN_EFFECT, MIN_SAMPLES, Array
+
+# The dips that are looked for last one of these numbers of steps, and half of their period at most.
+_WIDTHS = (1, 2, 3, 5, 8)
+MIN_DIPS = 4
+_MIN_PERIOD = 4.0
+
+# Residuals are rounded to the first; to the second where a pattern too faint to matter hides what is below it.
+_GRAINS = (MIN_EFFECT / 2, 3 * MIN_EFFECT)
+
+# Numbers of steps, and the score that their best period exceeds in one of two hundred series of independent steps.
+_CRITICAL = ((20, 3.15), (30, 3.6), (60, 4.25), (120, 4.7), (240, 5.0), (600, 5.4), (1500, 5.65))
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Dips:
+    """Dips of one shape; ``score`` is in standard deviations of what chance brings."""
+
+    shape: DipShape
+    score: float
+
+
+def periodic_dips(residual: Array) -> Dips | None:
+    """Return the dips that recur, or None where no period stands out.
+
+    Epoch folding (Leahy et al. 1983): for each period the normal scores of the residuals are summed by phase, and the
+    lowest sum counts, in standard deviations. The scores depend on ranks only, and so does the greatest sum that chance
+    brings: noise with heavy tails needs no other critical value.
+    """
+    for grain in _GRAINS:
+        found = _dips(residual, np.round(residual / grain))
+        if found is None or found.shape.depth >= MIN_EFFECT:
+            return found
+    return None
+
+
+def _dips(residual: Array, rounded: Array) -> Dips | None:
+    count = len(residual)
+    best = _best_period(normal_scores(rounded)) if count >= MIN_SAMPLES and rounded.any() else None
+    if best is None or best[0] < critical_score(count):
+        return None
+    score, period, width, phase = best
+    begin = int(np.argmax(_phases(count, np.array([period]), int(period))[0] == phase))
+    return Dips(fit_shape(residual, period, begin, width), score)
+
+
+def scores_of(residual: Array) -> Array:
+    """Return the normal scores in which dips are looked for first."""
+    return normal_scores(np.round(residual / _GRAINS[0]))
+
+
+def normal_scores(values: Array) -> Array:
+    """Return for each value the quantile of the normal distribution at its rank; equal values share their mean."""
+    count = len(values)
+    quantiles: Array = special.ndtri((np.arange(1, count + 1) - 0.5) / count)
+    sums = np.concatenate([[0.0], np.cumsum(quantiles)])
+    lowest = stats.rankdata(values, method="min").astype(int) - 1
+    highest = stats.rankdata(values, method="max").astype(int)
+    scores: Array = (sums[highest] - sums[lowest]) / (highest - lowest)
+    return scores
+
+
+def critical_score(count: int) -> float:
+    """Return what the best period of independent steps reaches in one of two hundred series, by simulation."""
+    counts, scores = zip(*_CRITICAL, strict=True)
+    return float(np.interp(math.log(count), np.log(counts), scores))
+
+
+def strength(scores: Array, inside: Mask, width: int) -> float:
+    """Return how low the scores ``inside`` dips of ``width`` steps are, in standard deviations of such a sum.
+
+    The deviation is that of a sample without replacement, times how much more than independent ones the sums of
+    neighbours outside the dips vary.
+    """
+    number = np.array([max(int(inside.sum()), MIN_DIPS * width)], dtype=np.float64)
+    deviation = float(_deviation_of_sum(number, len(scores))[0]) * _spread_of_sums(scores, inside, width)
+    return -float(scores[inside].sum()) / deviation
+
+
+def _best_period(scores: Array) -> tuple[float, float, int, int] | None:
+    """Return the highest strength with its period, width and phase; None where no period fits in."""
+    best: dict[int, tuple[float, float, int]] = {}
+    periods = _periods(len(scores))
+    for bins in sorted(set(periods.astype(int))):
+        own = periods[periods.astype(int) == bins]
+        sums, counts = _folded(scores, own, bins)
+        for width in (width for width in _WIDTHS if width <= bins / 2):
+            number = np.maximum(_circular(counts, width), MIN_DIPS * width)
+            lowness = -_circular(sums, width) / _deviation_of_sum(number, len(scores))
+            row, phase = divmod(int(np.argmax(lowness)), bins)
+            best[width] = max(
+                best.get(width, (-math.inf, 0.0, 0)), (float(lowness[row, phase]), float(own[row]), phase)
+            )
+    each = [
+        (strength(scores, _inside(len(scores), period, phase, width), width), period, width, phase)
+        for width, (_, period, phase) in best.items()
+    ]
+    return max(each, default=None)
+
+
+def _inside(count: int, period: float, phase: int, width: int) -> Mask:
+    bins = int(period)
+    inside: Mask = (_phases(count, np.array([period]), bins)[0] - phase) % bins < width
+    return inside
+
+
+def _deviation_of_sum(number: Array, count: int) -> Array:
+    """Return the standard deviation of a sum of scores that are drawn without replacement."""
+    deviation: Array = np.sqrt(number * np.maximum(1 - number / count, 0.25))
+    return deviation
+
+
+def _phases(count: int, periods: Array, bins: int) -> npt.NDArray[np.int64]:
+    """Return for each period (rows) each step's phase, in ``bins`` parts."""
+    return (np.mod(np.arange(count)[None, :], periods[:, None]) * (bins / periods[:, None])).astype(np.int64)
+
+
+def _folded(scores: Array, periods: Array, bins: int) -> tuple[Array, Array]:
+    """Return for each period (rows) the sums and numbers of the steps of each phase."""
+    flat = (np.arange(len(periods))[:, None] * bins + _phases(len(scores), periods, bins)).ravel()
+    size = len(periods) * bins
+    sums = np.bincount(flat, weights=np.tile(scores, len(periods)), minlength=size)
+    counts = np.bincount(flat, minlength=size)
+    shape = (len(periods), bins)
+    return np.asarray(sums, dtype=np.float64).reshape(shape), np.asarray(counts, dtype=np.float64).reshape(shape)
+
+
+def _circular(rows: Array, width: int) -> Array:
+    """Return the sums of ``width`` neighbours, the first being the last one's neighbour."""
+    around = np.concatenate([rows, rows[:, : width - 1]], axis=1)
+    total: Array = np.lib.stride_tricks.sliding_window_view(around, width, axis=1).sum(axis=2)
+    return total
+
+
+def _spread_of_sums(scores: Array, inside: Mask, width: int) -> float:
+    """Return how many times (1 at least) more sums of neighbours outside the dips vary than independent scores' do."""
+    window = np.ones(width)
+    is_outside = np.convolve(inside, window, mode="valid") < 0.5
+    alone, sums = scores[~inside], np.convolve(scores, window, mode="valid")[is_outside]
+    if len(sums) < 2 or np.ptp(alone) == 0:
+        return 1.0
+    return max(1.0, float(np.std(sums) / np.std(alone)) / math.sqrt(width))
+
+
+def _periods(count: int) -> Array:
+    """Return the periods, so close that over the whole series the phase of neighbouring ones differs by half a step."""
+    longest = count / MIN_DIPS
+    if longest <= _MIN_PERIOD:
+        return np.empty(0)
+    steps = math.ceil(math.log(longest / _MIN_PERIOD) * 2 * count)
+    return np.asarray(_MIN_PERIOD * np.exp(np.arange(steps + 1) / (2 * count)))

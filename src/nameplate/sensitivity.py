@@ -1,0 +1,72 @@
+"""Say which events a series' own noise would have hidden, by putting known ones into it. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import islice
+
+import numpy as np
+
+from nameplate.dip_shape import DipShape
+from nameplate.events import MIN_EFFECT, Array, run_limit, runs
+from nameplate.periodic_dips import MIN_DIPS, critical_score, scores_of, strength
+
+# Dips are put in every tenth step, or more often where the series has no room for enough of these, at so many phases.
+_PERIOD = 10.0
+_PHASES = 20
+_REVEALED = 0.95
+
+# A dip that would have to be deeper counts as one that no depth reveals.
+_MAX_DEPTH = 16.0
+_HALVINGS = 5
+
+
+def spread(residual: Array) -> float:
+    """Return half of the range in which nine of ten residuals lie."""
+    low, high = np.quantile(residual, [0.05, 0.95])
+    return float(high - low) / 2
+
+
+def detectable_single_dip(residual: Array) -> float:
+    """Return the depth at which a dip of one whole step stands out at 95 of 100 places."""
+    return run_limit(residual) + max(0.0, float(np.quantile(residual, _REVEALED)))
+
+
+def detectable_dips(residual: Array) -> float:
+    """Return the depth from which dips one step long, in every tenth, are found; infinity where no depth is enough.
+
+    They are put into the residuals at 20 phases, as in the injection-recovery tests of searches for transits, and must
+    be found at 19 of them, by their period or one by one. A dip covers two steps in part at most phases.
+    """
+    count = len(residual)
+    period = min(_PERIOD, count / (MIN_DIPS + 1))
+    begins = [period * k / _PHASES for k in range(_PHASES)]
+    covers = [DipShape(period, begin, 1.0, 0.0).cover(count) for begin in begins]
+
+    def is_revealed(depth: float) -> bool:
+        missed = (cover for cover in covers if not _is_found(residual - depth * cover, cover))
+        return len(list(islice(missed, 2))) < 2
+
+    return _smallest(is_revealed)
+
+
+def _is_found(residual: Array, cover: Array) -> bool:
+    scores = scores_of(residual)
+    critical = critical_score(len(residual))
+    by_period = any(strength(scores, cover >= least, width) >= critical for least, width in ((0.5, 1), (MIN_EFFECT, 2)))
+    return by_period or any(cover[run.begin] > 0 and run.change < 0 for run in runs(residual))
+
+
+def _smallest(is_revealed: Callable[[float], bool]) -> float:
+    """Return the smallest depth that is revealed, to three hundredths of it."""
+    high = MIN_EFFECT
+    while not is_revealed(high):
+        high *= 2
+        if high > _MAX_DEPTH:
+            return math.inf
+    low = high / 2 if high > MIN_EFFECT else high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_revealed(middle) else (middle, high)
+    return high

@@ -1,0 +1,108 @@
+"""Look a series over for all kinds of events, and say what its noise would have hidden. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nameplate.events import (
+    LIMIT,
+    LIMIT_SINGLE,
+    MIN_SAMPLES,
+    Array,
+    Drift,
+    Level,
+    Run,
+    detectable_change,
+    drifts,
+    levels,
+    residuals,
+    runs,
+)
+from nameplate.model import Sensitivity, Verdict
+from nameplate.periodic_dips import Dips, periodic_dips
+from nameplate.sensitivity import detectable_dips, detectable_single_dip, spread
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The events of a series, in steps, and the smallest events that would have been found besides."""
+
+    levels: list[Level]
+    drifts: list[Drift]
+    dips: Dips | None
+    runs: list[Run]
+    sensitivity: Sensitivity
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return "steady" only if every kind of event would have been found at a size that matters."""
+        if len(self.levels) > 1 or self.drifts or self.dips or self.runs:
+            return "events"
+        return "steady" if is_sensitive(self.sensitivity) else "too noisy"
+
+
+def is_sensitive(sensitivity: Sensitivity) -> bool:
+    """Return whether no event of a size that matters can be hidden by the noise."""
+    return all(
+        size is not None and size <= limit
+        for size, limit in (
+            (sensitivity.lasting, LIMIT),
+            (sensitivity.dips, LIMIT),
+            (sensitivity.single, LIMIT_SINGLE),
+        )
+    )
+
+
+def look_for_events(goodness: Array) -> Findings:
+    """Return the events of a series whose greater values are better.
+
+    Levels and drifts are looked for again without the dips that recur, which disturb both.
+    """
+    found = levels(goodness)
+    dips = periodic_dips(residuals(goodness, found))
+    undipped = goodness if dips is None else _without(dips, goodness, found)
+    if dips is not None:
+        found = levels(undipped)
+        dips = periodic_dips(residuals(goodness, found, undipped)) or dips
+        undipped = _without(dips, goodness, found)
+    residual = residuals(goodness, found, undipped)
+    known = np.zeros(len(goodness), dtype=bool) if dips is None else _near(dips, len(goodness))
+    single = runs(residual, np.flatnonzero(known).tolist())
+    for run in single:
+        known[run.begin : run.end] = True
+    return Findings(found, drifts(undipped, found), dips, single, _sensitivity(undipped, found, residual[~known]))
+
+
+def _without(dips: Dips, goodness: Array, found: Sequence[Level]) -> Array:
+    lost = dips.shape.depth * dips.shape.cover(len(goodness))
+    scale = np.concatenate([np.full(level.end - level.begin, abs(level.value)) for level in found])
+    undipped: Array = goodness + lost * scale
+    return undipped
+
+
+def _near(dips: Dips, count: int) -> np.typing.NDArray[np.bool_]:
+    """Return the steps within dips and their neighbours."""
+    inside = dips.shape.cover(count) > 1e-9
+    near: np.typing.NDArray[np.bool_] = np.convolve(inside, np.ones(3), mode="same") > 0.5
+    return near
+
+
+def _sensitivity(undipped: Array, found: Sequence[Level], residual: Array) -> Sensitivity:
+    if len(residual) < MIN_SAMPLES or not all(level.value for level in found):
+        return Sensitivity(spread=spread(residual), lasting=None, dips=None, single=None)
+    relative = np.concatenate([undipped[level.begin : level.end] / abs(level.value) for level in found])
+    return Sensitivity(
+        spread=spread(residual),
+        lasting=_possible(detectable_change(relative), relative),
+        dips=_possible(detectable_dips(residual), relative),
+        single=_possible(detectable_single_dip(residual), relative),
+    )
+
+
+def _possible(size: float, relative: Array) -> float | None:
+    """Return None for a size that no event can have: a rate falls by its whole at most, a latency rises without end."""
+    return size if size <= 1 or (math.isfinite(size) and relative[0] < 0) else None
