@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-# Begins and lengths are tried at these distances, in steps: everywhere, around the best, and for dips of one step.
+# Begins and lengths are tried at these distances, in steps: everywhere, around the best, and for whole steps.
 _COARSE, _FINE, _FINEST = 0.5, 0.1, 0.02
 
-# Dips of one step are preferred if they leave this multiple of what the best fit leaves in the steps of either. Where
-# no step lies wholly within a dip, deeper and shorter dips leave the same as longer and shallower ones.
-_AS_GOOD = 1.15
+# Where no step lies wholly within a dip, deeper and shorter dips leave the same as longer and shallower ones. Dips of
+# two whole steps, and then of one, are preferred if in n steps they leave at most 1 + this / sqrt(n) times the least.
+_AS_GOOD = 0.65
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,7 @@ def fit_shape(residual: Array, period: float, begin: int, width: int) -> DipShap
     best = _best(residual, (DipShape(period, anchor + a, b, 0) for b in lengths for a in near))
     best = _best(residual, _around(best, longest))
     best = _best(residual, _with_periods_near(best, len(residual)))
-    one = (DipShape(best.period, a, 1.0, 0) for a in np.arange(best.begin - 0.5, best.begin + best.length, _FINEST))
-    return _from_first(_preferred(residual, _best(residual, one), best))
+    return _from_first(best if best.length >= 2 else _of_whole_steps(residual, best))
 
 
 def _around(shape: DipShape, longest: float) -> Iterable[DipShape]:
@@ -77,15 +76,21 @@ def _around(shape: DipShape, longest: float) -> Iterable[DipShape]:
 
 def _with_periods_near(shape: DipShape, count: int) -> Iterable[DipShape]:
     """Return shapes whose phase changes over the whole series by a step more or less at most."""
-    periods = shape.period * (1 + np.linspace(-1, 1, 9) / count)
+    periods = shape.period * (1 + np.linspace(-1, 1, 41) / count)
     begins = shape.begin + np.arange(-0.2, 0.2 + 1e-9, _FINE / 2)
     return (DipShape(p, a, shape.length, 0) for p in periods for a in begins)
 
 
-def _preferred(residual: Array, shortest: DipShape, best: DipShape) -> DipShape:
-    touched = (shortest.cover(len(residual)) + best.cover(len(residual))) > 1e-9
-    left = [float(_fitted(residual, shape)[0][touched].sum()) for shape in (shortest, best)]
-    return shortest if left[0] <= left[1] * _AS_GOOD else best
+def _of_whole_steps(residual: Array, best: DipShape) -> DipShape:
+    """Return dips of two steps or of one if they are as good as the best, and else the best."""
+    for length in (2.0, 1.0):
+        begins = np.arange(best.begin - 1, best.begin + best.length, _FINEST)
+        whole = _best(residual, (DipShape(best.period, begin, length, 0) for begin in begins))
+        touched = (whole.cover(len(residual)) + best.cover(len(residual))) > 1e-9
+        left, least = (float(_fitted(residual, shape)[0][touched].sum()) for shape in (whole, best))
+        if left <= least * (1 + _AS_GOOD / math.sqrt(touched.sum())):
+            return whole
+    return best
 
 
 def _best(residual: Array, shapes: Iterable[DipShape]) -> DipShape:
@@ -113,4 +118,4 @@ def _from_first(shape: DipShape) -> DipShape:
     """Return the same dips with the begin of the first one of which a half of a step lies within the series."""
     earliest = 0.5 - shape.length
     begin = earliest + (shape.begin - earliest) % shape.period
-    return DipShape(shape.period, begin, shape.length, shape.depth)
+    return DipShape(float(shape.period), float(begin), float(shape.length), shape.depth)

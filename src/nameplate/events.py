@@ -189,7 +189,7 @@ def residuals(goodness: Array, found: Sequence[Level], undipped: Array | None = 
     result = np.empty_like(goodness)
     for level in found:
         part, own = goodness[level.begin : level.end], trend(base[level.begin : level.end])
-        result[level.begin : level.end] = (part - own) / max(abs(level.value), 1e-300)
+        result[level.begin : level.end] = (part - own) / max(abs(level.value), 1e-280)
     return result
 
 

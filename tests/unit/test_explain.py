@@ -9,7 +9,7 @@ import pytest
 import run_samples as rs
 from nameplate.explain import look_over_time
 from nameplate.model import OverTime, Sample, Work
-from nameplate.report.event_words import lines, words
+from nameplate.report.event_words import lines, verdict, words
 from nameplate.summarise import summarise
 
 QUIET = {"involuntary_switches": 1.0, "burst_s": 9e-6, "steal_s": 0.0}
@@ -117,7 +117,48 @@ def test_a_summary_says_it_in_the_terminal_and_in_the_rows() -> None:
     assert seen.p1 == first.summary.p99
     said = lines(first.summary, seen)
     assert said[0].startswith("burst 5")
-    assert said[1:] == ["steady: no change of level, no dips", "the tool itself took 0.05% of the time"]
+    assert seen.verdict == "steady"
+    assert said[1].startswith("steady: a lasting change of 1")
+    assert said[1].endswith(" % would have been found")
+    assert said[2:] == ["the tool itself took 0.05% of the time"]
+
+
+def test_a_busy_machines_series_is_too_noisy_to_tell() -> None:
+    random_ = random.Random(3)
+    rates = [6 * 10 ** (-2 * random_.random() ** 2) for _ in range(120)]
+    seen = look(series(rates.__getitem__, lambda _: {}, 120))
+    assert seen.verdict == "too noisy"
+    said = verdict(seen)
+    assert said.startswith("too noisy to tell: intervals differ by ±")
+    assert said.endswith("dips of any size in one interval of ten and a single dip of any size")
+
+
+def test_a_dip_of_1_s_in_intervals_of_half_a_second_is_said_to_last_1_s() -> None:
+    samples = [
+        msgspec.structs.replace(sample, start_s=i / 2, elapsed_s=0.5, work=Work(0, int(25e9 * (1 - dip)), 0))
+        for i, (sample, dip) in enumerate(
+            zip(series(lambda _: 50, lambda _: {}, 120), ([0.0] * 13 + [0.2, 0.5, 0.3] + [0.0] * 4) * 6, strict=True)
+        )
+    ]
+    rates = [sample.work.flops / sample.elapsed_s * (1 + 0.001 * (i % 7)) for i, sample in enumerate(samples)]
+    seen = look_over_time(rates, samples, "higher", 0.5, 5e10)
+    assert seen is not None
+    (event,) = seen.events
+    assert words(event).startswith("every 10 s for 1 s it falls by 50 % (6 times from ")
+
+
+def test_a_drift_is_told_with_the_clock_that_falls_meanwhile() -> None:
+    samples = series(lambda i: 50 - i / 30, lambda i: {"burst_s": 9e-6 / (1 - i / 1500)})
+    (event,) = look(samples).events
+    assert words(event).startswith("from ")
+    assert " it drifts down by 39 %, with a slower clock (" in words(event) or " by 40 %, with a slower" in words(event)
+
+
+def test_a_series_of_an_earlier_version_has_no_verdict() -> None:
+    seen = look(series(lambda i: 50, lambda _: {}))
+    fields = msgspec.to_builtins(seen)
+    del fields["verdict"], fields["sensitivity"]
+    assert verdict(msgspec.convert(fields, OverTime)) == "no change of level and no dips were found"
 
 
 def test_too_few_samples_say_nothing() -> None:
