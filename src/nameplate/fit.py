@@ -174,6 +174,9 @@ _MTU_P = 0.01
 _WIDEST_MTU = 0.1
 _FEWEST_OF_A_KIND = 3
 _NEGLIGIBLE = 1e-9
+# The 95th percentile of chi-squared with three degrees of freedom, since two costs and a place are fitted.
+_MTU_LIMIT = 7.81
+_MTU_FITTED = 4
 
 
 def fragments_of(payload: int, mtu: int) -> int:
@@ -184,72 +187,82 @@ def fragments_of(payload: int, mtu: int) -> int:
 
 
 def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Mtu | None:
-    """The MTU by which the times of datagrams, several of each payload, are explained best.
+    """Return the MTU that explains best what datagrams of each payload take, and every MTU that the times allow.
 
     Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU by least squares over the shortest
-    time of each payload: whatever disturbs a round makes it longer. None where fragments explain no more than chance
-    would, by a permutation test of the straight line's residuals at 1 %, and where the interval is wide. It holds every
-    MTU that cuts these payloads alike, and what a bootstrap over the rounds gives.
+    time of each payload: whatever disturbs a round makes it longer. The interval holds every MTU that cuts the same
+    payloads at all, every one that leaves hardly more squares than the best (a likelihood-ratio set), and what a
+    bootstrap over the rounds gives. The number of further cuts chooses among the first, but does not exclude any: such
+    a cut costs so little that a step of another cause, which all rounds share, can be taken for it.
+
+    Returns None where fragments explain no more than chance would, by a permutation test of the straight line's
+    residuals at 1 %, and where the interval is wider than a tenth of the MTU.
     """
+    alike = _alike(payloads)
+    if not alike:
+        return None
+    line = np.linalg.qr(np.column_stack([np.ones(len(payloads)), payloads]))[0]
+    costs = _Costs.of(line, np.array(list(alike), dtype=float))
+    source = np.random.default_rng(seed)
+    times = np.array([min(values) for values in rounds])
+    residuals = times - line @ (line.T @ times)
+    explained = costs.explained(residuals)
+    shuffled = (source.permutation(residuals) for _ in range(_PERMUTATIONS))
+    by_chance = sum(costs.explained(rest).max() >= explained.max() for rest in shuffled)
+    if (by_chance + 1) / (_PERMUTATIONS + 1) >= _MTU_P:
+        return None
+    mtus = list(alike.values())
+    best = mtus[int(explained.argmax())]
+    again = [mtus[costs.best(np.array([min(source.choice(values, len(values))) for values in rounds]))]
+             for _ in range(_BOOTSTRAPS)]  # fmt: skip
+    left = residuals @ residuals - explained
+    allowed = left <= left.min() * (1 + _MTU_LIMIT / max(1, len(payloads) - _MTU_FITTED))
+    whole = np.array([cut.count(1) for cut in alike])
+    held = [mtus[index] for index in np.flatnonzero(allowed | (whole == whole[explained.argmax()]))]
+    low = min(float(np.percentile([each[0] for each in again], 2.5)), *(each[0] for each in held))
+    high = max(float(np.percentile([each[-1] for each in again], 97.5)), *(each[-1] for each in held))
+    return None if high - low > _WIDEST_MTU * _middle(best) else Mtu(_middle(best), (low, high))
+
+
+def _alike(payloads: Sequence[int]) -> dict[tuple[int, ...], list[int]]:
+    """Return the MTUs by the numbers of fragments of all payloads, where both whole and cut ones are several."""
     cuts: dict[tuple[int, ...], list[int]] = {}
     for mtu in range(_SMALLEST_MTU, max(payloads) + _IP_HEADER + _UDP_HEADER):
         cuts.setdefault(tuple(fragments_of(payload, mtu) for payload in payloads), []).append(mtu)
-    # Each kind of datagram, whole and cut, must have been seen more than once.
-    cuts = {
+    return {
         cut: mtus for cut, mtus in cuts.items() if _FEWEST_OF_A_KIND <= cut.count(1) <= len(cut) - _FEWEST_OF_A_KIND
     }
-    if not cuts:
-        return None
-    alike = list(cuts.values())
-    line = np.linalg.qr(np.column_stack([np.ones(len(payloads)), payloads]))[0]
-    cost = [_Cost.of(line, np.array(cut, dtype=float)) for cut in cuts]
-
-    def explained(times: Any) -> Any:
-        """How much of the times' squares the fragments of each MTU explain beyond the line."""
-        rest = times - line @ (line.T @ times)
-        return np.array([each.explained(rest) for each in cost])
-
-    source = np.random.default_rng(seed)
-    times = np.array([min(values) for values in rounds])
-    found = explained(times)
-    residuals = times - line @ (line.T @ times)
-    by_chance = sum(explained(source.permutation(residuals)).max() >= found.max() for _ in range(_PERMUTATIONS))
-    if (by_chance + 1) / (_PERMUTATIONS + 1) >= _MTU_P:
-        return None
-    best = alike[int(found.argmax())]
-    again = [best]
-    for _ in range(_BOOTSTRAPS):
-        drawn = np.array([min(source.choice(values, len(values))) for values in rounds])
-        again.append(alike[int(explained(drawn).argmax())])
-    low = np.percentile([mtus[0] for mtus in again], 2.5)
-    high = np.percentile([mtus[-1] for mtus in again], 97.5)
-    interval = min(float(low), best[0]), max(float(high), best[-1])
-    is_wide = interval[1] - interval[0] > _WIDEST_MTU * _middle(best)
-    return None if is_wide else Mtu(_middle(best), interval)
 
 
 @dataclass(frozen=True)
-class _Cost:
-    """What the number of fragments, and their being more than one, add to a straight line; neither saves any time."""
+class _Costs:
+    """What the number of fragments, and their being more than one, add to a straight line for each way to cut."""
 
-    columns: Any
-    solution: Any
+    line: Any
+    columns: Any  # [way to cut, payload, more than one or number]
+    solutions: Any
 
     @classmethod
-    def of(cls, line: Any, fragments: Any) -> _Cost:
-        """Of one way to cut all payloads."""
-        columns = np.column_stack([fragments > 1, fragments]).astype(float)
+    def of(cls, line: Any, fragments: Any) -> _Costs:
+        """Take ``fragments[i, j]`` of the payload j in the i-th way to cut."""
+        columns = np.stack([fragments > 1, fragments], axis=2).astype(float)
         columns -= line @ (line.T @ columns)
-        return cls(columns, np.linalg.pinv(columns))
+        return cls(line, columns, np.linalg.pinv(columns))
 
-    def explained(self, rest: Any) -> float:
-        """Of the squares of what the line leaves over."""
-        weights = self.solution @ rest
-        if weights.min() >= 0:
-            return float(rest @ (self.columns @ weights))
-        alone = np.maximum(self.columns.T @ rest, 0.0) ** 2
-        squares = np.sum(self.columns**2, axis=0)
-        return float(np.max(np.divide(alone, squares, out=np.zeros(2), where=squares > _NEGLIGIBLE)))
+    def explained(self, rest: Any) -> Any:
+        """Return how much of the squares of what the line leaves each way explains, where neither saves any time."""
+        weights = self.solutions @ rest
+        products = rest @ self.columns
+        both = np.sum(products * weights, axis=1)
+        squares = np.sum(self.columns**2, axis=1)
+        alone = np.divide(
+            np.maximum(products, 0.0) ** 2, squares, out=np.zeros_like(squares), where=squares > _NEGLIGIBLE
+        )
+        return np.where(weights.min(axis=1) >= 0, both, alone.max(axis=1))
+
+    def best(self, times: Any) -> int:
+        """Return the way to cut that explains the times best."""
+        return int(self.explained(times - self.line @ (self.line.T @ times)).argmax())
 
 
 def _middle(mtus: Sequence[int]) -> float:

@@ -464,6 +464,30 @@ def test_the_mtu_is_found_where_fragments_cost_time(mtu: int, seed: int) -> None
     assert found.interval[1] - found.interval[0] <= 64
 
 
+@pytest.mark.parametrize("further", [0.0, 0.3])
+def test_every_mtu_that_the_payloads_cannot_tell_apart_is_held(further: float) -> None:
+    """Rounds without noise: a small step beyond 3,008 B, not of a fragment, made the interval begin at 1,532 B."""
+    payloads = range(1024, 3073, 64)
+    once = [10 + 0.001 * payload + 5 * (payload > 1472) + further * (payload > 3008) for payload in payloads]
+    found = find_mtu(payloads, [[time] * 4 for time in once])
+    assert found is not None
+    low, high = found.interval
+    assert low <= 1500
+    assert high >= 1563
+    assert high - low <= 64
+
+
+@pytest.mark.parametrize("mtu", [1400, 1450, 1500, 3000, 4000])
+def test_the_interval_holds_the_mtu_where_only_the_first_cut_is_dear(mtu: int) -> None:
+    source = np.random.default_rng(mtu)
+    cut = np.array([fragments_of(payload, mtu) > 1 for payload in PAYLOADS])
+    pages = np.array(PAYLOADS) // 1024 % 3
+    rounds = (10 + 5 * cut + 0.5 * pages)[:, None] + source.exponential(0.1, (len(PAYLOADS), 4))
+    found = find_mtu(PAYLOADS, rounds.tolist())
+    assert found is not None
+    assert found.interval[0] <= mtu <= found.interval[1]
+
+
 def test_without_fragments_there_is_no_mtu() -> None:
     found = [find_mtu(PAYLOADS, times(65535, 1.0, seed=seed)) for seed in range(12)]
     assert sum(mtu is not None for mtu in found) <= 1  # the test's own level is 1 %
