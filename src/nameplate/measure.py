@@ -36,6 +36,9 @@ ROUNDS_BEFORE_DENSE = 2
 # A slice may take this much longer than asked for set-up, warm-up, calibration and the last sample.
 GRACE_S = 30.0
 
+# After a budget that binds the present sample has so long to end before the core is killed.
+END_SAMPLE_S = 2.0
+
 # From the figures so far by experiment: the dense points (Experiment.dense) that are worth measuring.
 Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
 StartCore = Callable[[OnRecord], Core]
@@ -288,6 +291,8 @@ class Session:
         longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or experiment.interval_s or 0.0)
         setup_s = probe_of(experiment.probe).longest_setup_s(experiment.params)
         deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
+        if limits.budget_binds:
+            deadline_s = min(deadline_s, max(0.0, self._left_s()) + overrun_s(limits) + END_SAMPLE_S)
         request = make_request(experiment, limits, slice_s)
         if self.nodes is not None and not probe_of(experiment.probe).takes_whole_job:
             request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
@@ -295,7 +300,7 @@ class Session:
         try:
             outcome = core.measure(request, deadline_s, keep)
         except (CoreDied, CoreHung) as error:
-            if self.control.stopped:
+            if self.control.stopped or (limits.budget_binds and self._out_of_time()):
                 return False
             outcome = self._gone(experiment, error)
             self.write(msgspec.structs.replace(outcome, round=number))

@@ -249,3 +249,17 @@ def test_the_first_measurement_is_begun_however_short_the_budget_without_fixed_r
     cores = FakeCores(noisy, beside_s=99.0)
     cores.session(plan("a", budget_s=1.0), rate).run()
     assert len(cores.asked) == 1
+
+
+def test_a_sample_that_goes_on_after_the_budget_is_not_a_failure() -> None:
+    cores = FakeCores(noisy)
+
+    def hang(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        cores.now += 60.0
+        raise CoreHung("did not answer before its deadline and was killed")
+
+    cores.answer = hang
+    cores.session(bound("a", "b", rounds=1, budget_s=30.0), rate).run()
+    assert len(cores.asked) == 1
+    assert set(cores.stop().reasons.values()) == {"budget"}
+    assert not [record for record in cores.written if isinstance(record, Outcome)]
