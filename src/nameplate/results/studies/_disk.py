@@ -60,13 +60,17 @@ def iozone_table(measured: Measured, columns: Mapping[int, Mapping[str, float]],
 
 
 def _cell(measured: Measured, operation: str, record: int, published: float | None, unit: str) -> StudyCell:
-    work = f"{operation.replace('-', ' ')}, {size_text(record)} records,"
-    said = next((r for r in measured.references if r.tool == "iozone" and r.work.startswith(work)), None)
     own = iozone_like(measured, operation, record)
     return StudyCell(
-        in_unit(said.value, unit) if said else None, published,
+        in_unit(iozone_value(measured, operation, record), unit), published,
         in_unit(own.summary.sustained, unit) if own else None, remarks_of(own),
     )  # fmt: skip
+
+
+def iozone_value(measured: Measured, operation: str, record: int) -> float | None:
+    """Return what IOzone itself measured in B/s; None where it did not run."""
+    work = f"{operation.replace('-', ' ')}, {size_text(record)} records,"
+    return next((r.value for r in measured.references if r.tool == "iozone" and r.work.startswith(work)), None)
 
 
 def iozone_like(measured: Measured, operation: str, record: int) -> Result | None:

@@ -7,12 +7,15 @@ time is half of a round trip of MPI_Send and MPI_Recv; the study fits one line b
 from __future__ import annotations
 
 from nameplate.model import Study
+from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._measured import Measured
 from nameplate.results.studies._messages import message_charts, message_tables
 from nameplate.results.studies._working_set import workset_chart, workset_table
 
+_CONDITIONS = {"machine": "dual Pentium II and Sparc workstations, 2000"}
+
 
 def make(measured: Measured) -> Study:
     """Return the study's tables and charts in the document's order."""
-    return Study([workset_table(measured), *message_tables(measured)],
+    return Study([conditions_table(measured, _CONDITIONS), workset_table(measured), *message_tables(measured)],
                  [workset_chart(measured), *message_charts(measured)])  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from nameplate.model import Result, Study, StudyCell, StudyColumn, StudyTable
 from nameplate.probes._job import nodes_of
 from nameplate.results.published import published
+from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._measured import Measured, remarks_of
 from nameplate.results.studies._units import in_unit
 
@@ -35,7 +36,8 @@ _NOTES = {
 
 def make(measured: Measured) -> Study:
     """Return the process and the node table; the header of the run is the first of mpi_stream's own tables."""
-    return Study([_table(measured, level) for level in _TITLES], [])
+    conditions = conditions_table(measured, {"machine": "23 nodes of 48 processes"})
+    return Study([conditions, *(_table(measured, level) for level in _TITLES)], [])
 
 
 def _table(measured: Measured, level: str) -> StudyTable:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, Value
+from nameplate.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue, Value
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._cpu import cpu_charts, cpu_tables, linpack_table, rate, series_charts, series_tables
 from nameplate.results.studies._disk import disk_file_note, iozone_matrix
 from nameplate.results.studies._layout import along_blocks, by_block, by_threads, crossed, each_with, matrix
@@ -28,6 +29,7 @@ PAYLOADS = (1, 1 << 10, 64 << 10)
 LINPACK_SIZES = (1000, 2000, 5000)
 IOZONE_FILES, IOZONE_RECORDS = (1 << 20, 64 << 20), (64 << 10, 1 << 20)
 IPERF_DATAGRAM = 1470
+_CONDITIONS: Mapping[str, StudyValue] = {"machine": "EC2 t2.micro", "cores": 1.0, "clock, GHz": 2.5, "memory, GB": 1.0}
 _FORMULA = CpuFormula(clock_ghz=2.5, cores=1, per_cycle=8)
 _PATTERNS: Mapping[str, Fields] = {"sequential": {"pattern": "sequential"}, "random": {"pattern": "random"}}
 _OPERATIONS: Mapping[str, Fields] = {"write": {"op": "write"}, "read": {"op": "read"}}
@@ -54,7 +56,8 @@ _ONE_MESSAGE = "One message is counted for each round trip; the document does no
 
 def make(measured: Measured) -> Study:
     """Return the study's tables and charts in the document's order."""
-    return Study([*_disk_tables(measured), *_network_tables(measured), *_cpu_tables(measured)],
+    conditions = conditions_table(measured, _CONDITIONS)
+    return Study([conditions, *_disk_tables(measured), *_network_tables(measured), *_cpu_tables(measured)],
                  [*_disk_charts(measured), *_network_charts(measured), *cpu_charts(measured, CPU_THREADS),
                   *series_charts(measured, 4)])  # fmt: skip
 

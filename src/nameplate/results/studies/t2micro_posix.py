@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.model import Study, StudyCell, StudyChart, StudyColumn, StudyTable
+from nameplate.model import Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
+from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._cpu import cpu_charts, cpu_tables, linpack_table, rate, series_charts, series_tables
 from nameplate.results.studies._disk import disk_file_note, disk_peak, iozone_table
 from nameplate.results.studies._layout import (
@@ -31,6 +32,7 @@ CPU_THREADS = (1, 2, 4)
 THREADS = (1, 2)
 BLOCKS = (1, 1 << 10, 1 << 20)
 LINPACK_SIZES = (1000, 2000, 5000, 10_000)
+_CONDITIONS: Mapping[str, StudyValue] = {"machine": "EC2 t2.micro", "cores": 1.0, "clock, GHz": 2.5, "memory, GB": 1.0}
 _FORMULA = CpuFormula(clock_ghz=2.5, cores=1, per_cycle=4)
 _PATTERNS: Mapping[str, Fields] = {"sequential": {"pattern": "sequential"}, "random": {"pattern": "random"}}
 _OPERATIONS: Mapping[str, Fields] = {"read": {"op": "read"}, "write": {"op": "write"}}
@@ -43,7 +45,8 @@ _AVERAGED = (
 
 def make(measured: Measured) -> Study:
     """Return the study's tables and charts in the document's order."""
-    return Study([*_disk_tables(measured), *_memory_tables(measured), *_cpu_tables(measured)],
+    conditions = conditions_table(measured, _CONDITIONS)
+    return Study([conditions, *_disk_tables(measured), *_memory_tables(measured), *_cpu_tables(measured)],
                  [*_disk_charts(measured), *_memory_charts(measured), *cpu_charts(measured, CPU_THREADS),
                   *series_charts(measured, 4)])  # fmt: skip
 

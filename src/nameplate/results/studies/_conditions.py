@@ -1,0 +1,37 @@
+"""The conditions of a run next to the study's: machine, clock, memory, and what the budget changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from nameplate.model import StudyCell, StudyColumn, StudyTable, StudyValue
+from nameplate.rated import textbook_clock
+from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._units import in_unit
+
+_SHORTENED = re.compile(r"slices and series have ([\d.]+)% of")
+
+
+def conditions_table(measured: Measured, published: Mapping[str, StudyValue]) -> StudyTable:
+    """Return what the run was measured on and for how long; ``published`` has the document's values by row."""
+    machine = measured.machine
+    clock = textbook_clock(machine)
+    here: dict[str, StudyValue] = {
+        "machine": str(machine["cpu"]["model"] or machine["cpu"]["architecture"]),
+        "guest of": str(machine["hypervisor"] or "none"),
+        "cores": float(machine["topology"]["cores"]),
+        "clock, GHz": in_unit(clock.value, "GHz"),
+        "memory, GB": in_unit(machine["memory"]["total_bytes"], "GB"),
+        "slices and series": _length(measured),
+    }
+    return StudyTable(
+        title="Conditions", rows=list(here), columns=[StudyColumn("here")], has_ratio=False,
+        cells=[[StudyCell(value, published.get(name))] for name, value in here.items()],
+    )  # fmt: skip
+
+
+def _length(measured: Measured) -> str:
+    """Return which share of the planned slices and series the budget left."""
+    found = next((match for note in measured.notes if (match := _SHORTENED.search(note))), None)
+    return f"{found[1]} % of the plan's" if found else "as planned"
