@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nameplate.dip_shape import DipShape
 from nameplate.events import Array
-from nameplate.series_findings import Findings, look_for_events
+from nameplate.statistics.dip_shape import DipShape
+from nameplate.statistics.series_findings import Findings, look_for_events
 
 Source = np.random.Generator
 Base = Callable[[Source, int], Array]

@@ -11,7 +11,7 @@ import numpy as np
 
 from nameplate.events import MAX_STEPS, MIN_SAMPLES, Array, Level, moved
 from nameplate.model import Event, LevelOverTime, Moved, OverTime, Sample
-from nameplate.series_findings import Findings, look_for_events
+from nameplate.statistics.series_findings import Findings, look_for_events
 from nameplate.stats import median, reached_by
 
 Stretches = list[tuple[int, int]]

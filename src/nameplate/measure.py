@@ -20,11 +20,11 @@ from typing import Protocol
 
 import msgspec
 
-from nameplate.budget import FEWEST_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
 from nameplate.errors import CoreDied, CoreError, CoreHung, UsageError
+from nameplate.execution.pace import Pace
 from nameplate.model import Experiment, FileRecord, Header, Outcome, Plan, Sample, Stop
 from nameplate.native import Core, OnRecord, make_request
-from nameplate.pace import Pace
+from nameplate.planning.budget import FEWEST_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
 from nameplate.probes import probe_of
 from nameplate.probes._job import nodes_of
 from nameplate.stats import relative_half_width

@@ -39,12 +39,12 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from nameplate import budget
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.model import Experiment, Limits, PerNode, Plan, ReferenceWork
+from nameplate.planning import budget
 from nameplate.planning.file_size import WRITTEN_BYTES_PER_S, file_beyond_memory
+from nameplate.planning.stand_ins import stand_ins_of
 from nameplate.probes import Cells, load_probes, probe_of
-from nameplate.stand_ins import stand_ins_of
 from nameplate.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.units import parse_count, parse_duration, parse_fraction
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nameplate import __version__
-from nameplate.budget import longest_s
 from nameplate.errors import FileError, UsageError
 from nameplate.hostlist import expand
 from nameplate.launch import MPI_START_DEADLINE_S, Launch
 from nameplate.model import Run
+from nameplate.planning.budget import longest_s
 from nameplate.probes import probe_of
 from nameplate.srun import Words, is_srun
 from nameplate.units import parse_count

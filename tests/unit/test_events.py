@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nameplate.events import Array, drifts, levels, moved, residuals, runs
-from nameplate.periodic_dips import periodic_dips
+from nameplate.statistics.periodic_dips import periodic_dips
 
 LENGTH = 600
 

@@ -14,9 +14,9 @@ ROOT = Path(__file__).parents[2]
 PYTHON_ORDER = [
     "__init__", "errors", "model", "units", "hostlist", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments",
     "saturation", "false_discovery", "trends", "files", "compare", "slow_nodes", "distributed_stream", "rated",
-    "fitness", "store", "probes", "results", "keeper", "srun", "launch", "native", "budget", "planning", "stand_ins",
-    "plan", "slurm", "pace", "measure", "curves", "node_figures", "events", "dip_shape", "periodic_dips",
-    "sensitivity", "series_findings", "explain", "summarise", "figures",
+    "fitness", "store", "probes", "results", "keeper", "srun", "launch", "native", "planning",
+    "plan", "slurm", "execution", "measure", "curves", "node_figures", "events", "statistics",
+    "explain", "summarise", "figures",
     "run_comparison", "self_test", "history_index", "history", "history_view", "recheck", "references", "importers",
     "imported_run", "tools", "versus", "report", "commands", "__main__",
 ]  # fmt: skip

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import pytest
 
-from nameplate.budget import MIN_SLICE_S
 from nameplate.errors import CoreDied, CoreHung, FileError
 from nameplate.model import Outcome, Plan, Sample
+from nameplate.planning.budget import MIN_SLICE_S
 from nameplate.store import Measurement
 from run_samples import FakeCores, outcome, plan, sample
 

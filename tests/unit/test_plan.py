@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nameplate.budget import FEWEST_ROUNDS, MIN_SLICE_S, least_s
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.model import ReferenceWork
 from nameplate.plan import (
@@ -22,6 +21,7 @@ from nameplate.plan import (
     shipped_plans,
     sweep_plan,
 )
+from nameplate.planning.budget import FEWEST_ROUNDS, MIN_SLICE_S, least_s
 from nameplate.probes import Cells, load_probes
 from nameplate.sweep import Parameter, ProbeInfo, parse_values
 from run_samples import MACHINE

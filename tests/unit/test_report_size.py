@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from nameplate.budget import FEWEST_ROUNDS
 from nameplate.model import Experiment, Report, Result, Series, Value
 from nameplate.plan import build_plan, read_plan
+from nameplate.planning.budget import FEWEST_ROUNDS
 from nameplate.probes import probe_of
 from nameplate.report.aliases import without_names
 from nameplate.report.html import DETAILS, QUICK_LIMIT, SIZE_LIMIT

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from nameplate.dip_shape import DipShape
 from nameplate.events import LIMIT, LIMIT_SINGLE, Array
-from nameplate.series_findings import Findings, is_sensitive, look_for_events
+from nameplate.statistics.dip_shape import DipShape
+from nameplate.statistics.series_findings import Findings, is_sensitive, look_for_events
 
 Source = np.random.Generator
 N_SERIES = 6

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nameplate.plan import build_plan, read_plan
-from nameplate.stand_ins import stand_ins_of
+from nameplate.planning.stand_ins import stand_ins_of
 from nameplate.sweep import Parameter, ProbeInfo
 from report_samples import MACHINE
 

@@ -17,7 +17,6 @@ from types import FrameType
 from typing import Any
 
 from nameplate import __version__
-from nameplate.budget import overrun_s
 from nameplate.curves import refiner
 from nameplate.errors import FileError, Interrupted
 from nameplate.figures import add_figures, by_this_code
@@ -25,6 +24,7 @@ from nameplate.keeper import Keeper
 from nameplate.measure import Control, Nodes, Progress, Session
 from nameplate.model import SCHEMA, PerNode, Plan, Reference, Run
 from nameplate.native import CoreProcess, OnRecord
+from nameplate.planning.budget import overrun_s
 from nameplate.probes._job import nodes_of
 from nameplate.store import RunFile, RunWriter, drop_partial_line, read_run
 from nameplate.summarise import headline

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from nameplate.budget import round_s
 from nameplate.commands._measuring import Place, make_run, measure_to_file
 from nameplate.errors import UsageError
 from nameplate.keeper import Keeper
 from nameplate.model import Report
 from nameplate.native import CoreProcess, OnRecord, describe, read_machine
 from nameplate.plan import build_plan, read_plan
+from nameplate.planning.budget import round_s
 from nameplate.report.progress import make_progress
 from nameplate.self_test import WINDOW
 from nameplate.summarise import summarise

@@ -17,8 +17,8 @@ from nameplate.model import Plan, ReferenceWork
 from nameplate.model import Reference as Said
 from nameplate.native import describe, read_machine
 from nameplate.plan import PlanText
+from nameplate.planning.stand_ins import beyond_caches_bytes
 from nameplate.references import Found, Reference, Setting, Work, load_references
-from nameplate.stand_ins import beyond_caches_bytes
 from nameplate.sweep import nearest
 from nameplate.tools import free_port, identify
 from nameplate.versus import DEADLINE_S, Bench, Comparison, Row, scratch

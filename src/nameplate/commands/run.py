@@ -15,7 +15,6 @@ from cyclopts import Parameter
 from msgspec import structs
 
 from nameplate import __version__
-from nameplate.budget import FEWEST_ROUNDS, START_COMMAND_S, least_s, round_s
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_figures, references_take_s
@@ -25,6 +24,7 @@ from nameplate.launch import Launch, alone, launch_with
 from nameplate.model import PerNode, Plan, Reference, Report, Run
 from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
 from nameplate.plan import build_plan, read_plan, shipped_plans, sweep_plan
+from nameplate.planning.budget import FEWEST_ROUNDS, START_COMMAND_S, least_s, round_s
 from nameplate.probes import probe_of
 from nameplate.probes._job import nodes_of
 from nameplate.rated import parse_rated

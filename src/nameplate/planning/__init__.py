@@ -1,1 +1,1 @@
-"""What a run measures: for now the choices that depend on the machine."""
+"""What a run measures: for now its budget, and the choices that depend on the machine."""

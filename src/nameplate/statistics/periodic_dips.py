@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from nameplate.dip_shape import DipShape, fit_shape
 from nameplate.events import MIN_EFFECT, MIN_SAMPLES, Array
+from nameplate.statistics.dip_shape import DipShape, fit_shape
 
 # The dips that are looked for last one of these numbers of steps, and half of their period at most.
 _WIDTHS = (1, 2, 3, 5, 8)

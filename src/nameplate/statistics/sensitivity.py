@@ -8,9 +8,9 @@ from itertools import islice
 
 import numpy as np
 
-from nameplate.dip_shape import DipShape
 from nameplate.events import MIN_EFFECT, Array, run_limit, runs
-from nameplate.periodic_dips import MIN_DIPS, critical_score, scores_of, strength
+from nameplate.statistics.dip_shape import DipShape
+from nameplate.statistics.periodic_dips import MIN_DIPS, critical_score, scores_of, strength
 
 # Dips are put in every tenth step, or more often where the series has no room for enough of these, at so many phases.
 _PERIOD = 10.0

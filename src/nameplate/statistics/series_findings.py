@@ -23,8 +23,8 @@ from nameplate.events import (
     runs,
 )
 from nameplate.model import Sensitivity, Verdict
-from nameplate.periodic_dips import Dips, periodic_dips
-from nameplate.sensitivity import detectable_dips, detectable_single_dip, spread
+from nameplate.statistics.periodic_dips import Dips, periodic_dips
+from nameplate.statistics.sensitivity import detectable_dips, detectable_single_dip, spread
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""How a run is driven: for now what keeps it within its budget."""
