@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from nameplate.model import Rated, Result, Series, StudyTable, Summary, Value
+from nameplate.report.study_tables import MAX_WIDTH, study_table
+from nameplate.report.text import table_text
 from nameplate.results.studies import Measured, make_study
 from run_samples import MACHINE
 from study_runs import cells_of
@@ -83,6 +87,16 @@ def test_several_pairs_are_slower_by_what_each_message_takes_longer() -> None:
     assert cell.published == pytest.approx(50.0)
 
 
+@pytest.mark.parametrize("plan", ["cse557-now", "distributed-stream"])
+def test_tables_fit_100_columns(plan: str) -> None:
+    own = [message(size, pairs) for size in SIZES for pairs in (1, 2, 4)]
+    for table in tables(plan, own, {}).values():
+        shown = study_table(table)
+        console = Console(width=MAX_WIDTH, file=StringIO(), record=True)
+        console.print(table_text(shown))
+        assert console.export_text().count("\n") == len(shown.rows) + 1, table.title
+
+
 def test_figures_3_and_4_have_every_message() -> None:
     own = [message(size, pairs) for size in SIZES for pairs in (1, 2, 4)]
     study = make_study(Measured(plan="cse557-now", results=own, machine=JOB))
@@ -124,8 +138,8 @@ def test_the_node_tables_average_may_exceed_its_maximum() -> None:
     }  # fmt: skip
     own = [result("mpi_stream", "node_bandwidth", [1.0], {"op": "copy"}, evidence)]
     shown = tables("distributed-stream", own, {})
-    node = cells_of(shown["Each node"])
+    node = cells_of(shown["Each node, bandwidth"])
     for column in ("average", "maximum", "minimum"):
         assert node["Copy", column].here == pytest.approx(node["Copy", column].published, rel=2e-4), column
-    assert cells_of(shown["Each process"])["Copy", "average"].here == pytest.approx(2826.8, rel=1e-4)
-    assert cells_of(shown["Each process"])["Copy", "node of the longest"].here == "c"
+    assert cells_of(shown["Each process, bandwidth"])["Copy", "average"].here == pytest.approx(2826.8, rel=1e-4)
+    assert cells_of(shown["Each process, time"])["Copy", "slowest node"].here == "c"

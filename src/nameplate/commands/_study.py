@@ -23,15 +23,14 @@ def check_study(plan: str, folder: Path) -> None:
 
 def write_study(report: Report, folder: Path) -> str:
     """Write tables.csv, the charts (SVG, PNG, gnuplot) and report.html; return in words what was written."""
-    from nameplate.report.exports.study import export  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
-    from nameplate.report.named_charts import named_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.pictures import write_pictures  # noqa: PLC0415 (charts take a second to import)
 
     (named,) = without_names([report])
     for name, text in export(named).items():
         write_whole(text.encode(), folder / name)
-    charts = {chart.name: chart for chart in named_charts(named) if chart.part == "study"}
+    charts = {chart.name: chart for chart in study_charts(named)}
     write_pictures(charts, folder)
     write_html([report], folder / "report.html")
     return f"{folder}: tables.csv, {len(charts)} charts as SVG, PNG and for gnuplot, report.html"

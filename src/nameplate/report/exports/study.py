@@ -11,7 +11,7 @@ import io
 from nameplate.errors import UsageError
 from nameplate.model import Report, Study
 from nameplate.report.gnuplot import charts_as_files
-from nameplate.report.named_charts import named_charts
+from nameplate.report.named_charts import NamedChart, named_charts
 from nameplate.report.study_tables import ratio
 from nameplate.results.studies import study_names
 
@@ -24,8 +24,12 @@ def export(report: Report) -> dict[str, str]:
         raise UsageError(
             f"plan {report.run.plan.name} reproduces no study: those that do are {', '.join(study_names())}"
         )
-    charts = [chart for chart in named_charts(report) if chart.part == "study"]
-    return {"tables.csv": _tables(report.study), **charts_as_files(charts)}
+    return {"tables.csv": _tables(report.study), **charts_as_files(study_charts(report))}
+
+
+def study_charts(report: Report) -> list[NamedChart]:
+    """Return the study's own charts, and the maps of a job's nodes."""
+    return [chart for chart in named_charts(report) if chart.part in ("study", "nodes")]
 
 
 def _tables(study: Study) -> str:

@@ -17,16 +17,20 @@ from nameplate.results.studies._measured import Measured, remarks_of
 from nameplate.results.studies._units import in_unit
 
 _OPERATIONS = ("copy", "scale", "add", "triad")
-# The published metrics: the column's name, its unit, and what the evidence of mpi_stream calls it.
-_COLUMNS: Mapping[str, tuple[str, str, str]] = {
-    "bandwidth_avg": ("average", "MB/s", "average"),
-    "time_avg": ("avg time", "ms", "average_s"),
-    "bandwidth_max": ("maximum", "MB/s", "best"),
-    "time_min": ("min time", "ms", "best_s"),
-    "bandwidth_min": ("minimum", "MB/s", "worst"),
-    "time_max": ("max time", "ms", "worst_s"),
+# The published metrics of each table: the column's name, and what the evidence of mpi_stream calls it.
+_BANDWIDTHS = {
+    "bandwidth_avg": ("average", "average"),
+    "bandwidth_max": ("maximum", "best"),
+    "bandwidth_min": ("minimum", "worst"),
 }
-_NODE = StudyColumn("node of the longest")
+_TIMES = {
+    "time_avg": ("average", "average_s"), "time_min": ("minimum", "best_s"), "time_max": ("maximum", "worst_s"),
+}  # fmt: skip
+_QUANTITIES: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]] = {
+    "bandwidth": ("MB/s", _BANDWIDTHS),
+    "time": ("ms", _TIMES),
+}
+_NODE = StudyColumn("slowest node")
 _TITLES = {"rank": "Each process", "node": "Each node"}
 _NOTES = {
     "rank": "Average over processes and repeats, without the first repeat.",
@@ -37,16 +41,19 @@ _NOTES = {
 def make(measured: Measured) -> Study:
     """Return the process and the node table; the header of the run is the first of mpi_stream's own tables."""
     conditions = conditions_table(measured, {"machine": "23 nodes of 48 processes"})
-    return Study([conditions, *(_table(measured, level) for level in _TITLES)], [])
+    return Study([conditions, *(_table(measured, level, what) for level in _TITLES for what in _QUANTITIES)], [])
 
 
-def _table(measured: Measured, level: str) -> StudyTable:
-    columns = [*(StudyColumn(name, unit) for name, unit, _ in _COLUMNS.values()), _NODE]
-    cells = [
-        [*(_cell(measured, level, op, metric) for metric in _COLUMNS), _node(measured, level, op)] for op in _OPERATIONS
-    ]  # fmt: skip
-    return StudyTable(title=_TITLES[level], rows=[op.capitalize() for op in _OPERATIONS], columns=columns, cells=cells,
-                      notes=[_NOTES[level]])  # fmt: skip
+def _table(measured: Measured, level: str, what: str) -> StudyTable:
+    unit, metrics = _QUANTITIES[what]
+    columns = [StudyColumn(name, unit) for name, _ in metrics.values()]
+    cells = [[_cell(measured, (level, op, metric), unit, name) for metric, (_, name) in metrics.items()]
+             for op in _OPERATIONS]  # fmt: skip
+    if what == "time":
+        columns.append(_NODE)
+        cells = [[*row, _node(measured, level, op)] for op, row in zip(_OPERATIONS, cells, strict=True)]
+    return StudyTable(title=f"{_TITLES[level]}, {what}", rows=[op.capitalize() for op in _OPERATIONS], columns=columns,
+                      cells=cells, notes=[_NOTES[level]])  # fmt: skip
 
 
 def _level(level: str, metric: str) -> str:
@@ -56,11 +63,11 @@ def _level(level: str, metric: str) -> str:
     return "rank_sum" if metric.endswith("_avg") else "longest"
 
 
-def _cell(measured: Measured, level: str, op: str, metric: str) -> StudyCell:
-    _, unit, name = _COLUMNS[metric]
+def _cell(measured: Measured, place: tuple[str, str, str], unit: str, name: str) -> StudyCell:
+    level, op, metric = place
     found = _result(measured, op)
     value = found.evidence.get(f"{_level(level, metric)}_{name}") if found else None
-    printed = next(p.value for p in published(measured.plan) if (p.table, p.op, p.metric) == (level, op, metric))
+    printed = next(p.value for p in published(measured.plan) if (p.table, p.op, p.metric) == place)
     return StudyCell(in_unit(value, unit), printed * 1e3 if unit == "ms" else printed, remarks=remarks_of(found))
 
 
