@@ -32,7 +32,8 @@ def command(
     run
         A run file (.jsonl), or a report (.html), which holds its runs.
     format
-        table, json, csv, markdown, openmetrics, xml (DistributedStream's) or gnuplot (data and scripts of the
+        table, json, csv, markdown, openmetrics, xml (DistributedStream's), study (the tables and charts of a
+        published study) or gnuplot (data and scripts of the
         report's figures).
         All but the table and the figures are in SI base units.
     output
