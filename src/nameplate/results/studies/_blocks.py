@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nameplate.results.studies._measured import Measured
 from nameplate.results.studies._parameters import blocks
 from nameplate.results.studies._quantity import (
@@ -34,17 +36,8 @@ def latency(
     measured: Measured, table: str, probe: str, unit: str, value: FromResult = block_over_throughput
 ) -> StudyQuantity:
     """Return the block ÷ the throughput; of a disk also the time that an operation is in flight."""
-    is_disk = probe == "disk_block"
-    return StudyQuantity(
-        measured=measured,
-        name="latency",
-        table=table,
-        published_metric="latency",
-        unit=unit,
-        probe=probe,
-        metric="bandwidth",
-        params=blocks,
-        value=value,
-        own_metric="latency" if is_disk else "",
-        own_name="in flight" if is_disk else "",
-    )
+    own_metric, own_name = ("latency", "in flight") if probe == "disk_block" else ("", "")
+    return replace(
+        throughput(measured, table, probe, unit), name="latency", published_metric="latency", value=value,
+        own_metric=own_metric, own_name=own_name,
+    )  # fmt: skip

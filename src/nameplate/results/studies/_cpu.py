@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from nameplate.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.published import published
 from nameplate.results.studies._layout import along_threads, by_threads, matrix
 from nameplate.results.studies._measured import Measured, remarks_of
 from nameplate.results.studies._parameters import arithmetic
-from nameplate.results.studies._quantity import StudyQuantity, work_over_time
+from nameplate.results.studies._quantity import Fields, StudyQuantity, work_over_time
 from nameplate.results.studies._units import in_unit
 
 _RATES = {"GFLOP/s": "cpu_flops", "Gop/s": "cpu_intops"}
@@ -32,16 +34,14 @@ def rate(measured: Measured, unit: str, table: str = "cpu", *, in_series: bool =
     )
 
 
-def cpu_tables(measured: Measured, counts: Sequence[int], notes: Sequence[str]) -> list[StudyTable]:
+def cpu_table(measured: Measured, counts: Sequence[int], notes: Sequence[str]) -> StudyTable:
     """Return the floating-point and the integer rate by threads, as one table."""
     parts = [matrix("", rate(measured, unit), {unit: {"op": "mixed"}}, by_threads(counts)) for unit in _RATES]
-    return [
-        StudyTable(
-            title="CPU", rows=[row for part in parts for row in part.rows],
-            columns=[StudyColumn(column.name) for column in parts[0].columns],
-            cells=[row for part in parts for row in part.cells], notes=list(notes),
-        )
-    ]  # fmt: skip
+    return StudyTable(
+        title="CPU", rows=[row for part in parts for row in part.rows],
+        columns=[StudyColumn(column.name) for column in parts[0].columns],
+        cells=[row for part in parts for row in part.cells], notes=list(notes),
+    )  # fmt: skip
 
 
 def cpu_charts(measured: Measured, counts: Sequence[int]) -> list[StudyChart]:
@@ -52,18 +52,22 @@ def cpu_charts(measured: Measured, counts: Sequence[int]) -> list[StudyChart]:
     ]
 
 
-def series_tables(measured: Measured, threads: int) -> list[StudyTable]:
+def series_table(measured: Measured, threads: int) -> StudyTable:
     """Return the mean rate of each long series."""
-    rows = {unit: rate(measured, unit, "cpu-series", in_series=True) for unit in _RATES}
-    cells = [[quantity.cell({"op": "mixed", "threads": threads})] for quantity in rows.values()]
-    for quantity, (cell,) in zip(rows.values(), cells, strict=True):
-        found = quantity.result({"op": "mixed", "threads": threads})
-        if found is not None and found.summary.value is not None:
-            cell.remarks.append(f"a series of {max(found.series.start_s):.0f} s, one sample per second")
-    return [
-        StudyTable(title="Ten-minute series, mean", rows=list(rows), columns=[StudyColumn(f"{threads} threads")],
-                   cells=cells, notes=["The mean is all work over all time of the series."])
-    ]  # fmt: skip
+    quantities = {unit: rate(measured, unit, "cpu-series", in_series=True) for unit in _RATES}
+    cells = [[_with_length(quantity, {"op": "mixed", "threads": threads})] for quantity in quantities.values()]
+    return StudyTable(
+        title="Ten-minute series, mean", rows=list(quantities), columns=[StudyColumn(f"{threads} threads")],
+        cells=cells, notes=["The mean is all work over all time of the series."],
+    )  # fmt: skip
+
+
+def _with_length(quantity: StudyQuantity, fields: Fields) -> StudyCell:
+    cell, found = quantity.cell(fields), quantity.result(fields)
+    if found is None or found.summary.value is None:
+        return cell
+    length = f"a series of {len(found.series.value)} samples, one per second"
+    return msgspec.structs.replace(cell, remarks=[*cell.remarks, length])
 
 
 def series_charts(measured: Measured, threads: int) -> list[StudyChart]:

@@ -5,13 +5,30 @@ from __future__ import annotations
 from nameplate.model import Result, StudyTable
 from nameplate.rated import overriding
 from nameplate.results.studies._measured import Measured
-from nameplate.results.studies._quantity import Fields
+from nameplate.results.studies._quantity import Fields, StudyQuantity, ToParams
 from nameplate.results.studies._theory import Reached, peak_table
 
 
 def one_message_for_each_round_trip(result: Result, _: Fields) -> float | None:
     """Return the throughput that counts a message once; nameplate's bandwidth counts its answer as well."""
     return result.summary.sustained / 2 if result.summary.sustained else None
+
+
+def message_throughput(measured: Measured, table: str, unit: str, params: ToParams) -> StudyQuantity:
+    """Return the throughput of round trips, of which one message counts."""
+    return StudyQuantity(
+        measured=measured,
+        name="throughput",
+        table=table,
+        published_metric="bandwidth",
+        unit=unit,
+        probe="net_pingpong",
+        metric="bandwidth",
+        params=params,
+        value=one_message_for_each_round_trip,
+        own_metric="bandwidth",
+        own_name="both ways",
+    )
 
 
 def link_peak(measured: Measured, *, in_series: bool = False) -> list[StudyTable]:

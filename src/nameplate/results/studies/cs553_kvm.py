@@ -7,17 +7,18 @@ threads together, its network throughput counts one message for each round trip,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from nameplate.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue, Value
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
 from nameplate.results.studies._conditions import conditions_table
-from nameplate.results.studies._cpu import cpu_charts, cpu_tables, linpack_table, rate
+from nameplate.results.studies._cpu import cpu_charts, cpu_table, linpack_table, rate
 from nameplate.results.studies._disk import disk_file_note, iozone_table, iozone_value
 from nameplate.results.studies._layout import along_threads, by_block, by_threads, crossed, each_with, matrix
 from nameplate.results.studies._linpack_trials import linpack_trials
 from nameplate.results.studies._measured import Measured, remarks_of
-from nameplate.results.studies._network import link_peak, one_message_for_each_round_trip
+from nameplate.results.studies._network import link_peak, message_throughput, one_message_for_each_round_trip
 from nameplate.results.studies._per_second import per_second_table
 from nameplate.results.studies._quantity import Fields, StudyQuantity
 from nameplate.results.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, memory_theory
@@ -56,7 +57,7 @@ def make(measured: Measured) -> Study:
     """Return the study's tables and charts in the document's order."""
     tables = [
         conditions_table(measured, _CONDITIONS),
-        *cpu_tables(measured, THREADS, [_STRONG]), _cpu_peak(measured), *_linpack(measured), *_memory_tables(measured),
+        cpu_table(measured, THREADS, [_STRONG]), _cpu_peak(measured), *_linpack(measured), *_memory_tables(measured),
         _memory_peak(measured), _stream(measured), *_disk_tables(measured), *_network_tables(measured),
     ]  # fmt: skip
     charts = [
@@ -150,7 +151,7 @@ def _stream(measured: Measured) -> StudyTable:
 def _stream_row(found: Result | None, printed: float | None) -> list[StudyCell]:
     if found is None or found.summary.value is None:
         return [StudyCell(None, printed, remarks=remarks_of(found)), StudyCell(), StudyCell(), StudyCell()]
-    times = [found.facts["pass_bytes"] / rate * 1e3 for rate in found.series.value]
+    times = [found.facts["pass_bytes"] / value * 1e3 for value in found.series.value]
     average = sum(times) / len(times)
     return [StudyCell(in_unit(found.summary.best, "MB/s"), printed), *map(StudyCell, (average, min(times), max(times)))]
 
@@ -202,35 +203,14 @@ _MESSAGE_LATENCY = "Latency is the message ÷ the throughput of all threads toge
 
 
 def _network(measured: Measured) -> StudyQuantity:
-    return StudyQuantity(
-        measured=measured,
-        name="throughput",
-        table="network-throughput",
-        published_metric="bandwidth",
-        unit="MiB/s",
-        probe="net_pingpong",
-        metric="bandwidth",
-        params=_message,
-        value=one_message_for_each_round_trip,
-        own_metric="bandwidth",
-        own_name="both ways",
-    )
+    return message_throughput(measured, "network-throughput", "MiB/s", _message)
 
 
 def _network_latency(measured: Measured) -> StudyQuantity:
-    return StudyQuantity(
-        measured=measured,
-        name="latency",
-        table="network-latency",
-        published_metric="latency",
-        unit="µs",
-        probe="net_pingpong",
-        metric="bandwidth",
-        params=_message,
-        value=message_over_throughput,
-        own_metric="latency",
-        own_name="round trip",
-    )
+    return replace(
+        _network(measured), name="latency", table="network-latency", published_metric="latency", unit="µs",
+        value=message_over_throughput, own_metric="latency", own_name="round trip",
+    )  # fmt: skip
 
 
 def _network_tables(measured: Measured) -> list[StudyTable]:

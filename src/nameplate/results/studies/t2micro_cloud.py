@@ -7,16 +7,17 @@ The study's latency is the block ÷ the throughput of all threads together. It c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from nameplate.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue, Value
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
 from nameplate.results.studies._conditions import conditions_table
-from nameplate.results.studies._cpu import cpu_charts, cpu_tables, linpack_table, rate, series_charts, series_tables
+from nameplate.results.studies._cpu import cpu_charts, cpu_table, linpack_table, rate, series_charts, series_table
 from nameplate.results.studies._disk import disk_file_note, iozone_matrix
 from nameplate.results.studies._layout import along_blocks, by_block, by_threads, crossed, each_with, matrix
 from nameplate.results.studies._measured import Measured, remarks_of
-from nameplate.results.studies._network import link_peak, one_message_for_each_round_trip
+from nameplate.results.studies._network import link_peak, message_throughput
 from nameplate.results.studies._parameters import round_trips
 from nameplate.results.studies._quantity import Fields, StudyQuantity, work_over_time
 from nameplate.results.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest
@@ -57,7 +58,7 @@ _ONE_MESSAGE = "One message is counted for each round trip; the document does no
 def make(measured: Measured) -> Study:
     """Return the study's tables and charts in the document's order."""
     conditions = conditions_table(measured, _CONDITIONS)
-    return Study([conditions, *_disk_tables(measured), *_network_tables(measured), *_cpu_tables(measured)],
+    return Study([conditions, *_disk_tables(measured), *_network_tables(measured), *_cpu_table(measured)],
                  [*_disk_charts(measured), *_network_charts(measured), *cpu_charts(measured, CPU_THREADS),
                   *series_charts(measured, 4)])  # fmt: skip
 
@@ -91,33 +92,15 @@ def _disk_tables(measured: Measured) -> list[StudyTable]:
 
 
 def _network(measured: Measured) -> StudyQuantity:
-    return StudyQuantity(
-        measured=measured,
-        name="throughput",
-        table="network",
-        published_metric="bandwidth",
-        unit="MB/s",
-        probe="net_pingpong",
-        metric="bandwidth",
-        params=round_trips,
-        value=one_message_for_each_round_trip,
-        own_metric="bandwidth",
-        own_name="both ways",
-    )
+    return message_throughput(measured, "network", "MB/s", round_trips)
 
 
 def _network_latency(measured: Measured) -> StudyQuantity:
-    return StudyQuantity(
-        measured=measured,
-        name="latency",
-        table="network",
-        published_metric="latency",
-        unit="µs",
-        probe="net_pingpong",
-        metric="latency",
-        params=round_trips,
-        value=work_over_time,
-    )
+    """Return the time of a round trip, since the document does not show how it computes its latency."""
+    return replace(
+        _network(measured), name="latency", published_metric="latency", unit="µs", metric="latency",
+        value=work_over_time, own_metric="", own_name="",
+    )  # fmt: skip
 
 
 def _network_tables(measured: Measured) -> list[StudyTable]:
@@ -154,7 +137,7 @@ def _sustained(found: Result | None, unit: str) -> float | None:
     return in_unit(found.summary.sustained, unit) if found and found.summary.value is not None else None
 
 
-def _cpu_tables(measured: Measured) -> list[StudyTable]:
+def _cpu_table(measured: Measured) -> list[StudyTable]:
     rates = [p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
     slices: list[Fields] = [{"op": "mixed", "threads": count} for count in CPU_THREADS]
     solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 1}) for n in LINPACK_SIZES]
@@ -164,7 +147,7 @@ def _cpu_tables(measured: Measured) -> list[StudyTable]:
     ]
     linpack = linpack_table(measured, 1, LINPACK_SIZES, {"rate": "rate"}, ["The document's values are in a picture."])
     return [
-        *cpu_tables(measured, CPU_THREADS, []), cpu_theory(measured, _FORMULA, reached), *series_tables(measured, 4),
+        cpu_table(measured, CPU_THREADS, []), cpu_theory(measured, _FORMULA, reached), series_table(measured, 4),
         linpack,
     ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from nameplate.model import Study, StudyCell, StudyChart, StudyColumn, StudyTabl
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
 from nameplate.results.studies._conditions import conditions_table
-from nameplate.results.studies._cpu import cpu_charts, cpu_tables, linpack_table, rate, series_charts, series_tables
+from nameplate.results.studies._cpu import cpu_charts, cpu_table, linpack_table, rate, series_charts, series_table
 from nameplate.results.studies._disk import disk_file_note, disk_peak, iozone_table
 from nameplate.results.studies._layout import (
     along_blocks,
@@ -46,7 +46,7 @@ _AVERAGED = (
 def make(measured: Measured) -> Study:
     """Return the study's tables and charts in the document's order."""
     conditions = conditions_table(measured, _CONDITIONS)
-    return Study([conditions, *_disk_tables(measured), *_memory_tables(measured), *_cpu_tables(measured)],
+    return Study([conditions, *_disk_tables(measured), *_memory_tables(measured), *_cpu_table(measured)],
                  [*_disk_charts(measured), *_memory_charts(measured), *cpu_charts(measured, CPU_THREADS),
                   *series_charts(measured, 4)])  # fmt: skip
 
@@ -130,7 +130,7 @@ def _copies() -> list[Fields]:
     return list(each_with(crossed(crossed(_PATTERNS, by_block(BLOCKS)), by_threads(THREADS)), _COPY).values())
 
 
-def _cpu_tables(measured: Measured) -> list[StudyTable]:
+def _cpu_table(measured: Measured) -> list[StudyTable]:
     rates = [p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
     linpack = max(p.value for p in published(measured.plan) if p.probe == "linpack")
     slices: list[Fields] = [{"op": "mixed", "threads": count} for count in CPU_THREADS]
@@ -140,7 +140,7 @@ def _cpu_tables(measured: Measured) -> list[StudyTable]:
         Reached("highest LINPACK", best_of(solutions), linpack, _ABOVE_PEAK),
     ]
     return [
-        *cpu_tables(measured, CPU_THREADS, [_REPEATS]), *series_tables(measured, 4),
+        cpu_table(measured, CPU_THREADS, [_REPEATS]), series_table(measured, 4),
         linpack_table(measured, 1, LINPACK_SIZES, {"rate": "rate"}), cpu_theory(measured, _FORMULA, reached),
     ]  # fmt: skip
 
