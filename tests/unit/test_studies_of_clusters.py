@@ -42,7 +42,7 @@ def result(probe: str, metric: str, values: Sequence[float], params: Mapping[str
     )  # fmt: skip
 
 
-def message(size: int, pairs: int = 1, slower_s: float = 0.0, sides: object = None) -> Result:
+def message(size: int, pairs: int = 1, slower_s: float = 0.0) -> Result:
     """The time of a message by the document's lines, in six rounds that differ by a ten-thousandth."""
     startup, per_byte = BELOW if size < MTU else FROM
     time_s = startup + per_byte * size + slower_s
@@ -78,6 +78,22 @@ def test_without_a_link_no_break_is_named_after_its_mtu() -> None:
     assert cell.here is None
     assert cell.remarks == ["the messages stay within one node, where they take no link"]
     assert cells["t_s, µs", "below the MTU"].here is None
+
+
+def test_without_a_break_at_the_mtu_one_line_holds_on_both_sides() -> None:
+    """As on a virtual network, which has no packets of that size on a wire."""
+    straight = [
+        result("mpi_pingpong", "latency", [(FROM[0] + FROM[1] * size) * (1 + 1e-4 * r) for r in range(-3, 3)],
+               {"size": size, "pairs": 1, "pairing": "block"}, {})
+        for size in SIZES
+    ]  # fmt: skip
+    cells = cells_of(tables("cse557-now", straight, {})["Cost of a message"])
+    assert cells["break point, B", "below the MTU"].here is None
+    assert cells["break point, B", "below the MTU"].remarks == [
+        "the curve has no break: one line holds on both sides of the MTU"
+    ]
+    for side in ("below the MTU", "from the MTU on"):
+        assert cells["t_w, µs/B", side].here == pytest.approx(0.0918, rel=2e-3)
 
 
 def test_several_pairs_are_slower_by_what_each_message_takes_longer() -> None:

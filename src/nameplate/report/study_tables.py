@@ -74,8 +74,11 @@ def _beside(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Seq
 
 def _stacked(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Sequence[str], footnotes: _Footnotes
              ) -> Iterator[_Row]:  # fmt: skip
+    """A line for each kind of value; of the others than the first, those that have any."""
     for index, kind in enumerate(kinds):
-        yield ["" if index else name, kind, *(_text(kind, cell, table, footnotes) for cell in cells)]
+        shown = [_text(kind, cell, table, footnotes) for cell in cells]
+        if index == 0 or any(text is not None for text in shown):
+            yield ["" if index else name, kind, *shown]
 
 
 def _text(kind: str, cell: StudyCell, table: StudyTable, footnotes: _Footnotes) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from nameplate.model import Quantity, Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.probes._grid import grouped
-from nameplate.probes._message_cost import Cost, find_costs
-from nameplate.probes._mtu_break import MtuBreak, NoMtuBreak, find_mtu_break
+from nameplate.probes._message_cost import BoundedLine, Cost, bounded_lines, find_costs, link_mtus
+from nameplate.probes._mtu_break import MtuBreak, find_mtu_break
 from nameplate.rated import overriding
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._measured import Measured
@@ -31,42 +32,71 @@ def message_tables(measured: Measured) -> list[StudyTable]:
     return [_cost_table(measured), _text_table(measured)]
 
 
-def _cost_table(measured: Measured) -> StudyTable:
-    """Return t_s, t_w and 1/t_w of the lines that end and begin at the break point nearest to the link's MTU."""
+@dataclass(frozen=True)
+class _Sides:
+    """The lines of a message's cost below and from the MTU on, the break between them, and what to know of them."""
+
+    lines: Mapping[str, BoundedLine]
+    at: Quantity | None
+    remark: str
+
+
+def _sides(measured: Measured) -> _Sides:
+    """Return the lines at the break nearest to the MTU; without such a break the one that holds at the MTU."""
+    below, above = _SIDES
     costs = _costs(measured)
-    found = find_mtu_break(costs[0], measured.machine) if costs else NoMtuBreak("no message was measured")
+    if not costs:
+        return _Sides({}, None, "no message was measured")
+    found = find_mtu_break(costs[0], measured.machine)
+    if isinstance(found, MtuBreak):
+        near = f"the break nearest to the MTU of {found.link}, {found.mtu_bytes:,.0f} B"
+        return _Sides({below: found.below, above: found.above}, found.at, near)
+    mtu = min(link_mtus(measured.machine).values(), default=0.0) if costs[0].pairs_between_nodes else 0.0
+    line = next((each for each in bounded_lines(costs[0]) if each.from_bytes <= mtu <= each.to_bytes), None)
+    if line is None or not mtu:
+        return _Sides({}, None, found.reason)
+    return _Sides({below: line, above: line}, None, f"{found.reason}: one line holds on both sides of the MTU")
+
+
+def _cost_table(measured: Measured) -> StudyTable:
+    """Return t_s, t_w and 1/t_w on both sides of the MTU, with their intervals and their share of the link."""
+    sides = _sides(measured)
     printed = {(p.table, p.metric): p.value for p in published(measured.plan) if p.probe == _PROBE}
     rows = {
-        name: [StudyCell(_value(found, table, metric, unit), printed[table, metric]) for table in _SIDES]
+        name: [StudyCell(_value(sides.lines.get(table), metric, unit), printed[table, metric]) for table in _SIDES]
         for name, (metric, unit) in _COSTS.items()
     }
-    for name, metric, unit in (("t_s, µs", "startup_time", "µs"), ("t_w, µs/B", "incremental_cost", "µs/B")):
-        rows[f"{name}, 95 % interval"] = [_interval(found, table, metric, unit) for table in _SIDES]
-    rows |= _break_rows(found, printed["all", "breakpoint"])
+    for name in ("t_s, µs", "t_w, µs/B"):
+        metric, unit = _COSTS[name]
+        rows[f"{name}, 95 % interval"] = [_interval(sides.lines.get(table), metric, unit) for table in _SIDES]
+    at = sides.at.value if sides.at else None
+    rows["break point, B"] = [StudyCell(at, printed["all", "breakpoint"], remarks=[sides.remark]), StudyCell()]
+    if sides.at:
+        rows["break point, B, 95 % interval"] = [StudyCell(_span(sides.at, "B")), StudyCell()]
     link = overriding(measured.rated, "net_stream", "B/s")
     rows["1/t_w, % of the link"] = [_of_link(cell, link.value if link else None, measured) for cell in rows[_BANDWIDTH]]
     return StudyTable(title="Cost of a message", rows=list(rows), columns=[StudyColumn(n) for n in _SIDES.values()],
                       cells=list(rows.values()), notes=[_DEFINITION])  # fmt: skip
 
 
-def _break_rows(found: MtuBreak | NoMtuBreak, printed: float) -> dict[str, list[StudyCell]]:
-    if isinstance(found, NoMtuBreak):
-        return {"break point, B": [StudyCell(None, printed, remarks=[found.reason]), StudyCell()]}
-    near = f"the break nearest to the MTU of {found.link}, {found.mtu_bytes:,.0f} B"
-    return {
-        "break point, B": [StudyCell(found.at.value, printed, remarks=[near]), StudyCell()],
-        "break point, B, 95 % interval": [StudyCell(_span(found.at, "B")), StudyCell()],
-    }
-
-
-def _value(found: MtuBreak | NoMtuBreak, table: str, metric: str, unit: str) -> float | None:
-    if isinstance(found, NoMtuBreak):
+def _value(line: BoundedLine | None, metric: str, unit: str) -> float | None:
+    if line is None:
         return None
-    line = found.below if table == "below-1500-bytes" else found.above
     if metric == "bandwidth":
         carried = line.bandwidth("B/s")
         return in_unit(carried.value, unit) if carried else None
     return in_unit((line.startup if metric == "startup_time" else line.per_byte).value, unit)
+
+
+def _interval(line: BoundedLine | None, metric: str, unit: str) -> StudyCell:
+    if line is None:
+        return StudyCell()
+    return StudyCell(_span(line.startup if metric == "startup_time" else line.per_byte, unit))
+
+
+def _span(fitted: Quantity, unit: str) -> str | None:
+    low, high = (in_unit(end, unit) for end in fitted.ci or (None, None))
+    return f"{low:.4g} to {high:.4g}" if low is not None and high is not None else None
 
 
 def _of_link(cell: StudyCell, link: float | None, measured: Measured) -> StudyCell:
@@ -75,19 +105,6 @@ def _of_link(cell: StudyCell, link: float | None, measured: Measured) -> StudyCe
     here = cell.here / (link / FACTORS["Mbit/s"]) * 100 if isinstance(cell.here, float) and link else None
     printed = cell.published / theirs * 100 if isinstance(cell.published, float) else None
     return StudyCell(here, printed, remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"])
-
-
-def _interval(found: MtuBreak | NoMtuBreak, table: str, metric: str, unit: str) -> StudyCell:
-    if isinstance(found, NoMtuBreak):
-        return StudyCell()
-    line = found.below if table == "below-1500-bytes" else found.above
-    fitted = line.startup if metric == "startup_time" else line.per_byte
-    return StudyCell(_span(fitted, unit))
-
-
-def _span(fitted: Quantity, unit: str) -> str | None:
-    low, high = (in_unit(end, unit) for end in fitted.ci or (None, None))
-    return f"{low:.4g} to {high:.4g}" if low is not None and high is not None else None
 
 
 def message_charts(measured: Measured) -> list[StudyChart]:
