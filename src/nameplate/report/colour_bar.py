@@ -31,7 +31,7 @@ def colour_bar(
         gap = max_behind * step / (_STEPS - 1)
         number = digits(_value(metric, middle, gap) / factor)
         points += [
-            {"x": step * each + part, "y": row, "gap": rounded(gap), "label": number if part == each // 2 else ""}
+            {"x": step * each + part, "y": row, "gap": rounded(gap), **({"label": number} if part == each // 2 else {})}
             for part in range(each)
         ]
     return [*points, {"x": _STEPS * each, "y": row, "unit": unit}]

@@ -157,10 +157,10 @@ def _cells(base: Any, points: list[Point], layout: _Layout) -> list[Any]:
 
 def _bar_layers(key: Any, layout: _Layout) -> list[Any]:
     below = 0 if layout.is_named else layout.height / 2 + 8
-    numbers = key.mark_text(fontSize=10, color="var(--ink)", dy=below).transform_filter("datum.label")
+    numbers = key.mark_text(fontSize=10, color="var(--ink)", dy=below).transform_filter("isValid(datum.label)")
     unit = key.mark_text(fontSize=10, color="var(--ink)", align="left", dx=-layout.width / 2 + 4)
     return [
         key.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.gap)").encode(_shade(layout)),
         numbers.encode(text="label:N"),
-        unit.transform_filter("datum.unit").encode(text="unit:N"),
+        unit.transform_filter("isValid(datum.unit)").encode(text="unit:N"),
     ]
