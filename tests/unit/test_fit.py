@@ -488,9 +488,19 @@ def test_the_interval_holds_the_mtu_where_only_the_first_cut_is_dear(mtu: int) -
     assert found.interval[0] <= mtu <= found.interval[1]
 
 
+def test_payloads_that_were_disturbed_in_every_round_do_not_hide_the_mtu() -> None:
+    """As measured next to other programs: single payloads took three times as long, larger than the step itself."""
+    payloads = range(1024, 3073, 64)
+    disturbed = {1664: 18.1, 2176: 6.4, 2688: 5.1, 2944: 24.6}
+    once = [12.5 + 8 * (payload > 1472) + disturbed.get(payload, 0.0) + payload % 5 / 5 for payload in payloads]
+    found = find_mtu(payloads, [[time] * 4 for time in once])
+    assert found is not None
+    assert found.interval == (1500, 1563)
+
+
 def test_without_fragments_there_is_no_mtu() -> None:
     found = [find_mtu(PAYLOADS, times(65535, 1.0, seed=seed)) for seed in range(12)]
-    assert sum(mtu is not None for mtu in found) <= 1  # the test's own level is 1 %
+    assert sum(mtu is not None for mtu in found) <= 1
 
 
 def test_a_step_that_chance_could_make_is_none() -> None:
