@@ -50,6 +50,9 @@ _SHUFFLES = 39
 _MOVED = 0.05
 _PLACEMENTS = 4999
 
+# Noise of this share of a jump is none: the quotient of the two would overflow.
+_NEGLIGIBLE = 1e-12
+
 Array = npt.NDArray[np.float64]
 
 _FREEDOMS = np.append(1 / np.arange(1.0, 0.02, -0.02), math.inf)
@@ -139,7 +142,7 @@ def _jump_score(goodness: Array, before: int, cut: int, after: int) -> float:
     jumps = _jumps(goodness, width)
     usual = _deviation(jumps)
     own = abs(float(jumps[cut - width] - np.median(jumps)))
-    if usual == 0:
+    if usual <= own * _NEGLIGIBLE:
         return math.inf if own > 0 else 0.0
     return own / usual
 

@@ -96,6 +96,7 @@ def sized(name: str) -> dict[str, ProbeInfo]:
         SIZE,
         Parameter(name="op", type="choice", summary="", default="copy", automatic="", choices=choices["op"]),
         *(msgspec.structs.replace(SIZE, name=other) for other in ("stride", "threads")),
+        Parameter(name="build", type="choice", summary="", default="vector", automatic="", choices=["vector", "plain"]),
     ]
     return {probe: ProbeInfo(probe, "", [], parameters, [], []) for probe in (name, "memory_latency", "memory_stream")}
 

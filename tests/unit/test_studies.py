@@ -20,6 +20,7 @@ from nameplate.report.text import table_text
 from nameplate.results.published import Published, published
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.studies import Measured, make_study, study_names
+from nameplate.results.studies._units import FACTORS
 from nameplate.sweep import ProbeInfo
 from run_samples import MACHINE
 from study_runs import Given, cells_of, machine, plan_of, report_of, table_of
@@ -80,7 +81,7 @@ def _is_message(plan: str, p: Published, params: Mapping[str, object]) -> bool:
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)
 def test_the_documents_throughputs_and_rates_come_back(plan: str, described: dict[str, ProbeInfo]) -> None:
-    """Of a run on the document's machine that measured what the document prints."""
+    """Simulate a run on the document's machine with its throughputs, and expect the same values."""
     report = document_of(plan, described)
     assert report.study
     for table in report.study.tables:
@@ -254,6 +255,24 @@ def test_every_published_value_has_one_of_this_machine(plan: str, described: dic
     series = [place for place in missing if place[0].startswith("iperf3")]
     assert missing == series
     assert len(series) == (7 * 4 if plan == "cs553-kvm" else 0)  # the run made here has three of the ten seconds
+
+
+@pytest.mark.parametrize("plan", ON_ONE_MACHINE)
+def test_every_published_value_reaches_a_table(plan: str, described: dict[str, ProbeInfo]) -> None:
+    """Each row of both CSV files is the published value of an entry, in the unit that the table shows."""
+    report = report_of(plan_of(plan, described), described, generic)
+    assert report.study
+    shown = [
+        (cell.published, column.unit) for table in report.study.tables for row in table.cells
+        for column, cell in zip(table.columns, row, strict=True) if cell.published is not None
+    ]  # fmt: skip
+    numbers = [value * FACTORS[unit] for value, unit in shown if isinstance(value, float)]
+    words = " ".join(value for value, _ in shown if isinstance(value, str))
+    for each in published(plan):
+        # IOzone's kB are 1,024 B.
+        factor = FACTORS["KiB/s" if each.corrected_unit == "kB/s" else each.corrected_unit or each.unit]
+        plain = (each.value * factor, each.value)  # a theoretical peak's unit is in the name of its row
+        assert f"{each.value:g}" in words or any(n == pytest.approx(p, rel=1e-5) for n in numbers for p in plain), each
 
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)

@@ -62,7 +62,9 @@ def test_the_lines_of_a_message_come_back_on_both_sides_of_the_mtu() -> None:
     for side in ("below the MTU", "from the MTU on"):
         for row in ("t_s, µs", "t_w, µs/B", "1/t_w, Mbit/s", "1/t_w, % of the link"):
             cell = cells[row, side]
-            assert cell.here == pytest.approx(cell.published, rel=2e-3), (row, side)
+            if cell.published is not None:
+                assert cell.here == pytest.approx(cell.published, rel=2e-3), (row, side)
+    assert cells["1/t_w, % of the link", "below the MTU"].published is None  # the document gives one share only
     assert cells["1/t_w, % of the link", "from the MTU on"].published == pytest.approx(87.15)
     at = cells["break point, B", "below the MTU"].here
     assert isinstance(at, float)
@@ -100,7 +102,7 @@ def test_several_pairs_are_slower_by_what_each_message_takes_longer() -> None:
     own = [message(size, pairs, 50e-6 * (pairs == 3)) for size in SIZES for pairs in (1, 3)]
     cell = cells_of(tables("cse557-now", own, {})["Messages, in the text"])["most processors slower by, µs", "value"]
     assert cell.here == pytest.approx(50.0, rel=1e-3)
-    assert cell.published == pytest.approx(50.0)
+    assert cell.published == "50 (6 pairs against 1 or 3)"
 
 
 @pytest.mark.parametrize("plan", ["cse557-now", "distributed-stream"])
@@ -127,8 +129,8 @@ def test_figures_3_and_4_have_every_message() -> None:
 
 def test_the_working_sets_levels_stand_beside_each_machines() -> None:
     own = [
-        result("cpu_workset", "rate", [350e6], {"size": 4096}, {}),
-        result("cpu_workset", "rate", [84e6], {"size": 2**23}, {}),
+        result("cpu_workset", "rate", [350e6], {"size": 4096, "build": "plain"}, {}),
+        result("cpu_workset", "rate", [84e6], {"size": 2**23, "build": "plain"}, {}),
     ]
     cells = cells_of(tables("cse557-now", own, {})["Rate by working set"])
     assert cells["peak, MFLOP/s", "melmak"].here == pytest.approx(350.0)

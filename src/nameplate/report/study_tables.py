@@ -74,7 +74,7 @@ def _beside(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Seq
 
 def _stacked(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Sequence[str], footnotes: _Footnotes
              ) -> Iterator[_Row]:  # fmt: skip
-    """A line for each kind of value; of the others than the first, those that have any."""
+    """Yield one line for each kind of value, without empty lines after the first."""
     for index, kind in enumerate(kinds):
         shown = [_text(kind, cell, table, footnotes) for cell in cells]
         if index == 0 or any(text is not None for text in shown):

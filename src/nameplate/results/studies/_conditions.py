@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from nameplate.model import StudyCell, StudyColumn, StudyTable, StudyValue
-from nameplate.rated import textbook_clock
 from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._theory import clock_of
 from nameplate.results.studies._units import in_unit
 
 _SHORTENED = re.compile(r"slices and series have ([\d.]+)% of")
@@ -16,7 +16,7 @@ _SHORTENED = re.compile(r"slices and series have ([\d.]+)% of")
 def conditions_table(measured: Measured, published: Mapping[str, StudyValue]) -> StudyTable:
     """Return what the run was measured on and for how long; ``published`` has the document's values by row."""
     machine = measured.machine
-    clock = textbook_clock(machine)
+    clock = clock_of(measured)
     here: dict[str, StudyValue] = {
         "machine": str(machine["cpu"]["model"] or machine["cpu"]["architecture"]),
         "guest of": str(machine["hypervisor"] or "none"),

@@ -52,13 +52,13 @@ def cpu_charts(measured: Measured, counts: Sequence[int]) -> list[StudyChart]:
     ]
 
 
-def series_table(measured: Measured, threads: int) -> StudyTable:
+def series_table(measured: Measured, threads: int, notes: Sequence[str] = ()) -> StudyTable:
     """Return the mean rate of each long series."""
     quantities = {unit: rate(measured, unit, "cpu-series", in_series=True) for unit in _RATES}
     cells = [[_with_length(quantity, {"op": "mixed", "threads": threads})] for quantity in quantities.values()]
     return StudyTable(
         title="Ten-minute series, mean", rows=list(quantities), columns=[StudyColumn(f"{threads} threads")],
-        cells=cells, notes=["The mean is all work over all time of the series."],
+        cells=cells, notes=["The mean is all work over all time of the series.", *notes],
     )  # fmt: skip
 
 
@@ -109,14 +109,19 @@ def linpack_table(
     return StudyTable(
         title=f"LINPACK, {threads} thread{'s' if threads > 1 else ''}", corner="unknowns",
         rows=[f"{n:,}" for n in sizes], columns=[StudyColumn(name, "GFLOP/s") for name in metrics], cells=cells,
-        notes=[*notes, *more],
+        notes=[*notes, _SOLVER, *more],
     )  # fmt: skip
+
+
+_SOLVER = (
+    "Here: by OpenBLAS, or the LAPACK that --blas names; the study ran Intel's binary. A rate is the mean of trials."
+)
 
 
 def _take(found: Result | None, metric: str) -> float | None:
     if found is None or found.summary.value is None:
         return None
-    return {"rate_mean": found.summary.mean, "rate_best": found.summary.best}.get(metric, found.summary.value)
+    return found.summary.best if metric == "rate_best" else found.summary.mean
 
 
 def best_linpack(measured: Measured) -> Result | None:

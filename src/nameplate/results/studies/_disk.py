@@ -30,7 +30,7 @@ _OPERATIONS: Mapping[str, Mapping[str, Value]] = {
 
 
 def disk_file_note(measured: Measured, published: str) -> str:
-    """Return the size of the file that the run used beside the memory, the study's, and what follows from it."""
+    """Return a note with both file sizes, and whether the page cache can hold the file."""
     found = next((r for r in measured.results if r.summary.probe == "disk_block" and "file_bytes" in r.facts), None)
     if found is None:
         return f"The study's file: {published}. No disk experiment was measured here."
@@ -43,24 +43,35 @@ def disk_file_note(measured: Measured, published: str) -> str:
     return f"The study's file: {published}. Here: {sizes}, {follows}.{reasons}"
 
 
-def iozone_table(measured: Measured, columns: Mapping[int, Mapping[str, float]], unit: str, note: str) -> StudyTable:
+def iozone_table(
+    measured: Measured, columns: Mapping[int, Mapping[str, float]], unit: str, file_bytes: int, notes: Sequence[str]
+) -> StudyTable:
     """Return IOzone's values here and in the study, with nameplate's of the same work, by operation and record size.
 
-    ``columns`` are the published values by operation in ``unit``, for each record size in bytes.
+    ``columns`` are the published values by operation in ``unit``, for each record size in bytes; ``file_bytes`` is the
+    size of the file that IOzone and nameplate use here.
     """
     rows = [name for name in _OPERATIONS if any(name in own for own in columns.values())]
     cells = [
-        [_cell(measured, name, record, own.get(name), unit) for record, own in columns.items()] for name in rows
+        [_cell(measured, (name, record, file_bytes), own.get(name), unit) for record, own in columns.items()]
+        for name in rows
     ]  # fmt: skip
     return StudyTable(
         title="IOzone", corner="operation", rows=rows,
         columns=[StudyColumn(f"records of {name}", unit) for name in names_of_blocks(list(columns))], cells=cells,
-        here="IOzone here", own="nameplate here", notes=[note, *_missing(measured)],
+        here="IOzone here", own="nameplate here", notes=[*notes, _TESTS, *_missing(measured)],
     )  # fmt: skip
 
 
-def _cell(measured: Measured, operation: str, record: int, published: float | None, unit: str) -> StudyCell:
-    own = iozone_like(measured, operation, record)
+_TESTS = (
+    "IOzone runs its tests 0 to 2 here: write, read, and random read and write. The other operations have nameplate's "
+    "value only."
+)
+
+
+def _cell(measured: Measured, work: tuple[str, int, int], published: float | None, unit: str) -> StudyCell:
+    operation, record, file_bytes = work
+    own = iozone_like(measured, operation, record, file_bytes)
     return StudyCell(
         in_unit(iozone_value(measured, operation, record), unit), published,
         in_unit(own.summary.sustained, unit) if own else None, remarks_of(own),
@@ -73,9 +84,10 @@ def iozone_value(measured: Measured, operation: str, record: int) -> float | Non
     return next((r.value for r in measured.references if r.tool == "iozone" and r.work.startswith(work)), None)
 
 
-def iozone_like(measured: Measured, operation: str, record: int) -> Result | None:
-    """Return nameplate's result of the same work as an operation of IOzone's, on one thread."""
-    return measured.find("disk_block", "bandwidth", {**_OPERATIONS[operation], "block": record, "threads": 1})
+def iozone_like(measured: Measured, operation: str, record: int, file_bytes: int) -> Result | None:
+    """Return nameplate's result of the same work as an operation of IOzone's, on one thread and a file of that size."""
+    params = {**_OPERATIONS[operation], "block": record, "threads": 1, "size": file_bytes}
+    return measured.find("disk_block", "bandwidth", params)
 
 
 def _missing(measured: Measured) -> list[str]:

@@ -34,7 +34,7 @@ def message_tables(measured: Measured) -> list[StudyTable]:
 
 @dataclass(frozen=True)
 class _Sides:
-    """The lines of a message's cost below and from the MTU on, the break between them, and what to know of them."""
+    """The lines of a message's cost below and from the MTU on, the break between them, and a remark about them."""
 
     lines: Mapping[str, BoundedLine]
     at: Quantity | None
@@ -74,7 +74,10 @@ def _cost_table(measured: Measured) -> StudyTable:
     if sides.at:
         rows["break point, B, 95 % interval"] = [StudyCell(_span(sides.at, "B")), StudyCell()]
     link = overriding(measured.rated, "net_stream", "B/s")
-    rows["1/t_w, % of the link"] = [_of_link(cell, link.value if link else None, measured) for cell in rows[_BANDWIDTH]]
+    rows["1/t_w, % of the link"] = [
+        _of_link(cell, link.value if link else None, measured, place == 1)
+        for place, cell in enumerate(rows[_BANDWIDTH])
+    ]
     return StudyTable(title="Cost of a message", rows=list(rows), columns=[StudyColumn(n) for n in _SIDES.values()],
                       cells=list(rows.values()), notes=[_DEFINITION])  # fmt: skip
 
@@ -99,11 +102,12 @@ def _span(fitted: Quantity, unit: str) -> str | None:
     return f"{low:.4g} to {high:.4g}" if low is not None and high is not None else None
 
 
-def _of_link(cell: StudyCell, link: float | None, measured: Measured) -> StudyCell:
+def _of_link(cell: StudyCell, link: float | None, measured: Measured, is_printed: bool) -> StudyCell:
     """Return the share of the link that 1/t_w is; the study's link carries 100 Mbit/s."""
     theirs = published_items(measured.plan, "text")["link"]
     here = cell.here / (link / FACTORS["Mbit/s"]) * 100 if isinstance(cell.here, float) and link else None
-    printed = cell.published / theirs * 100 if isinstance(cell.published, float) else None
+    # The document gives the share of the line from 1,500 B on only.
+    printed = cell.published / theirs * 100 if isinstance(cell.published, float) and is_printed else None
     return StudyCell(here, printed, remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"])
 
 
@@ -120,24 +124,31 @@ def _costs(measured: Measured) -> list[Cost]:
 
 def _text_table(measured: Measured) -> StudyTable:
     text = published_items(measured.plan, "text")
-    backplane = measured.derived(_PROBE, "backplane_bandwidth")
-    carried = backplane[-1].summary.value if backplane else None
+    backplane = max(measured.derived(_PROBE, "backplane_bandwidth"), default=None,
+                    key=lambda r: int(r.summary.params.get("size", 0)))  # fmt: skip
+    carried = backplane.summary.value if backplane else None
     (slower, most), startup = _slower(measured), measured.derived(_PROBE, "startup_time")
     link = overriding(measured.rated, "net_stream", "B/s")
     first = in_unit(startup[0].summary.value, "µs") if startup else None
     rows = {
         "backplane, Gbit/s": StudyCell(
-            in_unit(carried, "Gbit/s"), text["backplane of the switch"],
-            remarks=[] if carried else ["no number of pairs at which the bandwidth stops growing"]),
+            in_unit(carried, "Gbit/s"), f"{text['backplane of the switch']:g} (as stated; 2.5 in its introduction)",
+            remarks=[_saturation(backplane)]),
         "most processors slower by, µs": StudyCell(
-            in_unit(slower, "µs"), text["12 processors against 2 or 6"],
-            remarks=[f"{most} pairs against one; the study: 12 processors against 2 or 6"] if most > 1 else []),
+            in_unit(slower, "µs"), f"{text['12 processors against 2 or 6']:g} (6 pairs against 1 or 3)",
+            remarks=[f"{most} pairs against one, the median over the sizes"] if most > 1 else []),
         "Pond: start-up of small messages, µs": StudyCell(first, text["Pond start-up time, small messages"]),
         "link, Mbit/s": StudyCell(in_unit(link.value, "Mbit/s") if link else None, text["link"],
                                   remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"]),
     }  # fmt: skip
     return StudyTable(title="Messages, in the text", rows=list(rows), columns=[StudyColumn("value")],
                       cells=[[cell] for cell in rows.values()])  # fmt: skip
+
+
+def _saturation(backplane: Result | None) -> str:
+    if backplane is None:
+        return "no number of pairs at which the bandwidth stops growing"
+    return f"where the bandwidth stops growing with the pairs, of messages of {backplane.summary.params['size']} B"
 
 
 def _slower(measured: Measured) -> tuple[float | None, int]:

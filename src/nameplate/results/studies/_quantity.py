@@ -70,7 +70,7 @@ class StudyQuantity:
         if not self.own_metric:
             return None
         found = self.measured.find(self.probe, self.own_metric, self.params(fields), in_series=self.in_series)
-        return in_unit(found.summary.value, self.unit) if found else None
+        return in_unit(found.summary.sustained, self.unit) if found else None
 
 
 def _key(fields: Fields) -> tuple[str | int | None, ...]:

@@ -54,9 +54,19 @@ def best_of(results: Iterable[Result | None]) -> tuple[float, str] | None:
     return max(((r.summary.best, r.id) for r in results if r and r.summary.best is not None), default=None)
 
 
+def mean_of(results: Iterable[Result | None]) -> tuple[float, str] | None:
+    """Return the highest mean of results of a rate, and the experiment that it is from."""
+    return max(((r.summary.mean, r.id) for r in results if r and r.summary.mean is not None), default=None)
+
+
+def clock_of(measured: Measured) -> Rated:
+    """Return the clock that the user gave, else the base clock or what the system lists."""
+    return overriding(measured.rated, "cpu_clock", "Hz") or textbook_clock(measured.machine)
+
+
 def cpu_theory(measured: Measured, formula: CpuFormula, reached: Sequence[Reached]) -> StudyTable:
     """Return the theoretical peak of the CPU with its factors, and the share of it that each of ``reached`` is."""
-    clock = overriding(measured.rated, "cpu_clock", "Hz") or textbook_clock(measured.machine)
+    clock = clock_of(measured)
     cores = int(measured.machine["topology"]["cores"])
     rows = {
         "clock, GHz": StudyCell(in_unit(clock.value, "GHz"), formula.clock_ghz),
@@ -65,7 +75,8 @@ def cpu_theory(measured: Measured, formula: CpuFormula, reached: Sequence[Reache
     }
     peak = clock.value * cores * formula.per_cycle if clock.value else None
     source = f"clock × cores × operations per cycle, with the {clock.source}" if peak else "the system lists no clock"
-    return _theory("Theoretical peak of the CPU", "GFLOP/s", Rated(peak, source), formula.peak_gflops, reached, rows)
+    known = Rated(peak, source)
+    return _theory("Theoretical peak of the CPU", "GFLOP/s", known, formula.peak_gflops, reached, rows, [_NOTE])
 
 
 def memory_theory(measured: Measured, published_gbs: float, formula: str, reached: Sequence[Reached]) -> StudyTable:
@@ -96,7 +107,7 @@ def _theory(  # noqa: PLR0913, PLR0917 (the parts of the table)
         rows[f"{each.name}, % of the peak"] = StudyCell(_percent(value, peak), _percent(each.published, published))
     return StudyTable(
         title=title, rows=list(rows), columns=[StudyColumn("value")], cells=[[cell] for cell in rows.values()],
-        notes=[*notes, f"Here: {known.source}.", _NOTE],
+        notes=[f"Here: {known.source}.", *notes],
     )  # fmt: skip
 
 

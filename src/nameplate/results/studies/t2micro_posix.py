@@ -25,12 +25,13 @@ from nameplate.results.studies._layout import (
 )
 from nameplate.results.studies._measured import Measured, remarks_of
 from nameplate.results.studies._quantity import Fields, StudyQuantity
-from nameplate.results.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, memory_theory
+from nameplate.results.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, mean_of, memory_theory
 from nameplate.results.studies._units import in_unit
 
 CPU_THREADS = (1, 2, 4)
 THREADS = (1, 2)
 BLOCKS = (1, 1 << 10, 1 << 20)
+FILE_BYTES = 300_000_000
 LINPACK_SIZES = (1000, 2000, 5000, 10_000)
 _CONDITIONS: Mapping[str, StudyValue] = {"machine": "EC2 t2.micro", "cores": 1.0, "clock, GHz": 2.5, "memory, GB": 1.0}
 _FORMULA = CpuFormula(clock_ghz=2.5, cores=1, per_cycle=4)
@@ -80,7 +81,13 @@ def _iozone(measured: Measured, note: str) -> StudyTable:
     for p in published(measured.plan):
         if p.probe == "iozone" and p.block_bytes is not None:
             columns[p.block_bytes][names[p.op, p.pattern]] = p.value
-    return iozone_table(measured, columns, "MB/s", note)
+    return iozone_table(measured, columns, "MB/s", FILE_BYTES, [note, _PASSES])
+
+
+_PASSES = (
+    "The study's sequential read and write are compared with IOzone's second passes (reread, rewrite), since its file "
+    "fits the memory. Its own program's values are in the disk tables."
+)
 
 
 def _disk_peaks(measured: Measured) -> list[StudyTable]:
@@ -107,7 +114,8 @@ def _memory_tables(measured: Measured) -> list[StudyTable]:
 def _stream(measured: Measured) -> StudyTable:
     found = measured.find("memory_stream", "bandwidth", {"op": "copy", "threads": 1})
     printed = next(p.value for p in published(measured.plan) if p.probe == "stream")
-    cell = StudyCell(in_unit(found.summary.best, "MB/s") if found else None, printed, remarks=remarks_of(found))
+    passes = found.series.value[:10] if found else []
+    cell = StudyCell(in_unit(max(passes, default=None), "MB/s"), printed, remarks=remarks_of(found))
     return StudyTable(
         title="STREAM, 1 thread", rows=["Copy"], columns=[StudyColumn("best rate", "MB/s")], cells=[[cell]]
     )
@@ -137,7 +145,7 @@ def _cpu_table(measured: Measured) -> list[StudyTable]:
     solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 1}) for n in LINPACK_SIZES]
     reached = [
         Reached("highest GFLOPS of the CPU table", highest(rate(measured, "GFLOP/s"), slices), max(rates)),
-        Reached("highest LINPACK", best_of(solutions), linpack, _ABOVE_PEAK),
+        Reached("highest LINPACK", mean_of(solutions), linpack, _ABOVE_PEAK),
     ]
     return [
         cpu_table(measured, CPU_THREADS, [_REPEATS]), series_table(measured, 4),
