@@ -403,8 +403,8 @@ ProbeInfo info() {
            choice("library", "how a program asks for a block", io_library_names(), "pread"),
            integer("depth", "operations that each thread keeps in flight (uring, libaio)", 1, kMostDepth, "1"),
            choice("cache",
-                  "what is in the page cache before a sample: warm all, cold nothing, as-is what earlier work left; direct "
-                  "goes past it (O_DIRECT)",
+                  "what is in the page cache before a sample: warm all, cold nothing, as-is what earlier work left; "
+                  "direct goes past it (O_DIRECT)",
                   {"warm", "cold", "as-is", "direct"}, "warm"),
            choice("sync", "end: one fdatasync at the end of each sample, in its time; each: after every write",
                   {"none", "end", "each"}, "none"),

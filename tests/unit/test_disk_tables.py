@@ -91,6 +91,19 @@ def test_iozones_matrix_takes_the_place_of_the_other_tables() -> None:
     assert table.rows == [["1024", "4", *["2"] * 13]]
 
 
+def test_a_study_with_iozones_columns_keeps_its_other_tables() -> None:
+    """Its cells on several threads are no part of IOzone's matrix."""
+    kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),
+             ("read", "backward"), ("write", "record"), ("read", "stride")]  # fmt: skip
+    cells = [
+        cell(2048.0, op=op, pattern=pattern, library=library, **{"pass": which})
+        for op, pattern in kinds for which in ("first", "again") for library in ("posix", "stdio")
+    ]  # fmt: skip
+    found = tables([*cells, cell(1e6, threads=2)])
+    assert not any("IOzone" in table.title for table in found)
+    assert titled(found, "Who served it").rows
+
+
 def test_a_stopped_plan_still_prints_iozones_matrix() -> None:
     """Of two file sizes one was reached, with three of its columns."""
     kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),

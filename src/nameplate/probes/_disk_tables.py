@@ -164,7 +164,9 @@ def _steady(results: Sequence[Result]) -> list[Table]:
 
 
 def _is_iozone(results: Sequence[Result]) -> bool:
-    """Return whether a plan measures most of IOzone's columns for a file and record size, reached or not."""
+    """Return whether a plan measures IOzone's matrix: most columns of a size, reached or not, on one thread."""
+    if any(int(result.summary.params.get("threads", 1)) > 1 for result in results):
+        return False
     columns: dict[tuple[str, str], set[str]] = {}
     for result in results:
         column = _column_of(result)
