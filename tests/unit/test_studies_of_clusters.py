@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from io import StringIO
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from nameplate.model import Rated, Result, Series, StudyTable, Summary, Value
+from nameplate.report.aliases import without_names
 from nameplate.report.study_tables import MAX_WIDTH, study_table
 from nameplate.report.text import table_text
 from nameplate.results.studies import Measured, make_study
+from report_samples import report
 from run_samples import MACHINE
 from study_runs import cells_of
 
@@ -137,6 +140,18 @@ def test_the_working_sets_levels_stand_beside_each_machines() -> None:
     assert cells["peak, MFLOP/s", "melmak"].published == 175.0
     assert cells["peak in the conclusions, MFLOP/s", "melmak"].published == 170.0
     assert cells["L1 data cache, KiB", "cocoa-node"].published == 16.0
+
+
+def test_a_study_that_travels_names_no_host() -> None:
+    """The slowest node's name, and whatever a reason or a note names."""
+    machine = {**JOB, "job": {**JOB["job"], "nodes": ["rack7-n1", "rack7-n2"]}}
+    own = [result("mpi_stream", "node_bandwidth", [1.0], {"op": "copy"}, {"rank_worst_node": 1.0})]
+    study = make_study(Measured(plan="distributed-stream", results=own, machine=machine))
+    made = msgspec.structs.replace(report([]), machine=machine, study=study)
+    assert b"rack7-n2" in msgspec.json.encode(made.study)
+    (named,) = without_names([made])
+    assert b"rack7" not in msgspec.json.encode(named.study)
+    assert b"machine 3" in msgspec.json.encode(named.study)
 
 
 # The document's times of copy, and what it computes from them: 48 processes of 1/48 of a node's bytes.

@@ -53,6 +53,9 @@ def _ranks_per_node(job: Mapping[str, Any] | None) -> int:
     """Return how many ranks every node of the job has at least."""
     if not job:
         return 1
+    # Of a batch job that is only being written, it is not known yet where its ranks will be.
+    if "placement" not in job:
+        return max(1, int(job["ranks"]) // len(job["nodes"]))
     ranks: Counter[int] = Counter()
     for node, number in job["placement"]:
         ranks[node] += number

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from nameplate.model import Report, Result, Table
+from nameplate.model import Report, Result, Study, StudyCell, StudyTable, Table
 from nameplate.probes._job import nodes_of
 
 # IPv4, and IPv6 as a peer's is written beside its port.
@@ -61,6 +61,15 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         notes = [hide(note) for note in table.notes]
         return msgspec.structs.replace(table, title=hide(table.title), rows=rows, notes=notes)
 
+    def hide_in_cell(cell: StudyCell) -> StudyCell:
+        here = hide(cell.here) if isinstance(cell.here, str) else cell.here
+        return msgspec.structs.replace(cell, here=here, remarks=[hide(remark) for remark in cell.remarks])
+
+    def hide_in_study(table: StudyTable) -> StudyTable:
+        cells = [[hide_in_cell(cell) for cell in row] for row in table.cells]
+        return msgspec.structs.replace(table, cells=cells, notes=[hide(note) for note in table.notes])
+
+    study = report.study and Study([hide_in_study(table) for table in report.study.tables], report.study.charts)
     alias = aliases[str(report.machine.get("hostname", ""))]
     job = report.machine.get("job")
     machine = {
@@ -73,6 +82,7 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         results=[hide_in(result) for result in report.results],
         tables=[hide_in_table(table) for table in report.tables],
         notes=[hide(note) for note in report.notes],
+        study=study,
         nodes=report.nodes and msgspec.structs.replace(report.nodes, names=[aliases[n] for n in report.nodes.names]),
     )
 
