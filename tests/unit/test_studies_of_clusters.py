@@ -126,6 +126,13 @@ def test_figures_3_and_4_have_every_message() -> None:
     scatter = next(line for line in charts["Figure 3"].lines if not line.is_joined)
     assert [x for x, _ in scatter.points] == [float(size) for size in SIZES]
     assert sum(line.is_published for line in charts["Figure 3"].lines) == 2
+    times = dict(scatter.points)
+    fitted = [line for line in charts["Figure 3"].lines if line.is_joined and not line.is_published]
+    assert len({line.name for line in fitted}) == len(fitted) >= 2  # lines of one name would be drawn as one
+    for line in fitted:
+        for at, time in line.points:
+            near = min(times, key=lambda size: abs(size - at))
+            assert time == pytest.approx(times[near], rel=0.35)
     assert [line.name for line in charts["Figure 4"].lines] == ["1 pair", "2 pairs", "4 pairs"]
     assert charts["Figure 3"].marks
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
 
 from nameplate.model import Quantity, Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.probes._grid import grouped
@@ -13,6 +15,9 @@ from nameplate.rated import overriding
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._measured import Measured
 from nameplate.results.studies._units import FACTORS, in_unit
+
+if TYPE_CHECKING:
+    from nameplate.segments import Line
 
 _PROBE = "mpi_pingpong"
 # The sides of the break point: the published table, and the heading.
@@ -179,11 +184,7 @@ def _figure_3(measured: Measured) -> StudyChart:
     costs = _costs(measured)
     fitted = costs[0].lines if costs else None
     lines = [StudyLine("time of a message", one, is_joined=False)]
-    lines += [
-        StudyLine("fitted lines", [(at, (line.startup_s + line.per_byte_s * at) * 1e6)
-                                   for at in (line.first_bytes, line.last_bytes)])
-        for line in (fitted.lines if fitted else ())
-    ]  # fmt: skip
+    lines += [_drawn(line, one) for line in (fitted.lines if fitted else ())]
     largest = max((size for size, _ in one), default=1e5)
     lines += _published_lines(measured.plan, largest)
     marks = [(each.at_bytes, f"{each.at_bytes:,.0f} B") for each in (fitted.breaks if fitted else ())]
@@ -191,12 +192,24 @@ def _figure_3(measured: Measured) -> StudyChart:
                       lines, marks)  # fmt: skip
 
 
+def _drawn(line: Line, points: Sequence[tuple[float, float]]) -> StudyLine:
+    """Return a fitted line by its slope, through the middle of its points.
+
+    Its t_s may be 0 where the fit lies below it, which is no time that a message takes.
+    """
+    own = [(size, time) for size, time in points if line.first_bytes <= size <= line.last_bytes]
+    slope = line.per_byte_s * 1e6
+    above = median([time - slope * size for size, time in own]) if own else line.startup_s * 1e6
+    ends = [(at, above + slope * at) for at in (line.first_bytes, line.last_bytes)]
+    return StudyLine(f"line from {line.first_bytes:,.0f} B", ends)
+
+
 def _published_lines(plan: str, largest: float) -> list[StudyLine]:
     values = {(p.table, p.metric): p.value for p in published(plan) if p.probe == _PROBE}
     spans = {"below-1500-bytes": (0.0, _MTU_BYTES), "from-1500-bytes": (_MTU_BYTES, max(largest, 2 * _MTU_BYTES))}
     return [
-        StudyLine("fitted lines", [(at, values[table, "startup_time"] + values[table, "incremental_cost"] * at)
-                                   for at in span], is_published=True)
+        StudyLine(_SIDES[table], [(at, values[table, "startup_time"] + values[table, "incremental_cost"] * at)
+                                  for at in span], is_published=True)
         for table, span in spans.items()
     ]  # fmt: skip
 
