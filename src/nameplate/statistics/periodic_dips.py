@@ -20,7 +20,9 @@ _MIN_PERIOD = 4.0
 # Residuals are rounded to the first; to the second where a pattern too faint to matter hides what is below it.
 _GRAINS = (MIN_EFFECT / 2, 3 * MIN_EFFECT)
 
-# Numbers of steps, and the score that their best period exceeds in one of two hundred series of independent steps.
+# Numbers of steps, and the score that their best period exceeds in one of two hundred series of independent steps. The
+# scores up to 120 steps come from simulation. Those of 240 and 600 were chosen and then checked: 3 of 917 and 0 of 185
+# simulated series exceeded them. That of 1,500 continues the row.
 _CRITICAL = ((20, 3.15), (30, 3.6), (60, 4.25), (120, 4.7), (240, 5.0), (600, 5.4), (1500, 5.65))
 
 Mask = npt.NDArray[np.bool_]
@@ -75,7 +77,7 @@ def normal_scores(values: Array) -> Array:
 
 
 def critical_score(count: int) -> float:
-    """Return what the best period of independent steps reaches in one of two hundred series, by simulation."""
+    """Return what the best period of independent steps reaches in about one of two hundred series."""
     counts, scores = zip(*_CRITICAL, strict=True)
     return float(np.interp(math.log(count), np.log(counts), scores))
 

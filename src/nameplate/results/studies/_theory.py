@@ -49,9 +49,10 @@ def highest(quantity: StudyQuantity, fields: Iterable[Fields]) -> tuple[float, s
     return max(found, default=None)
 
 
-def best_of(results: Iterable[Result | None]) -> tuple[float, str] | None:
-    """Return the best sample of results of a rate, as STREAM and LINPACK report theirs, and the experiment."""
-    return max(((r.summary.best, r.id) for r in results if r and r.summary.best is not None), default=None)
+def best_of(results: Iterable[Result | None], samples: int | None = None) -> tuple[float, str] | None:
+    """Return the highest of the first ``samples`` samples of each result of a rate (default: of all), and its id."""
+    found = [(max(r.series.value[:samples]), r.id) for r in results if r and r.series.value]
+    return max(found, default=None)
 
 
 def mean_of(results: Iterable[Result | None]) -> tuple[float, str] | None:
