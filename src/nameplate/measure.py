@@ -127,7 +127,7 @@ class Session:
     nodes: Nodes | None = None
     clock: Clock = time.monotonic
     grace_s: float = GRACE_S
-    # When the time began that a budget with fixed rounds is for, by the clock; None: when the run begins.
+    # When the time began that the budget is for, by the clock; None: when the run begins.
     began: float | None = None
     _measured: dict[str, Measured] = field(default_factory=lambda: defaultdict(Measured))
     _worth_measuring: set[str] = field(default_factory=set)
@@ -147,9 +147,7 @@ class Session:
 
     def run(self) -> Stop:
         """Measures until nothing is left to do. Raises FileError when the records cannot be written."""
-        self._began = self.clock()
-        if self.plan.limits.budget_binds and self.began is not None:
-            self._began = self.began
+        self._began = self.clock() if self.began is None else self.began
         self._expect_all()
         with self.progress:
             self._rounds()
@@ -194,13 +192,11 @@ class Session:
         return self.plan.limits.rounds is None or self.plan.limits.budget_binds
 
     def _left_s(self) -> float:
-        """Return what is left of the budget in seconds; where it binds, without the time to summarise the run."""
-        limits = self.plan.limits
-        reserved_s = closing_s(self.plan) if limits.budget_binds else 0.0
-        return self._began + limits.budget_s - reserved_s - self.clock()
+        """Return what is left of the budget in seconds, without the time to summarise the run."""
+        return self._began + self.plan.limits.budget_s - closing_s(self.plan) - self.clock()
 
-    def _has_time(self, experiment: Experiment) -> bool:
-        """Return whether an experiment is expected to end within the budget.
+    def _has_time(self, experiment: Experiment, start_s: float = 0.0) -> bool:
+        """Return whether an experiment that begins ``start_s`` seconds from now is expected to end within the budget.
 
         Without fixed rounds the first measurement is always begun: it shows how long an experiment takes.
         """
@@ -208,7 +204,7 @@ class Session:
         if not self._is_limited() or (not limits.budget_binds and not self._measured[experiment.id].rounds):
             return True
         slice_s = min_slice_s(experiment, limits) if limits.budget_binds else full_slice_s(experiment, limits)
-        return self._pace.takes_s(experiment, slice_s) <= self._left_s() + overrun_s(limits)
+        return start_s + self._pace.takes_s(experiment, slice_s) <= self._left_s() + overrun_s(limits)
 
     def _expect_all(self) -> None:
         for experiment in self.plan.experiments:
@@ -232,7 +228,10 @@ class Session:
         """Measure one round; False when the budget has no time for any of its experiments."""
         todo = [experiment for experiment in self.order(number) if self._wanted(experiment, number)]
         has_begun = False
-        while (todo := [e for e in todo if self._has_time(e)]) and not self.control.stopped and not self._out_of_time():
+        while not self.control.stopped and not self._out_of_time():
+            todo = [experiment for experiment in todo if self._has_time(experiment, self._start_core_s)]
+            if not todo:
+                break
             has_begun = True
             todo = self._with_one_core(number, todo)
         return has_begun

@@ -217,6 +217,14 @@ def test_the_time_before_the_first_round_counts_against_a_budget_that_binds() ->
     assert len(cores.asked) == 10
 
 
+def test_the_time_before_the_first_round_counts_against_every_other_budget_too() -> None:
+    cores = FakeCores(noisy, now=100.0)
+    session = cores.session(plan("a", budget_s=20.0), rate)
+    session.began = 92.0
+    session.run()
+    assert cores.now == 112.0
+
+
 def test_a_resumed_run_divides_its_budget_among_what_is_missing() -> None:
     cores = FakeCores(noisy, beside_s=1.0)
     session = cores.session(bound("a", "b", rounds=2, budget_s=5.0), rate)

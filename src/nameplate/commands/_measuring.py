@@ -35,7 +35,7 @@ class Place:
     """Where a run is measured: what is known of the machine, how a core is started there, and which nodes take it.
 
     ``said``: what reference tools said of it before the first round. ``began``: when the command began, by
-    ``time.monotonic``, which is when the time of a budget with fixed rounds begins; None: with the first round.
+    ``time.monotonic``, which is when the time of the budget begins; None: with the first round.
     """
 
     machine: dict[str, Any]
