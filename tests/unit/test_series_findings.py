@@ -97,6 +97,16 @@ def test_a_dip_as_deep_as_is_said_would_have_been_found() -> None:
     assert revealed >= N_SERIES - 1
 
 
+def test_dips_so_close_that_no_interval_lies_outside_are_events_too() -> None:
+    found = look_for_events(
+        np.tile([0.5, 1.0, 1.0, 1.0, 0.5], 24) + 0.01 * np.random.default_rng(3).standard_normal(120)
+    )
+    assert found.dips is not None
+    assert found.dips.shape.period == pytest.approx(5, rel=0.03)
+    assert found.sensitivity.spread > 0
+    assert found.sensitivity.dips is None
+
+
 def test_zeros_hide_everything_and_a_constant_nothing() -> None:
     assert look_for_events(np.zeros(100)).verdict == "too noisy"
     assert look_for_events(np.ones(100)).verdict == "steady"

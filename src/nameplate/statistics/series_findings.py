@@ -74,7 +74,7 @@ def look_for_events(goodness: Array) -> Findings:
     single = runs(residual, np.flatnonzero(known).tolist())
     for run in single:
         known[run.begin : run.end] = True
-    return Findings(found, drifts(undipped, found), dips, single, _sensitivity(undipped, found, residual[~known]))
+    return Findings(found, drifts(undipped, found), dips, single, _sensitivity(undipped, found, residual, known))
 
 
 def _without(dips: Dips, goodness: Array, found: Sequence[Level]) -> Array:
@@ -91,9 +91,12 @@ def _near(dips: Dips, count: int) -> np.typing.NDArray[np.bool_]:
     return near
 
 
-def _sensitivity(undipped: Array, found: Sequence[Level], residual: Array) -> Sensitivity:
+def _sensitivity(
+    undipped: Array, found: Sequence[Level], residuals_of_all: Array, known: np.typing.NDArray[np.bool_]
+) -> Sensitivity:
+    residual = residuals_of_all[~known]
     if len(residual) < MIN_SAMPLES or not all(level.value for level in found):
-        return Sensitivity(spread=spread(residual), lasting=None, dips=None, single=None)
+        return Sensitivity(spread=spread(residuals_of_all), lasting=None, dips=None, single=None)
     relative = np.concatenate([undipped[level.begin : level.end] / abs(level.value) for level in found])
     return Sensitivity(
         spread=spread(residual),
