@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import selectors
 import shlex
 import signal
 import subprocess
@@ -15,6 +14,8 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from nameplate import child_process
+from nameplate.child_process import Output
 from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import START_DEADLINE_S, Launch, alone, how_to_build, mpi_programs
@@ -69,7 +70,7 @@ def _ask(launch: Launch, type_: type[T], *options: str) -> T:
 def _reason(words: str) -> str:
     """The core's own line among what the launcher says about it, or Open MPI's page in a line, or the last words."""
     own = [line for line in words.splitlines() if line.startswith("nameplate-core: ")]
-    return own[0] if own else explain(words) or words[-LAST_WORDS:]
+    return own[0] if own else explain(words) or " ".join(words[-LAST_WORDS:].split())
 
 
 class _Description(msgspec.Struct):
@@ -153,23 +154,10 @@ class CoreProcess:
         """
         self._launch = launch or alone()
         self._keeper = keeper or Keeper()
-        with self._keeper.lend() as lent:
-            # A launcher hands neither an open file nor its own death on; its processes end with their input.
-            own = [] if self._launch.launcher else ["--die-with-parent", "--keeper", str(lent.fileno())]
-            self._process = subprocess.Popen(
-                self._launch.command(*own, *options),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C reaches nameplate only, which ends the core in order
-                pass_fds=[lent.fileno()],
-            )
         self._owns_keeper = keeper is None
-        assert self._process.stdout is not None
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._process.stdout, selectors.EVENT_READ)
-        self._buffer = b""
-        self._launchers_words = ""
+        self._is_gone = False
+        self._process = self._start(options)
+        self._output = Output(self._process)
         try:
             if nice:
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, nice)
@@ -177,6 +165,21 @@ class CoreProcess:
         except BaseException:
             self.kill()
             raise
+
+    def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
+        with self._keeper.lend() as lent:
+            # A launcher hands no open file on.
+            own = [] if self._launch.launcher else ["--keeper", str(lent.fileno())]
+            try:
+                return child_process.start(
+                    self._launch.command(*own, *options),
+                    stdin=subprocess.PIPE,
+                    inherited=[lent.fileno()],
+                    # A launcher must end its processes on other nodes, which it cannot once it is killed.
+                    death_signal=signal.SIGTERM if self._launch.launcher else signal.SIGKILL,
+                )
+            except OSError as error:
+                raise CoreMissing(f"{self._launch.command()[0]} could not be run: {error.strerror}") from None
 
     def _read_header(self) -> Header:
         header = self._read(time.monotonic() + self._launch.start_deadline_s)
@@ -211,9 +214,10 @@ class CoreProcess:
             self._process.stdin.close()
             while not isinstance(self._read(time.monotonic() + START_DEADLINE_S), End):
                 pass
-        except (CoreDied, CoreHung, BrokenPipeError):
-            self.kill()
-        self._reap()
+            self._process.wait(END_DEADLINE_S)
+        except (CoreDied, CoreHung, BrokenPipeError, subprocess.TimeoutExpired):
+            pass
+        self.kill()
 
     def interrupt(self) -> None:
         """It ends after the present sample. Called from a signal handler: it waits for nothing."""
@@ -231,55 +235,57 @@ class CoreProcess:
 
     def kill(self) -> None:
         """It ends now, and its streams are closed. Harmless when it has ended before."""
-        if self._process.returncode is None:
-            self._end()
-        self._reap()
-
-    def _end(self) -> None:
-        if self._launch.launcher:
+        if self._is_gone:
+            return
+        self._is_gone = True
+        if self._process.returncode is None and self._launch.launcher:
             # It must end its processes on other nodes, which it cannot once it is killed.
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(END_DEADLINE_S)
-        self._process.kill()
-
-    def _reap(self) -> None:
-        self._process.wait()
-        self._selector.close()
+        self._output.close()
+        child_process.end(self._process)
         self._keeper.take_back()
         if self._owns_keeper:
             self._keeper.close()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
 
     def _died(self) -> CoreDied:
-        code = self._process.wait()
-        assert self._process.stderr is not None
-        words = self._launchers_words + self._process.stderr.read().decode(errors="replace").strip()
-        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        self._reap()
-        return CoreDied(f"nameplate-core {how}" + (f": {words[-LAST_WORDS:]}" if words else ""))
+        """Return why the process ended, once it has closed its output."""
+        try:
+            code = self._process.wait(END_DEADLINE_S)
+            how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        except subprocess.TimeoutExpired:
+            how = "closed its output and did not end"
+        reason = _reason(self._output.read_last_messages())
+        self.kill()
+        return CoreDied(f"nameplate-core {how}" + (f": {reason}" if reason else ""))
 
     def _read(self, deadline: float) -> CoreRecord:
-        while b"\n" not in self._buffer:
-            if not self._selector.select(max(0.0, deadline - time.monotonic())):
-                self.kill()
-                raise CoreHung("nameplate-core did not answer before its deadline and was killed")
-            assert self._process.stdout is not None
-            chunk = os.read(self._process.stdout.fileno(), 1 << 20)
-            if not chunk:
-                raise self._died()
-            self._buffer += chunk
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        if self._launch.launcher and not line.startswith(b"{"):
+        while True:
+            line = self._next_line(deadline)
             # Some launchers say why they ended the job where the records go.
-            self._launchers_words += line.decode(errors="replace") + "\n"
-            return self._read(deadline)
+            if self._launch.launcher and not line.startswith(b"{"):
+                self._output.messages.add(line + b"\n")
+                continue
+            try:
+                record: CoreRecord = _decoder.decode(line)
+            except (msgspec.DecodeError, RecursionError) as error:
+                self.kill()
+                text = line[:80].decode(errors="replace")
+                raise CoreDied(f"nameplate-core wrote what is no record of schema {SCHEMA}: {error}: {text}") from None
+            return record
+
+    def _next_line(self, deadline: float) -> bytes:
         try:
-            record: CoreRecord = _decoder.decode(line)
-        except msgspec.DecodeError as error:
+            line = self._output.line(deadline)
+        except TimeoutError:
+            lines = self._output.messages.text().splitlines()
             self.kill()
-            text = line[:80].decode(errors="replace")
-            raise CoreDied(f"nameplate-core wrote what is no record of schema {SCHEMA}: {error}: {text}") from None
-        return record
+            last = f"; its last message: {lines[-1]}" if lines else ""
+            raise CoreHung(f"nameplate-core did not answer before its deadline and was killed{last}") from None
+        except OverflowError as error:
+            self.kill()
+            raise CoreDied(f"nameplate-core wrote {error}, which is no record") from None
+        if line is None:
+            raise self._died()
+        return line

@@ -10,9 +10,10 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from nameplate import child_process
 from nameplate.errors import ToolFailed
 from nameplate.references import Found, Reference
 
@@ -30,12 +31,16 @@ def run_tool(
     """What a program writes to standard output. Raises ToolFailed where it does not end in order and in time."""
     with _started(command, folder, environment) as process:
         try:
-            output, words = process.communicate(timeout=deadline_s)
+            output, words = map(_decoded, process.communicate(timeout=deadline_s))
         except subprocess.TimeoutExpired:
             raise ToolFailed(f"no answer within {deadline_s:.0f} s: it was ended") from None
     if process.returncode != 0:
         raise ToolFailed(_how_it_ended(process.returncode, words.strip() or output.strip()))
     return output
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode(errors="replace").replace("\r\n", "\n")
 
 
 def _how_it_ended(code: int, words: str) -> str:
@@ -46,30 +51,17 @@ def _how_it_ended(code: int, words: str) -> str:
 @contextmanager
 def _started(
     command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, heard: bool = True
-) -> Iterator[subprocess.Popen[str]]:
+) -> Iterator[subprocess.Popen[bytes]]:
     """A process in a group of its own, of which nothing is left afterwards."""
     words = subprocess.PIPE if heard else subprocess.DEVNULL
     try:
-        process = subprocess.Popen(
-            command, cwd=folder, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL,
-            stdout=words, stderr=words, text=True, errors="replace", start_new_session=True,
-        )  # fmt: skip
+        process = child_process.start(command, stdout=words, stderr=words, folder=folder, environment=environment)
     except OSError as error:
         raise ToolFailed(f"{shlex.quote(command[0])} cannot be run: {error.strerror}") from None
     try:
         yield process
     finally:
-        _end(process)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    # The group's, since a wrapper may have started the program that hangs.
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
-            stream.close()
+        child_process.end(process)
 
 
 @contextmanager
@@ -143,7 +135,7 @@ def _all_words(command: Sequence[str], folder: Path, output: str) -> str:
     """Of both streams and its file: some tools say their version with an error."""
     with _started(command, folder) as process:
         try:
-            words = "".join(process.communicate(timeout=IDENTIFY_S))
+            words = "".join(map(_decoded, process.communicate(timeout=IDENTIFY_S)))
         except subprocess.TimeoutExpired:
             raise ToolFailed(f"does not say what it is within {IDENTIFY_S:.0f} s") from None
     return words + (read_output(folder / output) if output else "")

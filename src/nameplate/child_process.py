@@ -1,0 +1,159 @@
+"""Start programs that do not outlive nameplate, and read what they write without ever blocking them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+# prctl(2).
+_PR_SET_PDEATHSIG = 1
+# Loaded here, because the child of a fork must not load anything.
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+# What is kept of a program's messages: the beginning has the reason, the end says how it ended.
+_HEAD_BYTES = 4096
+_TAIL_BYTES = 4096
+# A record of all pairs of two thousand nodes fits.
+_MAX_LINE_BYTES = 64 << 20
+_CHUNK_BYTES = 1 << 16
+# After its end a program's last words are in the pipe already, unless one of its children still holds it.
+_LAST_WORDS_S = 1.0
+
+
+def start(  # noqa: PLR0913 (what a process is made of)
+    command: Sequence[str],
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    inherited: Sequence[int] = (),
+    death_signal: signal.Signals = signal.SIGKILL,
+) -> subprocess.Popen[bytes]:
+    """Start a program in a session and process group of its own, which the kernel ends when nameplate ends.
+
+    ``environment`` adds to this process's; ``inherited`` are descriptors that stay open in the program. When nameplate
+    ends in whatever way, also by SIGKILL, the program receives ``death_signal``. Raises OSError when it cannot be run.
+    """
+    parent = os.getpid()
+
+    def die_with_parent() -> None:
+        _prctl(_PR_SET_PDEATHSIG, death_signal)
+        if os.getppid() != parent:
+            # It ended before the kernel was asked to tell.
+            os._exit(1)
+
+    return subprocess.Popen(
+        command, cwd=folder, env={**os.environ, **(environment or {})}, stdin=stdin, stdout=stdout, stderr=stderr,
+        pass_fds=inherited, start_new_session=True,
+        preexec_fn=die_with_parent,  # noqa: PLW1509 (it takes no lock that another thread may hold at the fork)
+    )  # fmt: skip
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program that ``start`` started with all processes of its group, wait for it, and close its streams."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(BrokenPipeError):
+                stream.close()
+
+
+class Excerpt:
+    """The beginning and the end of a text of any length, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+
+    def add(self, data: bytes) -> None:
+        """Append ``data``; what lies between the first and the last 4 KiB is dropped."""
+        room = _HEAD_BYTES - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        del self._tail[:-_TAIL_BYTES]
+
+    def text(self) -> str:
+        """Return both parts, decoded, without blanks around them."""
+        is_cut = len(self._tail) == _TAIL_BYTES
+        return (self._head + (b"\n...\n" if is_cut else b"") + self._tail).decode(errors="replace").strip()
+
+
+class Output:
+    """The output of a program that ``start`` started: lines of standard output, and an excerpt of standard error.
+
+    Both pipes are read together, so that a program that writes much to one never waits for a reader of the other.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self.messages = Excerpt()
+        self._stdout = process.stdout.fileno()
+        self._lines: deque[bytes] = deque()
+        self._partial: list[bytes] = []
+        self._partial_bytes = 0
+        self._is_at_end = False
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._selector.register(process.stderr.fileno(), selectors.EVENT_READ)
+
+    def line(self, deadline: float) -> bytes | None:
+        """Return the next line of standard output without its end, or None after the last one.
+
+        Raises TimeoutError when none is complete at ``deadline`` (by ``time.monotonic``), OverflowError when one is
+        longer than any record.
+        """
+        while not self._lines and not self._is_at_end:
+            self._read(deadline)
+        return self._lines.popleft() if self._lines else None
+
+    def _read(self, deadline: float) -> None:
+        left_s = deadline - time.monotonic()
+        events = self._selector.select(max(0.0, left_s))
+        if left_s <= 0 and not any(key.fd == self._stdout for key, _ in events):
+            raise TimeoutError
+        for key, _ in events:
+            data = os.read(key.fd, _CHUNK_BYTES)
+            if not data:
+                self._selector.unregister(key.fd)
+            if key.fd != self._stdout:
+                self.messages.add(data)
+            elif data:
+                self._split(data)
+            else:
+                self._is_at_end = True
+
+    def _split(self, data: bytes) -> None:
+        *whole, rest = data.split(b"\n")
+        if whole:
+            self._lines.append(b"".join([*self._partial, whole[0]]))
+            self._lines.extend(whole[1:])
+            self._partial, self._partial_bytes = [], 0
+        self._partial.append(rest)
+        self._partial_bytes += len(rest)
+        if self._partial_bytes > _MAX_LINE_BYTES:
+            raise OverflowError(f"a line of more than {_MAX_LINE_BYTES >> 20} MiB")
+
+    def read_last_messages(self) -> str:
+        """Read standard error to its end, after the program has ended, and return the excerpt."""
+        deadline = time.monotonic() + _LAST_WORDS_S
+        while self._selector.get_map() and time.monotonic() < deadline:
+            with suppress(TimeoutError, OverflowError):
+                self._read(deadline)
+        return self.messages.text()
+
+    def close(self) -> None:
+        """Stop reading. The pipes themselves are the process's."""
+        self._selector.close()

@@ -1,0 +1,120 @@
+"""Programs that nameplate starts: what they write never blocks them, and none of them outlives it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nameplate import child_process
+from nameplate.errors import CoreDied, CoreHung
+from nameplate.launch import Launch, core_path
+from nameplate.model import Header, Outcome, Sample
+from nameplate.native import CoreProcess
+from nameplate.tools import run_tool
+
+WAIT_S = 20.0
+
+
+def launcher(folder: Path, script: str) -> Launch:
+    """A stand-in for an MPI launcher: a shell script before the core's own command."""
+    path = folder / "launcher"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return Launch(core_path(), (str(path),))
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until_gone(pids: list[int]) -> list[int]:
+    """The processes that are still there after a while."""
+    deadline = time.monotonic() + WAIT_S
+    while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def test_a_megabyte_of_messages_does_not_block_a_run(tmp_path: Path) -> None:
+    noise = 'i=0; while [ $i -lt 16000 ]; do echo "rank $i is bound to core 0, socket 0, as it was asked for" >&2; '
+    records: list[Header | Sample | Outcome] = []
+    core = CoreProcess(records.append, launch=launcher(tmp_path, noise + 'i=$((i+1)); done; exec "$@"'))
+    outcome = core.measure({"id": "x", "probe": "null", "params": {}, "slice_s": 0.05}, 20, records.append)
+    core.close()
+    assert outcome.ending == "ok"
+
+
+def test_the_reason_is_kept_among_many_messages(tmp_path: Path) -> None:
+    noise = 'echo "nameplate-core: no room" >&2; i=0; while [ $i -lt 9000 ]; do echo "noise $i" >&2; i=$((i+1)); done'
+    with pytest.raises(CoreDied, match="ended with exit code 7: nameplate-core: no room"):
+        CoreProcess(lambda _: None, launch=launcher(tmp_path, noise + "; exit 7"))
+
+
+def test_ten_thousand_lines_that_are_no_records_are_passed_over(tmp_path: Path) -> None:
+    noise = "i=0; while [ $i -lt 10000 ]; do echo MPI says hello; i=$((i+1)); done"
+    records: list[Header | Sample | Outcome] = []
+    core = CoreProcess(records.append, launch=launcher(tmp_path, noise + '; exec "$@"'))
+    core.close()
+    assert isinstance(records[0], Header)
+
+
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    with pytest.raises(CoreDied, match="a line of more than 64 MiB, which is no record"):
+        CoreProcess(lambda _: None, launch=launcher(tmp_path, "tr '\\0' x < /dev/zero"))
+
+
+def test_messages_without_records_end_at_the_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nameplate.launch.MPI_START_DEADLINE_S", 0.5)
+    with pytest.raises(CoreHung, match=r"did not answer before its deadline .*; its last message: .*rank 3$"):
+        CoreProcess(lambda _: None, launch=launcher(tmp_path, "while :; do echo waiting for rank 3 >&2; done"))
+
+
+def test_a_tool_that_writes_much_on_both_streams_ends(tmp_path: Path) -> None:
+    script = "import sys; [print('x' * 999, file=f) for f in (sys.stdout, sys.stderr) for _ in range(1000)]"
+    assert len(run_tool([sys.executable, "-c", script], tmp_path, WAIT_S)) == 1_000_000
+
+
+# A parent that starts a program as nameplate does, says its number, and waits.
+PARENT = """
+import sys, time
+from nameplate import child_process
+child = child_process.start(["sleep", "600"])
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
+def test_no_program_outlives_a_killed_nameplate(number: signal.Signals) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    assert is_running(pid)
+    parent.send_signal(number)
+    parent.communicate(timeout=WAIT_S)
+    assert wait_until_gone([pid]) == []
+
+
+def test_a_program_whose_parent_is_gone_before_it_begins_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    process = child_process.start(["sleep", "600"])
+    assert process.wait(WAIT_S) == 1
+    child_process.end(process)
+
+
+def test_a_programs_own_children_end_with_it() -> None:
+    process = child_process.start(["sh", "-c", "sleep 600 & echo $!; wait"])
+    assert process.stdout is not None
+    pid = int(process.stdout.readline())
+    assert is_running(pid)
+    child_process.end(process)
+    assert wait_until_gone([pid]) == []
