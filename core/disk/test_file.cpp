@@ -1,15 +1,24 @@
 #include "disk/test_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
+#include <climits>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "disk/content.h"
@@ -19,7 +28,11 @@ namespace nameplate {
 
 namespace {
 
-constexpr const char* kPrefix = ".nameplate-";
+// "PREFIX HOST.PID.RANDOM": whose it is can be read off the name, also on a file system that several machines share.
+constexpr std::string_view kPrefix = ".nameplate-test-file-";
+constexpr std::size_t kRandomDigits = 16;
+// Its owner takes the name away at once. This is long enough for one that the scheduler or a file server held up.
+constexpr std::int64_t kLeftAfter_s = 600;
 constexpr mode_t kOnlyMine = 0600;
 constexpr std::int64_t kFillStep = 4 << 20;
 constexpr double kReservedPart = 0.1;
@@ -44,24 +57,52 @@ FilePlace new_file(const std::string& path) {
   return {.directory = absolute(parent), .name = whole.filename().string()};
 }
 
-std::string random_name() {
-  std::random_device random;
-  return fmt::format("{}{:08x}{:08x}", kPrefix, random(), random());
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
 }
 
+std::string random_name() {
+  std::random_device random;
+  return fmt::format("{}{}.{}.{:08x}{:08x}", kPrefix, host_name(), getpid(), random(), random());
+}
+
+// Of the process that made a file of this name, if this machine did; nothing for every other name.
+std::optional<pid_t> own_maker(std::string_view name) {
+  const std::string beginning = fmt::format("{}{}.", kPrefix, host_name());
+  if (!name.starts_with(beginning)) return std::nullopt;
+  name.remove_prefix(beginning.size());
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(name.begin(), name.end(), pid);
+  name.remove_prefix(static_cast<std::size_t>(end - name.begin()));
+  const bool is_exact = error == std::errc() && pid > 0 && name.size() == 1 + kRandomDigits && name.front() == '.' &&
+                        name.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
+  return is_exact ? std::optional(pid) : std::nullopt;
+}
+
+bool is_running(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
+
 // Made and at once without a name.
-Descriptor make_nameless(const std::string& path) {
-  Descriptor made(open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kOnlyMine));
-  if (made.is_open()) unlink(path.c_str());
+Descriptor make_nameless(int directory, const std::string& name) {
+  Descriptor made(openat(directory, name.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kOnlyMine));
+  if (made.is_open()) unlinkat(directory, name.c_str(), 0);
   return made;
 }
 
 Descriptor make_file(const FilePlace& place) {
-  if (!place.name.empty()) return make_nameless(place.directory + "/" + place.name);
-  Descriptor made(open(place.directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kOnlyMine));
-  if (made.is_open() || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return made;
-  sweep_leftovers(place.directory);
-  return make_nameless(place.directory + "/" + random_name());
+  if (place.name.empty()) {
+    Descriptor made(open(place.directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kOnlyMine));
+    if (made.is_open() || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return made;
+  }
+  const Descriptor directory(open(place.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.is_open()) return {};
+  if (!place.name.empty()) return make_nameless(directory.number(), place.name);
+  Descriptor made = make_nameless(directory.number(), random_name());
+  struct stat status {};
+  // By the clock of the file system, which a file server may have.
+  if (made.is_open() && fstat(made.number(), &status) == 0) sweep_leftovers(directory.number(), status.st_mtime);
+  return made;
 }
 
 }  // namespace
@@ -102,13 +143,18 @@ void require_room(const std::string& directory, std::int64_t bytes) {
       static_cast<double>(bytes) / kGiga, directory, static_cast<double>(std::max(room, std::int64_t{0})) / kGiga));
 }
 
-void sweep_leftovers(const std::string& directory) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+void sweep_leftovers(int directory, std::int64_t now_s) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(openat(directory, ".", O_RDONLY | O_CLOEXEC)), closedir);
+  if (!listing) return;
+  while (const dirent* entry = readdir(listing.get())) {  // NOLINT(concurrency-mt-unsafe): a listing of its own
+    const auto maker = own_maker(std::data(entry->d_name));
     struct stat status {};
-    const std::string path = entry.path().string();
-    if (!entry.path().filename().string().starts_with(kPrefix) || lstat(path.c_str(), &status) != 0) continue;
-    if (S_ISREG(status.st_mode) && status.st_uid == geteuid()) unlink(path.c_str());
+    if (!maker || is_running(*maker) ||
+        fstatat(directory, std::data(entry->d_name), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      continue;
+    }
+    const bool is_left = S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_mtime < now_s - kLeftAfter_s;
+    if (is_left) unlinkat(directory, std::data(entry->d_name), 0);
   }
 }
 

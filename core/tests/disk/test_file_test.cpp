@@ -1,9 +1,14 @@
 #include "disk/test_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -93,14 +98,45 @@ TEST_F(TestFileTest, AFileThatWouldFillTheFileSystemIsRefusedWithTheFigures) {
   }
 }
 
-TEST_F(TestFileTest, LeftoversAreSweptAndNothingElse) {
-  std::ofstream(path(".nameplate-0123456789abcdef")) << "left";
-  std::ofstream(path("nameplate-run.jsonl")) << "mine";
-  fs::create_directory(path(".nameplate-directory"));
-  sweep_leftovers(directory_.string());
-  EXPECT_FALSE(fs::exists(path(".nameplate-0123456789abcdef")));
-  EXPECT_TRUE(fs::exists(path("nameplate-run.jsonl")));
-  EXPECT_TRUE(fs::exists(path(".nameplate-directory")));
+// A process that has ended.
+pid_t gone_process() {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  waitpid(pid, nullptr, 0);
+  return pid;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+TEST_F(TestFileTest, OnlyOldTestFilesOfThisHostsDeadProcessesAreSwept) {
+  const std::string random = "0123456789abcdef";
+  const std::string prefix = ".nameplate-test-file-";
+  const std::string left = fmt::format("{}{}.{}.{}", prefix, host_name(), gone_process(), random);
+  const std::vector<std::string> kept = {
+      fmt::format("{}{}.{}.{}", prefix, host_name(), getpid(), random),               // its process runs
+      fmt::format("{}elsewhere.{}.{}", prefix, gone_process(), random),               // another machine's
+      fmt::format("{}{}.{}.{}x", prefix, host_name(), gone_process(), random),        // another name
+      fmt::format("{}{}.-1.{}", prefix, host_name(), random),                         // no process
+      ".nameplate-0123456789abcdef",
+      ".nameplate-key",
+      ".nameplate-history-1.index",
+      "nameplate-run.jsonl"};
+  for (const std::string& name : kept) std::ofstream(path(name)) << "precious";
+  std::ofstream(path(left)) << "left";
+  const std::string directory = fmt::format("{}{}.{}.{}", prefix, host_name(), gone_process(), "fedcba9876543210");
+  fs::create_directory(path(directory));
+  const Descriptor here(open(directory_.c_str(), O_RDONLY | O_DIRECTORY));
+  const std::int64_t now_s = time(nullptr);
+  sweep_leftovers(here.number(), now_s + 60);
+  EXPECT_TRUE(fs::exists(path(left))) << "it is a minute old: its maker may be on its way";
+  sweep_leftovers(here.number(), now_s + 3600);
+  EXPECT_FALSE(fs::exists(path(left)));
+  EXPECT_TRUE(fs::exists(path(directory)));
+  for (const std::string& name : kept) EXPECT_TRUE(fs::exists(path(name))) << name;
 }
 
 TEST_F(TestFileTest, LongWorkEndsWhenItIsNotWantedAnyLonger) {
