@@ -8,6 +8,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import struct
 import subprocess
 import time
@@ -374,7 +375,11 @@ def test_a_fault_is_named_and_leaves_nothing_behind(  # noqa: PLR0913, PLR0917 (
 
 
 def test_without_o_tmpfile_a_random_name_serves_and_leftovers_go(core_path: Path, folder: Path, faults: Path) -> None:
-    (folder / ".nameplate-0011223344556677").write_text("left by a run that was killed")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    left = folder / f".nameplate-test-file-{socket.gethostname()}.{gone.pid}.0011223344556677"
+    left.write_text("left by a run that was killed")
+    os.utime(left, (time.time() - 3600,) * 2)
     env = {"LD_PRELOAD": str(faults), "NAMEPLATE_FAULT": f"open:{os.O_TMPFILE}:1:{errno.EOPNOTSUPP}"}
     outcome, _ = measure(core_path, folder, env, op="write")
     assert outcome["ending"] == "ok", outcome
