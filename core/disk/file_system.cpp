@@ -12,6 +12,8 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -66,6 +68,14 @@ bool is_below(const std::string& path, const std::string& point) {
   return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
 }
 
+// By the kernel's names. Behind FUSE there may be anything, most often a network.
+bool is_shared_type(const std::string& type) {
+  static const std::set<std::string, std::less<>> kShared = {"9p",    "afs",    "beegfs",   "ceph",  "cifs",  "gfs2",
+                                                             "gpfs",  "lustre", "nfs",      "nfs4",  "ocfs2", "panfs",
+                                                             "pvfs2", "smb3",   "virtiofs", "wekafs"};
+  return kShared.contains(type) || type.starts_with("fuse.");
+}
+
 // Of several on one point the last is the visible one.
 std::optional<Mount> mount_of(const Root& root, const std::string& path) {
   std::istringstream lines(root.text("/proc/self/mountinfo").value_or(""));
@@ -99,6 +109,7 @@ std::string name_of(const Root& root, const std::string& number) {
 FileSystem with_device(const Root& root, FileSystem system, const std::string& number) {
   system.number = number;
   system.device = number.empty() ? "" : name_of(root, number);
+  system.is_shared = is_shared_type(system.type);
   system.is_memory = system.type == "tmpfs" || system.type == "ramfs" || system.device.starts_with("ram") ||
                      system.device.starts_with("zram");
   return system;

@@ -15,6 +15,7 @@ struct FileSystem {
   std::string device;      // the kernel's name of the block device, nvme0n1p2; empty: none, or not seen
   std::string number;      // that device's "259:2"; empty: none
   bool is_memory = false;  // tmpfs, ramfs, or a RAM disk below it
+  bool is_shared = false;  // other machines may write to it: NFS, Lustre, …
 };
 
 // Of the file or directory at `path`, absolute, by the mount that it lies on. Through an overlay down to its upper

@@ -153,7 +153,8 @@ void sweep_leftovers(int directory, std::int64_t now_s) {
         fstatat(directory, std::data(entry->d_name), &status, AT_SYMLINK_NOFOLLOW) != 0) {
       continue;
     }
-    const bool is_left = S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_mtime < now_s - kLeftAfter_s;
+    const bool is_left =
+        S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_mtime < now_s - kLeftAfter_s;
     if (is_left) unlinkat(directory, std::data(entry->d_name), 0);
   }
 }
@@ -198,11 +199,17 @@ Descriptor TestFile::open(int flags) const {
   fail(fmt::format("{}: cannot be opened once more: {}", name_, error_text()));
 }
 
-void TestFile::complete(const std::function<bool()>& is_wanted) const {
+std::int64_t TestFile::allocated_bytes() const {
   constexpr std::int64_t kUnit = 512;  // of st_blocks, whatever the file system's own blocks are
   struct stat status {};
   fstat(descriptor_.number(), &status);
-  if (status.st_size < bytes_ || status.st_blocks * kUnit < bytes_) fill(is_wanted);
+  return status.st_blocks * kUnit;
+}
+
+void TestFile::complete(const std::function<bool()>& is_wanted) const {
+  struct stat status {};
+  fstat(descriptor_.number(), &status);
+  if (status.st_size < bytes_ || allocated_bytes() < bytes_) fill(is_wanted);
 }
 
 void TestFile::empty(bool extend) const {

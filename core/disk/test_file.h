@@ -36,6 +36,8 @@ class TestFile {
 
   int descriptor() const { return descriptor_.number(); }
   std::int64_t bytes() const { return bytes_; }
+  // What the file system has given it until now; the rest follows when it is written.
+  std::int64_t allocated_bytes() const;
   // For messages.
   const std::string& name() const { return name_; }
   // Of OriginalContent: different from file to file.

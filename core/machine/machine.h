@@ -55,6 +55,10 @@ struct Machine {
   Limits limits;
   Root root;  // where all this was read, for what changes meanwhile
 
+  // Nodes of the job, this one included, that take the same experiment at the same time: they share what they share,
+  // such as the free space of a file system.
+  int nodes_at_once = 1;
+
   // Physical cores allowed by the affinity mask and the cgroup quota: the default number of workers.
   unsigned default_threads() const;
 };

@@ -35,8 +35,10 @@ class NodesAtWork {
 };
 
 json measure_here(const json& request, const Machine& machine) {
+  Machine here = machine;
+  here.nodes_at_once = request.at("nodes_at_once");
   NodeSummary summary(request.at("node"));
-  Sampler(machine, machine.root, summary).run(parse_request(request.dump()));
+  Sampler(here, here.root, summary).run(parse_request(request.dump()));
   return summary.records();
 }
 
@@ -44,6 +46,8 @@ class PerNode {
  public:
   PerNode(json request, const Machine& machine, RecordSink& sink)
       : request_(std::move(request)), machine_(machine), sink_(sink) {
+    const std::size_t nodes = request_.at("nodes").size();
+    request_["nodes_at_once"] = request_.value("at_once", false) ? nodes : 1;
     request_.erase("nodes");
   }
 

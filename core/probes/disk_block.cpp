@@ -92,7 +92,8 @@ class DiskBlock final : public Probe {
   void read_parameters(const Parameters& parameters, const Machine& machine);
   void check_combination(const Parameters& parameters) const;
   void find_files(const Parameters& parameters, const Machine& machine);
-  const TestFile& obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index) const;
+  const TestFile& obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index, const Machine& machine) const;
+  void require_place(std::int64_t bytes, const Machine& machine) const;
   std::string content_name() const;
   void check_alignment() const;
   void make_ready() const;
@@ -194,9 +195,11 @@ std::string DiskBlock::content_name() const {
   return settings_.op == IoOp::mixed && settings_.block_bytes % kPage == 0 ? "stamped" : "any";
 }
 
-const TestFile& DiskBlock::obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index) const {
+const TestFile& DiskBlock::obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index,
+                                       const Machine& machine) const {
   const std::string key = fmt::format("{} {} {} {} {}", content_name(), bytes, index, place.directory, place.name);
   return KeptFiles::get().obtain(key, place, bytes, [&] {
+    require_place(bytes, machine);
     return std::make_unique<TestFile>(place, bytes, empties() ? TestFile::Fill::none : TestFile::Fill::original,
                                       [] { return !g_stop_requested; });
   });
@@ -227,9 +230,19 @@ void DiskBlock::find_files(const Parameters& parameters, const Machine& machine)
   const FilePlace place = find_place(parameters.word_if_given("file").value_or("."));
   place_ = place.directory;
   system_ = file_system_of(*root_, place_);
+  const auto file_bytes = static_cast<std::int64_t>(alone ? share_ : share_ * threads_);
   for (unsigned i = 0; i < (alone ? threads_ : 1); ++i) {
-    files_.push_back(&obtain_file(place, static_cast<std::int64_t>(alone ? share_ : share_ * threads_), i));
+    files_.push_back(&obtain_file(place, file_bytes, i, machine));
   }
+  std::int64_t missing_bytes = 0;
+  for (const TestFile* file : files_) missing_bytes += std::max<std::int64_t>(0, file_bytes - file->allocated_bytes());
+  require_place(missing_bytes, machine);
+}
+
+// A file in memory takes what others need to live, and on a shared file system all nodes' files must find room.
+void DiskBlock::require_place(std::int64_t bytes, const Machine& machine) const {
+  if (system_.is_memory) require_memory(bytes, machine, fmt::format("files of size={} on {}", size_, system_.type));
+  if (system_.is_shared) require_room(place_, bytes * machine.nodes_at_once);
 }
 
 std::vector<Target> DiskBlock::targets() const {

@@ -117,10 +117,10 @@ TEST_F(TestFileTest, OnlyOldTestFilesOfThisHostsDeadProcessesAreSwept) {
   const std::string prefix = ".nameplate-test-file-";
   const std::string left = fmt::format("{}{}.{}.{}", prefix, host_name(), gone_process(), random);
   const std::vector<std::string> kept = {
-      fmt::format("{}{}.{}.{}", prefix, host_name(), getpid(), random),               // its process runs
-      fmt::format("{}elsewhere.{}.{}", prefix, gone_process(), random),               // another machine's
-      fmt::format("{}{}.{}.{}x", prefix, host_name(), gone_process(), random),        // another name
-      fmt::format("{}{}.-1.{}", prefix, host_name(), random),                         // no process
+      fmt::format("{}{}.{}.{}", prefix, host_name(), getpid(), random),         // its process runs
+      fmt::format("{}elsewhere.{}.{}", prefix, gone_process(), random),         // another machine's
+      fmt::format("{}{}.{}.{}x", prefix, host_name(), gone_process(), random),  // another name
+      fmt::format("{}{}.-1.{}", prefix, host_name(), random),                   // no process
       ".nameplate-0123456789abcdef",
       ".nameplate-key",
       ".nameplate-history-1.index",
