@@ -15,7 +15,7 @@ from cyclopts import App
 from cyclopts.argument import Argument
 
 from nameplate import __version__
-from nameplate.__main__ import make_app
+from nameplate.command_line import make_app
 
 Shell = Literal["bash", "zsh", "fish"]
 

@@ -21,7 +21,7 @@ from nameplate.model import (
     Stop,
     Work,
 )
-from nameplate.store import RunWriter
+from nameplate.records.run_writer import RunWriter
 from run_samples import MACHINE, header, run
 
 FUNCTIONS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
@@ -44,7 +44,7 @@ def write_stream_run(
         usual[place] *= 1 - share
     ids = {f"mpi_stream op={op}": op for op in FUNCTIONS}
     plan = Plan("mpi_stream", [Experiment(i, "mpi_stream", {"op": op}) for i, op in ids.items()], Limits(60.0, 0.02))
-    writer = RunWriter(path)
+    writer = RunWriter.create(path)
     writer.write(run(plan))
     for number in range(1, rounds + 1):
         writer.write(msgspec.structs.replace(_header(nodes), round=number))

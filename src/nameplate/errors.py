@@ -10,6 +10,8 @@ NameplateError            one clear line for the user; ``exit_code`` is the proc
 │   ├── CoreMissing       is not installed or is of another version
 │   ├── CoreDied          ended in the middle of an experiment
 │   └── CoreHung          did not answer before its deadline
+├── OutputError       3   standard output could not be written, or its reader left before the end of a run
+├── InternalError    70   a defect of nameplate's own
 └── Interrupted       3   stopped by the user; what was measured is kept
 """
 
@@ -58,6 +60,16 @@ class CoreDied(CoreError):
 
 class CoreHung(CoreError):
     """nameplate-core did not answer before its deadline and was killed."""
+
+
+class OutputError(NameplateError):
+    """Standard output could not be written, or its reader left before the end of a run."""
+
+
+class InternalError(NameplateError):
+    """A defect of nameplate's own."""
+
+    exit_code = 70
 
 
 class Interrupted(NameplateError):

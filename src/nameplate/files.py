@@ -1,25 +1,47 @@
-"""Writing a file whole or not at all."""
+"""Write a file whole or not at all."""
 
 from __future__ import annotations
 
+import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from nameplate.errors import FileError
 
+_RUN_FILE_BEGINS = b'{"type":"run"'
+
 
 def write_whole(content: bytes, path: Path) -> None:
-    """By a file beside it that takes its name at the end: readers see the old one or the new one. Raises FileError.
+    """Write to a temporary file in the same directory, then rename it: readers see the old content or the new one.
 
-    Of several writers, on other hosts too, each has a file of its own, and the last one's stays.
+    Of several writers, on other hosts too, each has a temporary file of its own, and the last one's content stays. A
+    run file is never replaced. Raises FileError.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
         raise FileError(f"cannot write {path}: it is not a regular file")
+    if is_run_file(target):
+        raise FileError(f"cannot write {path}: it is a run file, which is not overwritten; name another file")
     beside = target.with_name(f".nameplate-{secrets.token_hex(8)}.tmp")
     try:
-        beside.write_bytes(content)
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         beside.replace(target)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         raise FileError(f"cannot write {path}: {error.strerror}") from None
+
+
+def is_run_file(path: Path) -> bool:
+    """Return whether ``path`` begins as a run file does; False where it cannot be read."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_RUN_FILE_BEGINS)) == _RUN_FILE_BEGINS
+    except OSError:
+        return False

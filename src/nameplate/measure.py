@@ -125,6 +125,8 @@ class Session:
     control: Control
     refine: Refine = lambda _: set()
     nodes: Nodes | None = None
+    # Called while nothing is being measured: a good time to put records on the disk.
+    sync: Callable[[], None] = lambda: None
     clock: Clock = time.monotonic
     grace_s: float = GRACE_S
     # When the time began that the budget is for, by the clock; None: when the run begins.
@@ -256,6 +258,7 @@ class Session:
                     continue
                 if not self._measure_one(core, number, experiment):
                     return list(todo[index + 1 :])
+                self.sync()
             core.close()
         finally:
             self.control.core = None

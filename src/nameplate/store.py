@@ -12,6 +12,7 @@ import msgspec
 
 from nameplate.errors import FileError
 from nameplate.model import SCHEMA, Figures, FileRecord, Header, Outcome, Reference, Run, Sample, Stop
+from nameplate.records.run_writer import RunWriter
 
 # All pairs of two thousand nodes fit.
 _LONGEST_LINE = 64 << 20
@@ -42,43 +43,6 @@ class RunFile(msgspec.Struct, frozen=True):
     lost: int
     whole_bytes: int
     references: list[Reference] = []
-
-
-class RunWriter:
-    """Appends records to a run file. Every method raises FileError when the disk does not take it."""
-
-    def __init__(self, path: Path, append: bool = False) -> None:
-        """Creates ``path``, which must not exist, or goes on at its end."""
-        self._path = path
-        flags = os.O_WRONLY | os.O_APPEND | (0 if append else os.O_CREAT | os.O_EXCL)
-        try:
-            self._descriptor = os.open(path, flags, 0o644)
-        except FileExistsError:
-            raise FileError(f"{path} is already there: name another with -o, or go on with --resume {path}") from None
-        except OSError as error:
-            raise FileError(f"cannot write {path}: {error.strerror}") from None
-
-    def write(self, record: FileRecord | Figures) -> None:
-        """Writes one line whole, or takes back the part of it that was written."""
-        line = msgspec.json.encode(record) + b"\n"
-        before = os.fstat(self._descriptor).st_size
-        try:
-            written = os.write(self._descriptor, line)
-            if written < len(line):
-                os.write(self._descriptor, line[written:])
-        except OSError as error:
-            if before:
-                os.ftruncate(self._descriptor, before)
-            rest = (
-                "the run is whole without its last line"
-                if isinstance(record, Figures)
-                else f"what was measured before is kept, go on with --resume {self._path}"
-            )
-            raise FileError(f"cannot write {self._path}: {error.strerror}; {rest}") from None
-
-    def close(self) -> None:
-        """Nothing is buffered, so nothing can be lost here."""
-        os.close(self._descriptor)
 
 
 def read_run(path: Path) -> RunFile:
@@ -135,11 +99,8 @@ def append_figures(run: RunFile, figures: Figures) -> None:
             checksum = _crc32(file, run.whole_bytes)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
-    writer = RunWriter(path, append=True)
-    try:
+    with RunWriter.reopen(path) as writer:
         writer.write(msgspec.structs.replace(figures, crc32=checksum))
-    finally:
-        writer.close()
 
 
 def _crc32(file: IO[bytes], count: int) -> int:
@@ -167,14 +128,6 @@ def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
     if run is None:
         raise FileError(f"{path} is empty: this is not a run file")
     return run, {}
-
-
-def drop_partial_line(run: RunFile) -> None:
-    """Cuts off what a killed writer left of its last line, so that the file can be gone on with."""
-    try:
-        os.truncate(run.path, run.whole_bytes)
-    except OSError as error:
-        raise FileError(f"cannot write {run.path}: {error.strerror}") from None
 
 
 def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord | Figures]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.__main__ import run
+from nameplate.command_line import run
 from nameplate.figures import by_this_code
 from nameplate.launch import core_path
 from nameplate.model import Summary
@@ -130,7 +130,7 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
         (["run", "null", "--priority", "hihg"], ["did you mean 'high'?"]),
         (["run", "null", "--rated", "memory=fast"], ["'fast' is not a value with a unit"]),
         (["run", "null", "--rated", "none.txt"], ["cannot read the rated values in none.txt"]),
-        (["run", "null", "--resume", "none.jsonl"], ["cannot read none.jsonl"]),
+        (["run", "null", "--resume", "none.jsonl"], ["cannot go on with none.jsonl: No such file or directory"]),
         (["run", "null", "-o", "no/such/x.jsonl"], ["cannot write no/such/x.jsonl: No such file or directory"]),
         (["run", "null", "--seed", "-1"], ["--seed -1 is not possible: 0 or more"]),
         (["run", "null", "--rated", "cpu=0GHz"], ["must be more than 0"]),
@@ -160,10 +160,10 @@ def test_an_unknown_format(tmp_path: Path) -> None:
     assert_one_line(nameplate("show", "x.jsonl", "-f", "jsn", cwd=tmp_path), 2, "did you mean 'json'?")
 
 
-def test_a_report_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
     arguments = ("run", "null", *FAST, "-o", "x.jsonl", "--report", "no/such/x.html", "--quiet")
-    assert_one_line(nameplate(*arguments, cwd=tmp_path), 2, "cannot write no/such/x.html")
-    assert read_run(tmp_path / "x.jsonl").stop is not None
+    assert_one_line(nameplate(*arguments, cwd=tmp_path), 2, "--report no/such/x.html cannot be written")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_instruction_set_that_this_cpu_lacks_is_skipped_with_the_reason(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.__main__ import run
+from nameplate.command_line import run
 
 MEASURE = ["--rounds", "6", "--samples", "5", "--time", "2ms", "--quiet"]
 

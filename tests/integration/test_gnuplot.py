@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nameplate.__main__ import run
+from nameplate.command_line import run
 from nameplate.errors import UsageError
 from nameplate.model import Report
 from nameplate.report.exports import gnuplot

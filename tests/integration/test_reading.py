@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.__main__ import run
+from nameplate.command_line import run
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from command_line_files import COMPLETIONS, MAN_PAGE, Shell, completion, man_page
-from nameplate.__main__ import make_app
+from nameplate.command_line import make_app
 
 RENEW = "renew it: .venv/bin/python tests/command_line_files.py"
 

@@ -16,14 +16,15 @@ import numpy as np
 import pytest
 
 from nameplate import history
-from nameplate.__main__ import run as nameplate
+from nameplate.command_line import run as nameplate
 from nameplate.errors import FileError, UsageError
 from nameplate.figures import add_figures
 from nameplate.history import run_files, updated
 from nameplate.history_index import NAME, Index, empty_index, load_index, save_index
 from nameplate.history_view import changes_found, figures_named, run_rows, runs_of, series_of, tell
 from nameplate.model import FileRecord, Stop
-from nameplate.store import RunWriter, read_run
+from nameplate.records.run_writer import RunWriter
+from nameplate.store import read_run
 from nameplate.summarise import summarise
 from run_samples import header, outcome, plan, run, sample
 
@@ -41,7 +42,7 @@ def write_run(path: Path, day: int, flops: float = 480e6, host: str = "node01", 
     ]
     for number in range(1, ROUNDS + 1):
         records += [sample("x", flops=round(flops), round_number=number), outcome("x", round_number=number)]
-    writer = RunWriter(path)
+    writer = RunWriter.create(path)
     for record in [*records, Stop(reasons={"x": "rounds"}, elapsed_s=1.0, interrupted=False)]:
         writer.write(record)
     writer.close()

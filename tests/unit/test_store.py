@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from hypothesis import strategies as st
 
 from nameplate.errors import FileError
 from nameplate.model import FileRecord, Stop
-from nameplate.store import RunWriter, drop_partial_line, read_figures, read_run
+from nameplate.records.run_writer import RunWriter
+from nameplate.store import read_figures, read_run
 from run_samples import header, outcome, plan, run, sample
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
@@ -24,10 +24,9 @@ def records() -> list[FileRecord]:
 
 
 def write(path: Path, content: list[FileRecord]) -> Path:
-    writer = RunWriter(path)
-    for record in content:
-        writer.write(record)
-    writer.close()
+    with RunWriter.create(path) as writer:
+        for record in content:
+            writer.write(record)
     return path
 
 
@@ -43,7 +42,7 @@ def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", records())
     before = path.read_bytes()
     with pytest.raises(FileError, match=r"already there: name another with -o, or go on with --resume"):
-        RunWriter(path)
+        RunWriter.create(path)
     assert path.read_bytes() == before
 
 
@@ -55,9 +54,9 @@ def test_a_cut_off_run_keeps_what_it_measured_and_is_gone_on_with(tmp_path: Path
     found = read_run(path)
     assert found.stop is None
     assert len(found.measurements) == 1
-    drop_partial_line(found)
+    writer = RunWriter.reopen(path)
+    writer.truncate(found.whole_bytes)
     assert path.stat().st_size == whole
-    writer = RunWriter(path, append=True)
     writer.write(STOP)
     writer.close()
     assert read_run(path).stop == STOP
@@ -126,7 +125,7 @@ def test_what_a_run_comes_to_is_not_needed_to_read_it(
         file.write(line)
     assert read_run(path) == whole  # also where it ends, so that --resume cuts off what no longer is
     if line.endswith(b"\n"):
-        writer = RunWriter(path, append=True)
+        writer = RunWriter.reopen(path)
         writer.write(STOP)
         writer.close()
         assert read_run(path).whole_bytes == path.stat().st_size
@@ -156,7 +155,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"cannot read .*: No such file or directory"):
         read_run(tmp_path / "none.jsonl")
     with pytest.raises(FileError, match=r"cannot write .*: No such file or directory"):
-        RunWriter(tmp_path / "none" / "x.jsonl")
+        RunWriter.create(tmp_path / "none" / "x.jsonl")
 
 
 WHOLE = b"".join(msgspec.json.encode(record) + b"\n" for record in records())
@@ -184,13 +183,3 @@ def test_a_kill_at_any_byte_loses_only_what_came_after(tmp_path: Path, at: int) 
         found = read_run(path)
         assert found.whole_bytes == WHOLE[:at].rindex(b"\n") + 1
         assert found.stop is None
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_said_with_how_to_go_on() -> None:
-    writer = RunWriter.__new__(RunWriter)
-    writer._path = Path("/dev/full")
-    writer._descriptor = os.open("/dev/full", os.O_WRONLY)
-    with pytest.raises(FileError, match="No space left on device; what was measured before is kept"):
-        writer.write(STOP)
-    writer.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import sys
 import threading
 import time
@@ -12,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -20,13 +17,15 @@ from nameplate import __version__
 from nameplate.curves import refiner
 from nameplate.errors import FileError, Interrupted
 from nameplate.figures import add_figures, by_this_code
+from nameplate.interruption import handled, say
 from nameplate.keeper import Keeper
 from nameplate.measure import Control, Nodes, Progress, Session
 from nameplate.model import SCHEMA, PerNode, Plan, Reference, Run
 from nameplate.native import CoreProcess, OnRecord
 from nameplate.planning.budget import overrun_s
 from nameplate.probes._job import nodes_of
-from nameplate.store import RunFile, RunWriter, drop_partial_line, read_run
+from nameplate.records.run_writer import RunWriter
+from nameplate.store import RunFile, read_run
 from nameplate.summarise import headline
 
 
@@ -65,20 +64,13 @@ def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: st
 
 
 def measure_to_file(
-    header: Run,
-    path: Path,
-    earlier: RunFile | None,
-    progress: Progress,
-    place: Place,
+    header: Run, writer: RunWriter, earlier: RunFile | None, progress: Progress, place: Place
 ) -> RunFile:
-    """Measures a plan, or what an earlier run of it lacks, until it is done or Ctrl-C ends it, and reads it back.
+    """Measure a plan, or what an earlier run of it lacks, until it is done or Ctrl-C ends it, and read it back.
 
-    Raises FileError.
+    ``writer`` has a new file, or that of the ``earlier`` run; it is closed at the end. Raises FileError.
     """
     by_this_code()  # at the end of a long run its files may be those of another version
-    if earlier is not None:
-        drop_partial_line(earlier)
-    writer = RunWriter(path, append=earlier is not None)
     control = Control()
     keeper = Keeper()
 
@@ -87,6 +79,7 @@ def measure_to_file(
         seed=header.seed,
         start_core=lambda on_record: place.start_core(on_record, keeper),
         write=writer.write,
+        sync=writer.sync_if_due,
         headline_of=lambda measurement: headline(measurement, place.machine),
         progress=progress,
         control=control,
@@ -100,13 +93,14 @@ def measure_to_file(
             for record in place.said:
                 writer.write(record)
         else:
+            writer.truncate(earlier.whole_bytes)
             session.take_over(earlier.measurements)
         with _stoppable(control), _ended_with_budget(session):
             session.run()
     finally:
         writer.close()
         keeper.close()
-    return _with_figures(read_run(path))
+    return _with_figures(read_run(writer.path))
 
 
 def _with_figures(file: RunFile) -> RunFile:
@@ -146,12 +140,7 @@ def _stoppable(control: Control) -> Iterator[None]:
         control.request()
         if second:
             raise Interrupted("stopped at once; what was measured before is kept")
-        # Not by print, which may be what was interrupted.
-        os.write(2, b"\nstopping after the present sample; once more to leave at once\n")
+        say("\nstopping after the present sample; once more to leave at once")
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with handled(stop):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

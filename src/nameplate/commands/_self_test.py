@@ -12,6 +12,7 @@ from nameplate.model import Report
 from nameplate.native import CoreProcess, OnRecord, describe, read_machine
 from nameplate.plan import build_plan, read_plan
 from nameplate.planning.budget import round_s
+from nameplate.records.run_writer import RunWriter
 from nameplate.report.progress import make_progress
 from nameplate.self_test import WINDOW
 from nameplate.summarise import summarise
@@ -38,5 +39,6 @@ def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
         return CoreProcess(on_record, keeper=keeper)
 
     header = make_run(plan, None, {}, "normal", "")
-    file = measure_to_file(header, path, None, make_progress(False, False), Place(machine, start_core, None))
-    return summarise(file), path
+    with RunWriter.create_numbered(path) as writer:
+        file = measure_to_file(header, writer, None, make_progress(False, False), Place(machine, start_core, None))
+    return summarise(file), writer.path

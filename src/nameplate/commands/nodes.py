@@ -20,6 +20,7 @@ from nameplate.measure import Nodes as NodesInTurn
 from nameplate.model import Nodes, Run
 from nameplate.native import CoreProcess, OnRecord, read_machine
 from nameplate.probes._job import nodes_of
+from nameplate.records.run_writer import RunWriter
 from nameplate.report.node_text import print_findings, print_nodes, slow_nodes
 from nameplate.report.progress import make_progress
 from nameplate.store import read_run
@@ -103,13 +104,9 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None) -> 
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
         return CoreProcess(on_record, keeper=keeper, launch=launch)
 
-    again = measure_to_file(
-        header,
-        target,
-        None,
-        make_progress(quiet=False, is_series=False),
-        Place(machine, start_core, NodesInTurn(places, at_once=False)),
-    )
+    place = Place(machine, start_core, NodesInTurn(places, at_once=False))
+    with RunWriter.create(target) as writer:
+        again = measure_to_file(header, writer, None, make_progress(quiet=False, is_series=False), place)
     found = findings(nodes, suspects, summarise(again).nodes, first)
     print_findings(found)
     return _FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0

@@ -6,6 +6,8 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -18,30 +20,35 @@ from nameplate import __version__
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_figures, references_take_s
-from nameplate.errors import FileError, UsageError
+from nameplate.errors import FileError, OutputError, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, launch_with
 from nameplate.model import PerNode, Plan, Reference, Report, Run
 from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
+from nameplate.outputs import check_output
 from nameplate.plan import build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.planning.budget import FEWEST_ROUNDS, START_COMMAND_S, least_s, round_s
+from nameplate.planning.places import check_places
 from nameplate.probes import probe_of
 from nameplate.probes._job import nodes_of
 from nameplate.rated import parse_rated
+from nameplate.records.run_writer import RunWriter
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
 from nameplate.report.text import print_report
 from nameplate.slurm import Allocation, allocation_of, write_script
 from nameplate.store import RunFile, read_run
+from nameplate.streams import has_reader
 from nameplate.summarise import summarise
 from nameplate.sweep import ProbeInfo, nearest, split_arguments
 
 HIGH_PRIORITY = -20
+DEFAULT_PLAN = "quick"
 Option = Annotated[str | None, Parameter(show_default=False)]
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
-    what: str = "quick",
+    what: str = DEFAULT_PLAN,
     /,
     *parameters: str,
     budget: Option = None,
@@ -127,57 +134,143 @@ def command(  # noqa: PLR0913 (the options of the command line)
     quiet
         No progress, no table.
     """
-    began = monotonic()
     limits = {"budget": budget, "precision": precision, "rounds": rounds, "samples": samples, "time": time,
               "warmup": warmup, "series": series}  # fmt: skip
-    options = {name: text for name, text in limits.items() if text is not None}
-    if read_device is not None:
-        parameters = (*parameters, f"read_device={read_device}")
-    nice = _nice(priority or "normal")
-    launch = launch_with(mpi) if mpi is not None else alone()
-    if launch.launcher and nice:
+    return _run(
+        RunOptions(
+            what=what,
+            parameters=parameters if read_device is None else (*parameters, f"read_device={read_device}"),
+            limits={name: text for name, text in limits.items() if text is not None},
+            core_options=_core_options(peer, key_file, blas),
+            launch=launch_with(mpi) if mpi is not None else alone(),
+            peer=peer, mpi=mpi, per_node=per_node, slurm=slurm, seed=seed, priority=priority, rated=rated,
+            dry_run=dry_run, resume=resume, output=output, report=report, study=study, json=json, quiet=quiet,
+        )
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The options of ``nameplate run`` as they are given, after the checks that need nothing but their text."""
+
+    what: str
+    parameters: Sequence[str]
+    limits: Mapping[str, str]
+    core_options: Sequence[str]
+    launch: Launch
+    peer: str | None
+    mpi: str | None
+    per_node: str | None
+    slurm: Path | None
+    seed: int | None
+    priority: str | None
+    rated: Sequence[str]
+    dry_run: bool
+    resume: Path | None
+    output: Path | None
+    report: Path | None
+    study: Path | None
+    json: bool
+    quiet: bool
+    began: float = field(default_factory=monotonic)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that can begin: its first record, the machine, and the file and content of an earlier run to go on with."""
+
+    header: Run
+    machine: dict[str, Any]
+    writer: RunWriter | None = None
+    earlier: RunFile | None = None
+
+
+def _run(options: RunOptions) -> int:
+    _check(options)
+    allocation = allocation_of(options.launch) if options.slurm is not None else None
+    with ExitStack() as stack:
+        prepared = _resumed(options, options.resume, stack) if options.resume else _begun(options, allocation)
+        if options.study is not None:
+            check_study(prepared.header.plan.name, options.study)
+        if options.dry_run:
+            _explain(prepared.header, options.peer, options.mpi, prepared.machine)
+            return 0
+        if options.slurm is not None and allocation is not None:
+            write_script(options.slurm, allocation, prepared.header, sys.argv[1:])
+            print(f"{options.slurm} is written; submit it with: sbatch {shlex.quote(str(options.slurm))}")
+            return 0
+        writer = prepared.writer or stack.enter_context(_new_run_file(options.output))
+        result = _measure(options, prepared, writer)
+    return _finish(options, result, writer.path)
+
+
+def _check(options: RunOptions) -> None:
+    """Check what is known before any process is started. Raises UsageError or FileError."""
+    if _nice(options.priority or "normal") and options.launch.launcher:
         raise UsageError("--priority high with --mpi is not possible: the launcher starts the processes")
-    _check_study(study, what, resume)
-    allocation = allocation_of(launch) if slurm is not None else None
-    if seed is not None and seed < 0:
-        raise UsageError(f"--seed {seed} is not possible: 0 or more")
-    if resume is not None:
-        earlier = read_run(resume)
-        machine = read_machine(launch=launch)
-        _check_resumable(earlier, machine, [*options, *parameters, *rated, *(["-o"] if output else []),
-                                              *(["--slurm"] if slurm else [])])  # fmt: skip
-        header, path = earlier.run, resume
-        nice = _nice(header.priority)
-    else:
-        earlier = None
-        _check_launched(what, launch)
-        machine = _machine(launch, allocation)
-        turns = len(nodes_of(machine)) if per_node == "in-turn" and launch.launcher else 1
-        plan = _choose(what, parameters, describe(launch), options, machine, turns)
-        plan, priority = _with_priority(plan, priority, launch)
-        nice = _nice(priority)
-        header = make_run(plan, seed, _rated(rated), priority, _per_node(per_node, plan, launch, series))
-        path = output or Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
-    core_options = _core_options(peer, key_file, blas)
-    if dry_run:
-        _explain(header, peer, mpi, machine)
-        return 0
-    if slurm is not None and allocation is not None:
-        write_script(slurm, allocation, header, sys.argv[1:])
-        print(f"{slurm} is written; submit it with: sbatch {shlex.quote(str(slurm))}")
-        return 0
+    if options.seed is not None and options.seed < 0:
+        raise UsageError(f"--seed {options.seed} is not possible: 0 or more")
+    if options.study is not None and options.resume is None:
+        check_study(options.what, options.study)
+    check_output("--report", options.report, others=(options.output, options.resume, options.slurm))
+    check_output("--slurm", options.slurm, others=(options.output, options.resume))
+
+
+def _resumed(options: RunOptions, path: Path, stack: ExitStack) -> Prepared:
+    """Open the run that is gone on with, so that nobody else writes to it, and read it."""
+    paths = {"-o": options.output, "--slurm": options.slurm}
+    given = [*options.limits, *options.rated, *(name for name, value in paths.items() if value)]
+    writer = stack.enter_context(RunWriter.reopen(path))
+    earlier = read_run(path)
+    machine = read_machine(launch=options.launch)
+    _check_resumable(earlier, machine, given)
+    # The first word is a plan elsewhere.
+    words = [*([] if options.what == DEFAULT_PLAN else [options.what]), *options.parameters]
+    check_places(earlier.run.plan.experiments, describe(options.launch), split_arguments(words), str(path))
+    return Prepared(earlier.run, machine, writer, earlier)
+
+
+def _begun(options: RunOptions, allocation: Allocation | None) -> Prepared:
+    launch = options.launch
+    _check_launched(options.what, launch)
+    machine = _machine(launch, allocation)
+    turns = len(nodes_of(machine)) if options.per_node == "in-turn" and launch.launcher else 1
+    plan = _choose(options.what, options.parameters, describe(launch), options.limits, machine, turns)
+    plan, priority = _with_priority(plan, options.priority, launch)
+    per_node = _per_node(options.per_node, plan, launch, options.limits.get("series"))
+    return Prepared(make_run(plan, options.seed, _rated(options.rated), priority, per_node), machine)
+
+
+def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Report:
+    header, machine = prepared.header, prepared.machine
+    nice = _nice(header.priority)
 
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
-        return CoreProcess(on_record, nice, keeper, core_options, launch)
+        return CoreProcess(on_record, nice, keeper, options.core_options, options.launch)
 
     nodes = nodes_of_run(header, machine)
-    said = [] if earlier else _reference_figures(header.plan, machine, nodes.turns if nodes else 1, began, quiet)
-    place = Place(machine, start_core, nodes, said, began)
-    progress = make_progress(quiet, header.plan.limits.interval_s is not None)
-    result = summarise(measure_to_file(header, path, earlier, progress, place))
-    _show(result, path, report, json, quiet)
-    _write_study(result, study, json or quiet)
+    turns = nodes.turns if nodes else 1
+    is_new = prepared.earlier is None
+    said = _reference_figures(header.plan, machine, turns, options.began, options.quiet) if is_new else []
+    place = Place(machine, start_core, nodes, said, options.began)
+    progress = make_progress(options.quiet, header.plan.limits.interval_s is not None)
+    return summarise(measure_to_file(header, writer, prepared.earlier, progress, place))
+
+
+def _finish(options: RunOptions, result: Report, path: Path) -> int:
+    """Write and print the result, and return the exit code."""
+    was_heard = options.quiet or has_reader(sys.stdout)
+    _show(result, path, options.report, options.json, options.quiet)
+    _write_study(result, options.study, options.json or options.quiet)
+    if not was_heard:
+        raise OutputError(f"standard output was closed before the run ended; show it with: nameplate show {path}")
     return _exit_code(result)
+
+
+def _new_run_file(output: Path | None) -> RunWriter:
+    if output is not None:
+        return RunWriter.create(output)
+    return RunWriter.create_numbered(Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl"))
 
 
 def _reference_figures(
@@ -280,11 +373,6 @@ def _with_priority(plan: Plan, given: str | None, launch: Launch) -> tuple[Plan,
     return structs.replace(plan, notes=[*plan.notes, note]), "normal"
 
 
-def _check_study(folder: Path | None, what: str, resume: Path | None) -> None:
-    if folder is not None:
-        check_study(what if resume is None else read_run(resume).run.plan.name, folder)
-
-
 def _write_study(result: Report, folder: Path | None, is_silent: bool) -> None:
     if folder is not None:
         words = write_study(result, folder)
@@ -306,7 +394,7 @@ def _rated(arguments: Sequence[str]) -> dict[str, float]:
 
 
 def _choose(  # noqa: PLR0913, PLR0917 (what a plan is made from)
-    what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: dict[str, str],
+    what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: Mapping[str, str],
     machine: dict[str, Any], turns: int,
 ) -> Plan:  # fmt: skip
     if what in probes:
@@ -371,6 +459,10 @@ def _disk_use(plan: Plan) -> Iterator[str]:
 
 
 def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bool) -> None:
+    if report is not None:
+        from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
+
+        write_html([result], report)
     if json:
         from nameplate.report.exports.json import export  # noqa: PLC0415 (one of several formats)
 
@@ -378,11 +470,7 @@ def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bo
     elif not quiet:
         print_report(result, path)
         print(f"\nrun file: {path}; show it again with: nameplate show {path}")
-    if report is not None:
-        from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
-
-        write_html([result], report)
-        if not (quiet or json):
+        if report is not None:
             print(f"report: {report}")
 
 

@@ -1,0 +1,72 @@
+"""The command line: finds the command, shows an error as one line, gives the exit code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from pathlib import Path
+
+from cyclopts import App, CycloptsError
+
+from nameplate import __version__
+from nameplate.commands import register_all
+from nameplate.errors import InternalError, Interrupted, NameplateError, OutputError, UsageError
+from nameplate.streams import failure_of
+
+
+def make_app() -> App:
+    """Return the command line with all its commands."""
+    app = App(
+        name="nameplate",
+        help="Measures what a machine really delivers, beside what its nameplate promises.",
+        version=__version__,
+        suppress_keyboard_interrupt=False,  # told as every other end is
+        help_format="plaintext",  # Markdown would double the time that --help takes
+    )
+    register_all(app)
+    app.register_install_completion_command()
+    return app
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code. Whatever goes wrong is one line on standard error."""
+    code = _run(arguments)
+    lost = failure_of(sys.stdout)
+    if lost is not None:
+        print(f"nameplate: cannot write standard output: {lost.strerror}", file=sys.stderr)
+        return code or OutputError.exit_code
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    # An interrupt is an exception only while a command runs, which has something to clean up.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        code = make_app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        return _tell(" ".join(str(error).split()), UsageError.exit_code)
+    except NameplateError as error:
+        return _tell(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _tell("stopped", Interrupted.exit_code)
+    except MemoryError:
+        return _tell("out of memory", InternalError.exit_code)
+    except Exception as error:
+        return _tell(f"internal error, please report it: {_place_of(error)}", InternalError.exit_code)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if isinstance(code, int) else 0
+
+
+def _tell(words: str, code: int) -> int:
+    print(f"nameplate: {words}", file=sys.stderr)
+    return code
+
+
+def _place_of(error: Exception) -> str:
+    """Return the error with the innermost line of this package that it came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(Path(__file__).parent)]
+    place = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}{place}"

@@ -1,0 +1,43 @@
+"""Places that a run file names: files, devices and addresses are used again only when the user names them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from nameplate.errors import UsageError
+from nameplate.model import Experiment
+from nameplate.sweep import ProbeInfo
+
+
+def check_places(
+    experiments: Iterable[Experiment], probes: Mapping[str, ProbeInfo], given: Mapping[str, str], source: str
+) -> None:
+    """Check that ``given`` (``name=value`` arguments) names every place that ``experiments`` use, and no more.
+
+    A place is a parameter that the probe declares as text: ``file``, ``path``, ``read_device``, ``bind``. ``source``
+    names the file of the experiments in messages. Raises UsageError.
+    """
+    used = _places(experiments, probes)
+    for name, values in used.items():
+        asked = f"{name}={','.join(values)}"
+        if name not in given:
+            raise UsageError(
+                f"{source} was measured with {asked}: a run file's places are not used unasked; add {asked}"
+            )
+        if set(given[name].split(",")) != set(values):
+            raise UsageError(f"{name}={given[name]}: {source} was measured with {asked}")
+    for name, text in given.items():
+        if name not in used:
+            raise UsageError(f"{source} has its own parameters: leave out {name}={text}")
+
+
+def _places(experiments: Iterable[Experiment], probes: Mapping[str, ProbeInfo]) -> dict[str, list[str]]:
+    """Return the values of each parameter that names a place, in the order of the experiments."""
+    found: dict[str, dict[str, None]] = {}
+    for experiment in experiments:
+        info = probes.get(experiment.probe)
+        texts = {parameter.name for parameter in info.parameters if parameter.type == "text"} if info else set()
+        for name, value in experiment.params.items():
+            if name in texts:
+                found.setdefault(name, {})[str(value)] = None
+    return {name: list(values) for name, values in found.items()}

@@ -1,0 +1,1 @@
+"""The run file: how its records are written so that none is lost."""
