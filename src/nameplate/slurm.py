@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +120,13 @@ def _command(arguments: Sequence[str], allocation: Allocation) -> tuple[list[str
     parser.add_argument("--mpi")
     parser.add_argument("-o", "--output")
     found, rest = parser.pick(arguments)
-    return [sys.executable, "-m", "nameplate", *rest, "--mpi", shlex.join(allocation.srun)], found["output"]
+    return [*_this_program(), *rest, "--mpi", shlex.join(allocation.srun)], found["output"]
+
+
+def _this_program() -> list[str]:
+    """Return the words that start nameplate, whatever lies in the directory that they are used in."""
+    script = Path(sysconfig.get_path("scripts")) / "nameplate"
+    return [str(script)] if script.is_file() else [sys.executable, "-I", "-m", "nameplate"]
 
 
 def _script(allocation: Allocation, plan: str, most_s: float, command: Sequence[str], run_file: str | None) -> str:

@@ -65,11 +65,14 @@ def parse_duration(text: str) -> float:
 
 
 def parse_fraction(text: str) -> float:
-    """A share such as ``2%`` or ``0.02``. Raises UsageError."""
+    """A share such as ``2%`` or ``0.02``, more than 0 and at most 1. Raises UsageError."""
     number, unit = _split(text.removesuffix("%"), "a share", "2% or 0.02")
     if unit:
         raise UsageError(f"'{text}' is not a share: write it like 2% or 0.02")
-    return float(number / 100 if text.endswith("%") else number)
+    share = float(number / 100 if text.endswith("%") else number)
+    if not 0 < share <= 1:
+        raise UsageError(f"'{text}' is not a share: more than 0 and at most 100%, such as 2%")
+    return share
 
 
 def parse_count(text: str) -> int:

@@ -12,17 +12,20 @@ import os
 import random
 import shlex
 import shutil
+import signal
+import stat
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from nameplate.errors import CoreError, NameplateError, Unreadable
+from nameplate.errors import CoreError, FileError, NameplateError, Unreadable
+from nameplate.interruption import handled
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, core_path
 from nameplate.model import Experiment, Header, Limits, Outcome, Sample, Value
@@ -274,16 +277,31 @@ def _figure(figure: Figure, cell: Cell, samples: Sequence[Sample]) -> float:
 
 @contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
-    """A folder beside what is measured, removed afterwards with all that is in it.
+    """Make a folder in ``parent`` and remove it afterwards with everything in it, however the process is asked to end.
 
-    So are those that a killed run has left: nobody holds their lock.
+    Folders that killed runs have left are removed too: nobody holds their lock. A signal to end raises
+    KeyboardInterrupt meanwhile. Raises FileError.
     """
     for left in parent.glob(f"{_SCRATCH}*"):
-        with _locked(left) as is_ours:
+        _remove_left(left)
+    with handled(signal.default_int_handler):
+        try:
+            made = tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=parent, ignore_cleanup_errors=True)
+        except OSError as error:
+            raise FileError(f"cannot make a folder for the tools' files in {parent}: {error.strerror}") from None
+        with made as name, _locked(Path(name)):
+            yield Path(name)
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove a folder of this user's that no running nameplate holds; anything else of the name is left alone."""
+    with suppress(OSError):
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            return
+        with _locked(folder) as is_ours:
             if is_ours:
-                shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=parent) as name, _locked(Path(name)):
-        yield Path(name)
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from nameplate.launch import Launch, core_path
 from nameplate.model import Header, Outcome, Sample
 from nameplate.native import CoreProcess
 from nameplate.tools import run_tool
+from nameplate.versus import scratch
 
 WAIT_S = 20.0
 
@@ -118,3 +119,52 @@ def test_a_programs_own_children_end_with_it() -> None:
     assert is_running(pid)
     child_process.end(process)
     assert wait_until_gone([pid]) == []
+
+
+def descendants_named(parent: int, word: str) -> list[int]:
+    """The processes below ``parent`` whose command line has the word."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().decode(errors="replace")
+            ancestor = int(entry.name)
+            while ancestor not in (0, 1, parent):
+                ancestor = int((Path("/proc") / str(ancestor) / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if ancestor == parent and word in words and int(entry.name) != parent:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_versus_leaves_no_server_and_no_folder(tmp_path: Path, number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nameplate", "versus", "sockperf", "--pairs", "50", "--time", "1s"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    servers: list[int] = []
+    while not servers:
+        assert process.poll() is None, process.communicate()
+        servers = descendants_named(process.pid, "serve")
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=WAIT_S)
+    assert "Traceback" not in errors
+    assert wait_until_gone(servers) == []
+    if number == signal.SIGKILL:
+        # Nothing of ours is left that could remove it; the next one does.
+        (tmp_path / ".nameplate-versus-stray").write_text("no folder")
+        with scratch(tmp_path) as folder:
+            assert [path for path in tmp_path.iterdir() if path.is_dir()] == [folder]
+        assert [path.name for path in tmp_path.iterdir()] == [".nameplate-versus-stray"]
+    else:
+        assert process.returncode == 3
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_a_running_versus_is_left_alone(tmp_path: Path) -> None:
+    with scratch(tmp_path) as first, scratch(tmp_path) as second:
+        assert first.is_dir()
+        assert second.is_dir()
+    assert list(tmp_path.iterdir()) == []

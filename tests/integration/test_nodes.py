@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -37,8 +38,10 @@ def test_slow_nodes_are_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
     assert (answer.returncode, answer.stderr) == (1, "")
     assert "slow: node[00007-00008,00021] (3 of 40)" in answer.stdout
     command = next(line for line in answer.stdout.splitlines() if line.startswith("scontrol"))
-    assert command.startswith('scontrol update NodeName=node[00007-00008,00021] State=DRAIN Reason="nameplate: ')
-    assert command.endswith(' behind"')
+    words = shlex.split(command)
+    assert words[:4] == ["scontrol", "update", "NodeName=node[00007-00008,00021]", "State=DRAIN"]
+    assert words[4].startswith("Reason=nameplate: ")
+    assert words[4].endswith(" behind")
     assert "40 nodes, 1 hardware class" in answer.stdout
 
 

@@ -15,6 +15,7 @@ from nameplate.history import run_files, updated
 from nameplate.history_index import Index, load_index, save_index
 from nameplate.history_view import changes_found, figures_named, run_rows, runs_of, series_of, tell
 from nameplate.model import SCHEMA
+from nameplate.report.console import make_console
 from nameplate.report.figure_names import FigureNames
 from nameplate.report.history_text import print_not_read, print_overview, print_series
 
@@ -25,7 +26,7 @@ class Look:
     def __init__(self, folder: Path, words: Sequence[str], machine: str | None) -> None:
         index = _current(folder)
         if not any(entry.started for entry in index.entries):
-            print_not_read(index.entries, Console(stderr=True, highlight=False))
+            print_not_read(index.entries, make_console(stderr=True))
             raise UsageError(f"{folder} has no run: nameplate run -o {folder}/NAME.jsonl writes one")
         self._index = index
         self._machine = machine

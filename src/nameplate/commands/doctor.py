@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +26,7 @@ from nameplate.fitness import (
 from nameplate.launch import how_to_build
 from nameplate.model import Experiment, Header, Limits, Outcome, Sample
 from nameplate.native import CoreProcess, make_request, mpi_libraries
+from nameplate.report.console import make_console
 
 _STYLES: dict[Grade, str] = {"A": "green", "B": "", "C": "yellow", "D": "red", "F": "bold red"}
 _MEANING: dict[Grade, str] = {
@@ -68,7 +68,7 @@ def command(*, json: bool = False) -> int:
         document = {"grade": overall(findings), "environment": findings, "parts": parts}
         print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
         return 0
-    console = Console(highlight=False)
+    console = make_console()
     grade = overall(findings)
     console.print(Text(f"{grade}: {_MEANING[grade]}", style=f"bold {_STYLES[grade]}"))
     console.print(_environment(findings))

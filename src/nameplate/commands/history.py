@@ -8,6 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from nameplate.errors import UsageError
+from nameplate.outputs import check_output
+from nameplate.report.console import make_console
 
 
 def command(
@@ -42,11 +44,11 @@ def command(
         raise UsageError(f"--last {last} is not possible: 1 or more")
     if output is not None and not figure:
         raise UsageError("-o draws a figure over time: name one, such as memory_stream op=triad bandwidth")
-    from rich.console import Console  # noqa: PLC0415 (after what may be refused at once)
 
+    check_output("-o", output)
     from nameplate.commands._history import Look  # noqa: PLC0415 (numpy and scipy take half a second)
 
-    console = Console(highlight=False)
+    console = make_console()
     look = Look(folder, figure, machine)
     if output is not None:
         look.draw(output)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 from rich import box
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from nameplate.native import describe_all
 from nameplate.probes import load_probes
+from nameplate.report.console import make_console
 from nameplate.report.format import quantity
 from nameplate.sweep import Parameter, ProbeInfo, find_probe
 
@@ -42,12 +43,12 @@ def _show_all(probes: list[ProbeInfo]) -> None:
         known = load_probes().get(info.name)
         metrics = " ".join(metric.name for metric in known.metrics) if known else ""
         table.add_row(info.name, info.summary, " ".join(p.name for p in info.parameters), metrics)
-    Console(highlight=False).print(table)
+    make_console().print(table)
 
 
 def _show_one(info: ProbeInfo) -> None:
-    console = Console(highlight=False)
-    console.print(f"[bold]{info.name}[/]: {info.summary}")
+    console = make_console()
+    console.print(Text.assemble((info.name, "bold"), f": {info.summary}"))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("parameter", "values", "default", "meaning"):
         table.add_column(heading)

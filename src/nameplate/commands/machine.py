@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from nameplate.errors import FileError
 from nameplate.native import read_machine
+from nameplate.report.console import make_console
 from nameplate.report.facts import cpuid_facts, memory_modules
 from nameplate.report.format import quantity
 
@@ -35,7 +35,7 @@ def command(*, root: Path | None = None, json: bool = False) -> int:
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     for label, value in _facts(found):
         table.add_row(label, value)
-    Console(highlight=False).print(table)
+    make_console().print(table)
     return 0
 
 

@@ -19,6 +19,7 @@ from nameplate.launch import launch_with
 from nameplate.measure import Nodes as NodesInTurn
 from nameplate.model import Nodes, Run
 from nameplate.native import CoreProcess, OnRecord, read_machine
+from nameplate.outputs import check_output
 from nameplate.probes._job import nodes_of
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.node_text import print_findings, print_nodes, slow_nodes
@@ -54,6 +55,7 @@ def command(
     json
         Every figure of every node, as JSON.
     """
+    check_output("-o", output, inputs=[run])
     nodes, measured = _view(run)
     if recheck is not None:
         if output is not None or json:

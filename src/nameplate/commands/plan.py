@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from nameplate.native import describe_all, read_machine
 from nameplate.plan import build_plan, read_plan, shipped_plans
+from nameplate.report.console import make_console
 
 
 def command(name: str = "", /, *, json: bool = False) -> int:
@@ -21,7 +21,7 @@ def command(name: str = "", /, *, json: bool = False) -> int:
     json
         The plan as it would be run.
     """
-    console = Console(highlight=False)
+    console = make_console()
     if not name:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("plan")

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
+from nameplate.outputs import check_output
 from nameplate.report.aliases import without_names
 
 
@@ -36,12 +37,13 @@ def command(
 
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
+    page = output or (Path("nameplate-report.html") if figures is None else None)
+    check_output("-o", page, inputs=runs)
     reports = read_reports(runs)
     if figures is not None:
         number = write_figures(reports if identify else without_names(reports), figures)
         print(f"wrote {number} figures to {figures}, each as SVG and PNG")
-    if output is not None or figures is None:
-        page = output or Path("nameplate-report.html")
+    if page is not None:
         write_html(reports, page, identify)
         print(f"wrote {page}")
     return 0

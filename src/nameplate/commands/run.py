@@ -24,11 +24,12 @@ from nameplate.errors import FileError, OutputError, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, launch_with
 from nameplate.model import PerNode, Plan, Reference, Report, Run
-from nameplate.native import CoreProcess, OnRecord, check_options, describe, read_machine
+from nameplate.native import CoreProcess, OnRecord, check_options, describe, describe_all, read_machine
 from nameplate.outputs import check_output
 from nameplate.plan import build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.planning.budget import FEWEST_ROUNDS, START_COMMAND_S, least_s, round_s
 from nameplate.planning.places import check_places
+from nameplate.planning.rated_keys import check_rated
 from nameplate.probes import probe_of
 from nameplate.probes._job import nodes_of
 from nameplate.rated import parse_rated
@@ -238,7 +239,9 @@ def _begun(options: RunOptions, allocation: Allocation | None) -> Prepared:
     plan = _choose(options.what, options.parameters, describe(launch), options.limits, machine, turns)
     plan, priority = _with_priority(plan, options.priority, launch)
     per_node = _per_node(options.per_node, plan, launch, options.limits.get("series"))
-    return Prepared(make_run(plan, options.seed, _rated(options.rated), priority, per_node), machine)
+    rated = _rated(options.rated)
+    check_rated(rated, describe_all())
+    return Prepared(make_run(plan, options.seed, rated, priority, per_node), machine)
 
 
 def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Report:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from nameplate.errors import CoreMissing
+from nameplate.errors import CoreMissing, UsageError
 from nameplate.launch import core_path
 
+_MAX_PORT = 65535
 Option = Annotated[str | None, Parameter(show_default=False)]
 
 
@@ -46,6 +47,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     user
         Whose rights are kept when root starts it; default: nobody.
     """
+    if port is not None and not 0 <= port <= _MAX_PORT:
+        raise UsageError(f"--port {port} is not possible: 0 to {_MAX_PORT}")
     given = {"--listen": listen, "--port": port, "--key-file": key_file, "--new-key": new_key,
              "--most-bytes": most_bytes, "--most-seconds": most_seconds, "--most-sessions": most_sessions,
              "--user": user}  # fmt: skip

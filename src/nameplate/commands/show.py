@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from nameplate.commands._reading import read_report, read_reports
 from nameplate.errors import FileError, UsageError
 from nameplate.files import write_whole
+from nameplate.outputs import check_output
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import file_name, find_export
 from nameplate.report.text import print_report
@@ -56,6 +57,7 @@ def command(
         sys.stdout.write(made)
     else:
         target = output / file_name(format, shown, run) if output.is_dir() else output
+        check_output("-o", target, inputs=[run])
         write_whole(made.encode(), target)
         print(f"wrote {target}")
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import sys
 import time as clock
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,13 @@ import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._tools import Search, usual_launch
-from nameplate.errors import FileError, UsageError
+from nameplate.errors import UsageError
+from nameplate.files import write_whole
 from nameplate.keeper import Keeper
 from nameplate.launch import launch_with
 from nameplate.model import SCHEMA, Experiment
 from nameplate.native import read_machine
+from nameplate.outputs import check_output
 from nameplate.probes import load_probes
 from nameplate.references import Reference, load_references
 from nameplate.report.progress import make_progress
@@ -72,8 +73,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     chosen, probes = _chosen(names)
     launch = launch_with(mpi) if mpi is not None else usual_launch()
     machine = read_machine()
-    # An end that was asked for is the same, however it was.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    check_output("-o", output)
     with scratch(Path.cwd()) as folder:
         search = Search(folder, launch, machine, int(seconds), probes)
         comparisons, others = search.all(chosen)
@@ -121,10 +121,7 @@ def _show(rows: Sequence[Row], machine: Mapping[str, Any], json: bool, output: P
     whole = {"schema": SCHEMA, "machine": kept, "rows": rows}
     text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
     if output is not None:
-        try:
-            output.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"cannot write {output}: {error.strerror}") from None
+        write_whole(f"{text}\n".encode(), output)
     if json:
         print(text)
     else:

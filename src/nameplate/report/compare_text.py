@@ -11,6 +11,7 @@ from rich.text import Text
 
 from nameplate.compare import Verdict
 from nameplate.model import Value
+from nameplate.report.console import make_console
 from nameplate.report.format import count, parameters, quantity
 from nameplate.run_comparison import Comparison, Row, Setting, Several
 from nameplate.self_test import Falses, upper_bound
@@ -23,7 +24,7 @@ _MOST_NAMED = 6
 
 def print_comparison(found: Comparison, console: Console | None = None) -> None:
     """The verdicts, the worst first, then what differs in the machines and what only one of the runs has."""
-    console = console or Console(highlight=False)
+    console = console or make_console()
     print_rows(found.rows, ("base", "new"), console)
     _print_settings(found.settings, console)
     for name, only in (("the base", found.only_in_base), ("the new run", found.only_in_new)):
@@ -34,7 +35,7 @@ def print_comparison(found: Comparison, console: Console | None = None) -> None:
 
 def print_rows(rows: Sequence[Row], headings: tuple[str, str], console: Console | None = None) -> None:
     """A table of verdicts and their number."""
-    console = console or Console(highlight=False)
+    console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     table.add_column("", overflow="fold")
@@ -55,7 +56,7 @@ def print_rows(rows: Sequence[Row], headings: tuple[str, str], console: Console 
 
 def print_several(rows: Sequence[Several], names: Sequence[str], console: Console | None = None) -> None:
     """A column for each run, the best of each row marked."""
-    console = console or Console(highlight=False)
+    console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
     for name in names:
@@ -74,7 +75,7 @@ def print_several(rows: Sequence[Several], names: Sequence[str], console: Consol
 
 def print_falses(falses: Sequence[Falses], console: Console | None = None) -> None:
     """How often a machine that was compared with itself was called faster or slower than itself."""
-    console = console or Console(highlight=False)
+    console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
     for heading in ("pairs", "FASTER or SLOWER", "SAME", "UNSURE"):

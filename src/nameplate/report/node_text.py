@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +14,7 @@ from rich.text import Text
 from nameplate.hostlist import compress
 from nameplate.model import NodeMetric, Nodes
 from nameplate.recheck import Finding
+from nameplate.report.console import make_console
 from nameplate.report.format import count, digits, quantity, scale, share
 from nameplate.report.node_values import class_medians
 from nameplate.stats import median
@@ -34,6 +37,7 @@ BY_EVERY_RANK = (
     "average: by the time of every rank; minimum, maximum: by the slowest rank of a repeat, which the average can "
     "exceed"
 )
+_NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 BEHIND = "behind: 1 − value ÷ class median; of a time, 1 − class median ÷ value"
 
 
@@ -47,8 +51,7 @@ def print_nodes(nodes: Nodes) -> None:
 
 
 def _console() -> Console:
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_NO_TERMINAL)
+    return make_console(width_without_terminal=_NO_TERMINAL)
 
 
 def print_findings(found: Sequence[Finding]) -> None:
@@ -103,8 +106,16 @@ def verdict(nodes: Nodes) -> Iterator[Text]:
     yield Text(found_slow(nodes), style="red" if slow else "green")
     if slow:
         yield Text("to take them out of use, once you have looked:", style="dim")
-        names = compress([nodes.names[place] for place in slow])
-        yield Text(f'scontrol update NodeName={names} State=DRAIN Reason="nameplate: {reason(nodes, slow)}"')
+        yield Text(_drain_command([nodes.names[place] for place in slow], reason(nodes, slow)))
+
+
+def _drain_command(names: Sequence[str], why: str) -> str:
+    """Return a command to paste into a shell. Names come from files, so none but plain ones are put into it."""
+    odd = [name for name in names if not _NODE_NAME.fullmatch(name)]
+    if odd:
+        return f"(no command: {odd[0]!r} is not a name that Slurm gives a node)"
+    words = [f"NodeName={compress(names)}", "State=DRAIN", f"Reason=nameplate: {why}"]
+    return shlex.join(["scontrol", "update", *words])
 
 
 def found_slow(nodes: Nodes) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import vl_convert
 
 from nameplate.errors import FileError, UsageError
+from nameplate.files import write_whole
 from nameplate.model import Report
 from nameplate.report.named_charts import NamedChart, named_charts
 from nameplate.report.theme import THEME, coloured
@@ -48,13 +49,10 @@ def write_pictures(charts: Mapping[str, NamedChart], directory: Path) -> None:
 def write_picture(definition: Mapping[str, Any], path: Path) -> None:
     """A chart's definition as SVG or PNG, as the file's ending says, in the page's colours by day. Raises FileError."""
     drawing = coloured(json.dumps({**definition, "background": "white", "config": THEME}))
-    try:
-        if path.suffix == ".svg":
-            path.write_text(vl_convert.vegalite_to_svg(drawing), encoding="utf-8")
-        else:
-            path.write_bytes(vl_convert.vegalite_to_png(drawing, scale=_PIXELS_A_POINT))
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}") from None
+    if path.suffix == ".svg":
+        write_whole(vl_convert.vegalite_to_svg(drawing).encode(), path)
+    else:
+        write_whole(vl_convert.vegalite_to_png(drawing, scale=_PIXELS_A_POINT), path)
 
 
 def _by_itself(named: NamedChart) -> dict[str, Any]:

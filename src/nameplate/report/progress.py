@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn
 from rich.text import Text
 
 from nameplate.model import Experiment, Sample
+from nameplate.report.console import make_console
 from nameplate.report.strip import Strip
 
 PLAIN_INTERVAL_S = 5.0
@@ -59,7 +59,7 @@ class LiveProgress(QuietProgress):
     def __init__(self, columns: Sequence[ProgressColumn] = ()) -> None:
         self._bar = Progress(
             *(columns or _bar_columns()),
-            console=Console(stderr=True),
+            console=make_console(stderr=True),
             refresh_per_second=2,  # drawing takes CPU time that the measurement should have
             transient=True,
         )
@@ -120,7 +120,7 @@ def _bar_columns() -> list[ProgressColumn]:
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("at most {task.fields[left]} s left"),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
     ]
 
 

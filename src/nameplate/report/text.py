@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +17,7 @@ from nameplate.probes import load_probes
 from nameplate.rated import count_ports, textbook_peak
 from nameplate.report import event_words
 from nameplate.report.cells import common_params, headlines, mood_of, own_params, title_of_table
+from nameplate.report.console import make_console
 from nameplate.report.format import cell_text, parameters, quantity, share, spread
 from nameplate.report.study_tables import all_tables
 
@@ -230,7 +231,5 @@ def render(report: Report, path: Path, width: int) -> RenderableType:
 
 def print_report(report: Report, path: Path) -> None:
     """The run file at ``path``, to standard output, in colour where it is a terminal."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=180)
+    console = make_console(width_without_terminal=180)
     console.print(render(report, path, console.width))

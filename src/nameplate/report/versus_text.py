@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from nameplate.report.console import make_console
 from nameplate.report.format import parameters, quantity
 from nameplate.versus import Row
 
@@ -19,7 +20,7 @@ _STYLES = {"same": "green", "more": "", "less": "red"}
 
 def print_rows(rows: Sequence[Row], console: Console | None = None) -> None:
     """Every tool with its figures, then what is not there or cannot be compared."""
-    console = console or Console(highlight=False)
+    console = console or make_console()
     measured = [row for row in rows if row.ratio is not None]
     for (tool, version), own in groupby(measured, key=lambda row: (row.tool, row.version)):
         several = list(own)

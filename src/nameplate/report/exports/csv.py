@@ -8,6 +8,7 @@ import io
 import msgspec
 
 from nameplate.model import Report
+from nameplate.report.csv_cells import plain
 
 
 def export(report: Report) -> str:
@@ -18,7 +19,7 @@ def export(report: Report) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(table[0]) if table else ["probe"], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table)
+    writer.writerows({name: plain(value) for name, value in row.items()} for row in table)
     return text.getvalue()
 
 

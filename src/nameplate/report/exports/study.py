@@ -10,6 +10,7 @@ import io
 
 from nameplate.errors import UsageError
 from nameplate.model import Report, Study
+from nameplate.report.csv_cells import plain
 from nameplate.report.gnuplot import charts_as_files
 from nameplate.report.named_charts import NamedChart, named_charts
 from nameplate.report.study_tables import ratio
@@ -40,8 +41,9 @@ def _tables(study: Study) -> str:
         for row, cells in zip(table.rows, table.cells, strict=True):
             for column, cell in zip(table.columns, cells, strict=True):
                 quotient = ratio(cell) if table.has_ratio else None
-                writer.writerow([
+                cells_of_row = [
                     table.title, row, column.name, column.unit, table.here, cell.here, cell.published, quotient,
                     cell.own, table.own if cell.own is not None else "", "; ".join(cell.remarks),
-                ])  # fmt: skip
+                ]  # fmt: skip
+                writer.writerow([plain(value) for value in cells_of_row])
     return text.getvalue()

@@ -1,0 +1,175 @@
+"""What a file says is shown as text: it never becomes a command, an option, a used path, markup or a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from nameplate.command_line import run
+from nameplate.model import Nodes, Plan, Stop, Value
+from nameplate.records.run_writer import RunWriter
+from nameplate.report.csv_cells import plain
+from nameplate.report.node_text import verdict
+from nameplate.store import read_run
+from recorded_runs import unpacked
+from report_kinds import cluster
+
+STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
+HOSTILE_NAMES = ["$(reboot)", "a;reboot", "a\nreboot", '"; reboot; "', "`reboot`", "-x", "a b"]
+
+
+def slow_node_named(name: str) -> Nodes:
+    nodes = cluster().nodes
+    assert nodes is not None
+    slow = next(place for metric in nodes.metrics for place in metric.slow)
+    return msgspec.structs.replace(nodes, names=[*nodes.names[:slow], name, *nodes.names[slow + 1 :]])
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_nodes_name_never_becomes_a_command(name: str) -> None:
+    lines = [line.plain for line in verdict(slow_node_named(name))]
+    assert not any("scontrol" in line for line in lines)
+    assert any("is not a name that Slurm gives a node" in line for line in lines)
+
+
+def test_a_command_to_paste_is_one_command_of_plain_words() -> None:
+    lines = [line.plain for line in verdict(slow_node_named("rack1-node7.site"))]
+    (command,) = [line for line in lines if "scontrol" in line]
+    words = shlex.split(command)
+    assert words[:2] == ["scontrol", "update"]
+    assert words[3] == "State=DRAIN"
+    assert words[4].startswith("Reason=nameplate: ")
+    shown = subprocess.run(["sh", "-c", f"printf '%s\\n' {command}"], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines() == words
+
+
+def test_a_batch_script_starts_the_installed_program_and_not_what_lies_around(tmp_path: Path) -> None:
+    evil = tmp_path / "nameplate"
+    evil.mkdir()
+    (evil / "__init__.py").write_text("print('evil')")
+    (evil / "__main__.py").write_text("print('evil')")
+    script = (
+        "import subprocess, sys, sysconfig; sys.path.pop(0)\n"
+        "from nameplate.slurm import _this_program\n"
+        "commands = [_this_program()]; sysconfig.get_path = lambda name: '/nowhere'; commands += [_this_program()]\n"
+        "for each in commands: print(subprocess.run([*each, '--version'], capture_output=True, text=True).stdout)"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert "evil" not in answer.stdout
+    assert len(answer.stdout.split()) == 2
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_no_cell_of_a_csv_file_begins_a_formula(text: str) -> None:
+    assert plain(text) == f"'{text}"
+
+
+def test_numbers_and_usual_words_of_a_csv_file_stay_as_they_are(tmp_path: Path) -> None:
+    assert [plain(value) for value in (-1.5, 3, None, "fma", "a=b")] == [-1.5, 3, None, "fma", "a=b"]
+
+
+def changed(path: Path, old: bytes, new: bytes) -> Path:
+    path.write_bytes(path.read_bytes().replace(old, new))
+    return path
+
+
+def test_a_formula_in_a_run_file_reaches_no_spreadsheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = changed(unpacked("quick.jsonl", tmp_path), b'"avx512"', b'"=HYPERLINK(1)"')
+    assert run(["show", str(path), "--format", "csv"]) == 0
+    cells = [cell for row in csv.reader(io.StringIO(capsys.readouterr().out)) for cell in row]
+    assert "'=HYPERLINK(1)" in cells
+    assert "=HYPERLINK(1)" not in cells
+
+
+def test_markup_in_names_is_shown_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = changed(unpacked("quick.jsonl", tmp_path), b'"avx512"', b'"[/x][red]"')
+    other = changed(unpacked("series.jsonl", tmp_path), b'"avx512"', b'"[/x]"')
+    for arguments in (["show", path], ["compare", path, path], ["history", tmp_path], ["compare", path, other]):
+        assert run([*map(str, arguments)]) in (0, 5), arguments
+        assert "[/x]" in capsys.readouterr().out or arguments[0] == "history"
+
+
+def test_a_name_with_markup_does_not_end_the_live_display(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(
+        'name = "[/x]"\nbudget = "2s"\nrounds = 1\n[[experiment]]\nprobe = "null"\nlabel = "[/x]"\n'
+    )
+    words = f"{sys.executable} -m nameplate run disk_block file={tmp_path}/[/x] --rounds 1 --samples 1 -o x.jsonl"
+    answer = subprocess.run(
+        ["script", "-qec", words, "/dev/null"], capture_output=True, text=True, cwd=tmp_path, check=False,
+        stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    assert "MarkupError" not in answer.stdout
+    assert "internal error" not in answer.stdout
+
+
+def cut_off(path: Path, **params: Value) -> Path:
+    """A run of disk_block in some place that ended before it measured anything."""
+    first = read_run(unpacked("quick.jsonl", path.parent)).run
+    experiment = next(each for each in first.plan.experiments if each.probe == "disk_block")
+    placed = msgspec.structs.replace(experiment, params={**experiment.params, **params})
+    plan = Plan("places", [placed], msgspec.structs.replace(first.plan.limits, rounds=1, samples=1))
+    with RunWriter.create(path) as writer:
+        writer.write(msgspec.structs.replace(first, plan=plan))
+    return path
+
+
+def test_a_run_files_place_is_used_only_when_it_is_named_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    path = cut_off(tmp_path / "x.jsonl", file=str(place), size=1 << 20)
+    before = path.read_bytes()
+    assert run(["run", "--resume", str(path)]) == 2
+    assert f"a run file's places are not used unasked; add file={place}" in capsys.readouterr().err
+    assert run(["run", "--resume", str(path), f"file={tmp_path}"]) == 2
+    assert f"was measured with file={place}" in capsys.readouterr().err
+    assert run(["run", "--resume", str(path), f"file={place}", "threads=3"]) == 2
+    assert "leave out threads=3" in capsys.readouterr().err
+    assert path.read_bytes() == before
+    assert run(["run", "--resume", str(path), f"file={place}", "--quiet"]) == 0
+    assert read_run(path).stop is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "--port", "99999"], "--port 99999 is not possible: 0 to 65535"),
+        (["run", "null", "--rated", "nosuch=3GB/s"], "--rated nosuch: nothing of that name is measured"),
+        (["run", "null", "--rated", "memory=3GHz"], "--rated memory: nothing of it is measured in Hz"),
+        (["run", "null", "--precision", "200"], "'200' is not a share: more than 0 and at most 100%"),
+        (["run", "null", "--precision", "0%"], "'0%' is not a share"),
+    ],
+)
+def test_impossible_options_are_one_line(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_columns_everything_is_still_printed(tmp_path: Path) -> None:
+    path = unpacked("series.jsonl", tmp_path)
+    for columns in ("0", "-1", "1", "x"):
+        for arguments in (["list"], ["show", str(path)]):
+            answer = subprocess.run(
+                [sys.executable, "-m", "nameplate", *arguments], capture_output=True, text=True, check=True,
+                env={**os.environ, "COLUMNS": columns},
+            )  # fmt: skip
+            assert answer.stdout.strip()
