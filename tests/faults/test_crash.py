@@ -1,0 +1,171 @@
+"""A crash of the machine or a kill at any moment: what was measured is kept, and the rest is measured after it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nameplate.command_line import run
+from nameplate.store import read_run
+
+FAULTS = Path(__file__).parent
+SYNC_AFTER_S = 1.0
+# Between the end of an experiment and the fsync lie the next experiment and its round's start.
+SLACK_S = 1.5
+ROUNDS = 40
+START = f"""
+import sys
+from nameplate.records import run_writer
+run_writer.SYNC_AFTER_S = {SYNC_AFTER_S}
+from nameplate.__main__ import main
+sys.argv[1:] = sys.argv[1:]
+main()
+"""
+
+
+@pytest.fixture(scope="session")
+def lossy_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that keeps apart what was synced."""
+    library = tmp_path_factory.mktemp("faults") / "sync_faults.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", FAULTS / "sync_faults.c", "-o", library], check=True)
+    return library
+
+
+def test_a_crash_of_the_machine_loses_no_more_than_the_stated_time(tmp_path: Path, lossy_disk: Path) -> None:
+    path, left = tmp_path / "x.jsonl", tmp_path / "left.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, "run", "null", "--rounds", str(ROUNDS), "--samples", "5", "-o", path],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path,
+        env={**os.environ, "LD_PRELOAD": str(lossy_disk), "NAMEPLATE_SYNCED": str(left)},
+    )  # fmt: skip
+    sizes: list[tuple[float, int]] = []
+    while not left.exists() or len(sizes) < 20:
+        assert process.poll() is None, "it ended before it could be killed"
+        sizes.append((time.monotonic(), path.stat().st_size if path.exists() else 0))
+        time.sleep(0.1)
+    killed_at = time.monotonic()
+    process.kill()
+    process.wait()
+    old_enough = max(size for at, size in sizes if at < killed_at - SYNC_AFTER_S - SLACK_S or size == 0)
+    kept = left.read_bytes()
+    assert path.read_bytes().startswith(kept)
+    assert len(kept) >= old_enough
+    assert run(["run", "--resume", str(left), "--quiet"]) == 0
+    assert rounds_of(left) == list(range(1, ROUNDS + 1))
+
+
+def rounds_of(path: Path) -> list[int]:
+    """The rounds of a run of one experiment that is whole."""
+    file = read_run(path)
+    assert file.stop is not None
+    assert file.stop.reasons == {"null": "rounds"}
+    return [measurement.outcome.round for measurement in file.measurements if measurement.outcome.ending == "ok"]
+
+
+def kill_nameplate(process: subprocess.Popen[bytes], core: int) -> None:
+    process.kill()
+
+
+def kill_core_and_nameplate(process: subprocess.Popen[bytes], core: int) -> None:
+    os.kill(core, signal.SIGKILL)
+    process.kill()
+
+
+def terminate(process: subprocess.Popen[bytes], core: int) -> None:
+    process.send_signal(signal.SIGTERM)
+
+
+def hang_up(process: subprocess.Popen[bytes], core: int) -> None:
+    process.send_signal(signal.SIGHUP)
+
+
+def interrupt_twice(process: subprocess.Popen[bytes], core: int) -> None:
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    "kill",
+    [kill_nameplate, kill_core_and_nameplate, terminate, hang_up, interrupt_twice],
+    ids=lambda kill: kill.__name__,
+)
+def test_a_run_that_was_killed_and_resumed_is_like_an_unbroken_one(
+    tmp_path: Path, kill: Callable[[subprocess.Popen[bytes], int], None]
+) -> None:
+    options = ["null", "threads=1,2", "--rounds", "3", "--samples", "3", "--seed", "7"]
+    whole, broken = tmp_path / "whole.jsonl", tmp_path / "broken.jsonl"
+    assert run(["run", *options, "--quiet", "-o", str(whole)]) == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nameplate", "run", *options, "-o", str(broken)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while not (broken.exists() and b'"type":"sample"' in broken.read_bytes()):
+        assert process.poll() is None
+        time.sleep(0.001)
+    core = next(iter(children_of(process.pid)), 0)
+    kill(process, core)
+    process.wait(30)
+    assert run(["run", "--resume", str(broken), "--quiet"]) == 0
+    assert measured(broken) == measured(whole)
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def measured(path: Path) -> tuple[dict[str, str], list[tuple[str, int, int]]]:
+    """Why each experiment ended, and its whole measurements: identity, round, number of samples."""
+    file = read_run(path)
+    assert file.stop is not None
+    whole = [each for each in file.measurements if not each.outcome.interrupted]
+    return file.stop.reasons, sorted((each.outcome.id, each.outcome.round, len(each.samples)) for each in whole)
+
+
+def test_two_runs_never_write_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    command = [sys.executable, "-m", "nameplate", "run"]
+    first = subprocess.Popen(
+        [*command, "null", "--rounds", "30", "--samples", "20", "-o", path], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while not (path.exists() and b'"type":"header"' in path.read_bytes()):
+        assert first.poll() is None
+        time.sleep(0.001)
+    second = subprocess.run([*command, "--resume", path], capture_output=True, text=True, check=False)
+    assert second.returncode == 2
+    assert "is being written by a run that is still going" in second.stderr
+    assert first.poll() is None
+    first.send_signal(signal.SIGINT)
+    first.wait(30)
+    headers = [
+        json.loads(line)["round"] for line in path.read_text().splitlines() if line.startswith('{"type":"header"')
+    ]
+    assert headers == sorted(set(headers)), "each round has one header"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_disk_that_fills_up_during_a_run_keeps_whole_lines_and_the_run_goes_on_elsewhere(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    words = (
+        f"mount -t tmpfs -o size=24k tmpfs {small} && {sys.executable} -m nameplate run null --rounds 200 --samples 3"
+    )
+    keep = f"code=$?; cp {small}/x.jsonl {tmp_path}/x.jsonl; exit $code"
+    answer = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", f"{words} -o {small}/x.jsonl; {keep}"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert answer.stderr.splitlines()[-1].endswith(f"go on with --resume {small}/x.jsonl")
+    assert "No space left on device; what was measured before is kept" in answer.stderr
+    path = tmp_path / "x.jsonl"
+    assert path.read_bytes().endswith(b"\n")
+    assert read_run(path).measurements
