@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
 import pytest
 
 from nameplate.store import read_run
+from recorded_runs import unpacked
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
 RUN = ("run", "null", *FAST, "-o", "x.jsonl")
@@ -157,3 +163,41 @@ def test_a_second_interrupt_leaves_at_once_without_a_traceback(tmp_path: Path, b
     assert process.returncode == 3, errors
     assert "Traceback" not in errors
     assert read_run(tmp_path / "x.jsonl").run.plan.experiments
+
+
+def in_a_terminal(words: str, columns: int, keys: bytes, folder: Path) -> tuple[str, int]:
+    """Run a line of shell in a real terminal of this width, type ``keys`` after its first output; output, exit code."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.environ.update(TERM="xterm", LESS="")
+        os.environ.pop("COLUMNS", None)
+        os.execv("/bin/bash", ["bash", "-c", f'nameplate() {{ {sys.executable} -m nameplate "$@"; }}; {words}'])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    said = b""
+    while True:
+        try:
+            part = os.read(terminal, 1 << 16)
+        except OSError:  # the terminal's other end is closed
+            break
+        if not said and keys:
+            os.write(terminal, keys)
+        said += part
+    return said.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.parametrize("words", ["list", "show quick.jsonl", "compare quick.jsonl quick.jsonl", "history ."])
+def test_a_terminal_of_forty_columns_is_wide_enough_for_every_line(tmp_path: Path, words: str) -> None:
+    unpacked("quick.jsonl", tmp_path)
+    said, code = in_a_terminal(f"sleep 0.1; nameplate {words}", 40, b"", tmp_path)
+    assert code == 0, said
+    assert "Traceback" not in said
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
+    assert max(len(line) for line in plain.replace("\r\n", "\n").split("\n") if "\r" not in line) <= 40
+
+
+def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
+    unpacked("quick.jsonl", tmp_path)
+    said, code = in_a_terminal("nameplate show quick.jsonl | less; exit ${PIPESTATUS[0]}", 80, b"q", tmp_path)
+    assert code == 0, said
+    assert "Traceback" not in said
