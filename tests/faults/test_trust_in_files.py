@@ -14,7 +14,10 @@ import msgspec
 import pytest
 
 from nameplate.command_line import run
-from nameplate.model import Nodes, Plan, Stop, Value
+from nameplate.errors import UsageError
+from nameplate.model import Experiment, Nodes, Plan, Stop, Value
+from nameplate.native import describe
+from nameplate.planning.places import check_places
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.csv_cells import plain
 from nameplate.report.node_text import verdict
@@ -173,3 +176,14 @@ def test_without_columns_everything_is_still_printed(tmp_path: Path) -> None:
                 env={**os.environ, "COLUMNS": columns},
             )  # fmt: skip
             assert answer.stdout.strip()
+
+
+def test_a_recheck_uses_no_place_of_the_run_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    experiments = [Experiment("x", "disk_block", {"file": "/some/where"})]
+    described = describe()
+    with pytest.raises(UsageError, match="a run file's places are not used unasked; add file=/some/where"):
+        check_places(experiments, described, {}, "the run")
+    check_places(experiments, described, {"file": "/some/where"}, "the run")
+    path = unpacked("per_node.jsonl", tmp_path)
+    assert run(["nodes", str(path), "file=/some/where"]) == 2
+    assert "is for --recheck, which measures" in capsys.readouterr().err

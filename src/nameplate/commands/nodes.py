@@ -18,14 +18,16 @@ from nameplate.keeper import Keeper
 from nameplate.launch import launch_with
 from nameplate.measure import Nodes as NodesInTurn
 from nameplate.model import Nodes, Run
-from nameplate.native import CoreProcess, OnRecord, read_machine
+from nameplate.native import CoreProcess, OnRecord, describe, read_machine
 from nameplate.outputs import check_output
+from nameplate.planning.places import check_places
 from nameplate.probes._job import nodes_of
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.node_text import print_findings, print_nodes, slow_nodes
 from nameplate.report.progress import make_progress
 from nameplate.store import read_run
 from nameplate.summarise import summarise
+from nameplate.sweep import split_arguments
 
 _FOUND_SLOW = 1
 
@@ -33,7 +35,7 @@ _FOUND_SLOW = 1
 def command(
     run: Path,
     /,
-    *,
+    *places: str,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     recheck: Annotated[Path | None, Parameter(show_default=False)] = None,
     mpi: Annotated[str | None, Parameter(show_default=False)] = None,
@@ -45,6 +47,8 @@ def command(
     ----------
     run
         A run file of several nodes (.jsonl), or DistributedStream's (.dat).
+    places
+        With --recheck: the places that the run was measured in, as name=value (file=/scratch).
     output
         Write the maps of all metrics too: .svg or .png.
     recheck
@@ -60,7 +64,9 @@ def command(
     if recheck is not None:
         if output is not None or json:
             raise UsageError("--recheck prints its findings; -o and --json are for the view: leave them out")
-        return _recheck(nodes, measured, recheck, mpi)
+        return _recheck(nodes, measured, recheck, mpi, places)
+    if places:
+        raise UsageError(f"'{places[0]}' is for --recheck, which measures: leave it out")
     if output is not None:
         from nameplate.report.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
@@ -87,7 +93,7 @@ def _view(path: Path) -> tuple[Nodes, Run | None]:
     return report.nodes, report.run
 
 
-def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None) -> int:
+def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, places: Sequence[str]) -> int:
     from nameplate.recheck import findings, suspects_of  # noqa: PLC0415 (the view alone needs no launcher)
 
     if mpi is None or first is None:
@@ -99,14 +105,15 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None) -> 
         return 0
     suspects = suspects_of(nodes, first.plan)
     launch = launch_with(mpi)
+    check_places(suspects.plan.experiments, describe(launch), split_arguments(places), "the run")
     machine = read_machine(launch=launch)
     header = make_run(suspects.plan, None, first.rated, "normal", "in-turn")
-    places = _places(suspects.nodes, nodes_of(machine))
+    positions = _positions(suspects.nodes, nodes_of(machine))
 
     def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
         return CoreProcess(on_record, keeper=keeper, launch=launch)
 
-    place = Place(machine, start_core, NodesInTurn(places, at_once=False))
+    place = Place(machine, start_core, NodesInTurn(positions, at_once=False))
     with RunWriter.create(target) as writer:
         again = measure_to_file(header, writer, None, make_progress(quiet=False, is_series=False), place)
     found = findings(nodes, suspects, summarise(again).nodes, first)
@@ -114,7 +121,7 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None) -> 
     return _FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0
 
 
-def _places(wanted: Sequence[str], present: Sequence[str]) -> list[int]:
+def _positions(wanted: Sequence[str], present: Sequence[str]) -> list[int]:
     missing = [name for name in wanted if name not in present]
     if missing:
         raise UsageError(f"--mpi: this job is without {compress(missing)}, which is to be measured again")
