@@ -11,6 +11,7 @@ from cyclopts import App, CycloptsError
 
 from nameplate import __version__
 from nameplate.commands import register_all
+from nameplate.control_characters import clean_text
 from nameplate.errors import InternalError, Interrupted, NameplateError, OutputError, UsageError
 from nameplate.streams import failure_of
 
@@ -60,7 +61,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _tell(words: str, code: int) -> int:
-    print(f"nameplate: {words}", file=sys.stderr)
+    print(f"nameplate: {clean_text(words)}", file=sys.stderr)
     return code
 
 

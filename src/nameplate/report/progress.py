@@ -10,6 +10,7 @@ from types import TracebackType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn
 from rich.text import Text
 
+from nameplate.control_characters import clean_text
 from nameplate.model import Experiment, Sample
 from nameplate.report.console import make_console
 from nameplate.report.strip import Strip
@@ -37,7 +38,7 @@ class QuietProgress:
 
     def warn(self, words: str) -> None:
         """One line on standard error."""
-        print(f"nameplate: {words}", file=sys.stderr)
+        print(f"nameplate: {clean_text(words)}", file=sys.stderr)
 
 
 class PlainProgress(QuietProgress):
@@ -84,7 +85,7 @@ class LiveProgress(QuietProgress):
 
     def warn(self, words: str) -> None:
         """One line above the bar."""
-        self._bar.console.print(f"nameplate: {words}", style="yellow", highlight=False)
+        self._bar.console.print(f"nameplate: {clean_text(words)}", style="yellow", highlight=False)
 
 
 class SeriesProgress(LiveProgress):

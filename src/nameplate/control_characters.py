@@ -1,0 +1,47 @@
+"""Replace what a terminal would obey instead of showing it: escape sequences, C1 controls, and changes of direction.
+
+Text from files is cleaned once, where it is decoded. Sources: ECMA-48 (control functions), Unicode TR 9 and
+CVE-2021-42574 (bidirectional controls).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+# Newlines and tabs are text. U+2028 and U+2029 end lines; the others change the direction of what follows.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+# The same in the bytes of JSON, also as escapes. It may match more.
+_MAYBE_IN_JSON = re.compile(
+    rb"\\u00[0189]|\\u007[fF]|\\u20[26]|\\[bfr]|\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]"
+)
+
+
+def clean_text(text: str) -> str:
+    """Return the text with each control character, but for newlines and tabs, replaced."""
+    return _CONTROLS.sub(REPLACEMENT, text)
+
+
+def clean_json(line: bytes) -> bytes:
+    """Return a JSON document whose strings, keys included, have no control characters; ``line`` itself if it has none.
+
+    Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for what is no JSON.
+    """
+    if not _MAYBE_IN_JSON.search(line):
+        return line
+    return msgspec.json.encode(_cleaned(msgspec.json.decode(line)))
+
+
+def _cleaned(value: Any) -> Any:
+    match value:
+        case str():
+            return clean_text(value)
+        case list():
+            return [_cleaned(each) for each in value]
+        case dict():
+            return {clean_text(name): _cleaned(each) for name, each in value.items()}
+        case _:
+            return value

@@ -1,0 +1,49 @@
+"""What a terminal would obey is replaced; everything else stays as it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nameplate.control_characters import REPLACEMENT, clean_json, clean_text
+
+OBEYED = ["\x1b[2J", "\x1b]52;c;aGk=\x07", "\x9b31m", "\x07", "\x7f", "\r", "\u202e", "\u2066", "\u2028", "\x00"]
+
+
+@pytest.mark.parametrize("text", OBEYED)
+def test_a_terminal_gets_nothing_to_obey(text: str) -> None:
+    for cleaned in (clean_text(f"a{text}b"), json.loads(clean_json(json.dumps(f"a{text}b").encode()))):
+        assert cleaned == "a" + REPLACEMENT + clean_text(text)[1:] + "b"
+        assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in cleaned)
+
+
+@pytest.mark.parametrize("escaped", [True, False])
+def test_keys_and_deep_strings_are_cleaned_too(escaped: bool) -> None:
+    line = json.dumps({"a\x9b": [{"b": "\x9bc"}]}, ensure_ascii=escaped).encode()
+    assert json.loads(clean_json(line)) == {"a" + REPLACEMENT: [{"b": REPLACEMENT + "c"}]}
+
+
+def test_usual_text_is_not_touched() -> None:
+    line = json.dumps({"a": "two\nlines\tand ±5 %, ünïcode, 日本"}, ensure_ascii=False).encode()
+    assert clean_json(line) is line
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers(-(2**53), 2**53) | st.text(),
+        lambda each: st.lists(each) | st.dictionaries(st.text(), each),
+    )
+)
+def test_what_comes_out_is_clean_and_otherwise_the_same(value: object) -> None:
+    try:
+        line = json.dumps(value).encode()
+        cleaned = clean_json(line)
+    except UnicodeEncodeError:
+        return
+    text = json.dumps(json.loads(cleaned), ensure_ascii=False)
+    assert clean_text(text) == text
+    if cleaned is line:
+        assert json.loads(cleaned) == value
