@@ -1,0 +1,58 @@
+"""How much of a run's time goes into putting its file on the disk: at most 0.1 %.
+
+Every fsync of the process is timed during one run of each plan, on the file system of the temporary directory.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from nameplate.command_line import run
+
+PLANS = (
+    ["quick"],
+    ["null", "--rounds", "6", "--time", "200ms", "--samples", "100"],
+    ["cpu_flops", "--series", "60s/1s"],
+)
+LIMIT = 0.001
+
+
+def main() -> int:
+    """Print one line for each plan; 1 where a share is above the limit."""
+    shares = []
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        for number, words in enumerate(PLANS):
+            calls, sync_s, total_s = _timed([*words, "--quiet", "-o", str(Path(folder) / f"{number}.jsonl")])
+            shares.append(sync_s / total_s)
+            print(f"{' '.join(words)}: {calls} syncs, {sync_s * 1e3:.1f} ms of {total_s:.1f} s: {shares[-1]:.4%}")
+    return int(max(shares) > LIMIT)
+
+
+def _timed(words: list[str]) -> tuple[int, float, float]:
+    """Return the number of fsync calls of a run, their time and the whole run's, in seconds."""
+    real = os.fsync
+    spent: list[float] = []
+
+    def timed(fd: Any) -> None:
+        began = time.monotonic()
+        real(fd)
+        spent.append(time.monotonic() - began)
+
+    os.fsync = timed
+    began = time.monotonic()
+    try:
+        code = run(["run", *words])
+    finally:
+        os.fsync = real
+    if code != 0:
+        sys.exit(f"nameplate run {' '.join(words)} ended with {code}")
+    return len(spent), sum(spent), time.monotonic() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main())
