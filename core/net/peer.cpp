@@ -42,9 +42,9 @@ void raise_file_limit() {
 Descriptor bound_socket(const Address& address, int type) {
   Descriptor socket(::socket(address.family(), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int on = 1;
-  setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  // The datagram sockets of the sessions share the port.
-  if (type == SOCK_DGRAM) setsockopt(socket.number(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  // The datagram sockets of the sessions share the port. SO_REUSEPORT shares it with sockets of the same user only,
+  // SO_REUSEADDR would share it with every user's.
+  setsockopt(socket.number(), SOL_SOCKET, type == SOCK_DGRAM ? SO_REUSEPORT : SO_REUSEADDR, &on, sizeof on);
   if (!socket.is_open() || bind(socket.number(), address.get(), address.length) != 0) {
     fail(fmt::format("cannot listen at {}: {}", address.text(), std::strerror(errno)));
   }
@@ -84,6 +84,14 @@ void Peer::listen_at(const Address& address) {
   stream_listeners_.push_back(std::move(streams));
   watch(stream_listeners_.back().number());
   watch(datagram_listeners_.back().number());
+}
+
+void Peer::give_port_to(uid_t user) {
+  for (const Descriptor& listener : datagram_listeners_) {
+    if (fchown(listener.number(), user, static_cast<gid_t>(-1)) != 0) {
+      fail(fmt::format("cannot give the UDP port to user {}: {}", user, std::strerror(errno)));
+    }
+  }
 }
 
 void Peer::watch(int descriptor) {

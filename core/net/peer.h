@@ -6,6 +6,8 @@
 // first.
 #pragma once
 
+#include <sys/types.h>
+
 #include <list>
 #include <map>
 #include <memory>
@@ -34,6 +36,10 @@ class Peer {
 
   // Where: every address of the name.
   const std::vector<Address>& addresses() const { return addresses_; }
+
+  // Lets this user's sockets share the UDP port: sessions open theirs after root has become that user. Throws
+  // ProbeError(failed).
+  void give_port_to(uid_t user);
 
   // Serves until `stop` is readable.
   void run(int stop);

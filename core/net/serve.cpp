@@ -27,10 +27,11 @@ Descriptor stop_signals() {
   return Descriptor(signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
-void drop_rights(const std::string& user) {
+void drop_rights(const std::string& user, Peer& peer) {
   if (geteuid() == 0) {
     const passwd* entry = getpwnam(user.c_str());
     if (entry == nullptr) fail(fmt::format("there is no user '{}' to run the peer as: name another with --user", user));
+    peer.give_port_to(entry->pw_uid);
     if (setgroups(0, nullptr) != 0 || setgid(entry->pw_gid) != 0 || setuid(entry->pw_uid) != 0) {
       fail(fmt::format("cannot become the user '{}': {}", user, std::strerror(errno)));
     }
@@ -59,7 +60,7 @@ void serve(const ServeOptions& options) {
   int parent_death = 0;
   prctl(PR_GET_PDEATHSIG, &parent_death);
   Peer peer(options.peer);
-  drop_rights(options.user);
+  drop_rights(options.user, peer);
   if (parent_death != 0) prctl(PR_SET_PDEATHSIG, parent_death);
   announce(peer, options);
   peer.run(stop.number());
