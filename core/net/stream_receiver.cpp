@@ -168,9 +168,10 @@ bool StreamReceiver::take_some(int flags) {
   return request_.receive == ReceiveMode::mmsg ? take_batch(flags) : take_one(flags);
 }
 
+// An empty datagram is taken like any other: the end of a stream shows in `state`, never as a length of 0.
 bool StreamReceiver::take_one(int flags) {
   const ssize_t got = recv(connection_.datagrams.number(), buffer_.data(), buffer_.size(), flags);
-  if (got <= 0) return false;
+  if (got < 0) return false;
   take(buffer_.data(), static_cast<std::size_t>(got), Clock::now());
   return true;
 }
@@ -191,7 +192,7 @@ bool StreamReceiver::take_segments(int flags) {
   alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.data(), .msg_controllen = control.size()};
   const ssize_t got = recvmsg(connection_.datagrams.number(), &message, flags);
-  if (got <= 0) return false;
+  if (got < 0) return false;
   auto segment = static_cast<std::size_t>(got);
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != IPPROTO_UDP || header->cmsg_type != UDP_GRO) continue;

@@ -1,0 +1,79 @@
+#include "net/stream_receiver.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <array>
+
+#include "net/address.h"
+#include "net/socket.h"
+#include "net/stream_sender.h"
+
+namespace nameplate {
+
+namespace {
+
+// Both ends of one connection, on loopback.
+struct Ends {
+  Connection sender;
+  Connection receiver;
+
+  Ends() {
+    std::array<int, 2> streams{};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, streams.data()), 0);
+    sender.stream = Descriptor(streams[0]);
+    receiver.stream = Descriptor(streams[1]);
+    for (Connection* end : {&sender, &receiver}) {
+      end->datagrams = Descriptor(::socket(AF_INET, SOCK_DGRAM, 0));
+      const Address any = resolve({"127.0.0.1", 0}).front();
+      EXPECT_EQ(bind(end->datagrams.number(), any.get(), any.length), 0);
+    }
+    connect_to(sender, receiver);
+    connect_to(receiver, sender);
+    set_time_limit(receiver.datagrams.number(), 0.1);
+  }
+
+ private:
+  static void connect_to(const Connection& from, const Connection& to) {
+    const Address address = own_address(to.datagrams.number());
+    EXPECT_EQ(connect(from.datagrams.number(), address.get(), address.length), 0);
+  }
+};
+
+class EmptyDatagrams : public testing::TestWithParam<ReceiveMode> {};
+
+TEST_P(EmptyDatagrams, DoNotEndAStream) {
+  const Ends ends;
+  const TrafficRequest request{
+      .traffic = Traffic::stream, .protocol = Protocol::udp, .receive = GetParam(), .block_bytes = 1000};
+  const auto send_empty = [&ends] { EXPECT_EQ(::send(ends.sender.datagrams.number(), "", 0, 0), 0); };
+  ConnectionState state;
+  StreamSender sender(ends.sender, request, 0);
+  StreamReceiver receiver(ends.receiver, request, {});
+  for (int sample = 0; sample < 2; ++sample) {
+    send_empty();
+    ASSERT_TRUE(sender.send(10, state)) << sender.error();
+    errno = 0;
+    ASSERT_TRUE(receiver.receive(state));
+    EXPECT_EQ(receiver.report().blocks, 10U);
+    EXPECT_TRUE(receiver.report().is_content_right);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(StreamReceiver, EmptyDatagrams,
+                         testing::Values(ReceiveMode::plain, ReceiveMode::mmsg, ReceiveMode::gro));
+
+TEST(StreamReceiver, EndsWhenItsSocketIsShutDown) {
+  const Ends ends;
+  const TrafficRequest request{.traffic = Traffic::stream, .protocol = Protocol::udp, .block_bytes = 1000};
+  StreamReceiver receiver(ends.receiver, request, {});
+  ConnectionState state;
+  state.stopped = true;
+  shutdown(ends.receiver.datagrams.number(), SHUT_RDWR);
+  EXPECT_FALSE(receiver.receive(state));
+}
+
+}  // namespace
+
+}  // namespace nameplate
