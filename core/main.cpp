@@ -13,6 +13,7 @@
 #include "machine/machine.h"
 #include "measure/clock.h"
 #include "measure/sampler.h"
+#include "net/key_file.h"
 #include "net/remote_session.h"
 #include "net/serve.h"
 #include "probe/error.h"
@@ -140,7 +141,7 @@ void serve(ServeWords& words) {
     return;
   }
   words.options.peer.key = nameplate::find_key(words.key_file);
-  nameplate::serve(words.options);
+  nameplate::serve(std::move(words.options));
 }
 
 void use_peer(const std::string& peer, const std::string& key_file) {
@@ -179,6 +180,7 @@ int run(int argc, char** argv) {
     serve(serve_words);
     return 0;
   }
+  if (peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program that is started may have it
   if (!peer.empty()) use_peer(peer, key_file);
   if (!blas.empty()) nameplate::Lapack::use(blas);
   install_signal_handlers();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "net/key_file.h"
 #include "net/wire.h"
 #include "probe/error.h"
 
@@ -41,7 +42,10 @@ std::vector<std::uint8_t> status_bytes(Status status, std::uint64_t session) {
 }
 
 SessionKey derive(const Key& key, ByteSpan opening, ByteSpan challenge, ByteSpan proof, ByteSpan status) {
-  return authenticate(key.bytes(), "nameplate 1 session", {opening, challenge, proof, status});
+  Mac mac = authenticate(key.bytes(), "nameplate 1 session", {opening, challenge, proof, status});
+  SessionKey result(mac.begin(), mac.end());
+  zero_memory(mac.data(), mac.size());
+  return result;
 }
 
 Mac prove_as_client(const Key& key, ByteSpan opening, ByteSpan challenge) {

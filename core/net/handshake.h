@@ -25,7 +25,7 @@ inline constexpr std::size_t kChallengeBytes = 64;
 inline constexpr std::size_t kProofBytes = 32;
 inline constexpr std::size_t kWelcomeBytes = 48;
 
-using SessionKey = Mac;
+using SessionKey = SecretBytes;
 
 // What tells a session from the others of its peer, and proves that one belongs to it.
 struct SessionSecret {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "machine/descriptor.h"
+#include "net/key_file.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -34,12 +35,14 @@ std::uint16_t read_port(int pipe) {
   return port;
 }
 
-std::vector<std::string> environment_with(const std::string& entry) {
-  std::vector<std::string> result = {entry};
+// Returns `entry` and this process's other variables.
+std::vector<char*> environment_with(SecretText& entry) {
+  std::vector<char*> result = {entry.data()};
   const std::string_view name = std::string_view(entry).substr(0, entry.find('=') + 1);
   for (char** other = environ; *other != nullptr; ++other) {
-    if (!std::string_view(*other).starts_with(name)) result.emplace_back(*other);
+    if (!std::string_view(*other).starts_with(name)) result.push_back(*other);
   }
+  result.push_back(nullptr);
   return result;
 }
 
@@ -54,7 +57,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 OwnPeer::OwnPeer(const Placement& placement) {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) fail(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   const Descriptor reader(ends[0]);
   Descriptor writer(ends[1]);
   // Standard output carries records: a peer has none.
@@ -62,6 +65,8 @@ OwnPeer::OwnPeer(const Placement& placement) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  // Duplicated to its own number, the pipe is the only descriptor that the peer inherits.
+  posix_spawn_file_actions_adddup2(&actions, writer.number(), writer.number());
   std::vector<std::string> words = {"nameplate-core",
                                     "--die-with-parent",
                                     "serve",
@@ -73,9 +78,9 @@ OwnPeer::OwnPeer(const Placement& placement) {
                                     std::to_string(writer.number()),
                                     "--cpus",
                                     fmt::format("{}", fmt::join(placement.cpus, ","))};
-  std::vector<std::string> variables = environment_with(fmt::format("{}={}", kKeyVariable, key_.text()));
-  const int error =
-      posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, pointers(words).data(), pointers(variables).data());
+  SecretText key_entry = SecretText(kKeyVariable) + "=" + key_.text();
+  const int error = posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, pointers(words).data(),
+                                environment_with(key_entry).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start a peer on this machine: {}", std::strerror(error)));
   writer = Descriptor();

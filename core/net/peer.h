@@ -36,6 +36,7 @@ class Peer {
 
   // Where: every address of the name.
   const std::vector<Address>& addresses() const { return addresses_; }
+  bool has_key() const { return options_.key.is_given(); }
 
   // Lets this user's sockets share the UDP port: sessions open theirs after root has become that user. Throws
   // ProbeError(failed).

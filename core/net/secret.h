@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,35 +19,52 @@ using ByteSpan = std::span<const std::uint8_t>;
 using Nonce = std::array<std::uint8_t, 32>;
 using Mac = std::array<std::uint8_t, 32>;
 
-// Where a key is looked for when no file is named; never on a command line, which every user of a machine can read.
-inline constexpr const char* kKeyVariable = "NAMEPLATE_KEY";
+// In a way that no optimiser leaves out.
+void zero_memory(void* place, std::size_t bytes);
+
+// Overwrites memory before it is freed, so that no key stays in what the process uses again or dumps.
+template <class T>
+struct ZeroingAllocator {
+  using value_type = T;
+
+  ZeroingAllocator() = default;
+  template <class U>
+  explicit ZeroingAllocator(const ZeroingAllocator<U>& /*other*/) {}
+
+  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* place, std::size_t count) {
+    zero_memory(place, count * sizeof(T));
+    std::allocator<T>().deallocate(place, count);
+  }
+  bool operator==(const ZeroingAllocator& /*other*/) const { return true; }
+};
+
+using SecretBytes = std::vector<std::uint8_t, ZeroingAllocator<std::uint8_t>>;
+// A key's digits are too many for the buffer inside a string, which no allocator overwrites.
+using SecretText = std::basic_string<char, std::char_traits<char>, ZeroingAllocator<char>>;
+
+inline constexpr std::size_t kMinKeyDigits = 32;
+inline constexpr std::size_t kMaxKeyDigits = 128;
 
 class Key {
  public:
   // None: what both sides use where no key was agreed upon. It keeps strangers' protocols apart, not strangers.
   Key() = default;
-  explicit Key(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  explicit Key(SecretBytes bytes) : bytes_(std::move(bytes)) {}
 
   // 256 random bits.
   static Key random();
 
   bool is_given() const { return !bytes_.empty(); }
   ByteSpan bytes() const { return bytes_; }
-  std::string text() const;  // in hexadecimal
+  SecretText text() const;  // in hexadecimal
 
  private:
-  std::vector<std::uint8_t> bytes_;
+  SecretBytes bytes_;
 };
 
 // Of hexadecimal digits, at least 32 (128 bits). Throws ProbeError(failed) naming `place`, never what stands there.
 Key parse_key(std::string_view text, const std::string& place);
-
-// From the file if one is named, else from the environment, else none. Throws ProbeError(failed): a file that cannot be
-// read, that others can read too, or that holds no key.
-Key find_key(const std::string& file);
-
-// Makes a file that only its owner can read, with a new key. Throws ProbeError(failed), also where it exists already.
-void write_new_key(const std::string& file);
 
 Nonce random_nonce();
 

@@ -39,30 +39,30 @@ void drop_rights(const std::string& user, Peer& peer) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-void announce(const Peer& peer, const ServeOptions& options) {
-  if (options.announce >= 0) {
+void announce(const Peer& peer, int to) {
+  if (to >= 0) {
     const std::string line = fmt::format("{}\n", peer.addresses().front().port());
-    if (write(options.announce, line.data(), line.size()) < 0) fail("nobody waits for this peer");
-    close(options.announce);
+    if (write(to, line.data(), line.size()) < 0) fail("nobody waits for this peer");
+    close(to);
     return;
   }
   for (const Address& address : peer.addresses()) {
     std::fprintf(stderr, "nameplate-core: listening at %s, TCP and UDP, %s\n", address.text().c_str(),
-                 options.peer.key.is_given() ? "for those who have the key" : "without a key: for this machine only");
+                 peer.has_key() ? "for those who have the key" : "without a key: for this machine only");
   }
 }
 
 }  // namespace
 
-void serve(const ServeOptions& options) {
+void serve(ServeOptions options) {
   const Descriptor stop = stop_signals();
   // A change of user would take the parent's death off this process's mind.
   int parent_death = 0;
   prctl(PR_GET_PDEATHSIG, &parent_death);
-  Peer peer(options.peer);
+  Peer peer(std::move(options.peer));
   drop_rights(options.user, peer);
   if (parent_death != 0) prctl(PR_SET_PDEATHSIG, parent_death);
-  announce(peer, options);
+  announce(peer, options.announce);
   peer.run(stop.number());
 }
 

@@ -17,6 +17,6 @@ struct ServeOptions {
 };
 
 // Listens until SIGINT or SIGTERM. Throws ProbeError(failed).
-void serve(const ServeOptions& options);
+void serve(ServeOptions options);
 
 }  // namespace nameplate

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,3 +60,70 @@ def test_another_user_cannot_share_the_udp_port(core_path: Path, options: str) -
                                    text=True, check=False)  # fmt: skip
         assert "Address already in use" in neighbour.stderr
         assert outcome_of(core_path, port, "net_pingpong", {"protocol": "udp"})["ending"] == "ok"
+
+
+@pytest.fixture
+def key(core_path: Path, tmp_path: Path) -> Path:
+    """Make a file with a new key."""
+    file = tmp_path / "key"
+    subprocess.run([core_path, "serve", "--new-key", file], check=True)
+    return file
+
+
+def memory_of(process: int) -> bytes:
+    """Return everything that the process has written to: its heap, its stacks and its variables."""
+    found = b""
+    with Path(f"/proc/{process}/mem").open("rb", buffering=0) as memory:
+        for line in Path(f"/proc/{process}/maps").read_text().splitlines():
+            begin, end, flags = re.match(r"(\w+)-(\w+) (\S+)", line).groups()  # type: ignore[union-attr]
+            if flags.startswith("rw"):
+                memory.seek(int(begin, 16))
+                found += memory.read(int(end, 16) - int(begin, 16))
+    return found
+
+
+@pytest.mark.parametrize("source", ["file", "environment"])
+def test_of_a_key_that_was_read_one_copy_is_left(core_path: Path, key: Path, source: str) -> None:
+    digits = key.read_text().strip()
+    words = ["--key-file", str(key)] if source == "file" else []
+    variables = os.environ if source == "file" else {**os.environ, "NAMEPLATE_KEY": digits}
+    with serving(core_path, *words, env=variables) as (peer, port):
+        assert outcome_of(core_path, port, "net_pingpong", {}, "--key-file", key)["ending"] == "ok"
+        memory = memory_of(peer.pid)
+    copies = {"digits": memory.count(digits.encode()), "bytes": memory.count(bytes.fromhex(digits))}
+    assert copies == {"digits": 0, "bytes": 1}
+
+
+def listening_child_of(process: int) -> int:
+    """Wait for the process to start another that opens a socket, and return that one."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        for status in Path("/proc").glob("[0-9]*/status"):
+            with suppress(OSError):  # it may end meanwhile
+                child = int(status.parent.name)
+                if f"PPid:\t{process}\n" in status.read_text() and "socket:" in str(open_files(child)):
+                    return child
+    pytest.fail("no process was started")
+
+
+def open_files(process: int) -> set[str]:
+    """Return what the process has open apart from its standard streams."""
+    return {str(link.readlink()) for link in Path(f"/proc/{process}/fd").iterdir() if int(link.name) > 2}
+
+
+def test_a_peer_of_the_cores_own_inherits_neither_keys_nor_files(core_path: Path, key: Path) -> None:
+    variables = {**os.environ, "NAMEPLATE_KEY": key.read_text().strip()}
+    request = {"id": "x", "probe": "net_pingpong", "params": {}, "slice_s": 60}
+    with subprocess.Popen([core_path, "--die-with-parent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          env=variables) as core:  # fmt: skip
+        try:
+            assert core.stdin is not None
+            core.stdin.write(json.dumps(request) + "\n")
+            core.stdin.flush()
+            peer = listening_child_of(core.pid)
+            inherited = open_files(core.pid) & open_files(peer)
+            environments = [Path(f"/proc/{process}/environ").read_bytes() for process in (core.pid, peer)]
+        finally:
+            core.kill()
+    assert not {name for name in inherited if not name.startswith("anon_inode:")}
+    assert [bool(re.search(rb"NAMEPLATE_KEY=[0-9a-f]", text)) for text in environments] == [False, False]

@@ -1,9 +1,6 @@
 #include "net/secret.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-
-#include <filesystem>
 
 #include "tests/net/complaint.h"
 
@@ -22,23 +19,6 @@ TEST(Secret, AKeyIsHexadecimalAndLongEnough) {
       EXPECT_EQ(words.find(text), std::string::npos) << "a key must not be shown";
     }
   }
-}
-
-TEST(Secret, ANewKeyIsForItsOwnerOnlyAndNeverWrittenOver) {
-  const std::string file = (std::filesystem::temp_directory_path() / "nameplate-key-test").string();
-  std::filesystem::remove(file);
-  write_new_key(file);
-  struct stat status {};
-  ASSERT_EQ(stat(file.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0600U);
-  const std::string key = find_key(file).text();
-  EXPECT_EQ(key.size(), 64U);
-  EXPECT_NE(complaint([&] { write_new_key(file); }).find(file), std::string::npos);
-  EXPECT_EQ(find_key(file).text(), key);
-  chmod(file.c_str(), 0640);
-  EXPECT_NE(complaint([&] { find_key(file); }).find("chmod 600"), std::string::npos);
-  std::filesystem::remove(file);
-  EXPECT_NE(complaint([&] { find_key(file); }).find("cannot be read"), std::string::npos);
 }
 
 TEST(Secret, NoTwoKeysAreAlike) { EXPECT_NE(Key::random().text(), Key::random().text()); }
