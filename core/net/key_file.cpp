@@ -2,11 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "machine/descriptor.h"
 #include "probe/error.h"
@@ -15,14 +16,26 @@ namespace nameplate {
 
 namespace {
 
+// Whether the service manager made the file for this service alone (systemd.exec(5), LoadCredential=).
+bool is_credential(const std::string& file) {
+  const char* given = std::getenv("CREDENTIALS_DIRECTORY");
+  if (given == nullptr || *given == '\0') return false;
+  std::error_code no_such_path;
+  const auto directory = std::filesystem::canonical(given, no_such_path);
+  if (no_such_path) return false;
+  const auto path = std::filesystem::canonical(file, no_such_path);
+  return !no_such_path && std::ranges::mismatch(directory, path).in1 == directory.end();
+}
+
 Key read_key(const std::string& file) {
   const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!opened.is_open() || fstat(opened.number(), &status) != 0) {
     fail(fmt::format("the key file {} cannot be read: {}", file, std::strerror(errno)));
   }
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    fail(fmt::format("the key file {} is open to other users: chmod 600 {}", file, file));
+  if (!is_private(status, is_credential(file), Identity::of_this_process())) {
+    fail(fmt::format("the key file {} is open to other users (mode {:03o}, owner {}, group {}): chmod 600 {}", file,
+                     status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO), status.st_uid, status.st_gid, file));
   }
   constexpr std::size_t kSpace = 2;  // a line's end
   SecretText text(kMaxKeyDigits + kSpace, '\0');
@@ -32,6 +45,24 @@ Key read_key(const std::string& file) {
 }
 
 }  // namespace
+
+Identity Identity::of_this_process() {
+  Identity result{.user = geteuid(), .group = getegid()};
+  result.supplementary.resize(static_cast<std::size_t>(std::max(0, getgroups(0, nullptr))));
+  const int count = getgroups(static_cast<int>(result.supplementary.size()), result.supplementary.data());
+  result.supplementary.resize(static_cast<std::size_t>(std::max(0, count)));
+  return result;
+}
+
+bool is_private(const struct stat& status, bool is_credential, const Identity& reader) {
+  if ((status.st_mode & (S_IWGRP | S_IXGRP | S_IRWXO)) != 0) return false;
+  if ((status.st_mode & S_IRGRP) == 0 || is_credential) return true;
+  const bool is_roots = status.st_uid == 0;
+  if (status.st_gid == 0 || status.st_gid == reader.group) return is_roots || status.st_uid == reader.user;
+  // A supplementary group may have many members, such as "users", and a user's own file can have it by accident. Root's
+  // file was given to the group on purpose, as Kubernetes gives a secret to a pod's fsGroup.
+  return is_roots && std::ranges::find(reader.supplementary, status.st_gid) != reader.supplementary.end();
+}
 
 SecretText take_key_variable() {
   char* given = std::getenv(kKeyVariable);

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -127,3 +129,35 @@ def test_a_peer_of_the_cores_own_inherits_neither_keys_nor_files(core_path: Path
             core.kill()
     assert not {name for name in inherited if not name.startswith("anon_inode:")}
     assert [bool(re.search(rb"NAMEPLATE_KEY=[0-9a-f]", text)) for text in environments] == [False, False]
+
+
+# Who reads the file, with which groups, and owner, group and mode of the file.
+@pytest.mark.parametrize(
+    ("reader", "groups", "owner", "mode", "is_accepted"),
+    [
+        (OTHER_USER, [], (0, 0), 0o440, False),  # not readable at all without a credential's access list
+        (OTHER_USER, [4000], (0, 4000), 0o440, True),  # Kubernetes with fsGroup
+        (OTHER_USER, [4000], (OTHER_USER, 4000), 0o440, False),
+        (OTHER_USER, [4000], (0, 4000), 0o460, False),
+        (OTHER_USER, [4000], (0, 4000), 0o444, False),
+        (0, [], (0, 0), 0o440, True),
+    ],
+)
+def test_a_key_file_of_a_group(  # noqa: PLR0913, PLR0917 (one of each kind)
+    core_path: Path, key: Path, reader: int, groups: list[int], owner: tuple[int, int], mode: int, is_accepted: bool
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # unlike tmp_path, open to the other user
+        core, file = shutil.copy(core_path, folder), shutil.copy(key, folder)
+        os.chown(file, *owner)
+        Path(file).chmod(mode)
+        peer = subprocess.Popen([core, "serve", "--port", "0", "--key-file", file], stderr=subprocess.PIPE, text=True,
+                                user=reader, group=reader, extra_groups=groups)  # fmt: skip
+        assert peer.stderr is not None
+        line = peer.stderr.readline()
+        peer.kill()
+        peer.communicate()
+    assert ("for those who have the key" in line) is is_accepted, line
