@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from nameplate.launch import core_path
 from nameplate.native import CoreProcess, OnRecord
@@ -39,6 +40,14 @@ def servers(*commands: list[str]) -> Iterator[None]:
 def our_server(port: int) -> list[str]:
     """The peer's command."""
     return [str(core_path()), "serve", "--port", str(port)]
+
+
+def resident_bytes(process: int, field: str = "VmRSS") -> int:
+    """Return the peer's memory, now or with ``VmHWM`` at most so far."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    raise SystemExit("the peer has ended")
 
 
 def core_with_peer(port: int, keep: OnRecord) -> CoreProcess:

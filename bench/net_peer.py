@@ -13,21 +13,12 @@ import subprocess
 import time
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 
-from _net import HOST, core_with_peer, our_server
+from _net import HOST, core_with_peer, our_server, resident_bytes
 from _pairs import measure
 
 STRANGERS = 10_000
 PORT = 7603
-
-
-def resident_bytes(process: int) -> int:
-    """Of the peer."""
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    raise SystemExit("the peer has ended")
 
 
 def strangers(stack: ExitStack) -> None:

@@ -16,6 +16,8 @@ namespace nameplate {
 namespace {
 
 constexpr std::size_t kIpv4Bytes = 4;
+constexpr std::size_t kIpv4NetworkBytes = 3;
+constexpr std::size_t kIpv6NetworkBytes = 8;
 constexpr std::size_t kMappedPrefix = 12;  // ::ffff: (RFC 4291, 2.5.5.2)
 constexpr std::uint8_t kLoopbackNet = 127;
 
@@ -61,6 +63,11 @@ std::string Address::host_bytes() const {
   const in6_addr host = read_as<sockaddr_in6>(*this).sin6_addr;
   const std::string bytes = bytes_of(host);
   return IN6_IS_ADDR_V4MAPPED(&host) ? bytes.substr(kMappedPrefix) : bytes;
+}
+
+std::string Address::network_bytes() const {
+  const std::string host = host_bytes();
+  return host.substr(0, host.size() == kIpv4Bytes ? kIpv4NetworkBytes : kIpv6NetworkBytes);
 }
 
 bool Address::is_loopback() const {

@@ -24,6 +24,8 @@ struct Address {
   Address with_port(std::uint16_t port) const;
   // The bytes of the host's address alone; of an IPv4 address in IPv6 clothes (::ffff:1.2.3.4) the IPv4 ones.
   std::string host_bytes() const;
+  // The bytes of the network that one customer usually has: /24 of IPv4, /64 of IPv6.
+  std::string network_bytes() const;
   bool is_loopback() const;
   // "192.0.2.1:7477", "[::1]:7477"
   std::string text() const;

@@ -23,8 +23,7 @@ namespace nameplate {
 namespace {
 
 constexpr double kHandshake_s = 3;
-constexpr std::size_t kMostStrangers = 1024;
-constexpr unsigned kMostOfOneHost = 256;
+constexpr std::size_t kMaxStrangers = 1024;
 constexpr int kBacklog = 4096;
 // Of what one listener brings in a turn, so that the others have theirs.
 constexpr int kMostInTurn = 64;
@@ -58,7 +57,8 @@ void make_blocking(int socket) { fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) &
 Peer::Peer(PeerOptions options)
     : options_(std::move(options)),
       events_(epoll_create1(EPOLL_CLOEXEC)),
-      session_ended_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      session_ended_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      strangers_(kMaxStrangers) {
   raise_file_limit();
   for (const Address& address : resolve(options_.listen)) {
     if (!address.is_loopback() && !options_.key.is_given()) {
@@ -114,7 +114,8 @@ void Peer::run(int stop) {
         std::fprintf(stderr, "nameplate-core: %s\n", error.what());
       }
     }
-    while (!strangers_.empty() && strangers_.front().latest_s < now_s()) take_out(strangers_.begin());
+    while (!strangers_.is_empty() && strangers_.oldest().latest_s < now_s()) take_out(strangers_.oldest());
+    while (strangers_.has_too_many()) take_out(strangers_.oldest_of_busiest());
   }
 }
 
@@ -128,64 +129,54 @@ void Peer::handle(int socket) {
     accept_all(socket);
   } else if (is_among(datagram_listeners_)) {
     answer_datagrams(socket);
-  } else if (const auto found = by_socket_.find(socket); found != by_socket_.end()) {
-    hear(found->second);
+  } else if (Stranger* stranger = strangers_.find(socket); stranger != nullptr) {
+    hear(*stranger);
   }
 }
 
 int Peer::wait_ms() const {
   constexpr double kMilliseconds = 1e3;
-  if (strangers_.empty()) return -1;
-  return static_cast<int>(std::max(0.0, strangers_.front().latest_s - now_s()) * kMilliseconds) + 1;
+  if (strangers_.is_empty()) return -1;
+  return static_cast<int>(std::max(0.0, strangers_.oldest().latest_s - now_s()) * kMilliseconds) + 1;
 }
 
 void Peer::accept_all(int listener) {
   for (int i = 0; i < kMostInTurn; ++i) {
     Address from;
     Descriptor socket(accept4(listener, from.get(), &from.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket.is_open()) {
-      if ((errno == EMFILE || errno == ENFILE) && !strangers_.empty()) {
-        take_out(strangers_.begin());
-        continue;
-      }
+    if (socket.is_open()) {
+      add_stranger(std::move(socket), from);
+    } else if ((errno == EMFILE || errno == ENFILE) && !strangers_.is_empty()) {
+      take_out(strangers_.oldest_of_busiest());
+    } else {
       return;
     }
-    const std::string host = from.host_bytes();
-    make_room(host);
-    const int number = socket.number();
-    strangers_.push_back({.socket = std::move(socket),
-                          .host = host,
-                          .latest_s = now_s() + kHandshake_s,
-                          .handshake = PeerHandshake(options_.key, next_session_++),
-                          .received = {}});
-    by_socket_[number] = std::prev(strangers_.end());
-    ++per_host_[host];
-    watch(number);
   }
 }
 
-void Peer::make_room(const std::string& host) {
-  if (const auto found = per_host_.find(host); found != per_host_.end() && found->second >= kMostOfOneHost) {
-    take_out(std::ranges::find(strangers_, host, &Stranger::host));
-  } else if (strangers_.size() >= kMostStrangers) {
-    take_out(strangers_.begin());
-  }
+// A client sends its first message as soon as it is connected. A newcomer is heard at once, so that the connections of
+// a client seldom count as strangers, whatever their number.
+void Peer::add_stranger(Descriptor socket, const Address& from) {
+  const int number = socket.number();
+  strangers_.add({.socket = std::move(socket),
+                  .latest_s = now_s() + kHandshake_s,
+                  .handshake = PeerHandshake(options_.key, next_session_++)},
+                 from);
+  watch(number);
+  hear(*strangers_.find(number));
 }
 
-Peer::Stranger Peer::take_out(Strangers::iterator stranger) {
-  epoll_ctl(events_.number(), EPOLL_CTL_DEL, stranger->socket.number(), nullptr);
-  by_socket_.erase(stranger->socket.number());
-  if (--per_host_[stranger->host] == 0) per_host_.erase(stranger->host);
-  Stranger result = std::move(*stranger);
-  strangers_.erase(stranger);
-  return result;
+Stranger Peer::take_out(const Stranger& stranger) {
+  const int socket = stranger.socket.number();
+  epoll_ctl(events_.number(), EPOLL_CTL_DEL, socket, nullptr);
+  return strangers_.take(socket);
 }
 
-void Peer::hear(Strangers::iterator stranger) {
-  const int socket = stranger->socket.number();
-  auto& received = stranger->received;
+void Peer::hear(Stranger& stranger) {
+  const int socket = stranger.socket.number();
+  auto& received = stranger.received;
   const std::size_t before = received.size();
-  received.resize(stranger->handshake.wanted_bytes());
+  received.resize(stranger.handshake.wanted_bytes());
   const ssize_t got = recv(socket, received.data() + before, received.size() - before, 0);
   if (got <= 0) {
     received.resize(before);
@@ -193,10 +184,10 @@ void Peer::hear(Strangers::iterator stranger) {
     return;
   }
   received.resize(before + static_cast<std::size_t>(got));
-  if (received.size() < stranger->handshake.wanted_bytes()) return;
-  const auto state = stranger->handshake.take(received);
+  if (received.size() < stranger.handshake.wanted_bytes()) return;
+  const auto state = stranger.handshake.take(received);
   received.clear();
-  const auto& answer = stranger->handshake.answer();
+  const auto& answer = stranger.handshake.answer();
   // A socket that has just been accepted has room for so little.
   const bool is_sent =
       answer.empty() || send(socket, answer.data(), answer.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(answer.size());

@@ -1,14 +1,12 @@
 // The other end of the network probes: one port, TCP and UDP, many clients at once.
 //
 // A single thread listens, accepts and takes strangers through the handshake without ever waiting for one of them; only
-// who has proved to hold the key gets a session, with threads of its own. What strangers can take is bounded:
-// connections that have not proved anything yet, in all and of one address, each for a few seconds, and the oldest goes
-// first.
+// who has proved to hold the key gets a session, with threads of its own. What strangers can take is bounded, in number
+// and in time.
 #pragma once
 
 #include <sys/types.h>
 
-#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +15,7 @@
 #include "net/address.h"
 #include "net/handshake.h"
 #include "net/peer_session.h"
+#include "net/strangers.h"
 
 namespace nameplate {
 
@@ -46,22 +45,13 @@ class Peer {
   void run(int stop);
 
  private:
-  struct Stranger {
-    Descriptor socket;
-    std::string host;
-    double latest_s;
-    PeerHandshake handshake;
-    std::vector<std::uint8_t> received;
-  };
-  using Strangers = std::list<Stranger>;  // the oldest first
-
   void handle(int socket);
   void listen_at(const Address& address);
   void watch(int descriptor);
   void accept_all(int listener);
-  void make_room(const std::string& host);
-  Stranger take_out(Strangers::iterator stranger);
-  void hear(Strangers::iterator stranger);
+  void add_stranger(Descriptor socket, const Address& from);
+  Stranger take_out(const Stranger& stranger);
+  void hear(Stranger& stranger);
   void welcome(Stranger stranger);
   void join_session(Stranger stranger);
   void answer_datagrams(int listener);
@@ -80,8 +70,6 @@ class Peer {
   Key cookie_key_ = Key::random();
   std::uint64_t next_session_ = 1;
   Strangers strangers_;
-  std::map<int, Strangers::iterator> by_socket_;
-  std::map<std::string, unsigned> per_host_;
   std::map<std::uint64_t, std::unique_ptr<PeerSession>> sessions_;
 };
 

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,12 @@ neighbour.bind(("127.0.0.1", int(sys.argv[1])))
 
 
 @contextmanager
-def serving(core: Path, *words: str | Path, **more: Any) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run a peer on a free port of this machine; yield its process and its port."""
-    with subprocess.Popen([core, "serve", "--port", "0", *words], stderr=subprocess.PIPE, text=True, **more) as peer:
+def serving(
+    core: Path, *words: str | Path, before: Sequence[str] = (), **more: Any
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Run a peer on a free port of this machine, by the command ``before``; yield its process and its port."""
+    command = [*before, core, "serve", "--port", "0", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **more) as peer:
         assert peer.stderr is not None
         try:
             line = peer.stderr.readline()
@@ -161,3 +165,31 @@ def test_a_key_file_of_a_group(  # noqa: PLR0913, PLR0917 (one of each kind)
         peer.kill()
         peer.communicate()
     assert ("for those who have the key" in line) is is_accepted, line
+
+
+def stranger(port: int, host: str = "127.0.0.1") -> socket.socket:
+    """Connect from this address and say nothing."""
+    return socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(host, 0))
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Tell whether the peer has left the connection open."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except ConnectionResetError:
+        return False
+
+
+def test_strangers_of_one_network_do_not_push_out_those_of_another(core_path: Path) -> None:
+    with serving(core_path) as (_, port), ExitStack() as stack:
+        quiet = stack.enter_context(stranger(port, "127.0.1.1"))
+        # More than the peer keeps, and no more of any address than of the others.
+        busy = [stack.enter_context(stranger(port, f"127.0.2.{i % 8 + 1}")) for i in range(1200)]
+        deadline = time.monotonic() + 2
+        while is_open(busy[0]) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert (is_open(busy[0]), is_open(busy[-1]), is_open(quiet)) == (False, True, True)
+        assert outcome_of(core_path, port, "net_pingpong", {"protocol": "udp"})["ending"] == "ok"

@@ -176,7 +176,7 @@ TEST(Peer, WithoutItsKeyNobodyGetsASession) {
 TEST(Peer, StrangersAreClosedAndDoNotKeepOthersOut) {
   const RunningPeer peer;
   std::vector<Descriptor> silent;
-  for (int i = 0; i < 600; ++i) silent.push_back(peer.stranger());  // more than one host may have
+  for (int i = 0; i < 1200; ++i) silent.push_back(peer.stranger());  // more than there is room for
   const Descriptor rude = peer.stranger();
   send_all(rude.number(), Message(kOpeningBytes, 'x'));
   EXPECT_TRUE(is_closed(rude));
