@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -23,20 +24,28 @@ namespace nameplate {
 namespace {
 
 constexpr double kHandshake_s = 3;
-constexpr std::size_t kMaxStrangers = 1024;
+constexpr std::uint64_t kMaxStrangers = 1024;
+// Strangers and sessions may have these parts of the descriptors that the process may open.
+constexpr std::uint64_t kStrangersPart = 4;
+constexpr std::uint64_t kSessionsPart = 2;
+constexpr double kAcceptAgain_s = 0.1;
 constexpr int kBacklog = 4096;
 // Of what one listener brings in a turn, so that the others have theirs.
 constexpr int kMostInTurn = 64;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
 
-// Sockets are what runs out first.
-void raise_file_limit() {
+// Returns how many descriptors this process may open after that.
+std::uint64_t raise_file_limit() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_max;
 }
+
+// Whether accept4 failed for want of something that comes back when connections end.
+bool is_shortage(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
 
 Descriptor bound_socket(const Address& address, int type) {
   Descriptor socket(::socket(address.family(), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -56,10 +65,12 @@ void make_blocking(int socket) { fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) &
 
 Peer::Peer(PeerOptions options)
     : options_(std::move(options)),
+      max_descriptors_(raise_file_limit()),
       events_(epoll_create1(EPOLL_CLOEXEC)),
       session_ended_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      strangers_(kMaxStrangers) {
-  raise_file_limit();
+      strangers_(std::min(kMaxStrangers, max_descriptors_ / kStrangersPart)),
+      pool_({.sockets = std::min(options_.all_sessions.sockets, max_descriptors_ / kSessionsPart),
+             .memory_bytes = options_.all_sessions.memory_bytes}) {
   for (const Address& address : resolve(options_.listen)) {
     if (!address.is_loopback() && !options_.key.is_given()) {
       fail(
@@ -116,6 +127,7 @@ void Peer::run(int stop) {
     }
     while (!strangers_.is_empty() && strangers_.oldest().latest_s < now_s()) take_out(strangers_.oldest());
     while (strangers_.has_too_many()) take_out(strangers_.oldest_of_busiest());
+    if (accept_again_s_ < now_s()) accept_streams(true);
   }
 }
 
@@ -136,19 +148,24 @@ void Peer::handle(int socket) {
 
 int Peer::wait_ms() const {
   constexpr double kMilliseconds = 1e3;
-  if (strangers_.is_empty()) return -1;
-  return static_cast<int>(std::max(0.0, strangers_.oldest().latest_s - now_s()) * kMilliseconds) + 1;
+  const double next_s =
+      strangers_.is_empty() ? accept_again_s_ : std::min(accept_again_s_, strangers_.oldest().latest_s);
+  if (std::isinf(next_s)) return -1;
+  return static_cast<int>(std::max(0.0, next_s - now_s()) * kMilliseconds) + 1;
 }
 
+// Where nothing is left for another connection, a stranger makes room for it. Where there is no stranger either, it
+// waits in the listener's queue: a listener that is always ready and never served would keep this thread busy.
 void Peer::accept_all(int listener) {
   for (int i = 0; i < kMostInTurn; ++i) {
     Address from;
     Descriptor socket(accept4(listener, from.get(), &from.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.is_open()) {
       add_stranger(std::move(socket), from);
-    } else if ((errno == EMFILE || errno == ENFILE) && !strangers_.is_empty()) {
+    } else if (is_shortage(errno) && !strangers_.is_empty()) {
       take_out(strangers_.oldest_of_busiest());
     } else {
+      if (is_shortage(errno)) accept_streams(false);
       return;
     }
   }
@@ -164,6 +181,15 @@ void Peer::add_stranger(Descriptor socket, const Address& from) {
                  from);
   watch(number);
   hear(*strangers_.find(number));
+}
+
+// Paused, it begins again after a while.
+void Peer::accept_streams(bool on) {
+  accept_again_s_ = on ? std::numeric_limits<double>::infinity() : now_s() + kAcceptAgain_s;
+  for (const Descriptor& listener : stream_listeners_) {
+    epoll_event event{.events = on ? std::uint32_t{EPOLLIN} : 0, .data = {.fd = listener.number()}};
+    epoll_ctl(events_.number(), EPOLL_CTL_MOD, listener.number(), &event);
+  }
 }
 
 Stranger Peer::take_out(const Stranger& stranger) {
@@ -210,7 +236,7 @@ void Peer::welcome(Stranger stranger) {
   }
   const auto say_ended = [event = session_ended_.number()] { eventfd_write(event, 1); };
   sessions_[secret.number] =
-      std::make_unique<PeerSession>(std::move(channel), options_.session, options_.cpus, say_ended);
+      std::make_unique<PeerSession>(std::move(channel), options_.session, options_.cpus, pool_, say_ended);
   tell_neighbours();
 }
 

@@ -2,11 +2,12 @@
 //
 // A single thread listens, accepts and takes strangers through the handshake without ever waiting for one of them; only
 // who has proved to hold the key gets a session, with threads of its own. What strangers can take is bounded, in number
-// and in time.
+// and in time, and so is what all sessions take together.
 #pragma once
 
 #include <sys/types.h>
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "net/address.h"
 #include "net/handshake.h"
 #include "net/peer_session.h"
+#include "net/resource_pool.h"
 #include "net/strangers.h"
 
 namespace nameplate {
@@ -24,6 +26,9 @@ struct PeerOptions {
   Key key;
   SessionLimits session;
   unsigned most_sessions = 64;
+  // What all sessions may have together. The memory leaves a quarter of 1 GiB, the MemoryMax= that docs/peer.md sets,
+  // to the process itself and to what the kernel needs for it.
+  Resources all_sessions{.sockets = 4096, .memory_bytes = std::uint64_t{768} << 20U};
   // Where the threads of connections run, each connection's on the next; none: where the system puts them.
   std::vector<unsigned> cpus;
 };
@@ -50,6 +55,7 @@ class Peer {
   void watch(int descriptor);
   void accept_all(int listener);
   void add_stranger(Descriptor socket, const Address& from);
+  void accept_streams(bool on);
   Stranger take_out(const Stranger& stranger);
   void hear(Stranger& stranger);
   void welcome(Stranger stranger);
@@ -62,6 +68,7 @@ class Peer {
   int wait_ms() const;
 
   PeerOptions options_;
+  std::uint64_t max_descriptors_;
   std::vector<Address> addresses_;
   std::vector<Descriptor> stream_listeners_;
   std::vector<Descriptor> datagram_listeners_;
@@ -70,6 +77,8 @@ class Peer {
   Key cookie_key_ = Key::random();
   std::uint64_t next_session_ = 1;
   Strangers strangers_;
+  double accept_again_s_ = std::numeric_limits<double>::infinity();
+  ResourcePool pool_;
   std::map<std::uint64_t, std::unique_ptr<PeerSession>> sessions_;
 };
 

@@ -26,11 +26,12 @@ double now_s() { return Clock::get().seconds(Clock::now()); }
 
 }  // namespace
 
-PeerSession::PeerSession(Channel channel, const SessionLimits& limits, std::vector<unsigned> cpus,
+PeerSession::PeerSession(Channel channel, const SessionLimits& limits, std::vector<unsigned> cpus, ResourcePool& pool,
                          std::function<void()> ended)
     : channel_(std::move(channel)),
       limits_(limits),
       cpus_(std::move(cpus)),
+      pool_(pool),
       when_ended_(std::move(ended)),
       host_(peer_address(channel_.socket()).host_bytes()),
       thread_([this] { serve(); }) {}
@@ -38,6 +39,7 @@ PeerSession::PeerSession(Channel channel, const SessionLimits& limits, std::vect
 PeerSession::~PeerSession() {
   stopped_ = true;
   thread_.join();
+  pool_.give_back(taken_);
 }
 
 void PeerSession::serve() {
@@ -69,13 +71,12 @@ bool PeerSession::accept_request() {
   return channel_.send(encode(Notice{.kind = Notice::Kind::ready}));
 }
 
-std::string PeerSession::why_refused(const std::optional<TrafficRequest>& request) const {
+std::string PeerSession::why_refused(const std::optional<TrafficRequest>& request) {
   if (!request) return "the peer does not know such traffic";
-  const bool is_batch = request->send != SendMode::plain || request->receive != ReceiveMode::plain;
-  const std::uint64_t buffers = request->protocol == Protocol::udp && is_batch ? kMostSegments : 2;
-  return buffers * request->block_bytes * request->all_connections() <= limits_.memory_bytes
-             ? ""
-             : fmt::format("the peer gives a session {} bytes of memory", limits_.memory_bytes);
+  const Resources wanted = resources_of(*request);
+  std::string why = pool_.take(wanted);
+  if (why.empty()) taken_ = wanted;
+  return why;
 }
 
 // Until the client goes, which shows as the end of its first connection, or has had what it may have.

@@ -12,6 +12,7 @@
 #include "net/address.h"
 #include "net/channel.h"
 #include "net/connection.h"
+#include "net/resource_pool.h"
 
 namespace nameplate {
 
@@ -19,13 +20,14 @@ namespace nameplate {
 struct SessionLimits {
   std::uint64_t bytes = std::uint64_t{1} << 50U;
   double seconds = 3600;
-  std::uint64_t memory_bytes = std::uint64_t{1} << 30U;
 };
 
 class PeerSession {
  public:
-  // `ended` is called, from the session's thread, when nothing of it is left to be done.
-  PeerSession(Channel channel, const SessionLimits& limits, std::vector<unsigned> cpus, std::function<void()> ended);
+  // `ended` is called, from the session's thread, when nothing of it is left to be done. What the session takes of
+  // `pool` goes back when it is destroyed.
+  PeerSession(Channel channel, const SessionLimits& limits, std::vector<unsigned> cpus, ResourcePool& pool,
+              std::function<void()> ended);
   PeerSession(const PeerSession&) = delete;
   PeerSession& operator=(const PeerSession&) = delete;
   PeerSession(PeerSession&&) = delete;
@@ -58,7 +60,7 @@ class PeerSession {
 
   void serve();
   bool accept_request();
-  std::string why_refused(const std::optional<TrafficRequest>& request) const;
+  std::string why_refused(const std::optional<TrafficRequest>& request);
   void watch();
   std::string why_over(double begin_s);
   void end_connections();
@@ -70,6 +72,8 @@ class PeerSession {
   Channel channel_;
   SessionLimits limits_;
   std::vector<unsigned> cpus_;
+  ResourcePool& pool_;
+  Resources taken_;
   std::function<void()> when_ended_;
   std::string host_;  // the client's address, as bytes
   TrafficRequest request_;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -193,3 +194,39 @@ def test_strangers_of_one_network_do_not_push_out_those_of_another(core_path: Pa
             time.sleep(0.01)
         assert (is_open(busy[0]), is_open(busy[-1]), is_open(quiet)) == (False, True, True)
         assert outcome_of(core_path, port, "net_pingpong", {"protocol": "udp"})["ending"] == "ok"
+
+
+def cpu_seconds(process: int) -> float:
+    """Return the CPU time that the process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_peer_without_descriptors_neither_spins_nor_starves(core_path: Path) -> None:
+    # The limits of another user's process would not be this one's to change.
+    with serving(core_path, "--user", "root") as (peer, port):
+        limits = resource.prlimit(peer.pid, resource.RLIMIT_NOFILE)
+        n_open = len(list(Path(f"/proc/{peer.pid}/fd").iterdir()))
+        resource.prlimit(peer.pid, resource.RLIMIT_NOFILE, (n_open, limits[1]))
+        with stranger(port) as waiting:
+            used_s = -cpu_seconds(peer.pid)
+            time.sleep(1)
+            used_s += cpu_seconds(peer.pid)
+            assert is_open(waiting)
+            resource.prlimit(peer.pid, resource.RLIMIT_NOFILE, limits)
+            assert outcome_of(core_path, port, "net_pingpong", {})["ending"] == "ok"
+            waiting.setblocking(True)
+            waiting.sendall(b"x" * 64)
+            assert waiting.recv(1) == b""  # whoever waited is served too
+    assert used_s < 0.2
+
+
+def test_a_peer_with_few_descriptors_serves_what_they_are_enough_for(core_path: Path) -> None:
+    with serving(core_path, before=["prlimit", "--nofile=64:64"]) as (_, port), ExitStack() as stack:
+        for i in range(60):
+            stack.enter_context(stranger(port, f"127.0.{i}.1"))
+        outcome = outcome_of(core_path, port, "net_pingpong", {"connections": 8})
+        assert outcome["ending"] == "ok", outcome["reason"]
+        outcome = outcome_of(core_path, port, "net_pingpong", {"connections": 40})
+        assert outcome["ending"] == "skipped"
+        assert "the peer has 32 sockets" in outcome["reason"]

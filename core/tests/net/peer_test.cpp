@@ -237,6 +237,24 @@ TEST(Peer, ASessionGetsNoMoreMemoryThanItMay) {
   EXPECT_NE(why.find("bytes of memory"), std::string::npos);
 }
 
+TEST(Peer, AllSessionsTogetherGetNoMoreThanThePeerHas) {
+  constexpr std::uint64_t kMemory = std::uint64_t{1} << 30U;
+  PeerOptions options;
+  options.all_sessions = {.sockets = 10, .memory_bytes = kMemory};
+  const RunningPeer peer(options);
+  const TrafficRequest request{.connections = 5};
+  const auto again = [&] { return complaint([&] { peer.session(request); }); };
+  {
+    const RemoteSession first = peer.session(request);
+    EXPECT_NE(again().find("the peer has 4 sockets"), std::string::npos);
+    EXPECT_EQ(complaint([&] { peer.session({.connections = 3}); }), "");
+  }
+  for (int wait = 0; wait < 100 && !again().empty(); ++wait) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(again(), "");
+}
+
 TEST(Peer, WhatThePeersSystemRefusesIsSaid) {
   const RunningPeer peer;
   // Refused here first: asked for by a client whose own system would have taken it.
