@@ -13,6 +13,7 @@ from nameplate import __version__
 from nameplate.commands import register_all
 from nameplate.control_characters import clean_text
 from nameplate.errors import InternalError, Interrupted, NameplateError, OutputError, UsageError
+from nameplate.launch import hide_key
 from nameplate.streams import failure_of
 
 
@@ -32,6 +33,7 @@ def make_app() -> App:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code. Whatever goes wrong is one line on standard error."""
+    hide_key()
     code = _run(arguments)
     lost = failure_of(sys.stdout)
     if lost is not None:

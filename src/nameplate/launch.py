@@ -15,6 +15,7 @@ from nameplate.errors import CoreMissing, UsageError
 from nameplate.srun import complete, family_by_pmi, is_srun
 
 CORE_VARIABLE = "NAMEPLATE_CORE"
+KEY_VARIABLE = "NAMEPLATE_KEY"
 START_DEADLINE_S = 20.0
 # Of a job of many nodes, through a batch system.
 MPI_START_DEADLINE_S = 300.0
@@ -24,6 +25,20 @@ _BOOTSTRAP = Path(__file__).parents[2] / "script" / "bootstrap"
 # Words in a launcher's answer to --version, and the MPI that it belongs to.
 _FAMILIES = {"open mpi": "openmpi", "openrte": "openmpi", "prte": "openmpi", "hydra": "mpich", "intel(r) mpi": "intel",
              "mvapich": "mvapich"}  # fmt: skip
+
+# The key of the network probes' peer, apart from the environment that every program inherits.
+_hidden: dict[str, str] = {}
+
+
+def hide_key() -> None:
+    """Remove the key of the network probes' peer from the environment of this process."""
+    if KEY_VARIABLE in os.environ:
+        _hidden[KEY_VARIABLE] = os.environ.pop(KEY_VARIABLE)
+
+
+def core_environment() -> dict[str, str]:
+    """Return the environment for nameplate-core, with the key that was hidden from all other programs."""
+    return {**os.environ, **_hidden}
 
 
 @dataclass(frozen=True)

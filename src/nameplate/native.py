@@ -18,7 +18,7 @@ from nameplate import child_process
 from nameplate.child_process import Output
 from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
 from nameplate.keeper import Keeper
-from nameplate.launch import START_DEADLINE_S, Launch, alone, how_to_build, mpi_programs
+from nameplate.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
 from nameplate.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
 from nameplate.srun import explain
 from nameplate.sweep import ProbeInfo
@@ -174,6 +174,7 @@ class CoreProcess:
                 return child_process.start(
                     self._launch.command(*own, *options),
                     stdin=subprocess.PIPE,
+                    environment=core_environment(),
                     inherited=[lent.fileno()],
                     # A launcher must end its processes on other nodes, which it cannot once it is killed.
                     death_signal=signal.SIGTERM if self._launch.launcher else signal.SIGKILL,

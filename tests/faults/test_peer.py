@@ -168,6 +168,20 @@ def test_a_key_file_of_a_group(  # noqa: PLR0913, PLR0917 (one of each kind)
     assert ("for those who have the key" in line) is is_accepted, line
 
 
+def test_only_the_core_inherits_the_key_from_nameplate(core_path: Path, key: Path, tmp_path: Path) -> None:
+    launcher = tmp_path / "mpirun"
+    launcher.write_text('#!/bin/sh\necho "${NAMEPLATE_KEY-none}" > "$0.key"\nexit 1\n')
+    launcher.chmod(0o755)
+    variables = {**os.environ, "NAMEPLATE_KEY": key.read_text().strip()}
+    run = [sys.executable, "-m", "nameplate", "run", "net_pingpong", "--rounds", "1", "--samples", "1", "--quiet"]
+    with serving(core_path, "--key-file", str(key)) as (_, port):
+        own = [*run, "--peer", f"127.0.0.1:{port}", "-o", str(tmp_path / "own.jsonl"), "payload=1", "protocol=tcp"]
+        assert subprocess.run(own, env=variables, check=False).returncode == 0
+    # A launcher is asked who it is before it starts a core.
+    subprocess.run([*run, "--mpi", launcher, "--dry-run"], env=variables, capture_output=True, check=False)
+    assert launcher.with_name("mpirun.key").read_text() == "none\n"
+
+
 def stranger(port: int, host: str = "127.0.0.1") -> socket.socket:
     """Connect from this address and say nothing."""
     return socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(host, 0))

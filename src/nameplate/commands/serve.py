@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from nameplate.errors import CoreMissing, UsageError
-from nameplate.launch import core_path
+from nameplate.launch import core_environment, core_path
 
 _MAX_PORT = 65535
 Option = Annotated[str | None, Parameter(show_default=False)]
@@ -55,6 +55,6 @@ def command(  # noqa: PLR0913 (the options of the command line)
     words = [word for option, value in given.items() if value is not None for word in (option, str(value))]
     path = core_path()
     try:
-        os.execv(path, [str(path), "serve", *words])
+        os.execve(path, [str(path), "serve", *words], core_environment())
     except OSError as error:
         raise CoreMissing(f"{path} could not be run: {error}") from None
