@@ -14,8 +14,8 @@ class Channel {
  public:
   enum class Side { client, peer };
 
-  Channel(Descriptor socket, const SessionSecret& secret, Side side)
-      : socket_(std::move(socket)), secret_(secret), side_(side) {}
+  Channel(Descriptor socket, SessionSecret secret, Side side)
+      : socket_(std::move(socket)), secret_(std::move(secret)), side_(side) {}
 
   int socket() const { return socket_.number(); }
   const SessionSecret& secret() const { return secret_; }
