@@ -12,15 +12,24 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from nameplate.errors import FileError
+from nameplate.inputs import read_head, read_input
 from nameplate.model import Spread
 
 KERNELS = ("Copy", "Scale", "Add", "Triad")
 _ROOT = "stream_run"
 _TIMES = ("Average", "Minimum", "Maximum")
+# A hundred thousand nodes fit.
+MAX_BYTES = 128 << 20
+_MAX_DEPTH = 16
+_MAX_NAME = 255
+_MAX_SHOWN = 40
+# Seconds and bytes; rates computed from them stay finite.
+_MIN_NUMBER, _MAX_NUMBER = 1e-12, 1e18
+_HEAD_BYTES = 256
 
 
 @dataclass(frozen=True)
@@ -45,28 +54,17 @@ class StreamRun:
 
 def is_stream_file(path: Path) -> bool:
     """Whether a file begins as XML does; a run file is JSON. Raises FileError."""
-    try:
-        with path.open("rb") as file:
-            return file.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    return read_head(path, _HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
 
 
 def read_stream_run(path: Path) -> StreamRun:
-    """Raises FileError that names what is wrong with the file."""
-    try:
-        with path.open("rb") as file:
-            return parse_stream_run(file, str(path))
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    """Read a file of DistributedStream. Raises FileError that names what is wrong with the file."""
+    return parse_stream_run(read_input(path, MAX_BYTES, "file of DistributedStream"), str(path))
 
 
-def parse_stream_run(file: IO[str] | IO[bytes], name: str) -> StreamRun:
-    """``name`` is what errors call it. Raises FileError."""
-    try:
-        root = ElementTree.parse(file).getroot()
-    except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise FileError(f"{name} is not XML: {error}") from None
+def parse_stream_run(content: str | bytes, name: str) -> StreamRun:
+    """Return what the XML says; errors call the file ``name``. Raises FileError."""
+    root = _Tree(name).read(content)
     if root.tag != _ROOT:
         raise FileError(f"{name} is not DistributedStream's: its root is '{root.tag}', not '{_ROOT}'")
     return _Reader(name, root).run()
@@ -102,6 +100,44 @@ def _add(parent: ElementTree.Element, name: str, text: str) -> None:
     ElementTree.SubElement(parent, name).text = text
 
 
+class _Tree:
+    """Builds the elements of a file, and rejects what no such file has: a document type, entities, deep nesting."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._builder = ElementTree.TreeBuilder()
+        self._depth = 0
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._begin
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._builder.data
+        self._parser.StartDoctypeDeclHandler = self._reject_document_type
+
+    def read(self, content: str | bytes) -> ElementTree.Element:
+        try:
+            self._parser.Parse(content, True)
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            raise FileError(f"{self._name} is not XML: {error}") from None
+        return self._builder.close()
+
+    def _begin(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise self._wrong(f"'{tag[:_MAX_SHOWN]}' is nested more than {_MAX_DEPTH} elements deep")
+        self._builder.start(tag, attributes)
+
+    def _end(self, tag: str) -> None:
+        self._depth -= 1
+        self._builder.end(tag)
+
+    def _reject_document_type(self, *_: object) -> None:
+        raise self._wrong("it has a document type, which DistributedStream does not write")
+
+    def _wrong(self, words: str) -> FileError:
+        return FileError(f"{self._name}: line {self._parser.CurrentLineNumber}: {words}")
+
+
 class _Reader:
     """A value may stand in an element or in an attribute of its name."""
 
@@ -124,8 +160,8 @@ class _Reader:
 
     def _node(self, node: ElementTree.Element, number: int, processes: int) -> StreamNode:
         name = self._text(node, "name")
-        if not name:
-            raise self._wrong(f"node {number}", "has no name")
+        if not name or len(name) > _MAX_NAME:
+            raise self._wrong(f"node {number}", f"has no name of 1 to {_MAX_NAME} characters")
         own = self._count(node, "processes", name) if self._text(node, "processes") else processes
         return StreamNode(name, own, {kernel: self._times(node, kernel, name) for kernel in KERNELS})
 
@@ -151,8 +187,9 @@ class _Reader:
             value = float(text or "")
         except ValueError:
             value = math.nan
-        if not 0 < value < math.inf:
-            raise self._wrong(where, f"{name} is '{text}', not a number above 0")
+        if not _MIN_NUMBER <= value <= _MAX_NUMBER:
+            shown = (text or "")[:_MAX_SHOWN]
+            raise self._wrong(where, f"{name} is '{shown}', not a number above 0 and up to {_MAX_NUMBER:g}")
         return value
 
     def _count(self, parent: ElementTree.Element, name: str, where: str) -> int:

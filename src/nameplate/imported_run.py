@@ -9,20 +9,21 @@ from pathlib import Path
 
 from nameplate.errors import FileError, Unreadable
 from nameplate.importers import Imported, Importer, importer_of, load_importers
+from nameplate.inputs import modified_s, read_input
 from nameplate.model import SCHEMA, Experiment, Limits, Plan, Rated, Report, Result, Run, Series, Summary, Value
 from nameplate.probes import probe_of
 from nameplate.stats import median, median_interval
 from nameplate.sweep import experiment_id
 
 # Outputs of these tools are some KB; fio's with all its percentiles a hundred.
-_LARGEST = 64 << 20
+_MAX_BYTES = 16 << 20
 
 _Key = tuple[str, str, tuple[tuple[str, Value], ...]]
 
 
 def read_imported(path: Path) -> Report:
     """A file of a tool that nameplate knows, or a folder of such files of one tool. Raises FileError."""
-    files = sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
+    files = _files_in(path) if path.is_dir() else [path]
     if not files:
         raise FileError(f"{path} is empty")
     read = [(file, *_read(file)) for file in files]
@@ -36,19 +37,19 @@ def read_imported(path: Path) -> Report:
         for figure in figures:
             key = (figure.probe, figure.metric, tuple(sorted(figure.params.items())))
             values.setdefault(key, []).append(figure.value)
-    started = datetime.fromtimestamp(min(file.stat().st_mtime for file in files), timezone.utc)
+    started = datetime.fromtimestamp(min(modified_s(file) for file in files), timezone.utc)
     return _report(read[0][1].name, started, [_result(key, rounds) for key, rounds in values.items()], path)
 
 
-def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
+def _files_in(folder: Path) -> list[Path]:
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
+        return sorted(each for each in folder.iterdir() if each.is_file())
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
-    if len(content) > _LARGEST:
-        raise FileError(f"{path} is larger than any output of a tool: {_LARGEST >> 20} MiB and more")
-    text = content.decode(errors="replace")
+        raise FileError(f"cannot read {folder}: {error.strerror}") from None
+
+
+def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
+    text = read_input(path, _MAX_BYTES, "output of a tool").decode(errors="replace")
     importer = importer_of(text)
     if importer is None:
         raise FileError(
@@ -56,7 +57,7 @@ def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
         )
     try:
         return importer, importer.read(text)
-    except Unreadable as error:
+    except (Unreadable, FileError) as error:
         raise FileError(f"{path}: {importer.name}: {error}") from None
 
 

@@ -40,6 +40,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from nameplate.errors import FileError, NameplateError, UsageError
+from nameplate.inputs import read_text
 from nameplate.model import Experiment, Limits, PerNode, Plan, ReferenceWork
 from nameplate.planning import budget
 from nameplate.planning.file_size import WRITTEN_BYTES_PER_S, file_beyond_memory
@@ -62,6 +63,9 @@ DEFAULT_PROBE_BUDGET_S = 30.0
 CURVE_PRECISION = "5%"
 # What an experiment of a plan may say beside its parameters.
 _ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "cells", "from_budget")
+_WORD = re.compile(r"[\w-]+")
+MAX_BYTES = 128 << 10
+_MAX_DOTS = 200
 _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
 
 
@@ -84,6 +88,7 @@ class PlanText(msgspec.Struct, frozen=True):
     def place(self, number: int, words: str) -> str:
         """File and line of the ``number``-th experiment, or of its key that an error's words name."""
         lines = self.text.splitlines()
+        words_named = set(_WORD.findall(words))
         heads = [index for index, line in enumerate(lines) if line.strip() == "[[experiment]]"]
         if number >= len(heads):
             return self.path
@@ -91,7 +96,7 @@ class PlanText(msgspec.Struct, frozen=True):
         named = [
             index for index in range(heads[number] + 1, end)
             if (key := lines[index].partition("=")[0].strip())
-            and re.search(rf"(?<![\w-]){re.escape(key)}(?![\w-])", words)
+            and key in words_named
         ]  # fmt: skip
         valued = [index for index in range(heads[number] + 1, end) if _value_in(lines[index], words)]
         return f"{self.path}, line {(named or valued or heads[number : number + 1])[0] + 1}"
@@ -107,14 +112,21 @@ def read_plan(name: str) -> PlanText:
     path = Path(name) if name.endswith(".toml") or "/" in name else shipped_plans().get(name)
     if path is None:
         raise UsageError(f"unknown plan '{name}': {nearest(name, shipped_plans())}")
+    written = read_text(path, MAX_BYTES, "plan")
+    return msgspec.structs.replace(_check_shape(path, _parse(path, written), written), path=str(path), text=written)
+
+
+def _parse(path: Path, written: str) -> dict[str, Any]:
+    # The parser takes time and memory by the square of the number of parts that a dotted key has.
+    for number, line in enumerate(written.splitlines(), start=1):
+        if line.count(".") > _MAX_DOTS:
+            raise FileError(f"{path}: line {number} has more than {_MAX_DOTS} dots: shorten it")
     try:
-        written = path.read_text(encoding="utf-8")
-        text = tomllib.loads(written)
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(written)
+    except RecursionError:
+        raise FileError(f"{path}: its lists or tables are nested too deeply") from None
+    except ValueError as error:
         raise FileError(f"{path}: {error}") from None
-    return msgspec.structs.replace(_check_shape(path, text, written), path=str(path), text=written)
 
 
 def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
@@ -169,7 +181,7 @@ def _value_in(line: str, words: str) -> bool:
 
 def _line_of(key: str, written: str) -> int:
     """Where a key of the whole plan stands."""
-    found = re.search(rf"^\s*\[?\[?{re.escape(key)}\b", written, re.MULTILINE)
+    found = re.search(rf"^[ \t]*\[?\[?{re.escape(key)}\b", written, re.MULTILINE)
     return written[: found.start()].count("\n") + 1 if found else 1
 
 

@@ -6,9 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from nameplate.errors import UsageError
+from nameplate.errors import FileError, UsageError
+from nameplate.inputs import read_text
 from nameplate.model import Rated
 from nameplate.units import parse_quantity
 
@@ -34,6 +36,7 @@ _LETTER_AND_SLOT = re.compile(r"(?:DIMM|DDR\d)[ _-]*(?:P\d+[ _-])?(?P<channel>[A
 # What tells the processor or controller that the channel belongs to: each counts its channels from the beginning.
 _PLACE = re.compile(r"(?<![A-Z])(CPU|PROC|P|SOCKET|NODE|CONTROLLER|MC|IMC)[ _-]*(\d+)")
 _MOST_SLOTS_OF_A_CHANNEL = 3
+_MAX_BYTES = 1 << 20
 
 
 def parse_rated(lines: Iterable[str]) -> dict[str, float]:
@@ -56,6 +59,17 @@ def parse_rated(lines: Iterable[str]) -> dict[str, float]:
                 value, unit = value / 8, "B/s"
             result[f"{key.strip()} {unit}"] = value
     return result
+
+
+def read_rated_lines(path: Path) -> list[str]:
+    """Return the lines of a file of rated values, each of which ``parse_rated`` reads. Raises FileError."""
+    lines = read_text(path, _MAX_BYTES, "file of rated values").splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            parse_rated([line])
+        except UsageError as error:
+            raise FileError(f"{path}: line {number}: {error}") from None
+    return lines
 
 
 def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") -> Rated | None:

@@ -11,6 +11,7 @@ from typing import IO, Any
 import msgspec
 
 from nameplate.errors import FileError
+from nameplate.inputs import open_input
 from nameplate.model import SCHEMA, Figures, FileRecord, Header, Outcome, Reference, Run, Sample, Stop
 from nameplate.records.run_writer import RunWriter
 
@@ -48,7 +49,7 @@ class RunFile(msgspec.Struct, frozen=True):
 def read_run(path: Path) -> RunFile:
     """Raises FileError that names the file and the line."""
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             return _assemble(path, file)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
@@ -60,7 +61,7 @@ def read_figures(path: Path, by: str) -> Figures | None:
     Nor does it count where the records before are others than those it was computed from. Raises FileError.
     """
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             begin, line = _last_line(file)
             figures = _decode_figures(line)
             is_of_these = figures is not None and figures.by == by and figures.crc32 == _crc32(file, begin)
@@ -95,7 +96,7 @@ def append_figures(run: RunFile, figures: Figures) -> None:
     """Makes them the file's last line, with the checksum of what was read as ``run``. Raises FileError."""
     path = Path(run.path)
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             checksum = _crc32(file, run.whole_bytes)
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
@@ -117,7 +118,7 @@ def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
     """A run file's first record, and the machine as its first core process saw it. Raises FileError."""
     run: Run | None = None
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             for _, record in _records(path, file):
                 if isinstance(record, Run):
                     run = record

@@ -129,7 +129,7 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
         (["run", "null", "--budget", "soon"], ["budget: 'soon' is not a duration"]),
         (["run", "null", "--priority", "hihg"], ["did you mean 'high'?"]),
         (["run", "null", "--rated", "memory=fast"], ["'fast' is not a value with a unit"]),
-        (["run", "null", "--rated", "none.txt"], ["cannot read the rated values in none.txt"]),
+        (["run", "null", "--rated", "none.txt"], ["cannot read none.txt"]),
         (["run", "null", "--resume", "none.jsonl"], ["cannot go on with none.jsonl: No such file or directory"]),
         (["run", "null", "-o", "no/such/x.jsonl"], ["cannot write no/such/x.jsonl: No such file or directory"]),
         (["run", "null", "--seed", "-1"], ["--seed -1 is not possible: 0 or more"]),

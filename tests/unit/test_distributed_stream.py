@@ -71,7 +71,7 @@ def test_values_in_attributes_are_read_too(tmp_path: Path) -> None:
         ("<html/>", "its root is 'html', not 'stream_run'"),
         ("<stream_run/>", "stream_run: has no element 'configuration'"),
         (ORIGINAL.replace("NODES", ""), "results: has no node"),
-        (ORIGINAL.replace("NODES", "<node/>"), "node 1: has no name"),
+        (ORIGINAL.replace("NODES", "<node/>"), "node 1: has no name of 1 to 255 characters"),
         (ORIGINAL.replace("NODES", "<node><name>a</name></node>"), "node a: has no element 'Copy'"),
         (ORIGINAL.replace("NODES", node("a", float("nan"))), "node a, Copy: Average is 'nan', not a number above 0"),
         (ORIGINAL.replace("NODES", node("a", 0.0)), "node a, Copy: Average is '0.0', not a number above 0"),

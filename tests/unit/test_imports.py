@@ -12,11 +12,12 @@ ROOT = Path(__file__).parents[2]
 
 # A module may import from those named before it, never from those after it.
 PYTHON_ORDER = [
-    "__init__", "errors", "control_characters", "interruption", "streams", "child_process", "model", "units",
-    "hostlist", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments", "saturation", "false_discovery",
-    "trends", "files", "outputs", "compare", "slow_nodes", "distributed_stream", "rated", "fitness", "records",
-    "store", "probes", "results", "keeper", "srun", "launch", "native", "planning", "plan", "slurm", "execution",
-    "measure", "curves", "node_figures", "events", "statistics", "explain", "summarise", "figures",
+    "__init__", "errors", "control_characters", "interruption", "streams", "child_process", "inputs", "model",
+    "units", "hostlist", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments", "saturation",
+    "false_discovery", "trends", "files", "outputs", "compare", "slow_nodes", "distributed_stream", "rated",
+    "fitness", "records", "probes", "results", "store", "keeper", "srun", "launch", "native", "planning", "plan",
+    "slurm", "execution", "measure", "curves", "node_figures", "events", "statistics", "explain", "summarise",
+    "figures",
     "run_comparison", "self_test", "history_index", "history", "history_view", "recheck", "references", "importers",
     "imported_run", "tools", "versus", "report", "commands", "command_line", "__main__",
 ]  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from nameplate.errors import FileError, UsageError
+from nameplate.errors import UsageError
 from nameplate.imported_run import read_imported
+from nameplate.inputs import read_head
 from nameplate.model import Report
 from nameplate.store import read_run
 from nameplate.summarise import summarise
@@ -43,8 +44,4 @@ def _may_be_run_file(path: Path) -> bool:
     """What is called one is taken for one, so that what is wrong with it is said of a run file."""
     if path.suffix == ".jsonl":
         return True
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_BEGINNING)) == _BEGINNING
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    return read_head(path, len(_BEGINNING)) == _BEGINNING

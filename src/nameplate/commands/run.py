@@ -20,7 +20,7 @@ from nameplate import __version__
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_figures, references_take_s
-from nameplate.errors import FileError, OutputError, UsageError
+from nameplate.errors import OutputError, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import Launch, alone, launch_with
 from nameplate.model import PerNode, Plan, Reference, Report, Run
@@ -32,7 +32,7 @@ from nameplate.planning.places import check_places
 from nameplate.planning.rated_keys import check_rated
 from nameplate.probes import probe_of
 from nameplate.probes._job import nodes_of
-from nameplate.rated import parse_rated
+from nameplate.rated import parse_rated, read_rated_lines
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.aliases import without_names
 from nameplate.report.progress import make_progress
@@ -389,10 +389,7 @@ def _rated(arguments: Sequence[str]) -> dict[str, float]:
         if "=" in argument:
             lines.append(argument)
             continue
-        try:
-            lines += Path(argument).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise FileError(f"cannot read the rated values in {argument}: {error}") from None
+        lines += read_rated_lines(Path(argument))
     return parse_rated(lines)
 
 

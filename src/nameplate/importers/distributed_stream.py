@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 
 from nameplate.distributed_stream import KERNELS, StreamRun, parse_stream_run
@@ -21,7 +20,7 @@ def read(text: str) -> Sequence[Imported]:
     Raises:
         FileError: the text is not such a file.
     """
-    run = parse_stream_run(io.StringIO(text), "it")
+    run = parse_stream_run(text, "XML")
     return [figure for kernel in KERNELS for figure in _averages(run, kernel)]
 
 
