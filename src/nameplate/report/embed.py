@@ -12,10 +12,17 @@ from pathlib import Path
 import msgspec
 
 from nameplate.errors import FileError
+from nameplate.inputs import read_input
 from nameplate.model import Report, Series
 
-# A report stays below 3 MB, and its data shrink to a tenth or so: what is more was made to fill a memory.
-_MOST_UNPACKED = 256 << 20
+# A report of a run stays below 3 MB; one of many runs has as many times as much.
+_MAX_PAGE_BYTES = 64 << 20
+# The data of a report have about ten characters and one value for each packed character. Data with many times as much
+# were made to fill the memory: a value takes up to a hundred bytes once it is decoded.
+_MAX_UNPACKED_BYTES = 256 << 20
+_MAX_CHARACTERS_EACH, _MAX_VALUES_EACH = 40, 2
+# Short data may shrink further.
+_ALWAYS_CHARACTERS, _ALWAYS_VALUES = 1 << 20, 100_000
 
 _EMBEDDED = re.compile(rb'<script type="text/plain" id="nameplate-data">([A-Za-z0-9+/=]*)</script>')
 
@@ -36,10 +43,7 @@ def embedded(reports: Sequence[Report], has_samples: bool) -> str:
 
 def read_embedded(path: Path) -> list[Report]:
     """The runs that a report was written from, with aliases for the hosts' names. Raises FileError."""
-    try:
-        match = _EMBEDDED.search(path.read_bytes())
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    match = _EMBEDDED.search(read_input(path, _MAX_PAGE_BYTES, "report"))
     if match is None:
         raise FileError(f"{path} has no data of a nameplate report in it")
     try:
@@ -51,9 +55,13 @@ def read_embedded(path: Path) -> list[Report]:
 def _unpacked(text: bytes) -> bytes:
     """Raises ValueError or zlib.error."""
     unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    content = unpacking.decompress(base64.b64decode(text), _MOST_UNPACKED)
+    max_bytes = min(_ALWAYS_CHARACTERS + _MAX_CHARACTERS_EACH * len(text), _MAX_UNPACKED_BYTES)
+    max_values = _ALWAYS_VALUES + _MAX_VALUES_EACH * len(text)
+    content = unpacking.decompress(base64.b64decode(text), max_bytes)
     if not unpacking.eof:
-        raise ValueError(f"it is cut off, or more than {_MOST_UNPACKED >> 20} MiB")
+        raise ValueError(f"it is cut off, or unpacks to more than {max_bytes >> 20} MiB")
+    if sum(map(content.count, (b",", b"[", b"{"))) > max_values:
+        raise ValueError(f"it unpacks to more than {max_values} values")
     return content
 
 
