@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +11,10 @@ from nameplate.errors import UsageError
 
 # Slurm takes no more at once either (MAX_RANGE).
 MOST_HOSTS = 1 << 16
-_NUMBERED = re.compile(r"(?P<prefix>.*?)(?P<number>[0-9]+)", re.DOTALL)
+# As long as a name may be on any system.
+_MAX_NAME = 255
+_MAX_SHOWN = 80
+_DIGITS = "0123456789"
 _RANGE = re.compile(r"([0-9]{1,255})(?:-([0-9]{1,255}))?")
 _ITEM = re.compile(r"(?:[^\[\],]|\[[^\[\]]*\])+")
 _PART = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
@@ -29,19 +33,30 @@ def compress(names: Sequence[str]) -> str:
 
 
 def expand(text: str) -> list[str]:
-    """The names in a list, in its order; brackets may also stand within a name. Raises UsageError."""
+    """The names in a list, in its order; brackets may also stand within a name. Raises UsageError.
+
+    The time is proportional to the length of the list and of the names in it.
+    """
     items = _ITEM.findall(text)
     if ",".join(items) != text:
-        raise UsageError(f"'{text}' is not a list of hosts: write it like node[001-003,007],login1")
+        raise UsageError(f"'{_shown(text)}' is not a list of hosts: write it like node[001-003,007],login1")
     hosts = list(itertools.islice(itertools.chain.from_iterable(map(_names, items)), MOST_HOSTS + 1))
     if len(hosts) > MOST_HOSTS:
-        raise UsageError(f"'{text}' has more than {MOST_HOSTS} hosts")
+        raise _too_many(text)
     return hosts
 
 
+def _shown(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+
+def _too_many(text: str) -> UsageError:
+    return UsageError(f"'{_shown(text)}' has more than {MOST_HOSTS} hosts")
+
+
 def _prefix(name: str) -> str | None:
-    match = _NUMBERED.fullmatch(name)
-    return match["prefix"] if match else None
+    prefix = name.rstrip(_DIGITS)
+    return prefix if 0 < len(name) - len(prefix) <= _MAX_NAME else None
 
 
 def _ranges(numbers: Sequence[str]) -> Iterator[str]:
@@ -57,6 +72,10 @@ def _ranges(numbers: Sequence[str]) -> Iterator[str]:
 
 def _names(item: str) -> Iterator[str]:
     parts = [_numbers(part[1]) if part[2] is None else [part[2]] for part in _PART.finditer(item)]
+    if math.prod(map(len, parts)) > MOST_HOSTS:
+        raise _too_many(item)
+    if sum(len(max(part, key=len)) for part in parts) > _MAX_NAME:
+        raise UsageError(f"'{_shown(item)}' has a name of more than {_MAX_NAME} characters")
     return map("".join, itertools.product(*parts))
 
 
@@ -66,6 +85,10 @@ def _numbers(ranges: str) -> list[str]:
         match = _RANGE.fullmatch(text)
         first, last = (match[1], match[2] or match[1]) if match else ("1", "0")
         if not 0 <= int(last) - int(first) < MOST_HOSTS:
-            raise UsageError(f"'{text}' is not a range of hosts: write it like 001-003, no more than {MOST_HOSTS}")
+            raise UsageError(
+                f"'{_shown(text)}' is not a range of hosts: write it like 001-003, no more than {MOST_HOSTS}"
+            )
+        if len(numbers) > MOST_HOSTS:
+            raise _too_many(ranges)
         numbers += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
     return numbers

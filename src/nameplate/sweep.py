@@ -24,7 +24,7 @@ _READERS: Mapping[str, Callable[[str], Value]] = {
     "integer": parse_count, "size": parse_size, "duration": parse_duration, "bit_rate": parse_bit_rate,
 }  # fmt: skip
 _ROOT = re.compile(r"(\d+(?:\.\d+)?)\^\(1/(\d+)\)")
-_RANGE = re.compile(r"(.+?)\.\.(.+?)([*+])(.+)")
+_RANGE = re.compile(r"((?:(?!\.\.).)+)\.\.([^*+]+)([*+])(.+)")
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +132,8 @@ def parse_values(parameter: Parameter, text: str) -> list[Value]:
     for part in text.split(","):
         match = _RANGE.fullmatch(part) if parameter.type != "text" else None
         values += _range_values(parameter, match, part) if match else [_one_value(parameter, part)]
+        if len(values) > MOST_VALUES:
+            raise UsageError(f"{parameter.name}: the sweep has more than {MOST_VALUES} values")
     for value in values:
         if not isinstance(value, str) and not parameter.minimum <= value <= parameter.maximum:
             limits = f"{parameter.minimum:g} to {parameter.maximum:g}"

@@ -16,7 +16,9 @@ from nameplate.model import Report, Result, Study, StudyCell, StudyTable, Table
 from nameplate.probes._job import nodes_of
 
 # IPv4, and IPv6 as a peer's is written beside its port.
-_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\])(?![\w.]*\d)(?::\d+)?")
+_ADDRESS = re.compile(
+    r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|\[(?=[0-9A-Fa-f.]*:)[0-9A-Fa-f:.]*\])(?![\w.]*\d)(?::\d+)?"
+)
 
 _MAC = re.compile(r"(?<![\w:-])[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2})(?:\1[0-9A-Fa-f]{2}){4}(?![\w:-])")
 _UUID = re.compile(r"(?<![\w-])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![\w-])")
