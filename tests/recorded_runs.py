@@ -19,16 +19,21 @@ RUNS = sorted((GOLDEN / "runs").glob("*.jsonl.xz"))
 OUTPUTS = [GOLDEN / "references" / name for name in ("fio-3.33.json", "osu_latency-7.5.txt")]
 
 
-def unpacked(name: str, folder: Path) -> Path:
+def unpacked(kind: str) -> bytes:
+    """Return the content of the recorded run file of a kind, such as "quick"."""
+    return lzma.decompress((GOLDEN / "runs" / f"{kind}.jsonl.xz").read_bytes())
+
+
+def recorded_file(name: str, folder: Path) -> Path:
     """Write a recorded run, such as ``quick.jsonl``, into the folder and return its path."""
     path = folder / name
-    path.write_bytes(lzma.decompress((GOLDEN / "runs" / f"{name}.xz").read_bytes()))
+    path.write_bytes(unpacked(path.stem))
     return path
 
 
 def rows_of(recorded: Path, folder: Path) -> list[dict[str, Any]]:
     """Return the rows of a recorded run, or of another tool's output; a run is unpacked into the folder."""
-    path = unpacked(recorded.stem, folder) if recorded.suffix == ".xz" else recorded
+    path = recorded_file(recorded.stem, folder) if recorded.suffix == ".xz" else recorded
     rows: list[dict[str, Any]] = json.loads(export(read_report(path)))["rows"]
     return rows
 

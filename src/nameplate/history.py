@@ -35,11 +35,12 @@ OnFiles = Callable[[int, int], None]
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A run file by its path below the folder."""
+    """A run file by its path below the folder; with a ``reason`` it cannot be read, and this is why."""
 
     path: str
-    size_bytes: int
-    modified_ns: int
+    size_bytes: int = 0
+    modified_ns: int = 0
+    reason: str = ""
 
 
 class _Batch(msgspec.Struct, frozen=True):
@@ -52,15 +53,20 @@ class _Batch(msgspec.Struct, frozen=True):
 
 
 def run_files(folder: Path) -> list[Found]:
-    """Every run file in the folder and below, in order; what is hidden is left out. Raises FileError."""
+    """Return every run file in the folder and below, in order; what is hidden is left out.
+
+    A folder below that cannot be read counts as a file that cannot be read. Raises FileError for ``folder`` itself.
+    """
     if not folder.is_dir():
         raise FileError(f"{folder} is not a folder: nameplate history takes one with run files ({_SUFFIX})")
+    found: list[Found] = []
 
-    def refuse(error: OSError) -> None:
-        raise FileError(f"cannot read {error.filename}: {error.strerror}")
+    def note(error: OSError) -> None:
+        if Path(error.filename) == folder:
+            raise FileError(f"cannot read {folder}: {error.strerror}")
+        found.append(_unreadable(folder, Path(error.filename).relative_to(folder), error.strerror or "error"))
 
-    found = []
-    for place, folders, names in os.walk(folder, onerror=refuse):
+    for place, folders, names in os.walk(folder, onerror=note):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = Path(place).relative_to(folder)
         for name in sorted(names):
@@ -74,7 +80,20 @@ def _looked_at(folder: Path, path: Path) -> list[Found]:
         status = (folder / path).stat()
     except FileNotFoundError:  # taken away in between, or a link to nowhere
         return []
+    except OSError as error:
+        return [_unreadable(folder, path, error.strerror or "error")]
+    if _in_utf_8(path) != str(path):
+        return [_unreadable(folder, path, "its name is not UTF-8: rename it")]
     return [Found(str(path), status.st_size, status.st_mtime_ns)]
+
+
+def _unreadable(folder: Path, path: Path, why: str) -> Found:
+    return Found(_in_utf_8(path), reason=f"cannot read {_in_utf_8(folder / path)}: {why}")
+
+
+def _in_utf_8(path: Path) -> str:
+    """Return a path with every byte that is not UTF-8 as an escape sequence."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def updated(index: Index, folder: Path, found: Sequence[Found], on_files: OnFiles = lambda _, __: None) -> Index:
@@ -130,7 +149,9 @@ _Value = tuple[bytes, str, float, float, float]
 
 
 def _read(folder: Path, each: Found) -> tuple[Entry, list[_Value]]:
-    entry = Entry(path=each.path, size_bytes=each.size_bytes, modified_ns=each.modified_ns)
+    entry = Entry(path=each.path, size_bytes=each.size_bytes, modified_ns=each.modified_ns, reason=each.reason)
+    if each.reason:
+        return entry, []
     path = folder / each.path
     try:
         figures = read_figures(path, by_this_code())

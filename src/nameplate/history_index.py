@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 from nameplate.errors import FileError
 from nameplate.figures import by_this_code
 from nameplate.files import write_whole
+from nameplate.inputs import read_input
 from nameplate.model import Figure
 
 NAME = ".nameplate-history"
+# A hundred thousand runs of the plan full fit.
+_MAX_BYTES = 1 << 30
 
 # Of each value: its run, its figure and its machine by place, then the value and its interval.
 VALUES = np.dtype([("run", "<i4"), ("figure", "<i4"), ("machine", "<i4"), ("value", "<f8"), ("low", "<f8"),
@@ -97,9 +100,9 @@ def empty_index() -> Index:
 def load_index(folder: Path) -> Index:
     """The empty one where there is none that can be used."""
     try:
-        stored = _decoder.decode((folder / NAME).read_bytes())
+        stored = _decoder.decode(read_input(folder / NAME, _MAX_BYTES, "index"))
         values, usual = np.frombuffer(stored.values, VALUES), np.frombuffer(stored.usual, USUAL)
-    except (OSError, ValueError, msgspec.DecodeError, RecursionError):
+    except (FileError, ValueError, msgspec.DecodeError, RecursionError):
         return empty_index()
     if stored.by != by_this_code() or not _fits(stored, values, usual):
         return empty_index()

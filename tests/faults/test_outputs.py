@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
-from recorded_runs import unpacked
+from recorded_runs import recorded_file
 
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
-    return unpacked("quick.jsonl", tmp_path)
+    return recorded_file("quick.jsonl", tmp_path)
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
@@ -41,7 +41,7 @@ def test_a_command_does_not_overwrite_the_run_that_it_reads(
 def test_no_other_run_file_is_overwritten_either(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = unpacked("series.jsonl", tmp_path)
+    other = recorded_file("series.jsonl", tmp_path)
     before = other.read_bytes()
     message = "is a run file, which is not overwritten"
     assert message in refused(capsys, "report", recorded, "-o", other)

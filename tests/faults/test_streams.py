@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from nameplate.store import read_run
-from recorded_runs import unpacked
+from recorded_runs import recorded_file
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
 RUN = ("run", "null", *FAST, "-o", "x.jsonl")
@@ -188,7 +188,7 @@ def in_a_terminal(words: str, columns: int, keys: bytes, folder: Path) -> tuple[
 
 @pytest.mark.parametrize("words", ["list", "show quick.jsonl", "compare quick.jsonl quick.jsonl", "history ."])
 def test_a_terminal_of_forty_columns_is_wide_enough_for_every_line(tmp_path: Path, words: str) -> None:
-    unpacked("quick.jsonl", tmp_path)
+    recorded_file("quick.jsonl", tmp_path)
     said, code = in_a_terminal(f"sleep 0.1; nameplate {words}", 40, b"", tmp_path)
     assert code == 0, said
     assert "Traceback" not in said
@@ -197,7 +197,7 @@ def test_a_terminal_of_forty_columns_is_wide_enough_for_every_line(tmp_path: Pat
 
 
 def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
-    unpacked("quick.jsonl", tmp_path)
+    recorded_file("quick.jsonl", tmp_path)
     said, code = in_a_terminal("nameplate show quick.jsonl | less; exit ${PIPESTATUS[0]}", 80, b"q", tmp_path)
     assert code == 0, said
     assert "Traceback" not in said

@@ -22,7 +22,7 @@ from nameplate.records.run_writer import RunWriter
 from nameplate.report.csv_cells import plain
 from nameplate.report.node_text import verdict
 from nameplate.store import read_run
-from recorded_runs import unpacked
+from recorded_runs import recorded_file
 from report_kinds import cluster
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
@@ -85,7 +85,7 @@ def changed(path: Path, old: bytes, new: bytes) -> Path:
 
 
 def test_a_formula_in_a_run_file_reaches_no_spreadsheet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = changed(unpacked("quick.jsonl", tmp_path), b'"avx512"', b'"=HYPERLINK(1)"')
+    path = changed(recorded_file("quick.jsonl", tmp_path), b'"avx512"', b'"=HYPERLINK(1)"')
     assert run(["show", str(path), "--format", "csv"]) == 0
     cells = [cell for row in csv.reader(io.StringIO(capsys.readouterr().out)) for cell in row]
     assert "'=HYPERLINK(1)" in cells
@@ -93,8 +93,8 @@ def test_a_formula_in_a_run_file_reaches_no_spreadsheet(tmp_path: Path, capsys: 
 
 
 def test_markup_in_names_is_shown_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = changed(unpacked("quick.jsonl", tmp_path), b'"avx512"', b'"[/x][red]"')
-    other = changed(unpacked("series.jsonl", tmp_path), b'"avx512"', b'"[/x]"')
+    path = changed(recorded_file("quick.jsonl", tmp_path), b'"avx512"', b'"[/x][red]"')
+    other = changed(recorded_file("series.jsonl", tmp_path), b'"avx512"', b'"[/x]"')
     for arguments in (["show", path], ["compare", path, path], ["history", tmp_path], ["compare", path, other]):
         assert run([*map(str, arguments)]) in (0, 5), arguments
         assert "[/x]" in capsys.readouterr().out or arguments[0] == "history"
@@ -115,7 +115,7 @@ def test_a_name_with_markup_does_not_end_the_live_display(tmp_path: Path) -> Non
 
 def cut_off(path: Path, **params: Value) -> Path:
     """A run of disk_block in some place that ended before it measured anything."""
-    first = read_run(unpacked("quick.jsonl", path.parent)).run
+    first = read_run(recorded_file("quick.jsonl", path.parent)).run
     experiment = next(each for each in first.plan.experiments if each.probe == "disk_block")
     placed = msgspec.structs.replace(experiment, params={**experiment.params, **params})
     plan = Plan("places", [placed], msgspec.structs.replace(first.plan.limits, rounds=1, samples=1))
@@ -168,7 +168,7 @@ def test_impossible_options_are_one_line(
 
 
 def test_without_columns_everything_is_still_printed(tmp_path: Path) -> None:
-    path = unpacked("series.jsonl", tmp_path)
+    path = recorded_file("series.jsonl", tmp_path)
     for columns in ("0", "-1", "1", "x"):
         for arguments in (["list"], ["show", str(path)]):
             answer = subprocess.run(
@@ -184,6 +184,6 @@ def test_a_recheck_uses_no_place_of_the_run_unasked(tmp_path: Path, capsys: pyte
     with pytest.raises(UsageError, match="a run file's places are not used unasked; add file=/some/where"):
         check_places(experiments, described, {}, "the run")
     check_places(experiments, described, {"file": "/some/where"}, "the run")
-    path = unpacked("per_node.jsonl", tmp_path)
+    path = recorded_file("per_node.jsonl", tmp_path)
     assert run(["nodes", str(path), "file=/some/where"]) == 2
     assert "is for --recheck, which measures" in capsys.readouterr().err

@@ -1,0 +1,80 @@
+"""Files that were made to stop their reader: it says in one line what is wrong, within bounds of time and memory.
+
+Each command runs in a process of its own. The limits are generous: a reader without bounds passes them by far, and a
+slow machine does not reach them. ``bench/hostile_files.py`` measures how much is really used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hostile_files import HOSTILE, SLOW_CALLS, Hostile
+from recorded_runs import unpacked
+
+CPU_S = 40
+MEMORY_BYTES = 4 << 30
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def nameplate(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of nameplate within the limits, in ``folder``, without standard input."""
+    return limited([sys.executable, "-m", "nameplate", *map(str, arguments)], folder)
+
+
+def limited(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command within the limits."""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # each thread reserves address space
+    return subprocess.run(
+        command, cwd=folder, env=environment, preexec_fn=_limit, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda hostile: hostile.title)
+def test_a_hostile_file_is_refused_in_one_line(hostile: Hostile, tmp_path: Path) -> None:
+    arguments = hostile.make(tmp_path)
+    ended = nameplate(*arguments, folder=tmp_path)
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr[-2000:]
+    assert hostile.says in ended.stderr
+    assert len(ended.stderr) < 2000
+
+
+@pytest.mark.parametrize("title", SLOW_CALLS)
+def test_the_time_is_proportional_to_the_length(title: str, tmp_path: Path) -> None:
+    code, says = SLOW_CALLS[title]
+    ended = limited([sys.executable, "-c", code], tmp_path)
+    assert ended.returncode == (1 if says else 0), ended.stderr[-2000:]
+    assert says in ended.stderr
+
+
+def test_history_shows_the_other_runs_and_names_what_cannot_be_read(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_bytes(unpacked("mpi_stream"))
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "text.jsonl").write_text("not a run")
+    (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
+    (tmp_path / os.fsdecode(b"latin-\xe4.jsonl")).write_bytes(unpacked("mpi_stream"))
+    os.mkfifo(tmp_path / ".nameplate-history")
+    ended = nameplate("history", tmp_path, "--json", folder=tmp_path)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    told = json.loads(ended.stdout)
+    assert [run["path"] for run in told["runs"]] == ["a.jsonl", "b.jsonl"]
+    reasons = {each["path"]: each["reason"] for each in told["not_read"]}
+    assert "it is a named pipe, not a regular file" in reasons["pipe.jsonl"]
+    assert "line 1 is not a nameplate record" in reasons["text.jsonl"]
+    assert "Too many levels of symbolic links" in reasons["loop.jsonl"]
+    assert "its name is not UTF-8: rename it" in reasons["latin-\\xe4.jsonl"]
+    shown = nameplate("history", tmp_path, folder=tmp_path)
+    assert (shown.returncode, "pipe.jsonl" in shown.stdout + shown.stderr) == (0, True)
