@@ -6,45 +6,67 @@ seconds.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 SCHEMA = 1
+_FIRST_YEAR, _LAST_YEAR = 1971, 9998
 
-Value: TypeAlias = str | int | float
+# What numbers a record may have: quotients and products of a few of them stay finite.
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+Real: TypeAlias = Annotated[float, msgspec.Meta(ge=-1e50, le=1e50)]
+Positive: TypeAlias = Annotated[float, msgspec.Meta(ge=1e-50, le=1e50)]
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+# Of something that took place: no clock is finer than a picosecond, and rates are quotients by it.
+Elapsed: TypeAlias = Annotated[float, msgspec.Meta(ge=1e-12, le=1e12)]
+
+Value: TypeAlias = str | Whole | Real
 Ending: TypeAlias = Literal["ok", "skipped", "invalid", "failed"]
 PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
+
+
+def check_moment(text: str) -> None:
+    """Raise ValueError unless the text is a date and time that every calendar here can show."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = datetime.min
+    if not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+        raise ValueError(f"`started` is '{text[:40]}': write it like 2026-01-31T12:00:00+00:00")
 
 
 class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, forbid_unknown_fields=True):
     """One line of a run file. ``round`` counts from 1; nameplate-core itself does not write it."""
 
-    round: int = 0
+    round: Count = 0
 
 
 class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was done in a sample."""
 
-    bytes: int
-    flops: int
-    ops: int
+    bytes: Count
+    flops: Count
+    ops: Count
 
 
 class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One worker's part of a sample; ``start_s`` counts from the first worker's start."""
 
-    start_s: float
-    elapsed_s: float
+    start_s: Seconds
+    elapsed_s: Elapsed
     work: Work
 
 
 class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of several repeats, or of several ranks' repeats."""
 
-    average_s: float
-    minimum_s: float
-    maximum_s: float
+    average_s: Elapsed
+    minimum_s: Elapsed
+    maximum_s: Elapsed
 
 
 class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,29 +76,34 @@ class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rank that took longest; ``rank`` is every rank's own. Nodes are in the order of the job's.
     """
 
-    ranks: int
-    repeats: int
-    bytes_in_repeat: int
+    ranks: AtLeastOne
+    repeats: AtLeastOne
+    bytes_in_repeat: Count
     window: Spread
     longest: Spread
     rank: Spread
-    start_skew_s: float
+    start_skew_s: Seconds
 
 
 class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Times of single operations: the lower bounds of the buckets that are not empty, and their counts."""
 
-    lower_ns: list[int]
-    count: list[int]
+    lower_ns: list[Count]
+    count: list[Count]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where a bucket has no count, or a count no bucket."""
+        if len(self.lower_ns) != len(self.count):
+            raise ValueError(f"`lower_ns` has {len(self.lower_ns)} values, `count` {len(self.count)}")
 
 
 class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The clock that nameplate-core times with."""
 
     source: str
-    frequency_hz: float
-    resolution_s: float
-    cost_s: float
+    frequency_hz: Positive
+    resolution_s: Seconds
+    cost_s: Seconds
 
 
 class Header(Record, frozen=True, kw_only=True):
@@ -99,17 +126,17 @@ class Sample(Record, frozen=True, kw_only=True):
     """
 
     id: str
-    index: int
-    start_s: float
-    elapsed_s: float
-    repetitions: int
+    index: Count
+    start_s: Seconds
+    elapsed_s: Elapsed
+    repetitions: AtLeastOne
     work: Work
-    counters: dict[str, float]
-    disturbed: dict[str, float]
+    counters: dict[str, Real]
+    disturbed: dict[str, Real]
     workers: list[Worker] | msgspec.UnsetType = msgspec.UNSET
     nodes: list[NodeTimes] | msgspec.UnsetType = msgspec.UNSET
-    node: int | msgspec.UnsetType = msgspec.UNSET
-    pairs: list[float] | msgspec.UnsetType = msgspec.UNSET
+    node: Count | msgspec.UnsetType = msgspec.UNSET
+    pairs: list[Elapsed] | msgspec.UnsetType = msgspec.UNSET
     histogram: Histogram | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -124,22 +151,22 @@ class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
     probe: str
     ending: Ending
     params: dict[str, Value]
-    facts: dict[str, float]
+    facts: dict[str, Real]
     labels: dict[str, str]
     oversubscribed: bool
     interrupted: bool
-    samples: int
-    setup_s: float
-    total_s: float
+    samples: Count
+    setup_s: Seconds
+    total_s: Seconds
     reason: str = ""
     stage: str = ""
-    node: int | msgspec.UnsetType = msgspec.UNSET
+    node: Count | msgspec.UnsetType = msgspec.UNSET
 
 
 class End(Record, frozen=True, kw_only=True):
     """The last record of a core process: without it the process did not end in order."""
 
-    experiments: int
+    experiments: Count
     interrupted: bool
 
 
@@ -154,10 +181,10 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     probe: str
     params: dict[str, Value]
-    slice_s: float = 0.25
-    sample_s: float | None = None
+    slice_s: Seconds = 0.25
+    sample_s: Seconds | None = None
     dense: bool = False
-    interval_s: float | None = None
+    interval_s: Elapsed | None = None
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,14 +194,14 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Without fixed rounds the budget always ends the run.
     """
 
-    budget_s: float
-    precision: float
-    rounds: int | None = None
-    samples: int | None = None
-    sample_s: float | None = None
-    warmup_s: float = 0.02
-    series_s: float | None = None
-    interval_s: float | None = None
+    budget_s: Seconds
+    precision: Real
+    rounds: Count | None = None
+    samples: Count | None = None
+    sample_s: Seconds | None = None
+    warmup_s: Seconds = 0.02
+    series_s: Seconds | None = None
+    interval_s: Elapsed | None = None
     budget_binds: bool = False
 
 
@@ -212,11 +239,11 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     how many times a given one counts: twice for a link that is used in both directions.
     """
 
-    value: float | None
+    value: Real | None
     source: str
     is_ceiling: bool = True
     can_be_given: bool = True
-    times: int = 1
+    times: Count = 1
 
 
 class Run(Record, frozen=True, kw_only=True):
@@ -226,10 +253,14 @@ class Run(Record, frozen=True, kw_only=True):
     version: str
     started: str
     plan: Plan
-    seed: int
-    rated: dict[str, float]
+    seed: Count
+    rated: dict[str, Positive]
     priority: str = "normal"
     per_node: PerNode = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where ``started`` is no time."""
+        check_moment(self.started)
 
 
 class Reference(Record, frozen=True, kw_only=True):
@@ -241,7 +272,7 @@ class Reference(Record, frozen=True, kw_only=True):
     work: str
     metric: str
     unit: str
-    value: float | None
+    value: Real | None
     reason: str
 
 
@@ -249,7 +280,7 @@ class Stop(Record, frozen=True, kw_only=True):
     """The last record of what was measured: why each experiment was not measured any longer."""
 
     reasons: dict[str, str]
-    elapsed_s: float
+    elapsed_s: Seconds
     interrupted: bool
 
 
@@ -267,9 +298,9 @@ class FigureValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a run says of a figure: the median of its rounds with its interval, also of each node of a job by name."""
 
     figure: Figure
-    value: float
-    ci: tuple[float, float] | None = None
-    nodes: dict[str, float] = {}
+    value: Real
+    ci: tuple[Real, Real] | None = None
+    nodes: dict[str, Real] = {}
 
 
 class Figures(Record, frozen=True, kw_only=True):
@@ -280,7 +311,7 @@ class Figures(Record, frozen=True, kw_only=True):
     """
 
     by: str
-    crc32: int
+    crc32: Count
     started: str
     machine: str
     plan: str
@@ -294,9 +325,9 @@ FileRecord: TypeAlias = Run | Reference | Header | Sample | Outcome | End | Stop
 class Interval(msgspec.Struct, frozen=True):
     """An interval for a median, with the probability that it covers it."""
 
-    low: float
-    high: float
-    coverage: float
+    low: Real
+    high: Real
+    coverage: Real
 
 
 class Moved(msgspec.Struct, frozen=True):
@@ -307,8 +338,8 @@ class Moved(msgspec.Struct, frozen=True):
     """
 
     name: str
-    inside: float
-    outside: float
+    inside: Real
+    outside: Real
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -321,12 +352,12 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: Literal["level", "drift", "dips", "run"]
-    begin_s: float
-    end_s: float
-    change: float
-    period_s: float | None
-    width_s: float
-    at_s: list[float]
+    begin_s: Real
+    end_s: Real
+    change: Real
+    period_s: Real | None
+    width_s: Real
+    at_s: list[Real]
     moved: list[Moved]
     still: list[str]
 
@@ -334,9 +365,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 class LevelOverTime(msgspec.Struct, frozen=True):
     """From ``begin_s`` to ``end_s`` the values vary about ``value``."""
 
-    begin_s: float
-    end_s: float
-    value: float
+    begin_s: Real
+    end_s: Real
+    value: Real
 
 
 class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
@@ -346,10 +377,10 @@ class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
     one interval in ten (or in fewer, in a short series), and ``single`` is a dip of one whole interval.
     """
 
-    spread: float
-    lasting: float | None
-    dips: float | None
-    single: float | None
+    spread: Real
+    lasting: Real | None
+    dips: Real | None
+    single: Real | None
 
 
 Verdict: TypeAlias = Literal["steady", "events", "too noisy"]
@@ -364,12 +395,12 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True):
     that matters would have been found; both are None in what earlier versions wrote.
     """
 
-    interval_s: float
-    burst: float
-    burst_s: float
-    sustained: float
-    p1: float
-    own_share: float
+    interval_s: Real
+    burst: Real
+    burst_s: Real
+    sustained: Real
+    p1: Real
+    own_share: Real
     levels: list[LevelOverTime]
     events: list[Event]
     verdict: Verdict | None = None
@@ -389,22 +420,22 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     probe: str
     params: dict[str, Value]
     metric: str
-    value: float | None
+    value: Real | None
     unit: str
-    ci: tuple[float, float] | None
+    ci: tuple[Real, Real] | None
     rounds: int
     samples: int
-    mean: float | None
-    best: float | None
-    sustained: float | None
-    p95: float | None
-    p99: float | None
-    rated: float | None
-    efficiency: float | None
+    mean: Real | None
+    best: Real | None
+    sustained: Real | None
+    p95: Real | None
+    p99: Real | None
+    rated: Real | None
+    efficiency: Real | None
     outcome: Ending
     reason: str
     stop: str
-    disturbed: float
+    disturbed: Real
     over_time: OverTime | None = None
 
 
@@ -414,8 +445,8 @@ class Series(msgspec.Struct, frozen=True):
     ``round`` counts from 1.
     """
 
-    start_s: list[float]
-    value: list[float]
+    start_s: list[Real]
+    value: list[Real]
     disturbed: list[bool]
     round: list[int]
 
@@ -436,18 +467,18 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     better: Literal["higher", "lower"]
     rated: Rated
-    efficiency_ci: tuple[float, float] | None
+    efficiency_ci: tuple[Real, Real] | None
     series: Series
-    round_values: list[float]
-    utilisation: float
+    round_values: list[Real]
+    utilisation: Real
     oversubscribed: bool
-    facts: dict[str, float]
+    facts: dict[str, Real]
     remarks: list[str] = []
-    evidence: dict[str, float] = {}
+    evidence: dict[str, Real] = {}
     is_detail: bool = False
-    distribution: list[tuple[float, float]] = []
+    distribution: list[tuple[Real, Real]] = []
     node_times: list[NodeTimes] = []
-    pairs: list[float] = []
+    pairs: list[Real] = []
     source: str = ""
     labels: dict[str, str] = {}
     is_series: bool = False
@@ -469,13 +500,13 @@ class NodeMetric(msgspec.Struct, frozen=True):
     metric: str
     unit: str
     better: Literal["higher", "lower"]
-    value: list[float | None]
-    gap: list[float | None]
-    z: list[float | None]
-    spread: list[float | None]
+    value: list[Real | None]
+    gap: list[Real | None]
+    z: list[Real | None]
+    spread: list[Real | None]
     slow: list[int]
-    minimum: list[float | None] = []
-    maximum: list[float | None] = []
+    minimum: list[Real | None] = []
+    maximum: list[Real | None] = []
 
     @property
     def title(self) -> str:
@@ -494,9 +525,9 @@ class Nodes(msgspec.Struct, frozen=True):
 class Quantity(msgspec.Struct, frozen=True):
     """A value in its SI base unit, with its interval where there is one."""
 
-    value: float
+    value: Real
     unit: str
-    ci: tuple[float, float] | None = None
+    ci: tuple[Real, Real] | None = None
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -509,7 +540,7 @@ class Table(msgspec.Struct, frozen=True):
     notes: list[str] = []
 
 
-StudyValue: TypeAlias = float | str | None
+StudyValue: TypeAlias = Real | str | None
 
 
 class StudyColumn(msgspec.Struct, frozen=True):
@@ -554,7 +585,7 @@ class StudyLine(msgspec.Struct, frozen=True):
     """A line of a study's chart: points ascending in x. With ``is_joined`` False the points stand alone."""
 
     name: str
-    points: list[tuple[float, float]]
+    points: list[tuple[Real, Real]]
     is_published: bool = False
     is_joined: bool = True
 
@@ -564,7 +595,7 @@ class StudyAxis(msgspec.Struct, frozen=True):
 
     title: str
     is_logarithmic: bool = False
-    names: list[tuple[float, str]] = []
+    names: list[tuple[Real, str]] = []
 
 
 class StudyChart(msgspec.Struct, frozen=True):
@@ -574,7 +605,7 @@ class StudyChart(msgspec.Struct, frozen=True):
     x: StudyAxis
     y: StudyAxis
     lines: list[StudyLine]
-    marks: list[tuple[float, str]] = []
+    marks: list[tuple[Real, str]] = []
 
 
 class Study(msgspec.Struct, frozen=True):

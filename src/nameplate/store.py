@@ -6,13 +6,14 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
 from nameplate.errors import FileError
 from nameplate.inputs import open_input
-from nameplate.model import SCHEMA, Figures, FileRecord, Header, Outcome, Reference, Run, Sample, Stop
+from nameplate.model import SCHEMA, Figures, FileRecord, Header, Outcome, Reference, Run, Sample, Stop, check_moment
+from nameplate.record_checks import problem_of_node, problem_of_outcome, problem_of_record, problem_of_sample
 from nameplate.records.run_writer import RunWriter
 
 # All pairs of two thousand nodes fit.
@@ -87,9 +88,11 @@ def _decode_figures(line: bytes) -> Figures | None:
     if not (line.startswith(_FIGURES) and line.endswith(b"\n")):
         return None
     try:
-        return _figures_decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        figures = _figures_decoder.decode(line)
+        check_moment(figures.started)
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return None
+    return figures
 
 
 def append_figures(run: RunFile, figures: Figures) -> None:
@@ -119,11 +122,11 @@ def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
     run: Run | None = None
     try:
         with open_input(path) as file:
-            for _, record in _records(path, file):
-                if isinstance(record, Run):
-                    run = record
-                if run and isinstance(record, Header):
-                    return run, record.machine
+            for line in _records(path, file):
+                if isinstance(line.record, Run):
+                    run = line.record
+                if run and isinstance(line.record, Header):
+                    return run, line.record.machine
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
     if run is None:
@@ -131,8 +134,16 @@ def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
     return run, {}
 
 
-def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord | Figures]]:
-    """Every record with the offset of its end; a last line without its newline is what a kill leaves behind."""
+class _Line(NamedTuple):
+    """A record with the number of its line and the offset of the line's end."""
+
+    number: int
+    end: int
+    record: FileRecord | Figures
+
+
+def _records(path: Path, file: IO[bytes]) -> Iterator[_Line]:
+    """Every record, checked; a last line without its newline is what a kill leaves behind."""
     offset = 0
     for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), b""), start=1):
         if number > 1 and line.startswith(_FIGURES):
@@ -147,10 +158,18 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[tuple[int, FileRecord | Fi
         offset += len(line)
         if number == 1:
             _check_first(path, line)
-        try:
-            yield offset, _decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise FileError(f"{path}: line {number} is not a nameplate record: {error}") from None
+        yield _Line(number, offset, _decode(path, number, line))
+
+
+def _decode(path: Path, number: int, line: bytes) -> FileRecord | Figures:
+    """Return a line as a record that is right by itself; whatever cleans the strings of records belongs here."""
+    try:
+        record: FileRecord | Figures = _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FileError(f"{path}: line {number} is not a nameplate record: {error}") from None
+    if problem := problem_of_record(record):
+        raise FileError(f"{path}: line {number}: {problem}")
+    return record
 
 
 def _skip_line(file: IO[bytes], part: bytes) -> int:
@@ -188,12 +207,12 @@ class _Assembler:
         self._stop: Stop | None = None
         self._headers: list[Header] = []
         self._measurements: list[Measurement] = []
-        self._pending: list[Sample] = []
+        self._pending: list[tuple[int, Sample]] = []
         self._of_nodes: dict[int, Outcome] = {}
         self._references: list[Reference] = []
         self._lost = 0
 
-    def add(self, record: FileRecord) -> None:
+    def add(self, line: int, record: FileRecord) -> None:
         self._stop = record if isinstance(record, Stop) else None
         match record:
             case Run():
@@ -203,20 +222,37 @@ class _Assembler:
             case Reference():
                 self._references.append(record)
             case Sample():
-                self._pending.append(record)
+                self._pending.append((line, record))
             case Outcome(node=int(node)):
+                self._check(line, problem_of_node(self._machine, record))
                 self._of_nodes[node] = record
             case Outcome():
-                self._take(record)
+                self._take(line, record)
             case Header():
                 self._headers.append(record)
                 self._drop_pending()
 
-    def _take(self, outcome: Outcome) -> None:
-        own = [sample for sample in self._pending if (sample.id, sample.round) == (outcome.id, outcome.round)]
+    @property
+    def _machine(self) -> dict[str, Any]:
+        return self._headers[0].machine if self._headers else {}
+
+    def _check(self, line: int, problem: str) -> None:
+        if problem:
+            raise FileError(f"{self._path}: line {line}: {problem}")
+
+    def _take(self, line: int, outcome: Outcome) -> None:
+        own = [
+            (number, sample)
+            for number, sample in self._pending
+            if (sample.id, sample.round) == (outcome.id, outcome.round)
+        ]
+        if own and outcome.ending == "ok":
+            self._check(line, problem_of_outcome(self._machine, outcome))
+            for number, sample in own:
+                self._check(number, problem_of_sample(self._machine, outcome, sample))
         self._lost += len(self._pending) - len(own)
         self._pending = []
-        self._measurements.append(Measurement(outcome, own, self._of_nodes))
+        self._measurements.append(Measurement(outcome, [sample for _, sample in own], self._of_nodes))
         self._of_nodes = {}
 
     def _drop_pending(self) -> None:
@@ -237,8 +273,8 @@ class _Assembler:
 def _assemble(path: Path, file: IO[bytes]) -> RunFile:
     assembler = _Assembler(path)
     end = 0
-    for offset, record in _records(path, file):
-        if not isinstance(record, Figures):  # written by others, with spaces in it
-            assembler.add(record)
-            end = offset
+    for line in _records(path, file):
+        if not isinstance(line.record, Figures):  # written by others, with spaces in it
+            assembler.add(line.number, line.record)
+            end = line.end
     return assembler.result(end)

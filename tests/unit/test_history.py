@@ -404,7 +404,8 @@ def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
     names = ["n1", "n2"]
     for day in range(3):
         path = tmp_path / f"{day}.jsonl"
-        write_run(path, day, job={"nodes": names, "placement": [[0, 1], [1, 1]], "hardware": [["", 2]], "library": ""})
+        placed = {"ranks": 2, "placement": [[0, 1], [1, 1]], "hardware": [["", 2]]}
+        write_run(path, day, job={"nodes": names, "library": "", **placed})
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         whole = []
         for record in lines:

@@ -14,10 +14,10 @@ ROOT = Path(__file__).parents[2]
 PYTHON_ORDER = [
     "__init__", "errors", "control_characters", "interruption", "streams", "child_process", "inputs", "model",
     "units", "hostlist", "sweep", "stats", "plateaus", "fit", "bootstrap", "segments", "saturation",
-    "false_discovery", "trends", "files", "outputs", "compare", "slow_nodes", "distributed_stream", "rated",
-    "fitness", "records", "probes", "results", "store", "keeper", "srun", "launch", "native", "planning", "plan",
-    "slurm", "execution", "measure", "curves", "node_figures", "events", "statistics", "explain", "summarise",
-    "figures",
+    "false_discovery", "trends", "files", "outputs", "compare", "slow_nodes", "distributed_stream",
+    "machine_record", "rated", "fitness", "records", "probes", "results", "record_checks", "store", "keeper",
+    "srun", "launch", "native", "planning", "plan", "slurm", "execution", "measure", "curves", "node_figures",
+    "events", "statistics", "explain", "summarise", "figures",
     "run_comparison", "self_test", "history_index", "history", "history_view", "recheck", "references", "importers",
     "imported_run", "tools", "versus", "report", "commands", "command_line", "__main__",
 ]  # fmt: skip

@@ -12,9 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from nameplate.model import Experiment, Histogram, Rated, Result, Sample, Table, Value
+from nameplate.probes._recorded import Recorded
 from nameplate.stats import histogram_percentile_s, median, merged
 
 
@@ -54,6 +55,8 @@ class Metric(ABC):
     better: Literal["higher", "lower"]
     when: Callable[[Cell], bool] = field(default=lambda _: True, kw_only=True)
     is_detail: bool = field(default=False, kw_only=True)
+    # Whether it is shown from the rounds that tell it, when others do not.
+    may_lack_rounds: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, cell: Cell, sample: Sample) -> float:
@@ -71,21 +74,38 @@ class Metric(ABC):
         """Whether a round's samples tell it."""
         return self.when(cell)
 
-    def is_told_by(self, _: Sample) -> bool:
+    def is_told_by(self, _: Cell, __: Sample) -> bool:
         """Whether a single sample has a value of it."""
         return True
 
 
 @dataclass(frozen=True)
 class Ratio(Metric):
-    """A quotient of two quantities that add up over samples, so that ``sustained`` is all work over all time."""
+    """A quotient of two quantities that add up over samples, so that ``sustained`` is all work over all time.
+
+    A sample whose denominator is 0 has no value: where every datagram was lost, no round trip took any time. A round of
+    such samples only has none either, and the other rounds count.
+    """
 
     numerator: Quantity
     denominator: Quantity
+    may_lack_rounds = True
 
     def value(self, cell: Cell, sample: Sample) -> float:
         """``numerator / denominator``."""
         return self.numerator(cell, sample) / self.denominator(cell, sample)
+
+    def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
+        """Of those of a round's samples that have a value."""
+        return median([self.value(cell, sample) for sample in samples if self.is_told_by(cell, sample)])
+
+    def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
+        """Whether a sample has a value of it."""
+        return self.when(cell) and any(self.is_told_by(cell, sample) for sample in samples)
+
+    def is_told_by(self, cell: Cell, sample: Sample) -> bool:
+        """Whether there is something to divide by."""
+        return self.denominator(cell, sample) != 0
 
     def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
         """All work over all time."""
@@ -121,7 +141,7 @@ class Percentile(Metric):
         enough = self.share == 1 or timed * (1 - self.share) >= FEWEST_BEYOND
         return self.when(cell) and timed > 0 and enough
 
-    def is_told_by(self, sample: Sample) -> bool:
+    def is_told_by(self, _: Cell, sample: Sample) -> bool:
         """Of few operations, of which one in so many is timed by chance, a sample may have timed none."""
         return isinstance(sample.histogram, Histogram) and sum(sample.histogram.count) > 0
 
@@ -182,6 +202,7 @@ class Along(NamedTuple):
 ByProbe = Mapping[str, Sequence[Result]]
 RatedBy = Callable[[Metric, Cell, Sequence[Sample]], Rated]
 
+_NOTHING = Recorded()
 # A percentile is shown only where so many operations lie beyond it: one of them alone decides nothing then.
 FEWEST_BEYOND = 10
 
@@ -191,6 +212,7 @@ class Probe:
     """What nameplate makes of one probe.
 
     - ``rated``: the ceiling of a metric, from the samples of one round
+    - ``recorded``: what the probe's records must have; readers check it, so that nothing else does
     - ``remarks``: what a cell's reader must know; ``evidence``: figures that speak for or against its value
     - ``source``: where a cell's bytes came from, in a word; runs in which it differs did not do the same work
     - ``derive``: further results from all of a run's; ``tables``: what is shown as rows and columns; ``along``:
@@ -212,6 +234,7 @@ class Probe:
     title: str
     metrics: tuple[Metric, ...]
     rated: RatedBy
+    recorded: Recorded = _NOTHING
     quick: tuple[Cells, ...] = ()
     full: tuple[Cells, ...] = ()
     sweep: tuple[Cells, ...] = ()

@@ -7,7 +7,12 @@ from statistics import median
 
 from nameplate.model import Rated, Sample
 from nameplate.probes import Cell, Metric
+from nameplate.probes._recorded import Recorded
 from nameplate.rated import arithmetic_peak
+
+_PORTS = ("burst_cycles", "operations_per_instruction", "port_block_instructions", "port_block_s", "port_burst_s")
+# What the loop's records have.
+LOOP = Recorded(facts=_PORTS, counters=("burst_s",), divisors=(*_PORTS, "burst_s"))
 
 
 def burst_cycles(cell: Cell, _: Sample) -> float:

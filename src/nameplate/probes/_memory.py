@@ -13,6 +13,9 @@ TIMES_LAST_LEVEL = 4
 # Of what was asked for: the ends of an array need not fill a huge page.
 ENOUGH_HUGE = 0.9
 
+# Facts of every probe whose arrays lie in memory.
+ARRAYS = ("touched_bytes", "huge_bytes", "last_level_bytes")
+
 
 def is_beyond_caches(cell: Cell) -> bool:
     """Whether what is touched is so large that the caches serve next to nothing of it."""

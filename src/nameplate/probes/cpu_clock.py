@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.model import Rated, Sample
 from nameplate.probes import Cell, Cells, Metric, Probe, Ratio
-from nameplate.probes._arithmetic import burst_cycles, burst_s
+from nameplate.probes._arithmetic import LOOP, burst_cycles, burst_s
 from nameplate.rated import nominal_clock
 
 
@@ -18,6 +18,7 @@ PROBE = Probe(
     name="cpu_clock",
     title="Clock",
     metrics=(Ratio("frequency", "Hz", "higher", burst_cycles, burst_s),),
+    recorded=LOOP,
     rated=_rated,
     quick=(Cells({"under": "idle,widest"}, slice_s=0.15),),
     full=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nameplate.model import Sample
 from nameplate.probes import Cell, Cells, Probe, Ratio, elapsed
-from nameplate.probes._arithmetic import peak_by_ports
+from nameplate.probes._arithmetic import LOOP, peak_by_ports
 
 
 def _flops(_: Cell, sample: Sample) -> float:
@@ -22,6 +22,7 @@ PROBE = Probe(
         Ratio("rate", "FLOP/s", "higher", _flops, elapsed),
         Ratio("flops_per_cycle", "FLOP/cycle", "higher", _flops, _core_cycles),
     ),
+    recorded=LOOP,
     rated=peak_by_ports,
     quick=(
         Cells({}, slice_s=0.25),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nameplate.model import Sample
 from nameplate.probes import Cell, Cells, Probe, Ratio, elapsed
-from nameplate.probes._arithmetic import peak_by_ports
+from nameplate.probes._arithmetic import LOOP, peak_by_ports
 
 
 def _ops(_: Cell, sample: Sample) -> float:
@@ -15,6 +15,7 @@ PROBE = Probe(
     name="cpu_intops",
     title="Integer rate",
     metrics=(Ratio("rate", "op/s", "higher", _ops, elapsed),),
+    recorded=LOOP,
     rated=peak_by_ports,
     quick=(Cells({"mix": "add"}, slice_s=0.15), Cells({"mix": "mixed"}, slice_s=0.15)),
     full=(

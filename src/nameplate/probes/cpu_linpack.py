@@ -8,7 +8,9 @@ from typing import Any
 
 from nameplate.model import Quantity, Rated, Result, Sample, Table, Value
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
+from nameplate.probes._arithmetic import LOOP
 from nameplate.probes._grid import grouped
+from nameplate.probes._recorded import Recorded
 from nameplate.rated import arithmetic_peak
 from nameplate.units import size_text
 
@@ -93,6 +95,13 @@ PROBE = Probe(
     metrics=(
         Ratio("rate", "FLOP/s", "higher", _flops, elapsed),
         Ratio("residual", "", "lower", _residual, _solutions, is_detail=True),
+    ),
+    recorded=Recorded(
+        params=("n", "lda", "align", "threads"),
+        facts=LOOP.facts,
+        labels=("blas",),
+        counters=("residual", "burst_s"),
+        divisors=LOOP.divisors,
     ),
     rated=_rated,
     full=_SIZES,

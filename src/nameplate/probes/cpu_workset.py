@@ -8,7 +8,8 @@ from typing import Any
 from nameplate.model import Rated, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
 from nameplate.probes._levels import derived, table
-from nameplate.probes._memory import page_remarks
+from nameplate.probes._memory import ARRAYS, page_remarks
+from nameplate.probes._recorded import Recorded
 
 
 def _flops(_: Cell, sample: Sample) -> float:
@@ -32,6 +33,7 @@ PROBE = Probe(
     name="cpu_workset",
     title="Rate by working set",
     metrics=(Ratio("rate", "FLOP/s", "higher", _flops, elapsed),),
+    recorded=Recorded(params=("size",), facts=ARRAYS),
     rated=_rated,
     quick=(Cells({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.002),),
     full=(

@@ -9,6 +9,7 @@ from nameplate.model import Experiment, Rated, Sample, Table, Value
 from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
 from nameplate.probes._disk_tables import tables
 from nameplate.probes._percentiles import PERCENTILES
+from nameplate.probes._recorded import Recorded
 from nameplate.probes._served import evidence, is_device, served_by, source
 from nameplate.rated import disk_link
 
@@ -103,6 +104,14 @@ PROBE = Probe(
         Ratio("iops", "op/s", "higher", operations, elapsed),
         Ratio("latency", "s", "lower", _time_in_flight, operations, when=lambda cell: "rate" not in cell.params),
         *PERCENTILES,
+    ),
+    recorded=Recorded(
+        params=("op", "block", "depth", "cache", "library", "sync"),
+        facts=("file_bytes", "memory_bytes", "registered_buffers", "link_bytes_per_s", "unwritten_bytes", "is_memory",
+               "clock_cost_s", "timed_every"),
+        counters=("resident_before_bytes", "resident_after_bytes", "process_read_bytes", "process_write_bytes",
+                  "device_read_bytes", "device_write_bytes"),
+        divisors=("file_bytes", "memory_bytes"),
     ),
     rated=_rated,
     quick=(

@@ -8,7 +8,8 @@ from typing import Any
 from nameplate.model import Quantity, Rated, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
 from nameplate.probes._grid import grids, quantity_of
-from nameplate.probes._memory import remarks
+from nameplate.probes._memory import ARRAYS, remarks
+from nameplate.probes._recorded import Recorded
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
@@ -57,6 +58,7 @@ PROBE = Probe(
         # The time from one operation's end to the next one's, whichever thread does it, as the studies print it.
         Ratio("latency", "s", "lower", elapsed, operations),
     ),
+    recorded=Recorded(params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s")),
     rated=_rated,
     quick=(
         Cells({"op": "copy", "block": "8KiB", "size": "256MiB"}, slice_s=0.05, overhead_s=0.25),

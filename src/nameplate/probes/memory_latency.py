@@ -8,7 +8,8 @@ from typing import Any
 from nameplate.model import Rated, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, operations
 from nameplate.probes._levels import derived, table
-from nameplate.probes._memory import page_remarks
+from nameplate.probes._memory import ARRAYS, page_remarks
+from nameplate.probes._recorded import Recorded
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
@@ -40,6 +41,7 @@ PROBE = Probe(
         Ratio("time_per_load", "s", "lower", elapsed, operations, when=lambda cell: cell.params["chains"] != 1),
         Ratio("load_bandwidth", "B/s", "higher", _load_bytes, elapsed, when=lambda cell: cell.params["load"] != 0),
     ),
+    recorded=Recorded(params=("size", "chains", "load"), facts=ARRAYS, counters=("load_bytes",)),
     rated=_rated,
     quick=(
         Cells({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0005),

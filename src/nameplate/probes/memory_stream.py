@@ -8,7 +8,8 @@ from typing import Any
 
 from nameplate.model import Quantity, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Probe, Ratio, elapsed, moved_bytes
-from nameplate.probes._memory import rated_bandwidth, remarks
+from nameplate.probes._memory import ARRAYS, rated_bandwidth, remarks
+from nameplate.probes._recorded import Recorded
 from nameplate.units import size_text
 
 _FUNCTIONS = {"copy": "Copy:", "scale": "Scale:", "add": "Add:", "triad": "Triad:"}
@@ -99,6 +100,11 @@ PROBE = Probe(
     metrics=(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         Ratio("bus_bandwidth", "B/s", "higher", _bus_bytes, elapsed, when=_reads_for_ownership),
+    ),
+    recorded=Recorded(
+        params=("op", "size", "stores"),
+        facts=(*ARRAYS, "pass_bytes", "bus_bytes_per_byte", "nontemporal"),
+        divisors=("pass_bytes", "bus_bytes_per_byte"),
     ),
     rated=rated_bandwidth,
     quick=(

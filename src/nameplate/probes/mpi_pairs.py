@@ -11,6 +11,7 @@ from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe
 from nameplate.probes._job import placement_remark
 from nameplate.probes._pair_matrix import is_bulk, pair_times, party_medians
 from nameplate.probes._pair_tables import pair_matrix_tables
+from nameplate.probes._recorded import Recorded
 from nameplate.stats import median, percentile
 
 # More than a tournament of 1,024 nodes takes, of which there are some before the first sample.
@@ -89,6 +90,7 @@ PROBE = Probe(
         OfMedianPair("latency", "s", "lower", _seconds),
         OfMedianPair("bandwidth", "B/s", "higher", _bytes_per_second, when=_is_bulk),
     ),
+    recorded=Recorded(params=("size", "between"), facts=("parties", "pairs_between_nodes")),
     rated=_rated,
     full=(
         Cells({"size": "8,1MiB"}, slice_s=0.02),

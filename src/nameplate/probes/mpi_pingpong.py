@@ -10,6 +10,7 @@ from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, 
 from nameplate.probes._job import placement_remark
 from nameplate.probes._message_cost import cost_results, cost_tables
 from nameplate.probes._pairs_at_once import pair_evidence, pair_tables, saturation_results
+from nameplate.probes._recorded import Recorded
 
 # As the study on a network of workstations, with more below 2,000 bytes and some off its grid.
 _FINE = "1,16,64,128,256,512,768,1250,1460,1500,1750,3333,7777,20480,51111,65536"
@@ -67,6 +68,7 @@ PROBE = Probe(
         Ratio("latency", "s", "lower", _time_under_way, _messages),
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_has_bytes),
     ),
+    recorded=Recorded(params=("size", "pairs", "pairing"), facts=("pairs_between_nodes",)),
     rated=_rated,
     full=(
         Cells({"size": _SIZES, "pairs": "1"}, slice_s=0.02),

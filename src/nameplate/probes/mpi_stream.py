@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from nameplate.model import Rated, Sample, Value
 from nameplate.probes import Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
-from nameplate.probes._memory import is_beyond_caches, rated_bandwidth, remarks
+from nameplate.probes._memory import ARRAYS, is_beyond_caches, rated_bandwidth, remarks
 from nameplate.probes._memory_kind import kind_of, mount_remarks
 from nameplate.probes._node_times import times_of_nodes
+from nameplate.probes._recorded import Recorded
 from nameplate.probes._stream_levels import level_evidence, node_times
 from nameplate.probes._stream_tables import stream_tables
 
@@ -93,6 +94,10 @@ PROBE = Probe(
         Ratio("job_bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_several_nodes),
         Ratio("rank_sum_bandwidth", "B/s", "higher", _of_all_nodes, _mean_rank_seconds, is_detail=True),
         Ratio("start_skew", "s", "lower", _start_skew, _one),
+    ),
+    recorded=Recorded(
+        params=("op", "size", "threads", "repeats"), facts=(*ARRAYS, "ranks", "nodes", "bus_bytes_per_byte"),
+        divisors=("ranks", "nodes"),
     ),
     rated=_rated,
     full=(

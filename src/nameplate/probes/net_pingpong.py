@@ -11,6 +11,7 @@ from nameplate.probes._grid import crossed, quantity_of
 from nameplate.probes._mtu import mtu_results
 from nameplate.probes._network import in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes._percentiles import PERCENTILES, percentile_tables
+from nameplate.probes._recorded import Recorded
 
 LARGEST_DATAGRAM = 65507
 
@@ -81,6 +82,11 @@ PROBE = Probe(
         Ratio("connect_time", "s", "lower", lambda cell, _: cell.facts["connect_s"], lambda _, __: 1.0),
         Ratio("loss", "share", "lower", _lost, _asked, when=_is_udp),
         *PERCENTILES,
+    ),
+    recorded=Recorded(
+        params=("protocol", "payload", "connections"),
+        facts=("connect_s", "path_mtu_bytes", "link_bytes_per_s", "is_local", "clock_cost_s", "timed_every"),
+        counters=("lost", "other_sessions"),
     ),
     rated=_rated,
     quick=(

@@ -10,6 +10,7 @@ from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, 
 from nameplate.probes._grid import Row, crossed, labels, quantity_of
 from nameplate.probes._network import in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes._percentiles import MOST_ROWS
+from nameplate.probes._recorded import Recorded
 
 # Counters that add up over samples, and those of which the last, or the worst, is told.
 _SUMS = ("sent", "lost_sender", "lost_queue", "lost_network", "reordered", "duplicates", "retransmits",
@@ -150,6 +151,11 @@ PROBE = Probe(
         Ratio("jitter", "s", "lower", _jitter, _one, when=_is_udp, is_detail=True),
         Ratio("retransmits", "", "lower", _retransmits, _one, when=_is_tcp, is_detail=True),
         Ratio("congestion_window", "B", "higher", _window, _one, when=_is_tcp, is_detail=True),
+    ),
+    recorded=Recorded(
+        params=("protocol", "direction", "block", "connections"),
+        facts=("connect_s", "path_mtu_bytes", "link_bytes_per_s", "is_local"),
+        counters=("up_bytes", "down_bytes", *_SUMS, *_LAST, "other_sessions"),
     ),
     rated=_rated,
     quick=(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.model import Rated, Sample
 from nameplate.probes import Cell, Cells, Metric, Probe, Ratio
+from nameplate.probes._recorded import Recorded
 
 
 def _beyond_duration(cell: Cell, sample: Sample) -> float:
@@ -24,6 +25,7 @@ PROBE = Probe(
     name="null",
     title="Tool overhead",
     metrics=(Ratio("overhead", "s", "lower", _beyond_duration, _repetitions),),
+    recorded=Recorded(params=("duration",)),
     rated=_rated,
     full=(Cells({"duration": "0,100us"}, slice_s=0.2),),
 )
