@@ -59,7 +59,9 @@ def headline(measurement: Measurement, machine: dict[str, object]) -> float | No
         return None
     outcome = measurement.outcome
     cell = Cell(outcome.params, outcome.facts, machine, outcome.labels)
-    return probe.metrics[0].of_round(cell, measurement.samples)
+    metric = probe.metrics[0]
+    told = [sample for sample in measurement.samples if metric.is_told_by(cell, sample)]
+    return metric.of_round(cell, told) if told else None
 
 
 def summarise(file: RunFile) -> Report:
@@ -201,8 +203,14 @@ def _known_figures(
 ) -> list[_Figures]:
     last = measurements[-1].outcome
     cell = Cell(last.params, last.facts, machine, last.labels)
-    known = [m for m in probe.metrics if all(m.is_known(cell, measurement.samples) for measurement in measurements)]
-    return [_Figures(run, probe, metric, measurements, machine) for metric in known]
+    known = [(metric, _known_rounds(metric, cell, measurements)) for metric in probe.metrics]
+    return [_Figures(run, probe, metric, measurements, rounds, machine) for metric, rounds in known if rounds]
+
+
+def _known_rounds(metric: Metric, cell: Cell, measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Return the rounds that a metric is computed from; none where it is not known."""
+    rounds = [measurement for measurement in measurements if metric.is_known(cell, measurement.samples)]
+    return rounds if metric.may_lack_rounds or len(rounds) == len(measurements) else []
 
 
 def _with_over_time(result: Result, seen: OverTime | None) -> Result:
@@ -270,26 +278,27 @@ def _times(given: Rated, times: int) -> Rated:
     return msgspec.structs.replace(given, value=given.value * times, source=f"{given.source}, {times} directions")
 
 
-def _told(metric: Metric, measurement: Measurement) -> Measurement:
-    if all(map(metric.is_told_by, measurement.samples)):
-        return measurement
-    return msgspec.structs.replace(measurement, samples=[s for s in measurement.samples if metric.is_told_by(s)])
+def _told(metric: Metric, cell: Cell, measurement: Measurement) -> Measurement:
+    told = [sample for sample in measurement.samples if metric.is_told_by(cell, sample)]
+    return measurement if len(told) == len(measurement.samples) else msgspec.structs.replace(measurement, samples=told)
 
 
 class _Figures:
-    """One metric of one experiment over its rounds."""
+    """One metric of one experiment over its rounds: of all ``measurements`` those that tell it are ``rounds``."""
 
-    def __init__(self, run: Run, probe: Probe, metric: Metric, measurements: Sequence[Measurement],
-                 machine: dict[str, object]) -> None:  # fmt: skip
+    def __init__(  # noqa: PLR0913, PLR0917 (what a figure is computed from)
+        self, run: Run, probe: Probe, metric: Metric, measurements: Sequence[Measurement],
+        rounds: Sequence[Measurement], machine: dict[str, object],
+    ) -> None:  # fmt: skip
         self._run = run
         self._probe = probe
         self._metric = metric
-        self._measurements = [_told(metric, measurement) for measurement in measurements]
-        outcome = measurements[-1].outcome
-        self._outcome = outcome
-        self._cells = [Cell(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in measurements]
+        self._outcome = rounds[-1].outcome
+        self._cells = [Cell(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in rounds]
+        self._measurements = [_told(metric, cell, m) for cell, m in zip(self._cells, rounds, strict=True)]
+        self._all_samples = [sample for m in measurements for sample in m.samples]
         self._samples = [sample for m in self._measurements for sample in m.samples]
-        self.rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, measurements, strict=True)]
+        self.rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, rounds, strict=True)]
 
     @property
     def figure(self) -> Figure:
@@ -314,7 +323,7 @@ class _Figures:
             efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
             round_values=self.rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
-            remarks=self._probe.remarks(self._cells[-1], self._samples), is_detail=self._metric.is_detail,
+            remarks=self._probe.remarks(self._cells[-1], self._all_samples), is_detail=self._metric.is_detail,
         )  # fmt: skip
 
     def _rate(self) -> tuple[Rated, list[float]]:

@@ -46,6 +46,8 @@ def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     found = way(cell, samples)
     if _is_udp(cell) and cell.params["payload"] == LARGEST_DATAGRAM:
         found.append("65,507 B: the most that a datagram holds")
+    if lost := sum(sample.work.ops == 0 for sample in samples):
+        found.append(f"{lost} of {len(samples)} samples lost every datagram and have no latency")
     return found
 
 
