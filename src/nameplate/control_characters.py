@@ -21,8 +21,8 @@ _MAYBE_IN_JSON = re.compile(
 
 
 def clean_text(text: str) -> str:
-    """Return the text with each control character, but for newlines and tabs, replaced."""
-    return _CONTROLS.sub(REPLACEMENT, text)
+    """Return the text with each control character, but for newlines and tabs, replaced. CR LF becomes LF."""
+    return _CONTROLS.sub(REPLACEMENT, text.replace("\r\n", "\n"))
 
 
 def clean_json(line: bytes) -> bytes:
@@ -33,6 +33,11 @@ def clean_json(line: bytes) -> bytes:
     if not _MAYBE_IN_JSON.search(line):
         return line
     return msgspec.json.encode(_cleaned(msgspec.json.decode(line)))
+
+
+def escape_in_json(text: str) -> str:
+    """Return a JSON document with the same values in which control characters of strings are written as escapes."""
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _cleaned(value: Any) -> Any:

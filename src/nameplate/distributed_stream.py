@@ -15,6 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+from nameplate.control_characters import clean_text
 from nameplate.errors import FileError
 from nameplate.inputs import read_head, read_input
 from nameplate.model import Spread
@@ -179,7 +180,7 @@ class _Reader:
     @staticmethod
     def _text(parent: ElementTree.Element, name: str) -> str | None:
         text = parent.get(name) or parent.findtext(name)
-        return text.strip() if text else None
+        return clean_text(text).strip() if text else None
 
     def _number(self, parent: ElementTree.Element, name: str, where: str) -> float:
         text = self._text(parent, name)

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from nameplate.control_characters import clean_text
 from nameplate.errors import FileError
 from nameplate.figures import by_this_code
 from nameplate.files import write_whole
@@ -104,10 +105,18 @@ def load_index(folder: Path) -> Index:
         values, usual = np.frombuffer(stored.values, VALUES), np.frombuffer(stored.usual, USUAL)
     except (FileError, ValueError, msgspec.DecodeError, RecursionError):
         return empty_index()
-    if stored.by != by_this_code() or not _fits(stored, values, usual):
+    if stored.by != by_this_code() or not _fits(stored, values, usual) or not _is_clean(stored):
         return empty_index()
     return Index(entries=stored.entries, figures=stored.figures, machines=stored.machines, changes=stored.changes,
                  usual=usual, values=values)  # fmt: skip
+
+
+def _is_clean(stored: _Stored) -> bool:
+    """Return whether no text of the index has control characters, which it has not where nameplate wrote it."""
+    texts = [text for entry in stored.entries for text in (entry.started, entry.machine, entry.plan, entry.reason)]
+    texts += stored.machines
+    texts += [str(text) for figure in stored.figures for text in (*figure.params, *figure.params.values())]
+    return all(clean_text(text) == text for text in texts)
 
 
 def _fits(stored: _Stored, values: Rows, usual: Rows) -> bool:

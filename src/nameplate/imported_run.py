@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
+from nameplate.control_characters import clean_json, clean_text
 from nameplate.errors import FileError, Unreadable
 from nameplate.importers import Imported, Importer, importer_of, load_importers
 from nameplate.inputs import modified_s, read_input
@@ -49,7 +51,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
-    text = read_input(path, _MAX_BYTES, "output of a tool").decode(errors="replace")
+    text = _clean(read_input(path, _MAX_BYTES, "output of a tool"))
     importer = importer_of(text)
     if importer is None:
         raise FileError(
@@ -59,6 +61,14 @@ def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
         return importer, importer.read(text)
     except (Unreadable, FileError) as error:
         raise FileError(f"{path}: {importer.name}: {error}") from None
+
+
+def _clean(content: bytes) -> str:
+    """Return the text of a tool's output without control characters, also where JSON writes them as escapes."""
+    # What is no JSON, or damaged, the tool's reader says better.
+    with suppress(ValueError, RecursionError):
+        content = clean_json(content)
+    return clean_text(content.decode(errors="replace"))
 
 
 def _report(tool: str, started: datetime, results: list[Result], path: Path) -> Report:

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from nameplate.control_characters import clean_text
 from nameplate.errors import FileError
 
 _KINDS = (
@@ -49,10 +50,10 @@ def read_input(path: Path, max_bytes: int, what: str) -> bytes:
 
 
 def read_text(path: Path, max_bytes: int, what: str) -> str:
-    """Return a file's content as text, which must be UTF-8. Raises FileError as ``read_input`` does."""
+    """Return a file's content as text, which must be UTF-8, without control characters. Raises FileError."""
     content = read_input(path, max_bytes, what)
     try:
-        return content.decode()
+        return clean_text(content.decode())
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise FileError(f"{path}: line {line}: byte 0x{content[error.start]:02x} is not UTF-8") from None

@@ -16,6 +16,7 @@ import msgspec
 
 from nameplate import child_process
 from nameplate.child_process import Output
+from nameplate.control_characters import clean_json
 from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
 from nameplate.keeper import Keeper
 from nameplate.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
@@ -61,7 +62,7 @@ def _ask(launch: Launch, type_: type[T], *options: str) -> T:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CoreMissing(f"{shlex.join(command)} could not be run: {error}") from None
     try:
-        return msgspec.json.decode(answer.stdout, type=type_)
+        return msgspec.json.decode(clean_json(answer.stdout), type=type_)
     except msgspec.DecodeError:
         words = answer.stdout[:80].decode(errors="replace")
         raise CoreDied(f"{shlex.join(command)} wrote what is no record: {words}") from None
@@ -269,7 +270,7 @@ class CoreProcess:
                 self._output.messages.add(line + b"\n")
                 continue
             try:
-                record: CoreRecord = _decoder.decode(line)
+                record: CoreRecord = _decoder.decode(clean_json(line))
             except (msgspec.DecodeError, RecursionError) as error:
                 self.kill()
                 text = line[:80].decode(errors="replace")

@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
+from nameplate.control_characters import clean_json
 from nameplate.errors import FileError
 from nameplate.inputs import open_input
 from nameplate.model import SCHEMA, Figures, FileRecord, Header, Outcome, Reference, Run, Sample, Stop, check_moment
@@ -88,7 +89,7 @@ def _decode_figures(line: bytes) -> Figures | None:
     if not (line.startswith(_FIGURES) and line.endswith(b"\n")):
         return None
     try:
-        figures = _figures_decoder.decode(line)
+        figures = _figures_decoder.decode(clean_json(line))
         check_moment(figures.started)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
@@ -162,9 +163,9 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[_Line]:
 
 
 def _decode(path: Path, number: int, line: bytes) -> FileRecord | Figures:
-    """Return a line as a record that is right by itself; whatever cleans the strings of records belongs here."""
+    """Return a line as a record that is right by itself, without control characters. Raises FileError."""
     try:
-        record: FileRecord | Figures = _decoder.decode(line)
+        record: FileRecord | Figures = _decoder.decode(clean_json(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileError(f"{path}: line {number} is not a nameplate record: {error}") from None
     if problem := problem_of_record(record):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -22,7 +24,7 @@ from nameplate.records.run_writer import RunWriter
 from nameplate.report.csv_cells import plain
 from nameplate.report.node_text import verdict
 from nameplate.store import read_run
-from recorded_runs import recorded_file
+from recorded_runs import GOLDEN, recorded_file
 from report_kinds import cluster
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
@@ -187,3 +189,70 @@ def test_a_recheck_uses_no_place_of_the_run_unasked(tmp_path: Path, capsys: pyte
     path = recorded_file("per_node.jsonl", tmp_path)
     assert run(["nodes", str(path), "file=/some/where"]) == 2
     assert "is for --recheck, which measures" in capsys.readouterr().err
+
+
+ESCAPE = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m"
+# As JSON writes it, with the C1 control raw and as an escape.
+ESCAPED = [json.dumps(ESCAPE, ensure_ascii=is_ascii)[1:-1].encode() for is_ascii in (False, True)]
+WORDS = ('"avx512', '"far1', '"Debian', '"EPYC', '"hostname":"', '"reason":"', '"AMD', '"virtio')
+READING = [
+    ["show", "quick.jsonl"], ["show", "per_node.jsonl"], ["show", "series.jsonl"],
+    *(["show", "quick.jsonl", "--format", name] for name in ("json", "csv", "markdown", "openmetrics")),
+    ["nodes", "per_node.jsonl"], ["nodes", "per_node.jsonl", "--json"], ["history", "."], ["history", ".", "--json"],
+]  # fmt: skip
+OTHERS = [
+    ["show", f"broken{ESCAPE}.jsonl"], ["compare", "quick.jsonl", "series.jsonl"],
+    ["compare", "quick.jsonl", "--by", "threads"], ["report", "quick.jsonl", "-o", "page.html"],
+    [f"sh{ESCAPE}ow"], ["run", f"nu{ESCAPE}ll"], ["run", "null", f"thr{ESCAPE}eads=1"], ["plan", ESCAPE],
+    ["list", ESCAPE], ["machine", "--root", ESCAPE],
+]  # fmt: skip
+
+
+def hostile(folder: Path, escaped: bytes) -> Path:
+    """A folder with files of every kind whose names, parameters, notes and reasons hold escape sequences."""
+    folder.mkdir()
+    for name in ("quick.jsonl", "per_node.jsonl", "series.jsonl"):
+        path = recorded_file(name, folder)
+        content = path.read_bytes()
+        for word in map(str.encode, WORDS):
+            content = content.replace(word, word + escaped)
+        assert escaped in content
+        path.write_bytes(content)
+    (folder / f"broken{ESCAPE}.jsonl").write_text(f"not a run {ESCAPE}")
+    return folder
+
+
+def assert_shows_nothing_to_obey(*arguments: str, folder: Path) -> None:
+    """Run a command in a terminal, which gets colours, and look for what else it would obey."""
+    answer = subprocess.run(
+        ["script", "-qec", shlex.join([sys.executable, "-m", "nameplate", *arguments]), "/dev/null"],
+        capture_output=True, check=False, cwd=folder, stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    text = re.sub(r"\x1b\[[0-9;]*m", "", answer.stdout.decode(errors="replace")).replace("\r\n", "\n")
+    text = text.replace("\rreading runs", "reading runs")
+    assert text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text), (arguments, text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "escaped"),
+    [*((words, escaped) for words in READING for escaped in ESCAPED), *((words, ESCAPED[0]) for words in OTHERS)],
+    ids=lambda value: ascii(value)[:60],
+)
+def test_no_escape_sequence_of_a_file_reaches_the_terminal(
+    tmp_path: Path, arguments: list[str], escaped: bytes
+) -> None:
+    assert_shows_nothing_to_obey(*arguments, folder=hostile(tmp_path / "files", escaped))
+
+
+def test_escapes_in_reports_and_other_tools_outputs_are_cleaned_too(tmp_path: Path) -> None:
+    folder = hostile(tmp_path / "files", ESCAPED[0])
+    assert run(["report", str(folder / "quick.jsonl"), "-o", str(folder / "page.html")]) == 0
+    page = (folder / "page.html").read_text()
+    assert "\x1b" not in page
+    assert "\x9b" not in page
+    assert_shows_nothing_to_obey("show", "page.html", folder=folder)
+    fio = (GOLDEN / "references" / "fio-3.33.json").read_text()
+    assert '"jobname" : "' in fio
+    (folder / "fio.json").write_text(fio.replace('"jobname" : "', f'"jobname" : "{ESCAPED[0].decode()}'))
+    assert_shows_nothing_to_obey("show", "fio.json", folder=folder)

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
+from nameplate.control_characters import escape_in_json
 from nameplate.errors import FileError, UsageError
 from nameplate.history import run_files, updated
 from nameplate.history_index import Index, load_index, save_index
@@ -57,7 +58,7 @@ class Look:
             "series": self._series,
             "not_read": not_read,
         }
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+        sys.stdout.write(escape_in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
     def print_figures(self, console: Console) -> None:
         """The figures that were named."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from nameplate.control_characters import clean_json
 from nameplate.errors import FileError
 from nameplate.inputs import read_input
 from nameplate.model import Report, Series
@@ -47,7 +48,7 @@ def read_embedded(path: Path) -> list[Report]:
     if match is None:
         raise FileError(f"{path} has no data of a nameplate report in it")
     try:
-        return msgspec.json.decode(_unpacked(match[1]), type=list[Report])
+        return msgspec.json.decode(clean_json(_unpacked(match[1])), type=list[Report])
     except (ValueError, zlib.error, RecursionError) as error:
         raise FileError(f"{path}: its data cannot be read: {error}") from None
 
