@@ -155,7 +155,7 @@ int run(int argc, char** argv) {
                "nameplate-core");
   bool show_probes = false;
   bool show_machine = false;
-  bool die_with_parent = false;
+  pid_t parent = 0;
   int keeper = -1;
   std::string directory = "/";
   std::string peer;
@@ -166,7 +166,7 @@ int run(int argc, char** argv) {
   app.add_flag("--machine", show_machine, "print what is known about the machine, and end");
   app.add_option("--root", directory, "read the machine below this directory instead of / (a recorded machine)")
       ->check(CLI::ExistingDirectory);
-  app.add_flag("--die-with-parent", die_with_parent, "end when the process that started this one ends");
+  app.add_option("--die-with-parent", parent, "end when the process of this number, which started this one, ends");
   app.add_option("--keeper", keeper, "an open socket of the program that keeps this one's files from round to round");
   app.add_option("--peer", peer, "HOST[:PORT] of the network probes' peer; default: one of its own on this machine");
   app.add_option("--key-file", key_file, "the key shared with that peer; else NAMEPLATE_KEY in the environment");
@@ -175,7 +175,11 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", nameplate::version());
   CLI11_PARSE(app, argc, argv);
 
-  if (die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (parent != 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    // It may have ended before the kernel was asked to tell.
+    if (getppid() != parent) return 1;
+  }
   if (serve_command->parsed()) {
     serve(serve_words);
     return 0;

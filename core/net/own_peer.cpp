@@ -69,6 +69,7 @@ OwnPeer::OwnPeer(const Placement& placement) {
   posix_spawn_file_actions_adddup2(&actions, writer.number(), writer.number());
   std::vector<std::string> words = {"nameplate-core",
                                     "--die-with-parent",
+                                    std::to_string(getpid()),
                                     "serve",
                                     "--listen",
                                     "127.0.0.1",
