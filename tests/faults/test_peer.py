@@ -121,7 +121,7 @@ def open_files(process: int) -> set[str]:
 def test_a_peer_of_the_cores_own_inherits_neither_keys_nor_files(core_path: Path, key: Path) -> None:
     variables = {**os.environ, "NAMEPLATE_KEY": key.read_text().strip()}
     request = {"id": "x", "probe": "net_pingpong", "params": {}, "slice_s": 60}
-    command = [core_path, "--die-with-parent", str(os.getpid())]
+    command = [str(core_path), "--die-with-parent", str(os.getpid())]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables
     ) as core:  # fmt: skip

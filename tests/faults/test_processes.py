@@ -173,5 +173,5 @@ def test_a_folder_of_a_running_versus_is_left_alone(tmp_path: Path) -> None:
 def test_a_core_whose_parent_is_gone_before_it_begins_does_not_begin(core_path: Path) -> None:
     gone = subprocess.run([core_path, "--die-with-parent", "1"], input=b"", capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (1, b"")
-    own = [core_path, "--die-with-parent", str(os.getpid())]
+    own = [str(core_path), "--die-with-parent", str(os.getpid())]
     assert subprocess.run(own, input=b"", capture_output=True, check=False).returncode == 0
