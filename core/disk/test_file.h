@@ -70,8 +70,8 @@ void require_room(const std::string& directory, std::int64_t bytes);
 
 // Removes test files that killed processes of this machine and user left in the open directory `directory`, where a
 // file has a name for the instant before its maker takes it away. A file is removed only if its name is exactly that of
-// a test file, names this host and a process that is gone, and it is older than ten minutes at `now_s` (Unix time by the
-// clock of the file system).
+// a test file, names this host and a process that is gone, and it is older than ten minutes at `now_s` (Unix time by
+// the clock of the file system).
 void sweep_leftovers(int directory, std::int64_t now_s);
 
 }  // namespace nameplate
