@@ -144,6 +144,35 @@ def test_jobs_that_failed_or_did_nothing(tmp_path: Path) -> None:
         read_imported(edited(tmp_path, "b.json", options={"bs": "huge"}))
 
 
+@pytest.mark.parametrize(("option", "words"), [
+    ({"numjobs": "x"}, "numjobs is 'x', not a whole number"),
+    ({"numjobs": "1" * 5000}, "not a whole number of at most 18 digits"),
+    ({"iodepth": "-1"}, "iodepth is '-1', not a whole number"),
+    ({"bs": "9" * 5000}, "not a whole number of at most 18 digits"),
+    ({"bs": "9999999999g"}, "bs=9999999999g is no size"),
+])  # fmt: skip
+def test_a_number_of_fio_that_is_none(tmp_path: Path, option: dict[str, str], words: str) -> None:
+    with pytest.raises(FileError, match=words) as caught:
+        read_imported(edited(tmp_path, "x.json", options=option))
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(("name", "old", "new", "words"), [
+    ("osu_latency-7.5.txt", "\n8 ", f"\n{'8' * 4301} ", "line 8: the size is '8888"),
+    ("osu_latency-7.5.txt", "\n8 ", f"\n{'8' * 4300} ", "line 8: the size is '8888"),
+    ("stream-5.10.txt", "counted = ", f"counted = {'9' * 4301}", "the number of threads is '9999"),
+    ("stream-5.10.txt", "Array size = ", f"Array size = {'9' * 400}", "no lines that match"),
+    ("iperf3-tcp-3.12.json", '"num_streams":\t', '"num_streams":\t-', "Expected `int` >= 1"),
+])  # fmt: skip
+def test_a_number_of_a_tool_that_is_none(tmp_path: Path, name: str, old: str, new: str, words: str) -> None:
+    text = (GOLDEN / name).read_text()
+    assert old in text
+    (tmp_path / name).write_text(text.replace(old, new))
+    with pytest.raises(FileError, match=words) as caught:
+        read_report(tmp_path / name)
+    assert len(str(caught.value)) < 300
+
+
 def test_what_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="is empty"):
         read_imported(tmp_path)

@@ -9,23 +9,24 @@ import msgspec
 
 from nameplate.errors import Unreadable
 from nameplate.importers import Imported, only
-from nameplate.model import Value
-from nameplate.references import decoded, positive
+from nameplate.model import Count, Real, Value
+from nameplate.references import decoded, positive, whole
 
 # Engines that ask the system as one of ours does; others keep their name, which none of ours has.
 _LIBRARIES = {"psync": "pread", "sync": "posix", "libaio": "libaio", "io_uring": "uring", "mmap": "mmap"}
 _OPERATIONS = {"read": "read", "write": "write", "rw": "readwrite", "readwrite": "readwrite"}
+_MAX_BYTES = 1 << 60
 _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 class _Latency(msgspec.Struct):
-    mean: float = 0.0
+    mean: Real = 0.0
 
 
 class _Side(msgspec.Struct):
-    iops: float = 0.0
-    bw_bytes: float = 0.0
-    total_ios: int = 0
+    iops: Real = 0.0
+    bw_bytes: Real = 0.0
+    total_ios: Count = 0
     lat_ns: _Latency = msgspec.field(default_factory=_Latency)
 
 
@@ -83,9 +84,9 @@ def _params(options: Mapping[str, str]) -> dict[str, Value]:
         "op": operation,
         "pattern": "random" if is_random else "sequential",
         "block": _bytes(options.get("bs", options.get("blocksize", "4k"))),
-        "threads": int(options.get("numjobs", "1")),
+        "threads": whole(options.get("numjobs", "1"), "numjobs"),
         "library": _LIBRARIES.get(engine := options.get("ioengine", "psync"), engine),
-        "depth": int(options.get("iodepth", "1")),
+        "depth": whole(options.get("iodepth", "1"), "iodepth"),
     }
     return {**params, "cache": "direct"} if options.get("direct") == "1" else params
 
@@ -93,5 +94,8 @@ def _params(options: Mapping[str, str]) -> dict[str, Value]:
 def _bytes(text: str) -> int:
     match = re.fullmatch(r"(\d+)([kmgt]?)(?:i?b)?", text.lower())
     if match is None:
-        raise Unreadable(f"bs={text} is no size")
-    return int(match[1]) << 10 * _UNITS[match[2]]
+        raise Unreadable(f"bs={text:.40} is no size")
+    size = whole(match[1], "bs") << 10 * _UNITS[match[2]]
+    if size > _MAX_BYTES:
+        raise Unreadable(f"bs={text:.40} is no size")
+    return size

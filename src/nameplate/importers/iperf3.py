@@ -8,13 +8,14 @@ import msgspec
 
 from nameplate.errors import Unreadable
 from nameplate.importers import Imported
+from nameplate.model import AtLeastOne, Count, Real
 from nameplate.references import decoded, positive
 
 
 class _Test(msgspec.Struct):
     protocol: str
-    num_streams: int
-    blksize: int
+    num_streams: AtLeastOne
+    blksize: AtLeastOne
     reverse: int = 0
     bidir: int = 0
 
@@ -24,9 +25,9 @@ class _Start(msgspec.Struct):
 
 
 class _Sum(msgspec.Struct):
-    bits_per_second: float
-    lost_packets: int = 0
-    packets: int = 0
+    bits_per_second: Real
+    lost_packets: Count = 0
+    packets: Count = 0
 
 
 class _End(msgspec.Struct):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nameplate.errors import Unreadable
 from nameplate.importers import Imported, only
-from nameplate.references import number
+from nameplate.references import number, whole
 
 # Arrays that each kernel reads or writes, as STREAM counts.
 _ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
@@ -22,11 +22,11 @@ def read(text: str) -> Sequence[Imported]:
     """The four bandwidths. Raises Unreadable."""
     if "Solution Validates" not in text:
         raise Unreadable("STREAM did not say that its solution validates")
-    element = int(number(text, r"^This system uses (\d+) bytes per array element\.$"))
-    size = int(number(text, r"^Array size = (\d+) \(elements\)")) * element
+    element = int(number(text, r"^This system uses (\d{1,3}) bytes per array element\.$"))
+    size = int(number(text, r"^Array size = (\d{1,15}) \(elements\)")) * element
     threads = re.search(r"^Number of Threads counted = (\d+)$", text, re.MULTILINE)
     common = {
-        "threads": int(threads[1]) if threads else 1,
+        "threads": whole(threads[1], "the number of threads") if threads else 1,
         "size": size,
         "precision": "fp64" if element == 8 else "fp32",
     }

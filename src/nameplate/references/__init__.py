@@ -7,7 +7,6 @@ and how its figure is read. What it does not recognise it must not guess: a chan
 from __future__ import annotations
 
 import importlib
-import math
 import pkgutil
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,9 @@ from nameplate.model import Value
 T = TypeVar("T")
 Take = Literal["sustained", "best"]
 LOOPBACK = "127.0.0.1"
+# Quotients of two figures stay finite.
+MIN_FIGURE, MAX_FIGURE = 1e-50, 1e50
+MAX_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -158,10 +160,17 @@ def positive(text: str | float, factor: float = 1.0) -> float:
     try:
         value = float(text) * factor
     except ValueError:
-        raise Unreadable(f"'{text}' is no number") from None
-    if not math.isfinite(value) or value <= 0:
-        raise Unreadable(f"{text} cannot be a figure")
+        raise Unreadable(f"'{text!s:.40}' is no number") from None
+    if not MIN_FIGURE <= value <= MAX_FIGURE:
+        raise Unreadable(f"{text!s:.40} cannot be a figure")
     return value
+
+
+def whole(text: str, what: str) -> int:
+    """Return a whole number that a tool's output has for ``what``. Raises Unreadable."""
+    if not (text.isdecimal() and len(text) <= MAX_DIGITS):
+        raise Unreadable(f"{what} is '{text:.40}', not a whole number of at most {MAX_DIGITS} digits")
+    return int(text)
 
 
 def decoded(text: str, type_: type[T]) -> T:
@@ -169,7 +178,7 @@ def decoded(text: str, type_: type[T]) -> T:
     begin = text.find("{")
     try:
         return msgspec.json.decode(text[max(begin, 0) :], type=type_)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise Unreadable(f"not the JSON that was expected: {error}") from None
 
 
