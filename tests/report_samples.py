@@ -25,7 +25,7 @@ from nameplate.model import (
     Summary,
     Value,
 )
-from nameplate.probes import load_probes
+from nameplate.probes import load_probes, probe_of
 
 HOST = "secret-host-17"
 
@@ -90,7 +90,8 @@ def result(  # noqa: PLR0913 (each test names the one or two that it is about)
         id=" ".join([probe, *(f"{key}={word}" for key, word in params.items())]), summary=summary, better="higher",
         rated=Rated(rated if value else None, "2 ports (measured)" if rated else "nobody knows"),
         efficiency_ci=(efficiency * 0.98, efficiency * 1.02) if efficiency else None, series=points,
-        round_values=[value] * 6 if value else [], utilisation=1.0, oversubscribed=oversubscribed, facts={},
+        round_values=[value] * 6 if value else [], utilisation=1.0, oversubscribed=oversubscribed,
+        facts=dict.fromkeys(probe_of(probe).recorded.facts, 1.0) if value else {},
     )  # fmt: skip
 
 
@@ -142,7 +143,7 @@ def swept(  # noqa: PLR0913 (each test names the ones that it is about)
     made = result(params, value, probe=probe, rated=rated, oversubscribed=oversubscribed)
     named = with_summary(made, metric=metric, unit=unit)
     better: Literal["lower", "higher"] = "lower" if unit == "s" else "higher"
-    return msgspec.structs.replace(named, better=better, facts=facts or {}, remarks=list(remarks))
+    return msgspec.structs.replace(named, better=better, facts={**made.facts, **(facts or {})}, remarks=list(remarks))
 
 
 def latency_at(size: int, **others: Value) -> Result:

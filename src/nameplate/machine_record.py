@@ -1,6 +1,6 @@
 """The parts of a recorded machine that are read here, with their types and ranges; whatever else it has is kept.
 
-What is optional was not recorded by every version.
+What is optional was not recorded by every version, or is only read of the machine at hand.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Cpu(msgspec.Struct):
     listed_frequency_hz: Frequency
     base_frequency_hz: Frequency
     maximum_frequency_hz: Frequency
-    governor: str | None
-    turbo: bool | None
-    smt: bool | None
-    flags: list[str]
+    governor: str | None = None
+    turbo: bool | None = None
+    smt: bool | None = None
+    flags: list[str] = []
 
 
 class Module(msgspec.Struct):
@@ -51,9 +51,9 @@ class Memory(msgspec.Struct):
     """The memory."""
 
     total_bytes: Count
-    available_bytes: Count
-    swap_bytes: Count
     transparent_huge_pages: str
+    available_bytes: Count = 0
+    swap_bytes: Count = 0
     swap_used_bytes: Count = 0
     modules_status: str | None = None
     modules: list[Module] | None = None
@@ -75,9 +75,9 @@ class CpuidCache(msgspec.Struct):
 class Cache(CpuidCache):
     """A kind of cache, and how many of it there are."""
 
-    line_bytes: Count
     count: Count
     shared_by: Count
+    line_bytes: Count = 0
 
 
 class NumaNode(msgspec.Struct):
@@ -102,9 +102,9 @@ class Topology(msgspec.Struct):
     threads: Count
     caches: list[Cache]
     numa_nodes: list[NumaNode]
-    core_kinds: list[CoreKind]
-    allowed_cpus: list[Count]
     allowed_cores: Number
+    core_kinds: list[CoreKind] = []
+    allowed_cpus: list[Count] = []
     cpuid_caches: list[CpuidCache] = []
 
 
@@ -154,12 +154,12 @@ class Machine(msgspec.Struct):
     distribution: str
     hypervisor: str | None
     product: str | None
-    vulnerable_to: list[str]
     default_threads: Count
     cpu: Cpu
     memory: Memory
     topology: Topology
     limits: Limits
+    vulnerable_to: list[str] = []
     mitigated: list[str] = []
     power: Power | None = None
     job: Job | None = None

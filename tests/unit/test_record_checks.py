@@ -36,7 +36,7 @@ def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, 
 
 
 @pytest.mark.parametrize(
-    ("kind record_type field", "value", "words"),
+    ("where", "value", "words"),
     [
         ("quick header machine/hostname", GONE, "machine: Object missing required field `hostname`"),
         ("quick header machine/hostname", 5, "machine: Expected `str`, got `int` - at `$.hostname`"),
@@ -67,7 +67,7 @@ def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, 
         ("quick sample counters/burst_s", 0, "counter 'burst_s' is 0: it must be above 0"),
         ("quick sample histogram/count", [1], "values, `count` 1 - at `$.histogram`"),
         ("quick sample disturbed/burst_s", "x", "Expected `float`, got `str` - at `$.disturbed[...]`"),
-        ("mpi_pairs sample pairs", [0.0], "Expected `float` >= 1e-12 - at `$.pairs[`"),
+        ("mpi_pairs sample pairs", [0.0], "Expected `float` >= 1e-12 - at `$.pairs[0]`"),
         ("mpi_stream sample nodes/0/repeats", 0, "Expected `int` >= 1 - at `$.nodes[0].repeats`"),
         ("per_node sample node", 7, "node 7 is not one of the job's"),
         ("per_node outcome node", 7, "node 7 is not one of the job's"),

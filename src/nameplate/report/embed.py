@@ -15,6 +15,7 @@ from nameplate.control_characters import clean_json
 from nameplate.errors import FileError
 from nameplate.inputs import read_input
 from nameplate.model import Report, Series
+from nameplate.report.embedded_checks import problem_of_report
 
 # A report of a run stays below 3 MB; one of many runs has as many times as much.
 _MAX_PAGE_BYTES = 64 << 20
@@ -48,9 +49,13 @@ def read_embedded(path: Path) -> list[Report]:
     if match is None:
         raise FileError(f"{path} has no data of a nameplate report in it")
     try:
-        return msgspec.json.decode(clean_json(_unpacked(match[1])), type=list[Report])
+        reports = msgspec.json.decode(clean_json(_unpacked(match[1])), type=list[Report])
     except (ValueError, zlib.error, RecursionError) as error:
         raise FileError(f"{path}: its data cannot be read: {error}") from None
+    for number, report in enumerate(reports, start=1):
+        if problem := problem_of_report(report):
+            raise FileError(f"{path}: run {number} of its data: {problem}")
+    return reports
 
 
 def _unpacked(text: bytes) -> bytes:
