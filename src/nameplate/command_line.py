@@ -11,6 +11,7 @@ from cyclopts import App, CycloptsError
 
 from nameplate import __version__
 from nameplate.commands import register_all
+from nameplate.commands._arguments import check_arguments
 from nameplate.control_characters import clean_text
 from nameplate.errors import InternalError, Interrupted, NameplateError, OutputError, UsageError
 from nameplate.launch import hide_key
@@ -46,6 +47,7 @@ def _run(arguments: list[str]) -> int:
     # An interrupt is an exception only while a command runs, which has something to clean up.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        check_arguments(arguments)
         code = make_app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         return _tell(" ".join(str(error).split()), UsageError.exit_code)

@@ -1,8 +1,9 @@
 """Everything that nameplate raises on purpose.
 
 NameplateError            one clear line for the user; ``exit_code`` is the process's
-├── UsageError        2   a name, value or option that is not possible, with what would be right
-├── FileError         2   a file that cannot be read or written, with its name and, where it has one, the line
+├── InputError        2   what was given
+│   ├── UsageError        a name, value or option that is not possible, with what would be right
+│   └── FileError         a file that cannot be read or written, with its name and, where it has one, the line
 ├── ToolError         3   another tool
 │   ├── ToolFailed        cannot be run, crashed, or did not end before its deadline
 │   └── Unreadable        said something else than its adapter expects
@@ -22,16 +23,21 @@ class NameplateError(Exception):
     exit_code = 3
 
 
-class UsageError(NameplateError):
+class InputError(NameplateError):
+    """Something is wrong with what was given: one line, even where it quotes text of several."""
+
+    exit_code = 2
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))
+
+
+class UsageError(InputError):
     """A name, value or option that is not possible."""
 
-    exit_code = 2
 
-
-class FileError(NameplateError):
+class FileError(InputError):
     """A file that cannot be read or written."""
-
-    exit_code = 2
 
 
 class ToolError(NameplateError):
