@@ -20,7 +20,7 @@ from nameplate.errors import FileError
 from nameplate.figures import by_this_code
 from nameplate.files import write_whole
 from nameplate.inputs import read_input
-from nameplate.model import Figure
+from nameplate.model import Figure, Positive, Real, check_moment
 
 NAME = ".nameplate-history"
 # A hundred thousand runs of the plan full fit.
@@ -62,9 +62,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["step", "drift"]
     until: str
     since: str
-    before: float
-    after: float
-    probability: float
+    before: Positive
+    after: Positive
+    probability: Real
     runs: int
 
 
@@ -126,12 +126,21 @@ def _fits(stored: _Stored, values: Rows, usual: Rows) -> bool:
     return (
         all(_are_places(values[name], size) for name, size in sizes.items())
         and all(_are_places(usual[name], sizes[name]) for name in ("figure", "machine"))
+        and all(map(_has_moment, stored.entries))
         and all(
             0 <= change.figure < sizes["figure"] and 0 <= change.machine < sizes["machine"]
             and change.until in paths and change.since in paths
             for change in stored.changes
         )
     )  # fmt: skip
+
+
+def _has_moment(entry: Entry) -> bool:
+    try:
+        check_moment(entry.started)
+    except ValueError:
+        return not entry.started
+    return True
 
 
 def _are_places(column: NDArray[np.int32], size: int) -> bool:

@@ -55,7 +55,7 @@ def problem_of_node(machine: Mapping[str, Any], outcome: Outcome) -> str:
 def problem_of_sample(machine: Mapping[str, Any], outcome: Outcome, sample: Sample) -> str:
     """Return what is wrong with a sample of an experiment that was measured on ``machine``."""
     last_node = sample.node if isinstance(sample.node, int) else len(sample.nodes or []) - 1
-    problem = probe_of(outcome.probe).recorded.problem_of_sample(sample)
+    problem = probe_of(outcome.probe).recorded.problem_of_sample(outcome, sample)
     if not problem and last_node >= 0:
         problem = problem_of_job(machine, last_node)
     return problem and f"sample of '{sample.id}': {problem}"

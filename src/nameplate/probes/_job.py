@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,8 +38,9 @@ def party_names(machine: Mapping[str, Any], between: str, parties: int) -> list[
     Numbers alone, where the job is not known or has not so many.
     """
     nodes = nodes_of(machine)
+    if parties != (machine["job"]["ranks"] if nodes and between == "ranks" else len(nodes)):
+        return [str(index) for index in range(parties)]
     if between == "ranks":
-        names = [f"{rank} ({node})" for rank, node in enumerate(node_names(machine))]
-    else:
-        names = [f"{node} [{index}]" if nodes.count(node) > 1 else node for index, node in enumerate(nodes)]
-    return names if len(names) == parties else [str(index) for index in range(parties)]
+        return [f"{rank} ({node})" for rank, node in enumerate(node_names(machine))]
+    counts = Counter(nodes)
+    return [f"{node} [{index}]" if counts[node] > 1 else node for index, node in enumerate(nodes)]

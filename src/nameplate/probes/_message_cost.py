@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,8 +16,9 @@ from nameplate.stats import median
 if TYPE_CHECKING:
     from nameplate.segments import Bounds, Lines
 
-# Fewer sizes are no curve.
+# Fewer sizes are no curve; of more, as many are fitted, evenly chosen: the time of a fit grows by their square.
 FEWEST_SIZES = 10
+MAX_SIZES = 400
 # A limit counts what a library adds to a message in front; more than that is another limit.
 LARGEST_HEADER = 128
 # Of a wider interval almost any limit would be the explanation.
@@ -61,7 +63,7 @@ def find_costs(results: Sequence[Result]) -> list[Cost]:
     for own in grouped(timed, lambda r: without(r.summary.params, ["size"])).values():
         ascending = sorted(own, key=lambda r: int(r.summary.params["size"]))
         if len(ascending) >= FEWEST_SIZES:
-            found.append(_cost_of(ascending))
+            found.append(_cost_of(ascending[:: math.ceil(len(ascending) / MAX_SIZES)]))
     return found
 
 

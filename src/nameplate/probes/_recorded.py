@@ -26,6 +26,7 @@ class Recorded:
 
     - ``params``, ``facts`` and ``labels`` of an outcome, ``counters`` of a sample: the names that must be there. The
       numbers of facts and counters must not be negative.
+    - ``worker_names``: the label that names the workers of each sample, all of which did operations
     - ``divisors``: those of the facts and counters that other numbers are divided by, so that they must be above zero
     """
 
@@ -34,6 +35,7 @@ class Recorded:
     labels: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
     divisors: tuple[str, ...] = ()
+    worker_names: str = ""
 
     def problem_of_outcome(self, outcome: Outcome) -> str:
         """Return what is wrong with the outcome of an experiment that was measured; empty: nothing."""
@@ -48,9 +50,19 @@ class Recorded:
             or _first(self._wrong_numbers("fact", self.facts, facts))
         )
 
-    def problem_of_sample(self, sample: Sample) -> str:
-        """Return what is wrong with a sample; empty: nothing."""
-        return _first(self._wrong_numbers("counter", ("cpu_user_s", "cpu_system_s", *self.counters), sample.counters))
+    def problem_of_sample(self, outcome: Outcome, sample: Sample) -> str:
+        """Return what is wrong with a sample of an experiment; empty: nothing."""
+        counters = ("cpu_user_s", "cpu_system_s", *self.counters)
+        problem = _first(self._wrong_numbers("counter", counters, sample.counters))
+        if sample.disturbed.get("burst_s", 1.0) < _MIN_DIVISOR:
+            return f"disturbed: 'burst_s' is {sample.disturbed['burst_s']:g}: it must be above 0"
+        return problem or (self._problem_of_workers(outcome, sample) if self.worker_names else "")
+
+    def _problem_of_workers(self, outcome: Outcome, sample: Sample) -> str:
+        names, workers = outcome.labels.get(self.worker_names, "").split(), sample.workers or []
+        if len(workers) < len(names):
+            return f"it has {len(workers)} workers, and label '{self.worker_names}' names {len(names)}"
+        return "a worker did no operations" if not all(worker.work.ops for worker in workers) else ""
 
     def _wrong_numbers(self, what: str, names: tuple[str, ...], numbers: Mapping[str, float]) -> Iterator[str]:
         yield from _missing(what, names, numbers)

@@ -68,7 +68,7 @@ PROBE = Probe(
         Ratio("latency", "s", "lower", _time_under_way, _messages),
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed, when=_has_bytes),
     ),
-    recorded=Recorded(params=("size", "pairs", "pairing"), facts=("pairs_between_nodes",)),
+    recorded=Recorded(params=("size", "pairs", "pairing"), facts=("pairs_between_nodes",), worker_names="ranks"),
     rated=_rated,
     full=(
         Cells({"size": _SIZES, "pairs": "1"}, slice_s=0.02),
