@@ -25,9 +25,9 @@ class Hostile:
     says: str
 
 
-def _bytes(name: str, content: bytes, *command: str) -> Callable[[Path], Sequence[str]]:
+def _bytes(name: str, content: bytes | Callable[[], bytes], *command: str) -> Callable[[Path], Sequence[str]]:
     def make(folder: Path) -> Sequence[str]:
-        (folder / name).write_bytes(content)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content())
         return [*command, name]
 
     return make
@@ -87,10 +87,11 @@ HOSTILE = [
         "nested more than 16 elements deep",
     ),
     Hostile(
-        "a report that unpacks to spaces", _bytes("x.html", _page(b" " * (700 * MIB)), "show"), "unpacks to more than",
+        "a report that unpacks to spaces", _bytes("x.html", lambda: _page(b" " * (700 * MIB)), "show"),
+        "unpacks to more than",
     ),
     Hostile(
-        "a report that unpacks to values", _bytes("x.html", _page(b"[" + b"[]," * (60 * MIB) + b"[]]"), "show"),
+        "a report that unpacks to values", _bytes("x.html", lambda: _page(b"[" + b"[]," * (60 * MIB) + b"[]]"), "show"),
         "unpacks to more than",
     ),
 ]  # fmt: skip
@@ -139,3 +140,105 @@ SLOW_CALLS = {
         "from nameplate.report.aliases import _hidden; print(len(_hidden('[' + ':' * 500_000)))", "",
     ),
 }  # fmt: skip
+
+
+def _records(kind: str) -> list[dict[str, Any]]:
+    return [record for record in map(json.loads, unpacked(kind).splitlines()) if record["type"] != "figures"]
+
+
+def _run_of(records: Sequence[dict[str, Any]], *command: str) -> Callable[[Path], Sequence[str]]:
+    content = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records)
+    return _bytes("x.jsonl", content.encode(), *command)
+
+
+def _of_cell(records: Sequence[dict[str, Any]], identity: str) -> list[dict[str, Any]]:
+    return [record for record in records if record.get("id") == identity and record["round"] == 1]
+
+
+def _many_experiments(folder: Path) -> Sequence[str]:
+    first, *others = _records("mpi_stream")
+    cells = [{"id": f"x{place}", "probe": "null", "params": {}} for place in range(20_000)]
+    first["plan"] = {**first["plan"], "experiments": cells}
+    return _run_of([first, *others[:1]], "show", "--format", "csv")(folder)
+
+
+def _many_sizes(folder: Path) -> Sequence[str]:
+    """A curve of message sizes with as many points as fit in 1 MB, whose times are noise."""
+    first, header, *others = _records("mpi_pingpong")
+    template = first["plan"]["experiments"][0]
+    sample, *_, outcome = _of_cell(others, template["id"])
+    cells, lines = [], []
+    for place in range(900):
+        own = {"id": f"x{place}"}
+        params = {**outcome["params"], "size": 64 * place}
+        cells.append({**template, **own, "params": params})
+        elapsed_s = 1e-3 * (1 + place * 7919 % 1000)
+        lines += [{**sample, **own, "elapsed_s": elapsed_s}, {**outcome, **own, "params": params}]
+    first["plan"]["experiments"] = cells
+    return _run_of([first, header, *lines], "show", "--format", "csv")(folder)
+
+
+def _long_series(folder: Path) -> Sequence[str]:
+    """A series of as many samples as fit in 1 MB, whose times are noise."""
+    first, header, *others = _records("series")
+    cell = first["plan"]["experiments"][0]
+    sample, *_, outcome = _of_cell(others, cell["id"])
+    first["plan"]["experiments"] = [cell]
+    samples = [
+        {**sample, "index": place, "start_s": place, "elapsed_s": 1 + place * 7919 % 1000 / 1000}
+        for place in range(2400)
+    ]
+    return _run_of([first, header, *samples, outcome], "show", "--format", "csv")(folder)
+
+
+def _many_nodes(folder: Path, *command: str) -> Sequence[str]:
+    count = 40_000
+    first, header, *others = _records("mpi_pairs")
+    names = [f"n{place}" for place in range(count)]
+    header["machine"]["job"] |= {
+        "nodes": names, "ranks": count, "hardware": [["", count]],
+        "placement": [[place, 1] for place in range(count)],
+    }  # fmt: skip
+    first["plan"]["notes"] = ["n1 n2 x" * 100] * 100
+    return _run_of([first, header, *others], *command)(folder)
+
+
+def _many_ranks(folder: Path) -> Sequence[str]:
+    first, header, *others = _records("mpi_pairs")
+    header["machine"]["job"] |= {"ranks": 4 << 20, "placement": [[0, 4 << 20]]}
+    return _run_of([first, header, *others], "show")(folder)
+
+
+def _many_pairs(folder: Path) -> Sequence[str]:
+    first, header, *others = _records("mpi_pairs")
+    for record in others:
+        if "pairs" in record:
+            record["pairs"] = [1e-6] * (400 * 399 // 2)
+            break
+    return _run_of([first, header, *others], "show")(folder)
+
+
+def _page_of_values(text: str) -> Callable[[Path], Sequence[str]]:
+    """A report of 1 MB whose data are many values, and noise so that they do not shrink too far."""
+
+    def content() -> bytes:
+        noise = json.dumps(base64.b64encode(os.urandom(500_000)).decode())
+        return _page(f'[{{"machine":{{"x":{noise},"y":[{text}0]}}}}]'.encode())
+
+    return _bytes("x.html", content, "show")
+
+
+# Files that are as large as a hostile one may be, and in order or nearly so: they need not be refused.
+HEAVY = [
+    Hostile("20,000 experiments", _many_experiments, ""),
+    Hostile("900 message sizes", _many_sizes, ""),
+    Hostile("a series of 2,400 samples", _long_series, ""),
+    Hostile("40,000 nodes, named", lambda folder: _many_nodes(folder, "show"), ""),
+    Hostile("40,000 nodes, by aliases", lambda folder: _many_nodes(folder, "show", "--format", "csv"), ""),
+    Hostile("40,000 nodes, their view", lambda folder: _many_nodes(folder, "nodes"), ""),
+    Hostile("four million ranks", _many_ranks, ""),
+    Hostile("80,000 pairs", _many_pairs, ""),
+    Hostile("a report of empty lists", _page_of_values("[]," * 1_300_000), ""),
+    Hostile("a report of empty objects", _page_of_values("{}," * 1_300_000), ""),
+    Hostile("a report of long text", _page_of_values(json.dumps("x" * 30_000_000) + ","), ""),
+]

@@ -478,7 +478,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     is_detail: bool = False
     distribution: list[tuple[Real, Real]] = []
     node_times: list[NodeTimes] = []
-    pairs: list[Real] = []
+    pairs: list[Elapsed] = []
     source: str = ""
     labels: dict[str, str] = {}
     is_series: bool = False

@@ -1,7 +1,7 @@
 """Files that were made to stop their reader: it says in one line what is wrong, within bounds of time and memory.
 
 Each command runs in a process of its own. The limits are generous: a reader without bounds passes them by far, and a
-slow machine does not reach them. ``bench/hostile_files.py`` measures how much is really used.
+slow machine does not reach them. ``bench/reader_bounds.py`` measures how much is really used.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from hostile_files import HOSTILE, SLOW_CALLS, Hostile
-from recorded_runs import unpacked
+from hostile_files import HEAVY, HOSTILE, SLOW_CALLS, Hostile
+from recorded_runs import GOLDEN, unpacked
 
 CPU_S = 40
 MEMORY_BYTES = 4 << 30
@@ -78,3 +78,26 @@ def test_history_shows_the_other_runs_and_names_what_cannot_be_read(tmp_path: Pa
     assert "its name is not UTF-8: rename it" in reasons["latin-\\xe4.jsonl"]
     shown = nameplate("history", tmp_path, folder=tmp_path)
     assert (shown.returncode, "pipe.jsonl" in shown.stdout + shown.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("hostile", HEAVY, ids=lambda hostile: hostile.title)
+def test_a_heavy_file_is_read_within_the_limits(hostile: Hostile, tmp_path: Path) -> None:
+    ended = nameplate(*hostile.make(tmp_path), folder=tmp_path)
+    assert ended.returncode in {0, 1, 2}, ended.stderr[-2000:]
+    assert "Traceback" not in ended.stderr, ended.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["show", b"\xff"], ["report", "x.jsonl", "-o", b"a\xe4.html"], ["run", b"\xff=1"]]
+)
+def test_an_argument_that_is_not_text_is_refused(arguments: list[str | bytes], tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_bytes(unpacked("mpi_stream"))
+    ended = nameplate(*map(os.fsdecode, arguments), folder=tmp_path)
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr[-2000:]
+    assert "is not UTF-8: rename what it names" in ended.stderr
+
+
+def test_a_report_of_a_machine_that_was_not_recorded_keeps_its_name(tmp_path: Path) -> None:
+    (tmp_path / "fio.json").write_bytes((GOLDEN / "references" / "fio-3.33.json").read_bytes())
+    ended = nameplate("report", "fio.json", "--identify", "-o", "x.html", folder=tmp_path)
+    assert ended.returncode == 0, ended.stderr[-2000:]

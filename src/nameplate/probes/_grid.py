@@ -36,7 +36,9 @@ def labels(results: Sequence[Result]) -> list[str]:
     """
     names = varying(results)
     return [
-        " ".join(f"{name}={value_text(name, params[name])}" for name in names if f" {name}=" in identity)
+        " ".join(
+            f"{name}={value_text(name, params[name])}" for name in names if name in params and f" {name}=" in identity
+        )
         or "the only cell"
         for identity, params in ((result.id, result.summary.params) for result in results)
     ]

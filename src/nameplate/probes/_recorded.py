@@ -27,6 +27,7 @@ class Recorded:
     - ``params``, ``facts`` and ``labels`` of an outcome, ``counters`` of a sample: the names that must be there. The
       numbers of facts and counters must not be negative.
     - ``worker_names``: the label that names the workers of each sample, all of which did operations
+    - ``work``: what a sample must have done some of
     - ``divisors``: those of the facts and counters that other numbers are divided by, so that they must be above zero
     """
 
@@ -36,6 +37,7 @@ class Recorded:
     counters: tuple[str, ...] = ()
     divisors: tuple[str, ...] = ()
     worker_names: str = ""
+    work: tuple[str, ...] = ()
 
     def problem_of_outcome(self, outcome: Outcome) -> str:
         """Return what is wrong with the outcome of an experiment that was measured; empty: nothing."""
@@ -56,6 +58,9 @@ class Recorded:
         problem = _first(self._wrong_numbers("counter", counters, sample.counters))
         if sample.disturbed.get("burst_s", 1.0) < _MIN_DIVISOR:
             return f"disturbed: 'burst_s' is {sample.disturbed['burst_s']:g}: it must be above 0"
+        for name in self.work:
+            if getattr(sample.work, name) == 0:
+                return f"work: '{name}' is 0: it must be above 0"
         return problem or (self._problem_of_workers(outcome, sample) if self.worker_names else "")
 
     def _problem_of_workers(self, outcome: Outcome, sample: Sample) -> str:

@@ -105,6 +105,7 @@ PROBE = Probe(
         params=("op", "size", "stores"),
         facts=(*ARRAYS, "pass_bytes", "bus_bytes_per_byte", "nontemporal"),
         divisors=("pass_bytes", "bus_bytes_per_byte"),
+        work=("bytes",),
     ),
     rated=rated_bandwidth,
     quick=(
