@@ -120,19 +120,28 @@ def _is_clean(stored: _Stored) -> bool:
 
 
 def _fits(stored: _Stored, values: Rows, usual: Rows) -> bool:
-    """Whether every place is one."""
+    """Return whether every place is one, and nothing is there twice."""
     sizes = {"run": len(stored.entries), "figure": len(stored.figures), "machine": len(stored.machines)}
     paths = {entry.path for entry in stored.entries}
     return (
         all(_are_places(values[name], size) for name, size in sizes.items())
         and all(_are_places(usual[name], sizes[name]) for name in ("figure", "machine"))
+        and _are_distinct(stored)
         and all(map(_has_moment, stored.entries))
+        and all(stored.entries[run].started for run in np.unique(values["run"]))
         and all(
             0 <= change.figure < sizes["figure"] and 0 <= change.machine < sizes["machine"]
             and change.until in paths and change.since in paths
             for change in stored.changes
         )
     )  # fmt: skip
+
+
+def _are_distinct(stored: _Stored) -> bool:
+    figures = {msgspec.msgpack.encode(figure, order="deterministic") for figure in stored.figures}
+    paths = {entry.path for entry in stored.entries}
+    sizes = [len(stored.figures), len(stored.machines), len(stored.entries)]
+    return [len(figures), len(set(stored.machines)), len(paths)] == sizes
 
 
 def _has_moment(entry: Entry) -> bool:

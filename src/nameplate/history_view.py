@@ -79,8 +79,10 @@ def run_rows(index: Index, places: Sequence[int], machine: str | None = None) ->
 
 
 def _of_machine(index: Index, machine: str) -> NDArray[np.bool_]:
-    if machine not in index.machines:
-        there = ", ".join(sorted(index.machines)[:_MOST_NAMED])
+    # A machine may be known of which every run was taken away.
+    known = {index.machines[place] for place in np.unique(index.values["machine"])}
+    if machine not in known:
+        there = ", ".join(sorted(known)[:_MOST_NAMED])
         raise UsageError(f"--machine {machine}: there are only runs of {there}")
     return np.asarray(index.values["machine"] == index.machines.index(machine))
 

@@ -428,3 +428,21 @@ def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
     assert series == {"n1": 3, "n2": 3, "n[1-2]": 3}
     assert [(row.machine, row.figures > 0) for row in run_rows(index, runs_of(index, "n2"), "n2")] == [("n2", True)] * 3
     assert [row.figures for row in run_rows(index, runs_of(index))] == [np.sum(index.values["run"] == 0) // 3] * 3
+
+
+def test_a_machine_whose_runs_were_taken_away_is_not_known(tmp_path: Path) -> None:
+    write_runs(tmp_path, 2, "node01")
+    write_runs(tmp_path, 2, "node02")
+    assert nameplate(["history", str(tmp_path), "--machine", "node02"]) == 0
+    for path in tmp_path.glob("node02*"):
+        path.unlink()
+    assert nameplate(["history", str(tmp_path), "--machine", "node02"]) == 2
+
+
+def test_an_index_with_a_machine_twice_counts_as_none(tmp_path: Path) -> None:
+    write_runs(tmp_path, 2)
+    assert nameplate(["history", str(tmp_path)]) == 0
+    index = load_index(tmp_path)
+    assert index.machines
+    save_index(msgspec.structs.replace(index, machines=index.machines * 2), tmp_path)
+    assert not load_index(tmp_path).machines
