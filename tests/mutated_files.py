@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 from cyclopts import CycloptsError
 
-from nameplate.__main__ import make_app
+from nameplate.command_line import make_app
 from nameplate.commands._arguments import check_arguments
 from nameplate.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
 from nameplate.errors import NameplateError

@@ -25,7 +25,7 @@ START = f"""
 import sys
 from nameplate.records import run_writer
 run_writer.SYNC_AFTER_S = {SYNC_AFTER_S}
-from nameplate.__main__ import main
+from nameplate.command_line import main
 sys.argv[1:] = sys.argv[1:]
 main()
 """
