@@ -36,5 +36,7 @@ target_link_libraries(linked_in INTERFACE ${SODIUM} ${AIO} ${URING} ${HWLOC})
 if(OpenMP_CXX_FOUND)
   target_link_libraries(linked_in INTERFACE OpenMP::OpenMP_CXX)
 endif()
-# An MPI's library has its own hwloc, which must not become ours.
-target_link_options(linked_in INTERFACE -Wl,--exclude-libs,ALL)
+# An MPI's library has its own hwloc, which must not become ours. By name, since a sanitizer's archive must stay visible: its free()
+# would otherwise not be the one that the C++ library calls.
+target_link_options(linked_in INTERFACE
+                    -Wl,--exclude-libs,libsodium.a:libaio.a:liburing.a:libhwloc.a:libgomp.a:libstdc++.a:libgcc.a:libgcc_eh.a)
