@@ -25,7 +25,7 @@ START = f"""
 import sys
 from nameplate.records import run_writer
 run_writer.SYNC_AFTER_S = {SYNC_AFTER_S}
-from nameplate.command_line import main
+from nameplate.__main__ import main
 sys.argv[1:] = sys.argv[1:]
 main()
 """
@@ -43,12 +43,12 @@ def test_a_crash_of_the_machine_loses_no_more_than_the_stated_time(tmp_path: Pat
     path, left = tmp_path / "x.jsonl", tmp_path / "left.jsonl"
     process = subprocess.Popen(
         [sys.executable, "-c", START, "run", "null", "--rounds", str(ROUNDS), "--samples", "5", "-o", path],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path,
         env={**os.environ, "LD_PRELOAD": str(lossy_disk), "NAMEPLATE_SYNCED": str(left)},
     )  # fmt: skip
     sizes: list[tuple[float, int]] = []
     while not left.exists() or len(sizes) < 20:
-        assert process.poll() is None, "it ended before it could be killed"
+        assert process.poll() is None, process.communicate()
         sizes.append((time.monotonic(), path.stat().st_size if path.exists() else 0))
         time.sleep(0.1)
     killed_at = time.monotonic()

@@ -118,6 +118,16 @@ def open_files(process: int) -> set[str]:
     return {str(link.readlink()) for link in Path(f"/proc/{process}/fd").iterdir() if int(link.name) > 2}
 
 
+def shared_files(core: int, peer: int) -> set[str]:
+    """Return what both have open once the core has read the peer's port, which comes through a pipe of both."""
+    deadline = time.monotonic() + 10
+    while True:
+        shared = {name for name in open_files(core) & open_files(peer) if not name.startswith("anon_inode:")}
+        if not shared or time.monotonic() > deadline:
+            return shared
+        time.sleep(0.01)
+
+
 def test_a_peer_of_the_cores_own_inherits_neither_keys_nor_files(core_path: Path, key: Path) -> None:
     variables = {**os.environ, "NAMEPLATE_KEY": key.read_text().strip()}
     request = {"id": "x", "probe": "net_pingpong", "params": {}, "slice_s": 60}
@@ -130,11 +140,11 @@ def test_a_peer_of_the_cores_own_inherits_neither_keys_nor_files(core_path: Path
             core.stdin.write(json.dumps(request) + "\n")
             core.stdin.flush()
             peer = listening_child_of(core.pid)
-            inherited = open_files(core.pid) & open_files(peer)
+            inherited = shared_files(core.pid, peer)
             environments = [Path(f"/proc/{process}/environ").read_bytes() for process in (core.pid, peer)]
         finally:
             core.kill()
-    assert not {name for name in inherited if not name.startswith("anon_inode:")}
+    assert inherited == set()
     assert [bool(re.search(rb"NAMEPLATE_KEY=[0-9a-f]", text)) for text in environments] == [False, False]
 
 
