@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ _ADDRESS = re.compile(
 
 _MAC = re.compile(r"(?<![\w:-])[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2})(?:\1[0-9A-Fa-f]{2}){4}(?![\w:-])")
 _UUID = re.compile(r"(?<![\w-])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![\w-])")
+_MAX_KEPT = 100
 _WORD = re.compile(r"[\w.-]+")
 _HOME = re.compile(r"(?<![\w.~-])(?:/(?:home|Users)/[^/\s'\":;,]+|/root)(?=$|[/\s'\":;,])")
 _PATTERNS = ((_UUID, "(identifier)"), (_MAC, "(address)"), (_ADDRESS, "(address)"), (_HOME, "~"))
@@ -104,11 +106,19 @@ def _without_patterns(report: Report) -> Report:
     return msgspec.convert(_hidden(msgspec.to_builtins(report)), Report)
 
 
+def _hidden_text(text: str) -> str:
+    for pattern, words in _PATTERNS:
+        text = pattern.sub(words, text)
+    return text
+
+
+# Names of fields and parameters recur in each of thousands of results.
+_hidden_words = lru_cache(maxsize=1 << 14)(_hidden_text)
+
+
 def _hidden(value: Any) -> Any:
     if isinstance(value, str):
-        for pattern, words in _PATTERNS:
-            value = pattern.sub(words, value)
-        return value
+        return _hidden_words(value) if len(value) <= _MAX_KEPT else _hidden_text(value)
     if isinstance(value, dict):
         return {_hidden(name): _hidden(own) for name, own in value.items()}
     if isinstance(value, list | tuple):
