@@ -67,7 +67,9 @@ def histogram_percentile_s(counts: Mapping[int, int], share: float) -> float:
 
     ``counts`` are by lower bound in nanoseconds, in ascending order; a bucket is 1/256 of its power of two wide.
     """
-    rank = max(1, math.ceil(share * sum(counts.values()) - 1e-9))
+    total = sum(counts.values())
+    # The product of a share and more than 2^53 operations may be rounded up.
+    rank = min(max(1, math.ceil(share * total - 1e-9)), total)
     for lower_ns, count in counts.items():
         rank -= count
         if rank <= 0:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nameplate.errors import FileError
+from nameplate.stats import histogram_percentile_s
 from nameplate.store import read_run
 from recorded_runs import unpacked
 
@@ -83,6 +84,11 @@ def test_a_wrong_value_is_named(tmp_path: Path, where: str, value: Any, words: s
     assert words in str(caught.value)
     assert f"{path}: line {line}" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_histogram_of_very_many_operations_has_a_longest() -> None:
+    assert histogram_percentile_s({5: 2**53 + 1, 7: 2**53}, 1.0) == pytest.approx(7e-9)
+    assert histogram_percentile_s({5: 2**54 + 3}, 1.0) == pytest.approx(5e-9)
 
 
 def test_an_experiment_is_there_once(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ PROBE = Probe(
         Ratio("bus_bandwidth", "B/s", "higher", _bus_bytes, elapsed, when=_reads_for_ownership),
     ),
     recorded=Recorded(
-        params=("op", "size", "stores"),
+        params=("op", "size", "stores", "threads"),
         facts=(*ARRAYS, "pass_bytes", "bus_bytes_per_byte", "nontemporal"),
         divisors=("pass_bytes", "bus_bytes_per_byte"),
         work=("bytes",),
