@@ -54,8 +54,10 @@ def problem_of_node(machine: Mapping[str, Any], outcome: Outcome) -> str:
 
 def problem_of_sample(machine: Mapping[str, Any], outcome: Outcome, sample: Sample) -> str:
     """Return what is wrong with a sample of an experiment that was measured on ``machine``."""
-    last_node = sample.node if isinstance(sample.node, int) else len(sample.nodes or []) - 1
     problem = probe_of(outcome.probe).recorded.problem_of_sample(outcome, sample)
-    if not problem and last_node >= 0:
-        problem = problem_of_job(machine, last_node)
+    if not problem and isinstance(sample.node, int):
+        problem = problem_of_job(machine, sample.node)
+    n_nodes = len((machine.get("job") or {}).get("nodes", []))
+    if not problem and isinstance(sample.nodes, list) and len(sample.nodes) != n_nodes:
+        problem = f"it has {len(sample.nodes)} nodes, the job {n_nodes}"
     return problem and f"sample of '{sample.id}': {problem}"
