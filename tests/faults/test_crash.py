@@ -53,7 +53,7 @@ def test_a_crash_of_the_machine_loses_no_more_than_the_stated_time(tmp_path: Pat
         time.sleep(0.1)
     killed_at = time.monotonic()
     process.kill()
-    process.wait()
+    process.communicate()
     old_enough = max(size for at, size in sizes if at < killed_at - SYNC_AFTER_S - SLACK_S or size == 0)
     kept = left.read_bytes()
     assert path.read_bytes().startswith(kept)
