@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from nameplate.launch import core_path
-from nameplate.native import CoreProcess, OnRecord
+from nameplate.execution.core_process import CoreProcess, OnRecord
+from nameplate.execution.launch import core_path
 
 CPUS = sorted(os.sched_getaffinity(0))
 HOST = "127.0.0.1"

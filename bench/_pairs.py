@@ -8,9 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from nameplate.model import Experiment, Header, Limits, Outcome, Sample, Value
-from nameplate.native import CoreProcess, OnRecord, make_request
-from nameplate.stats import median_interval
+from nameplate.execution.core_process import CoreProcess, OnRecord, make_request
+from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
+from nameplate.statistics.stats import median_interval
 
 DEFAULT_PAIRS = 7
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from nameplate.compare import Rounds, judge
-from nameplate.model import Result
-from nameplate.self_test import upper_bound
-from nameplate.store import read_run
-from nameplate.summarise import summarise
+from nameplate.comparison.false_positives import upper_bound
+from nameplate.records.model import Result
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
+from nameplate.statistics.two_samples import Rounds, judge
 
 ROUNDS = 200
 PAIRS = 10_000

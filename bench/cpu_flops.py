@@ -11,7 +11,7 @@ import statistics
 from _pairs import asked_pairs, likwid, measure, summary
 from nameplate.probes import Cell
 from nameplate.probes.cpu_flops import PROBE
-from nameplate.stats import median_interval
+from nameplate.statistics.stats import median_interval
 
 SECONDS = 1.0
 CELLS = (

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from _pairs import asked_pairs, measure, summary
-from nameplate.keeper import Keeper
-from nameplate.model import Histogram, Value
-from nameplate.native import CoreProcess, OnRecord
-from nameplate.stats import histogram_percentile_s, merged
+from nameplate.execution.core_process import CoreProcess, OnRecord
+from nameplate.execution.file_keeper import Keeper
+from nameplate.records.model import Histogram, Value
+from nameplate.statistics.stats import histogram_percentile_s, merged
 
 SECONDS = 2.0
 SIZE = 300_000_000 // 4096 // 8 * 4096 * 8

@@ -17,8 +17,8 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from nameplate.figures import add_figures
-from nameplate.store import read_run
+from nameplate.results.digest import add_figures
+from nameplate.results.run_file import read_run
 
 NAMEPLATE = Path(sys.executable).with_name("nameplate")
 MACHINES = 20

@@ -11,9 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from nameplate.native import read_machine
-from nameplate.store import read_run
-from nameplate.summarise import summarise
+from nameplate.execution.core_process import read_machine
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
 from nameplate.units import size_text
 
 RUNS = 20

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from _pairs import asked_pairs, likwid, measure, summary
-from nameplate.model import Sample, Value
+from nameplate.records.model import Sample, Value
 
 SECONDS = 1.0
 UNSURE_S = 0.1

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from nameplate.planning.sweep import Parameter, parse_values
 from nameplate.probes.mpi_pingpong import PROBE
-from nameplate.segments import Bounds, Lines, bound_lines, fit_lines
-from nameplate.sweep import Parameter, parse_values
+from nameplate.statistics.piecewise_linear import Bounds, Lines, bound_lines, fit_lines
 
 Source = np.random.Generator
 ROUNDS = 6

@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import median
 
 from _pairs import beside, measure, summary
-from nameplate.launch import launch_with
-from nameplate.native import CoreProcess, OnRecord
+from nameplate.execution.core_process import CoreProcess, OnRecord
+from nameplate.execution.launch import launch_with
 
 LAUNCHER = "mpirun.openmpi --bind-to core -n 2"
 BENCH = Path(__file__).parent

@@ -10,9 +10,9 @@ import sys
 from functools import partial
 
 from _pairs import beside, measure
-from nameplate.launch import launch_with
-from nameplate.model import Value
-from nameplate.native import CoreProcess, OnRecord
+from nameplate.execution.core_process import CoreProcess, OnRecord
+from nameplate.execution.launch import launch_with
+from nameplate.records.model import Value
 
 THREADS = 2
 ARRAY_BYTES = 128 << 20

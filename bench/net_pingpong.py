@@ -11,8 +11,8 @@ from functools import partial
 
 from _net import HOST, bind_clients, core_with_peer, our_server, output, servers
 from _pairs import asked_pairs, beside, measure
-from nameplate.model import Histogram, Value
-from nameplate.stats import histogram_percentile_s, median, merged
+from nameplate.records.model import Histogram, Value
+from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
 SECONDS = 2
 PORT, SOCKPERF_PORT = 7602, 7630

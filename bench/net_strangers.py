@@ -26,7 +26,7 @@ from pathlib import Path
 
 from _net import HOST, core_with_peer, our_server, resident_bytes
 from _pairs import measure
-from nameplate.launch import core_path
+from nameplate.execution.launch import core_path
 
 PORT = 7604
 STRANGERS_OF_A_KIND = 2_000

@@ -11,12 +11,13 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from nameplate.report.html import write_html
-from nameplate.store import read_run
-from nameplate.summarise import summarise
 from simulated_cluster import write_stream_run
+
+from nameplate.report.html.document import write_html
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
 
 # Slower by a tenth: one in a hundred.
 SLOW_EVERY, SLOW_BY = 100, 0.1

@@ -8,9 +8,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from nameplate.launch import core_path
-from nameplate.model import Experiment, Header, Limits, Outcome, Sample
-from nameplate.native import CoreProcess, make_request
+from nameplate.execution.core_process import CoreProcess, make_request
+from nameplate.execution.launch import core_path
+from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample
 
 RUNS = 9
 NAMEPLATE = Path(core_path()).with_name("nameplate")

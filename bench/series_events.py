@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nameplate.events import Array
+from nameplate.statistics.change_points import Array
 from nameplate.statistics.dip_shape import DipShape
 from nameplate.statistics.series_findings import Findings, look_for_events
 

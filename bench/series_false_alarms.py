@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nameplate.events import Array
+from nameplate.statistics.change_points import Array
 from nameplate.statistics.dip_shape import DipShape
 from nameplate.statistics.series_findings import Findings, look_for_events
 from series_events import Source, wandering

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from fake_hosts import make_launcher
-from nameplate.store import read_run
-from nameplate.summarise import summarise
+
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
 
 HOSTS = [f"host{number}" for number in range(1, 9)]
 THROTTLED = "host5"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nameplate.trends import Drift, Floats, find_trend
+from nameplate.statistics.trends import Drift, Floats, find_trend
 
 Source = np.random.Generator
 RUNS = (8, 12, 20, 50, 200)

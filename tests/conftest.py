@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.launch import CORE_VARIABLE, mpi_programs
-from nameplate.launch import core_path as installed_core_path
-from nameplate.native import describe_all
-from nameplate.sweep import ProbeInfo
+from nameplate.execution.core_process import describe_all
+from nameplate.execution.launch import CORE_VARIABLE, mpi_programs
+from nameplate.execution.launch import core_path as installed_core_path
+from nameplate.planning.sweep import ProbeInfo
 
 ROOT = Path(__file__).parent.parent
 

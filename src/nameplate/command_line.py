@@ -5,16 +5,16 @@ from __future__ import annotations
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
 from nameplate import __version__
 from nameplate.commands import register_all
-from nameplate.commands._arguments import check_arguments
 from nameplate.control_characters import clean_text
 from nameplate.errors import InternalError, Interrupted, NameplateError, OutputError, UsageError
-from nameplate.launch import hide_key
+from nameplate.execution.launch import hide_key
 from nameplate.streams import failure_of
 
 
@@ -62,6 +62,16 @@ def _run(arguments: list[str]) -> int:
     finally:
         signal.signal(signal.SIGINT, before)
     return code if isinstance(code, int) else 0
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Raise UsageError for an argument that is not UTF-8: neither a report nor a run file could name it."""
+    for number, argument in enumerate(arguments, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            shown = argument.encode(errors="surrogateescape").decode(errors="backslashreplace")
+            raise UsageError(f"argument {number}, '{shown}', is not UTF-8: rename what it names") from None
 
 
 def _tell(words: str, code: int) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
-from nameplate.store import read_run
+from nameplate.results.run_file import read_run
 
 FAULTS = Path(__file__).parent
 SYNC_AFTER_S = 1.0

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from nameplate import child_process
 from nameplate.errors import CoreDied, CoreHung
-from nameplate.launch import Launch, core_path
-from nameplate.model import Header, Outcome, Sample
-from nameplate.native import CoreProcess
-from nameplate.tools import run_tool
-from nameplate.versus import scratch
+from nameplate.execution import child_process
+from nameplate.execution.core_process import CoreProcess
+from nameplate.execution.launch import Launch, core_path
+from nameplate.records.model import Header, Outcome, Sample
+from nameplate.tools.paired import scratch
+from nameplate.tools.process import run_tool
 
 WAIT_S = 20.0
 
@@ -74,7 +74,7 @@ def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: P
 
 
 def test_messages_without_records_end_at_the_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nameplate.launch.MPI_START_DEADLINE_S", 0.5)
+    monkeypatch.setattr("nameplate.execution.launch.MPI_START_DEADLINE_S", 0.5)
     with pytest.raises(CoreHung, match=r"did not answer before its deadline .*; its last message: .*rank 3$"):
         CoreProcess(lambda _: None, launch=launcher(tmp_path, "while :; do echo waiting for rank 3 >&2; done"))
 
@@ -87,7 +87,7 @@ def test_a_tool_that_writes_much_on_both_streams_ends(tmp_path: Path) -> None:
 # A parent that starts a program as nameplate does, says its number, and waits.
 PARENT = """
 import sys, time
-from nameplate import child_process
+from nameplate.execution import child_process
 child = child_process.start(["sleep", "600"])
 print(child.pid, flush=True)
 time.sleep(600)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from fake_hosts import make_launcher
-from nameplate.launch import mpi_programs
+
+from nameplate.execution.launch import mpi_programs
 
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
 

@@ -14,18 +14,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from recorded_runs import GOLDEN, recorded_file
+from report_kinds import cluster
 
 from nameplate.command_line import run
 from nameplate.errors import UsageError
-from nameplate.model import Experiment, Nodes, Plan, Stop, Value
-from nameplate.native import describe
+from nameplate.execution.core_process import describe
 from nameplate.planning.places import check_places
+from nameplate.records.model import Experiment, Nodes, Plan, Stop, Value
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.csv_cells import plain
-from nameplate.report.node_text import verdict
-from nameplate.store import read_run
-from recorded_runs import GOLDEN, recorded_file
-from report_kinds import cluster
+from nameplate.report.terminal.nodes import verdict
+from nameplate.results.run_file import read_run
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
 HOSTILE_NAMES = ["$(reboot)", "a;reboot", "a\nreboot", '"; reboot; "', "`reboot`", "-x", "a b"]
@@ -63,7 +63,7 @@ def test_a_batch_script_starts_the_installed_program_and_not_what_lies_around(tm
     (evil / "__main__.py").write_text("print('evil')")
     script = (
         "import subprocess, sys, sysconfig; sys.path.pop(0)\n"
-        "from nameplate.slurm import _this_program\n"
+        "from nameplate.execution.slurm import _this_program\n"
         "commands = [_this_program()]; sysconfig.get_path = lambda name: '/nowhere'; commands += [_this_program()]\n"
         "for each in commands: print(subprocess.run([*each, '--version'], capture_output=True, text=True).stdout)"
     )

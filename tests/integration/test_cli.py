@@ -19,10 +19,10 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
-from nameplate.figures import by_this_code
-from nameplate.launch import core_path
-from nameplate.model import Summary
-from nameplate.store import read_figures, read_run
+from nameplate.execution.launch import core_path
+from nameplate.records.model import Summary
+from nameplate.results.digest import by_this_code
+from nameplate.results.run_file import read_figures, read_run
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
 ISAS = ("scalar", "sse2", "avx2", "avx512", "amx", "neon", "sve")

@@ -13,15 +13,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-
 import recorded_machine
 from disassembly import BUILT_CORE, disassembly, inner_loop
+
 from nameplate.errors import CoreHung, CoreMissing
-from nameplate.launch import CORE_VARIABLE
-from nameplate.model import Header, Outcome, Sample
-from nameplate.native import CoreProcess, describe, describe_all, read_machine
+from nameplate.execution.core_process import CoreProcess, describe, describe_all, read_machine
+from nameplate.execution.launch import CORE_VARIABLE
 from nameplate.probes import load_probes
-from nameplate.store import read_run
+from nameplate.records.model import Header, Outcome, Sample
+from nameplate.results.run_file import read_run
 
 ROOT = Path(__file__).parents[2]
 

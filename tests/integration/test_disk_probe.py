@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from nameplate.keeper import Keeper
-from nameplate.model import Header, Outcome, Sample
-from nameplate.native import CoreProcess
+from nameplate.execution.core_process import CoreProcess
+from nameplate.execution.file_keeper import Keeper
 from nameplate.probes import Cell
-from nameplate.probes._served import served_by
+from nameplate.probes.shared.served import served_by
+from nameplate.records.model import Header, Outcome, Sample
 
 FAULTS = Path(__file__).parent.parent / "faults" / "disk_faults.c"
 SIZE = "4MiB"
@@ -207,7 +207,7 @@ def verdict(core: Path, folder: Path, **params: Any) -> str:
 
 
 def _work(sample: dict[str, Any]) -> Any:
-    from nameplate.model import Work  # noqa: PLC0415 (only here)
+    from nameplate.records.model import Work  # noqa: PLC0415 (only here)
 
     return Work(**sample["work"])
 

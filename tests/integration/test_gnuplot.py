@@ -9,17 +9,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from report_samples import MACHINE, failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
+from simulated_cluster import write_stream_run
 
 from nameplate.command_line import run
 from nameplate.errors import UsageError
-from nameplate.model import Report
+from nameplate.records.model import Report
+from nameplate.report.charts.gnuplot import quoted
 from nameplate.report.exports import gnuplot
-from nameplate.report.gnuplot import quoted
+from nameplate.results.run_file import read_run
 from nameplate.results.studies import Measured, make_study
-from nameplate.store import read_run
-from nameplate.summarise import summarise
-from report_samples import MACHINE, failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
-from simulated_cluster import write_stream_run
+from nameplate.results.summarise import summarise
 
 
 def draw(made: Report, directory: Path) -> dict[str, str]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from disassembly import BUILT_CORE, disassembly, inner_loop
-from nameplate.native import describe, read_machine
+
+from nameplate.execution.core_process import describe, read_machine
 
 PR_SET_THP_DISABLE = 41
 CGROUP_V1 = Path("/sys/fs/cgroup/memory")

@@ -13,11 +13,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-
 from fake_hosts import make_launcher
 from mpi_ranks import descends, nameplate
-from nameplate.store import read_run
-from nameplate.summarise import summarise
+
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
 
 pytestmark = pytest.mark.usefixtures("as_root")
 HOSTS = ["near", "far1", "far2", "far3"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nameplate.report.embed import read_embedded
 from nameplate.report.exports import export_names
+from nameplate.report.html.embed import read_embedded
 
 HOST, USER = "rack7-node42", "jane-doe-77"
 NAMEPLATE = str(Path(sys.executable).with_name("nameplate"))

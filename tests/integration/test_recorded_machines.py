@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import recorded_machine
-from nameplate.rated import memory_bandwidth
+
+from nameplate.probes.shared.ceilings import memory_bandwidth
 
 Machine = dict[str, Any]
 Describe = Callable[[str], Machine]

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from nameplate.model import Sample
-from nameplate.store import read_run
+from nameplate.records.model import Sample
+from nameplate.results.run_file import read_run
 
 COMMAND = (sys.executable, "-m", "nameplate")
 

@@ -12,13 +12,13 @@ from rich.console import Console
 
 from nameplate.control_characters import escape_in_json
 from nameplate.errors import FileError, UsageError
-from nameplate.history import run_files, updated
-from nameplate.history_index import Index, load_index, save_index
-from nameplate.history_view import changes_found, figures_named, run_rows, runs_of, series_of, tell
-from nameplate.model import SCHEMA
-from nameplate.report.console import make_console
+from nameplate.history.changes import changes_found, figures_named, run_rows, runs_of, series_of, tell
+from nameplate.history.index import Index, load_index, save_index
+from nameplate.history.update import run_files, updated
+from nameplate.records.model import SCHEMA
 from nameplate.report.figure_names import FigureNames
-from nameplate.report.history_text import print_not_read, print_overview, print_series
+from nameplate.report.terminal.console import make_console
+from nameplate.report.terminal.history import print_not_read, print_overview, print_series
 
 
 class Look:
@@ -44,7 +44,7 @@ class Look:
 
     def draw(self, path: Path) -> None:
         """The figures over time."""
-        from nameplate.report.history_picture import write_series  # noqa: PLC0415 (charts take a second to import)
+        from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
         write_series(self._series, self._told, self._names, path)
 

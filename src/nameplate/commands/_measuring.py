@@ -14,19 +14,19 @@ from types import FrameType
 from typing import Any
 
 from nameplate import __version__
-from nameplate.curves import refiner
 from nameplate.errors import FileError, Interrupted
-from nameplate.figures import add_figures, by_this_code
+from nameplate.execution.core_process import CoreProcess, OnRecord
+from nameplate.execution.curve_refinement import refiner
+from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.session import Control, Nodes, Progress, Session
 from nameplate.interruption import handled, say
-from nameplate.keeper import Keeper
-from nameplate.measure import Control, Nodes, Progress, Session
-from nameplate.model import SCHEMA, PerNode, Plan, Reference, Run
-from nameplate.native import CoreProcess, OnRecord
 from nameplate.planning.budget import overrun_s
-from nameplate.probes._job import nodes_of
+from nameplate.probes.shared.job import nodes_of
+from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Run
 from nameplate.records.run_writer import RunWriter
-from nameplate.store import RunFile, read_run
-from nameplate.summarise import headline
+from nameplate.results.digest import add_figures, by_this_code
+from nameplate.results.run_file import RunFile, read_run
+from nameplate.results.summarise import headline
 
 
 @dataclass(frozen=True)

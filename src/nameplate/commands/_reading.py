@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nameplate.errors import UsageError
-from nameplate.imported_run import read_imported
-from nameplate.inputs import read_head
-from nameplate.model import Report
-from nameplate.store import read_run
-from nameplate.summarise import summarise
+from nameplate.records.inputs import read_head
+from nameplate.records.model import Report
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
+from nameplate.tools.imported_run import read_imported
 
 _BEGINNING = b'{"type":'
 
@@ -32,7 +32,7 @@ def read_report(path: Path) -> Report:
 
 def _runs_in(path: Path) -> list[Report]:
     if path.suffix.lower() in (".html", ".htm"):
-        from nameplate.report.embed import read_embedded  # noqa: PLC0415 (charts take a second to import)
+        from nameplate.report.html.embed import read_embedded  # noqa: PLC0415 (charts take a second to import)
 
         return read_embedded(path)
     if path.is_dir() or not _may_be_run_file(path):

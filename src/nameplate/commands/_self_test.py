@@ -6,16 +6,16 @@ from datetime import datetime
 from pathlib import Path
 
 from nameplate.commands._measuring import Place, make_run, measure_to_file
+from nameplate.comparison.false_positives import WINDOW
 from nameplate.errors import UsageError
-from nameplate.keeper import Keeper
-from nameplate.model import Report
-from nameplate.native import CoreProcess, OnRecord, describe, read_machine
-from nameplate.plan import build_plan, read_plan
+from nameplate.execution.core_process import CoreProcess, OnRecord, describe, read_machine
+from nameplate.execution.file_keeper import Keeper
 from nameplate.planning.budget import round_s
+from nameplate.planning.plan_file import build_plan, read_plan
+from nameplate.records.model import Report
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.progress import make_progress
-from nameplate.self_test import WINDOW
-from nameplate.summarise import summarise
+from nameplate.report.terminal.progress import make_progress
+from nameplate.results.summarise import summarise
 from nameplate.units import parse_duration
 
 PLAN = "quick"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from nameplate.errors import FileError, UsageError
-from nameplate.files import write_whole
-from nameplate.model import Report
+from nameplate.records.atomic_write import write_whole
+from nameplate.records.model import Report
 from nameplate.report.aliases import without_names
 from nameplate.results.studies import study_names
 
@@ -23,9 +23,9 @@ def check_study(plan: str, folder: Path) -> None:
 
 def write_study(report: Report, folder: Path) -> str:
     """Write tables.csv, the charts (SVG, PNG, gnuplot) and report.html; return in words what was written."""
+    from nameplate.report.charts.pictures import write_pictures  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
-    from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
-    from nameplate.report.pictures import write_pictures  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
     (named,) = without_names([report])
     for name, text in export(named).items():

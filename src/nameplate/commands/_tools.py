@@ -11,17 +11,17 @@ from time import monotonic
 from typing import Any
 
 from nameplate.errors import NameplateError, ToolError, ToolFailed, Unreadable, UsageError
-from nameplate.keeper import Keeper
-from nameplate.launch import Launch, family_of, launch_with
-from nameplate.model import Plan, ReferenceWork
-from nameplate.model import Reference as Said
-from nameplate.native import describe, read_machine
-from nameplate.plan import PlanText
+from nameplate.execution.core_process import describe, read_machine
+from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.launch import Launch, family_of, launch_with
+from nameplate.planning.plan_file import PlanText
 from nameplate.planning.stand_ins import beyond_caches_bytes
-from nameplate.references import Found, Reference, Setting, Work, load_references
-from nameplate.sweep import nearest
-from nameplate.tools import free_port, identify
-from nameplate.versus import DEADLINE_S, Bench, Comparison, Row, scratch
+from nameplate.planning.sweep import nearest
+from nameplate.records.model import Plan, ReferenceWork
+from nameplate.records.model import Reference as Said
+from nameplate.tools.paired import DEADLINE_S, Bench, Comparison, Row, scratch
+from nameplate.tools.process import free_port, identify
+from nameplate.tools.references import Found, Reference, Setting, Work, load_references
 
 # How long each runs where only its own figure is wanted, and what starting it and its server takes besides.
 _SECONDS = 2

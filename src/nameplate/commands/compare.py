@@ -11,10 +11,10 @@ import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._reading import read_report
-from nameplate.compare import SAME_WITHIN
+from nameplate.comparison.run_comparison import Row, compare_by, compare_runs, compare_several
 from nameplate.errors import UsageError
-from nameplate.model import SCHEMA, Report
-from nameplate.run_comparison import Row, compare_by, compare_runs, compare_several
+from nameplate.records.model import SCHEMA, Report
+from nameplate.statistics.two_samples import SAME_WITHIN
 
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
 _MOST_PERCENT = 50.0
@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
 
 def _two(reports: Sequence[Report], limit: float | None, strict: bool, json: bool) -> int:
-    from nameplate.report.compare_text import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
+    from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
 
     found = compare_runs(reports[0], reports[1], limit or SAME_WITHIN)
     if json:
@@ -81,7 +81,7 @@ def _two(reports: Sequence[Report], limit: float | None, strict: bool, json: boo
 
 
 def _by(report: Report, name: str, limit: float | None, strict: bool, json: bool) -> int:
-    from nameplate.report.compare_text import print_rows  # noqa: PLC0415 (only one of the ways to show it)
+    from nameplate.report.terminal.comparison import print_rows  # noqa: PLC0415 (only one of the ways to show it)
 
     rows = compare_by(report, name, limit or SAME_WITHIN)
     if json:
@@ -92,7 +92,7 @@ def _by(report: Report, name: str, limit: float | None, strict: bool, json: bool
 
 
 def _several(reports: Sequence[Report], names: Sequence[str], limit: float | None, json: bool) -> int:
-    from nameplate.report.compare_text import print_several  # noqa: PLC0415 (only one of the ways to show it)
+    from nameplate.report.terminal.comparison import print_several  # noqa: PLC0415 (only one of the ways to show it)
 
     if limit is not None:
         raise UsageError(f"--fail-on compares two runs, BASE NEW, not {len(reports)}")
@@ -138,8 +138,8 @@ def _print_json(rows: Sequence[msgspec.Struct]) -> None:
 def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
     """Exit code 1 where a figure was called faster or slower than itself."""
     from nameplate.commands._self_test import measured_against_itself  # noqa: PLC0415 (only this way measures)
-    from nameplate.report.compare_text import print_falses  # noqa: PLC0415 (only one of the ways to show it)
-    from nameplate.self_test import count_falses  # noqa: PLC0415 (scipy's distributions take a second to import)
+    from nameplate.comparison.false_positives import count_falses  # noqa: PLC0415 (scipy's distributions take a second to import)
+    from nameplate.report.terminal.comparison import print_falses  # noqa: PLC0415 (only one of the ways to show it)
 
     if len(runs) > 1 or (runs and budget):
         raise UsageError("--selftest takes one run, or none and measures: leave out the others, and --budget beside it")

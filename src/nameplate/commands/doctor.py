@@ -13,7 +13,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from nameplate.fitness import (
+from nameplate.execution.core_process import CoreProcess, make_request, mpi_libraries
+from nameplate.execution.launch import how_to_build
+from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample
+from nameplate.report.terminal.console import make_console
+from nameplate.results.fitness import (
     Finding,
     Grade,
     busy_shares,
@@ -23,10 +27,6 @@ from nameplate.fitness import (
     judge_steal,
     overall,
 )
-from nameplate.launch import how_to_build
-from nameplate.model import Experiment, Header, Limits, Outcome, Sample
-from nameplate.native import CoreProcess, make_request, mpi_libraries
-from nameplate.report.console import make_console
 
 _STYLES: dict[Grade, str] = {"A": "green", "B": "", "C": "yellow", "D": "red", "F": "bold red"}
 _MEANING: dict[Grade, str] = {

@@ -8,8 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from nameplate.errors import UsageError
-from nameplate.outputs import check_output
-from nameplate.report.console import make_console
+from nameplate.records.outputs import check_output
+from nameplate.report.terminal.console import make_console
 
 
 def command(

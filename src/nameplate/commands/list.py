@@ -7,11 +7,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from nameplate.native import describe_all
+from nameplate.execution.core_process import describe_all
+from nameplate.planning.sweep import Parameter, ProbeInfo, find_probe
 from nameplate.probes import load_probes
-from nameplate.report.console import make_console
 from nameplate.report.format import quantity
-from nameplate.sweep import Parameter, ProbeInfo, find_probe
+from nameplate.report.terminal.console import make_console
 
 
 def command(probe: str = "", /, *, json: bool = False) -> int:

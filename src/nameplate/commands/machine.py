@@ -10,10 +10,10 @@ from rich import box
 from rich.table import Table
 
 from nameplate.errors import FileError
-from nameplate.native import read_machine
-from nameplate.report.console import make_console
-from nameplate.report.facts import cpuid_facts, memory_modules
+from nameplate.execution.core_process import read_machine
 from nameplate.report.format import quantity
+from nameplate.report.html.facts import cpuid_facts, memory_modules
+from nameplate.report.terminal.console import make_console
 
 
 def command(*, root: Path | None = None, json: bool = False) -> int:

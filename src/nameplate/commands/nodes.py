@@ -11,23 +11,23 @@ import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._measuring import Place, make_run, measure_to_file
-from nameplate.distributed_stream import is_stream_file, read_stream_run
 from nameplate.errors import UsageError
+from nameplate.execution.core_process import CoreProcess, OnRecord, describe, read_machine
+from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.launch import launch_with
+from nameplate.execution.session import Nodes as NodesInTurn
 from nameplate.hostlist import compress
-from nameplate.keeper import Keeper
-from nameplate.launch import launch_with
-from nameplate.measure import Nodes as NodesInTurn
-from nameplate.model import Nodes, Run
-from nameplate.native import CoreProcess, OnRecord, describe, read_machine
-from nameplate.outputs import check_output
 from nameplate.planning.places import check_places
-from nameplate.probes._job import nodes_of
+from nameplate.planning.sweep import split_arguments
+from nameplate.probes.shared.job import nodes_of
+from nameplate.records.distributed_stream import is_stream_file, read_stream_run
+from nameplate.records.model import Nodes, Run
+from nameplate.records.outputs import check_output
 from nameplate.records.run_writer import RunWriter
-from nameplate.report.node_text import print_findings, print_nodes, slow_nodes
-from nameplate.report.progress import make_progress
-from nameplate.store import read_run
-from nameplate.summarise import summarise
-from nameplate.sweep import split_arguments
+from nameplate.report.terminal.nodes import print_findings, print_nodes, slow_nodes
+from nameplate.report.terminal.progress import make_progress
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
 
 _FOUND_SLOW = 1
 
@@ -68,7 +68,7 @@ def command(
     if places:
         raise UsageError(f"'{places[0]}' is for --recheck, which measures: leave it out")
     if output is not None:
-        from nameplate.report.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
+        from nameplate.report.charts.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
         write_maps(nodes, output)
     if json:
@@ -81,7 +81,7 @@ def command(
 def _view(path: Path) -> tuple[Nodes, Run | None]:
     """The nodes of a file, and the run that it is, if it is one."""
     if is_stream_file(path):
-        from nameplate.node_figures import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
+        from nameplate.results.node_figures import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
         return judged_stream(read_stream_run(path)), None
     report = summarise(read_run(path))
@@ -94,7 +94,7 @@ def _view(path: Path) -> tuple[Nodes, Run | None]:
 
 
 def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, places: Sequence[str]) -> int:
-    from nameplate.recheck import findings, suspects_of  # noqa: PLC0415 (the view alone needs no launcher)
+    from nameplate.comparison.recheck import findings, suspects_of  # noqa: PLC0415 (the view alone needs no launcher)
 
     if mpi is None or first is None:
         raise UsageError(

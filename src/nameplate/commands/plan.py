@@ -6,9 +6,9 @@ import msgspec
 from rich import box
 from rich.table import Table
 
-from nameplate.native import describe_all, read_machine
-from nameplate.plan import build_plan, read_plan, shipped_plans
-from nameplate.report.console import make_console
+from nameplate.execution.core_process import describe_all, read_machine
+from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans
+from nameplate.report.terminal.console import make_console
 
 
 def command(name: str = "", /, *, json: bool = False) -> int:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
-from nameplate.outputs import check_output
+from nameplate.records.outputs import check_output
 from nameplate.report.aliases import without_names
 
 
@@ -32,8 +32,8 @@ def command(
     figures
         Write each of its charts into this directory, as SVG and PNG; without -o nothing else.
     """
-    from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
-    from nameplate.report.pictures import write_figures  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.charts.pictures import write_figures  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")

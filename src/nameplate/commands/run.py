@@ -21,27 +21,27 @@ from nameplate.commands._measuring import Place, make_run, measure_to_file, node
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_figures, references_take_s
 from nameplate.errors import OutputError, UsageError
-from nameplate.keeper import Keeper
-from nameplate.launch import Launch, alone, launch_with
-from nameplate.model import PerNode, Plan, Reference, Report, Run
-from nameplate.native import CoreProcess, OnRecord, check_options, describe, describe_all, read_machine
-from nameplate.outputs import check_output
-from nameplate.plan import build_plan, read_plan, shipped_plans, sweep_plan
+from nameplate.execution.core_process import CoreProcess, OnRecord, check_options, describe, describe_all, read_machine
+from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.launch import Launch, alone, launch_with
+from nameplate.execution.slurm import Allocation, allocation_of, write_script
 from nameplate.planning.budget import FEWEST_ROUNDS, START_COMMAND_S, least_s, round_s
 from nameplate.planning.places import check_places
+from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.planning.rated_keys import check_rated
+from nameplate.planning.sweep import ProbeInfo, nearest, split_arguments
 from nameplate.probes import probe_of
-from nameplate.probes._job import nodes_of
-from nameplate.rated import parse_rated, read_rated_lines
+from nameplate.probes.shared.ceilings import parse_rated, read_rated_lines
+from nameplate.probes.shared.job import nodes_of
+from nameplate.records.model import PerNode, Plan, Reference, Report, Run
+from nameplate.records.outputs import check_output
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.aliases import without_names
-from nameplate.report.progress import make_progress
-from nameplate.report.text import print_report
-from nameplate.slurm import Allocation, allocation_of, write_script
-from nameplate.store import RunFile, read_run
+from nameplate.report.terminal.progress import make_progress
+from nameplate.report.terminal.run import print_report
+from nameplate.results.run_file import RunFile, read_run
+from nameplate.results.summarise import summarise
 from nameplate.streams import has_reader
-from nameplate.summarise import summarise
-from nameplate.sweep import ProbeInfo, nearest, split_arguments
 
 HIGH_PRIORITY = -20
 DEFAULT_PLAN = "quick"
@@ -460,7 +460,7 @@ def _disk_use(plan: Plan) -> Iterator[str]:
 
 def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bool) -> None:
     if report is not None:
-        from nameplate.report.html import write_html  # noqa: PLC0415 (charts take a second to import)
+        from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
         write_html([result], report)
     if json:

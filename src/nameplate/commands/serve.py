@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from nameplate.errors import CoreMissing, UsageError
-from nameplate.launch import core_environment, core_path
+from nameplate.execution.launch import core_environment, core_path
 
 _MAX_PORT = 65535
 Option = Annotated[str | None, Parameter(show_default=False)]

@@ -11,11 +11,11 @@ from cyclopts import Parameter
 
 from nameplate.commands._reading import read_report, read_reports
 from nameplate.errors import FileError, UsageError
-from nameplate.files import write_whole
-from nameplate.outputs import check_output
+from nameplate.records.atomic_write import write_whole
+from nameplate.records.outputs import check_output
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import file_name, find_export
-from nameplate.report.text import print_report
+from nameplate.report.terminal.run import print_report
 
 
 def command(

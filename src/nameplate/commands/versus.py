@@ -15,19 +15,19 @@ from cyclopts import Parameter
 
 from nameplate.commands._tools import Search, usual_launch
 from nameplate.errors import UsageError
-from nameplate.files import write_whole
-from nameplate.keeper import Keeper
-from nameplate.launch import launch_with
-from nameplate.model import SCHEMA, Experiment
-from nameplate.native import read_machine
-from nameplate.outputs import check_output
+from nameplate.execution.core_process import read_machine
+from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.launch import launch_with
+from nameplate.planning.sweep import nearest
 from nameplate.probes import load_probes
-from nameplate.references import Reference, load_references
-from nameplate.report.progress import make_progress
-from nameplate.report.versus_text import print_rows
-from nameplate.sweep import nearest
+from nameplate.records.atomic_write import write_whole
+from nameplate.records.model import SCHEMA, Experiment
+from nameplate.records.outputs import check_output
+from nameplate.report.terminal.paired import print_rows
+from nameplate.report.terminal.progress import make_progress
+from nameplate.tools.paired import DEFAULT_PAIRS, FEWEST_PAIRS, Bench, Comparison, Row, scratch
+from nameplate.tools.references import Reference, load_references
 from nameplate.units import parse_duration
-from nameplate.versus import DEFAULT_PAIRS, FEWEST_PAIRS, Bench, Comparison, Row, scratch
 
 Option = Annotated[str | None, Parameter(show_default=False)]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from nameplate.model import Experiment, Limits
 from nameplate.planning.budget import beside_slice_s, full_slice_s, min_slice_s, slice_between_s, turns_of
+from nameplate.records.model import Experiment, Limits
 
 # A probe's estimate counts as much as so many seconds of it that were observed.
 TRUST_IN_ESTIMATE_S = 0.2

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from nameplate.errors import UsageError
-from nameplate.model import Experiment, Limits, Plan
 from nameplate.probes import probe_of
+from nameplate.records.model import Experiment, Limits, Plan
 
 # Six independent values are the fewest whose minimum and maximum cover the median with 95 %.
 FEWEST_ROUNDS = 6

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from nameplate.errors import UsageError
-from nameplate.model import Experiment
-from nameplate.sweep import ProbeInfo
+from nameplate.planning.sweep import ProbeInfo
+from nameplate.records.model import Experiment
 
 
 def check_places(

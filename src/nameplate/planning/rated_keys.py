@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from nameplate.errors import UsageError
+from nameplate.planning.sweep import ProbeInfo, nearest
 from nameplate.probes import probe_of
-from nameplate.sweep import ProbeInfo, nearest
 
 
 def check_rated(rated: Mapping[str, float], probes: Mapping[str, ProbeInfo]) -> None:

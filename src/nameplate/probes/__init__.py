@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from nameplate.model import Experiment, Histogram, Rated, Result, Sample, Table, Value
-from nameplate.probes._recorded import Recorded
-from nameplate.stats import histogram_percentile_s, median, merged
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Experiment, Histogram, Rated, Result, Sample, Table, Value
+from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ def operations(_: Cell, sample: Sample) -> float:
 @cache
 def load_probes() -> Mapping[str, Probe]:
     """Every module of this package, by the probe's name."""
-    names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
+    names = [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
     return {name: importlib.import_module(f"{__name__}.{name}").PROBE for name in names}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.model import Rated, Sample
 from nameplate.probes import Cell, Cells, Metric, Probe, Ratio
-from nameplate.probes._arithmetic import LOOP, burst_cycles, burst_s
-from nameplate.rated import nominal_clock
+from nameplate.probes.shared.arithmetic import LOOP, burst_cycles, burst_s
+from nameplate.probes.shared.ceilings import nominal_clock
+from nameplate.records.model import Rated, Sample
 
 
 def _rated(_: Metric, cell: Cell, __: Sequence[Sample]) -> Rated:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nameplate.model import Sample
 from nameplate.probes import Cell, Cells, Probe, Ratio, elapsed
-from nameplate.probes._arithmetic import LOOP, peak_by_ports
+from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
+from nameplate.records.model import Sample
 
 
 def _flops(_: Cell, sample: Sample) -> float:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from nameplate.model import Quantity, Rated, Result, Sample, Table, Value
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
-from nameplate.probes._arithmetic import LOOP
-from nameplate.probes._grid import grouped
-from nameplate.probes._recorded import Recorded
-from nameplate.rated import arithmetic_peak
+from nameplate.probes.shared.arithmetic import LOOP
+from nameplate.probes.shared.ceilings import arithmetic_peak
+from nameplate.probes.shared.grid import grouped
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Quantity, Rated, Result, Sample, Table, Value
 from nameplate.units import size_text
 
 # A core without vectors and a library without blocks: what is slower hangs.

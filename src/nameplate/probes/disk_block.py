@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.model import Experiment, Rated, Sample, Table, Value
 from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
-from nameplate.probes._disk_tables import tables
-from nameplate.probes._percentiles import PERCENTILES
-from nameplate.probes._recorded import Recorded
-from nameplate.probes._served import evidence, is_device, served_by, source
-from nameplate.rated import disk_link
+from nameplate.probes.shared.ceilings import disk_link
+from nameplate.probes.shared.disk_tables import tables
+from nameplate.probes.shared.percentiles import PERCENTILES
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.served import evidence, is_device, served_by, source
+from nameplate.records.model import Experiment, Rated, Sample, Table, Value
 
 # A file below this part of the memory fits the page cache as a whole.
 FITS = 0.9

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.model import Quantity, Rated, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
-from nameplate.probes._grid import grids, quantity_of
-from nameplate.probes._memory import ARRAYS, remarks
-from nameplate.probes._recorded import Recorded
+from nameplate.probes.shared.grid import grids, quantity_of
+from nameplate.probes.shared.memory import ARRAYS, remarks
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Quantity, Rated, Result, Sample, Table
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from nameplate.model import Quantity, Result, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Probe, Ratio, elapsed, moved_bytes
-from nameplate.probes._memory import ARRAYS, rated_bandwidth, remarks
-from nameplate.probes._recorded import Recorded
+from nameplate.probes.shared.memory import ARRAYS, rated_bandwidth, remarks
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Quantity, Result, Sample, Table
 from nameplate.units import size_text
 
 _FUNCTIONS = {"copy": "Copy:", "scale": "Scale:", "add": "Add:", "triad": "Triad:"}

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nameplate.model import Experiment, Rated, Sample, Table
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe
-from nameplate.probes._job import placement_remark
-from nameplate.probes._pair_matrix import is_bulk, pair_times, party_medians
-from nameplate.probes._pair_tables import pair_matrix_tables
-from nameplate.probes._recorded import Recorded
-from nameplate.stats import median, percentile
+from nameplate.probes.shared.job import placement_remark
+from nameplate.probes.shared.pair_matrix import is_bulk, pair_times, party_medians
+from nameplate.probes.shared.pair_tables import pair_matrix_tables
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Experiment, Rated, Sample, Table
+from nameplate.statistics.stats import median, percentile
 
 # More than a tournament of 1,024 nodes takes, of which there are some before the first sample.
 LONGEST_CALIBRATION_S = 600.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.model import Experiment, Rated, Result, Sample, Table
 from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
-from nameplate.probes._job import placement_remark
-from nameplate.probes._message_cost import cost_results, cost_tables
-from nameplate.probes._pairs_at_once import pair_evidence, pair_tables, saturation_results
-from nameplate.probes._recorded import Recorded
+from nameplate.probes.shared.job import placement_remark
+from nameplate.probes.shared.message_cost import cost_results, cost_tables
+from nameplate.probes.shared.pairs_at_once import pair_evidence, pair_tables, saturation_results
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Experiment, Rated, Result, Sample, Table
 
 # As the study on a network of workstations, with more below 2,000 bytes and some off its grid.
 _FINE = "1,16,64,128,256,512,768,1250,1460,1500,1750,3333,7777,20480,51111,65536"
@@ -42,7 +42,7 @@ def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
 
 
 def _refine(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
-    from nameplate.segments import halve_jumps  # noqa: PLC0415 (numpy takes a while to import)
+    from nameplate.statistics.piecewise_linear import halve_jumps  # noqa: PLC0415 (numpy takes a while to import)
 
     return halve_jumps(candidates, medians)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.model import Rated, Sample, Value
 from nameplate.probes import Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
-from nameplate.probes._memory import ARRAYS, is_beyond_caches, rated_bandwidth, remarks
-from nameplate.probes._memory_kind import kind_of, mount_remarks
-from nameplate.probes._node_times import times_of_nodes
-from nameplate.probes._recorded import Recorded
-from nameplate.probes._stream_levels import level_evidence, node_times
-from nameplate.probes._stream_tables import stream_tables
+from nameplate.probes.shared.memory import ARRAYS, is_beyond_caches, rated_bandwidth, remarks
+from nameplate.probes.shared.memory_kind import kind_of, mount_remarks
+from nameplate.probes.shared.node_times import times_of_nodes
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.stream_levels import level_evidence, node_times
+from nameplate.probes.shared.stream_tables import stream_tables
+from nameplate.records.model import Rated, Sample, Value
 
 
 def _of_all_nodes(_: Cell, sample: Sample) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.model import Rated, Result, Sample, Table
 from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
-from nameplate.probes._grid import crossed, quantity_of
-from nameplate.probes._mtu import mtu_results
-from nameplate.probes._network import in_bits, network_use, notes_of, rated_link, way
-from nameplate.probes._percentiles import PERCENTILES, percentile_tables
-from nameplate.probes._recorded import Recorded
+from nameplate.probes.shared.grid import crossed, quantity_of
+from nameplate.probes.shared.mtu import mtu_results
+from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
+from nameplate.probes.shared.percentiles import PERCENTILES, percentile_tables
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Rated, Result, Sample, Table
 
 LARGEST_DATAGRAM = 65507
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.model import Rated, Result, Sample, Table
 from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
-from nameplate.probes._grid import Row, crossed, labels, quantity_of
-from nameplate.probes._network import in_bits, network_use, notes_of, rated_link, way
-from nameplate.probes._percentiles import MOST_ROWS
-from nameplate.probes._recorded import Recorded
+from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
+from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
+from nameplate.probes.shared.percentiles import MOST_ROWS
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Rated, Result, Sample, Table
 
 # Counters that add up over samples, and those of which the last, or the worst, is told.
 _SUMS = ("sent", "lost_sender", "lost_queue", "lost_network", "reordered", "duplicates", "retransmits",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.model import Rated, Sample
 from nameplate.probes import Cell, Cells, Metric, Probe, Ratio
-from nameplate.probes._recorded import Recorded
+from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.model import Rated, Sample
 
 
 def _beyond_duration(cell: Cell, sample: Sample) -> float:

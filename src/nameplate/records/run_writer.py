@@ -14,7 +14,7 @@ from types import TracebackType
 import msgspec
 
 from nameplate.errors import FileError
-from nameplate.model import Figures, FileRecord
+from nameplate.records.model import Figures, FileRecord
 
 # Records are on the disk at most this long after their experiment ended. The time that it takes stays below 0.1 %.
 SYNC_AFTER_S = 30.0

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from nameplate.model import Report, Result, Study, StudyCell, StudyTable, Table
-from nameplate.probes._job import nodes_of
+from nameplate.probes.shared.job import nodes_of
+from nameplate.records.model import Report, Result, Study, StudyCell, StudyTable, Table
 
 # IPv4, and IPv6 as a peer's is written beside its port.
 _ADDRESS = re.compile(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from nameplate.model import Result, Table, Value
 from nameplate.probes import load_probes
+from nameplate.records.model import Result, Table, Value
 from nameplate.report.format import parameters
 
 # A share of its nameplate value from which a figure is good, and below which it is poor.

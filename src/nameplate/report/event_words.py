@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from nameplate.model import Event, Moved, OverTime, Sensitivity, Summary
+from nameplate.records.model import Event, Moved, OverTime, Sensitivity, Summary
 from nameplate.report.format import quantity
 
 _MOST_EVENTS = 8

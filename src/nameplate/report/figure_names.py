@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nameplate.model import Figure
+from nameplate.records.model import Figure
 from nameplate.report.format import parameters
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.model import Quantity, Value
+from nameplate.records.model import Quantity, Value
 from nameplate.units import size_text
 
 _PREFIXES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.model import Nodes
-from nameplate.stats import median
+from nameplate.records.model import Nodes
+from nameplate.statistics.stats import median
 
 
 def class_medians(nodes: Nodes, values: Sequence[float | None]) -> Mapping[str, float]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nameplate.model import Quantity, Report, Result
 from nameplate.probes import Cell
-from nameplate.probes._levels import find
-from nameplate.probes._memory import is_beyond_caches
+from nameplate.probes.shared.levels import find
+from nameplate.probes.shared.memory import is_beyond_caches
+from nameplate.records.model import Quantity, Report, Result
 from nameplate.report.cells import is_derived
 from nameplate.report.format import count, digits, parameters
-from nameplate.report.repeat import repeat_command, sweep_command
+from nameplate.report.repeat_commands import repeat_command, sweep_command
 
 # The first that was measured is drawn: loops compute in it unless they say otherwise.
 _PRECISIONS = ("fp64", "fp32", "bf16")

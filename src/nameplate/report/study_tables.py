@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nameplate.model import Quantity, Report, StudyCell, StudyTable, StudyValue, Table
+from nameplate.records.model import Quantity, Report, StudyCell, StudyTable, StudyValue, Table
 
 # A table must be readable in a terminal of that many columns.
 MAX_WIDTH = 100

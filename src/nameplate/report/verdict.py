@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.model import Report, Result
+from nameplate.records.model import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.cells import headlines, is_derived, title_of
 from nameplate.report.format import count, parameters, quantity, share
-from nameplate.report.node_text import found_slow
-from nameplate.summarise import CEILING_TOLERANCE
+from nameplate.report.terminal.nodes import found_slow
+from nameplate.results.summarise import CEILING_TOLERANCE
 
 # A share of disturbed samples from which a machine was not quiet enough to be judged by them.
 NOT_QUIET = 0.1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.model import Quantity, Reference, Table
+from nameplate.records.model import Quantity, Reference, Table
 
 # No probe's table.
 _PROBE = ""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from nameplate.events import MIN_EFFECT, MIN_SAMPLES, Array
+from nameplate.statistics.change_points import MIN_EFFECT, MIN_SAMPLES, Array
 from nameplate.statistics.dip_shape import DipShape, fit_shape
 
 # The dips that are looked for last one of these numbers of steps, and half of their period at most.

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from nameplate.events import MIN_EFFECT, Array, run_limit, runs
+from nameplate.statistics.change_points import MIN_EFFECT, Array, run_limit, runs
 from nameplate.statistics.dip_shape import DipShape
 from nameplate.statistics.periodic_dips import MIN_DIPS, critical_score, scores_of, strength
 

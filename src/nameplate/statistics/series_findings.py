@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nameplate.events import (
+from nameplate.records.model import Sensitivity, Verdict
+from nameplate.statistics.change_points import (
     LIMIT,
     LIMIT_SINGLE,
     MIN_SAMPLES,
@@ -22,7 +23,6 @@ from nameplate.events import (
     residuals,
     runs,
 )
-from nameplate.model import Sensitivity, Verdict
 from nameplate.statistics.periodic_dips import Dips, periodic_dips
 from nameplate.statistics.sensitivity import detectable_dips, detectable_single_dip, spread
 

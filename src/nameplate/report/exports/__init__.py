@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nameplate.errors import UsageError
-from nameplate.model import Report
-from nameplate.sweep import nearest
+from nameplate.planning.sweep import nearest
+from nameplate.records.model import Report
 
 Export = Callable[[Report], str | dict[str, str]]
 

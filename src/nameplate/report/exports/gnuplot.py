@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nameplate.errors import UsageError
-from nameplate.model import Report
-from nameplate.report.gnuplot import charts_as_files
-from nameplate.report.named_charts import named_charts
+from nameplate.records.model import Report
+from nameplate.report.charts.gnuplot import charts_as_files
+from nameplate.report.charts.named import named_charts
 
 
 def export(report: Report) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from nameplate.model import SCHEMA, Report
+from nameplate.records.model import SCHEMA, Report
 
 
 def export(report: Report) -> str:

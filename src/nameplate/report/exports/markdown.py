@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.model import Report, Table
+from nameplate.records.model import Report, Table
 from nameplate.report.cells import title_of_table
 from nameplate.report.format import cell_text
 from nameplate.report.study_tables import all_tables
-from nameplate.report.text import HEADINGS, sections
+from nameplate.report.terminal.run import HEADINGS, sections
 
 
 def export(report: Report) -> str:

@@ -9,10 +9,10 @@ import csv
 import io
 
 from nameplate.errors import UsageError
-from nameplate.model import Report, Study
+from nameplate.records.model import Report, Study
+from nameplate.report.charts.gnuplot import charts_as_files
+from nameplate.report.charts.named import NamedChart, named_charts
 from nameplate.report.csv_cells import plain
-from nameplate.report.gnuplot import charts_as_files
-from nameplate.report.named_charts import NamedChart, named_charts
 from nameplate.report.study_tables import ratio
 from nameplate.results.studies import study_names
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from nameplate.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
 from nameplate.errors import UsageError
-from nameplate.model import NodeTimes, Report, Result, Spread
-from nameplate.probes._job import nodes_of
+from nameplate.probes.shared.job import nodes_of
+from nameplate.records.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
+from nameplate.records.model import NodeTimes, Report, Result, Spread
 
 
 def export(report: Report) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from nameplate.model import Study
+from nameplate.records.model import Study
 from nameplate.results.studies._measured import Measured
 
 __all__ = ["Measured", "make_study", "study_names"]

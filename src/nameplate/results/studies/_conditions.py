@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from nameplate.model import StudyCell, StudyColumn, StudyTable, StudyValue
+from nameplate.records.model import StudyCell, StudyColumn, StudyTable, StudyValue
 from nameplate.results.studies._measured import Measured
 from nameplate.results.studies._theory import clock_of
 from nameplate.results.studies._units import in_unit

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from nameplate.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.records.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.published import published
 from nameplate.results.studies._layout import along_threads, by_threads, matrix
 from nameplate.results.studies._measured import Measured, remarks_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.model import Result, StudyCell, StudyColumn, StudyTable, Value
-from nameplate.rated import disk_link, overriding
+from nameplate.probes.shared.ceilings import disk_link, overriding
+from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable, Value
 from nameplate.results.studies._measured import Measured, remarks_of
 from nameplate.results.studies._quantity import names_of_blocks
 from nameplate.results.studies._theory import Reached, peak_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.model import Result, StudyCell, StudyColumn, StudyTable
+from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable
 from nameplate.results.published import published_items
 from nameplate.results.studies._measured import Measured
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nameplate.model import Reference, Result, Value
+from nameplate.records.model import Reference, Result, Value
 
 
 @dataclass(frozen=True, kw_only=True)

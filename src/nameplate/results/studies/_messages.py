@@ -7,17 +7,26 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from nameplate.model import Quantity, Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
-from nameplate.probes._grid import grouped
-from nameplate.probes._message_cost import BoundedLine, Cost, bounded_lines, find_costs, link_mtus
-from nameplate.probes._mtu_break import MtuBreak, find_mtu_break
-from nameplate.rated import overriding
+from nameplate.probes.shared.ceilings import overriding
+from nameplate.probes.shared.grid import grouped
+from nameplate.probes.shared.message_cost import BoundedLine, Cost, bounded_lines, find_costs, link_mtus
+from nameplate.probes.shared.mtu_break import MtuBreak, find_mtu_break
+from nameplate.records.model import (
+    Quantity,
+    Result,
+    StudyAxis,
+    StudyCell,
+    StudyChart,
+    StudyColumn,
+    StudyLine,
+    StudyTable,
+)
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._measured import Measured
 from nameplate.results.studies._units import FACTORS, in_unit
 
 if TYPE_CHECKING:
-    from nameplate.segments import Line
+    from nameplate.statistics.piecewise_linear import Line
 
 _PROBE = "mpi_pingpong"
 # The sides of the break point: the published table, and the heading.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nameplate.model import Result, StudyTable
-from nameplate.rated import overriding
+from nameplate.probes.shared.ceilings import overriding
+from nameplate.records.model import Result, StudyTable
 from nameplate.results.studies._measured import Measured
 from nameplate.results.studies._quantity import Fields, StudyQuantity, ToParams
 from nameplate.results.studies._theory import Reached, peak_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nameplate.model import Value
+from nameplate.records.model import Value
 from nameplate.results.studies._quantity import Fields
 
 # What a UDP datagram over IPv4 holds at most, in bytes.

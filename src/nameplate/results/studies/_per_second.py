@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.model import Result, StudyCell, StudyColumn, StudyTable
+from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable
 from nameplate.results.studies._measured import Measured
 
 _COLUMNS = [StudyColumn("transfer", "GB"), StudyColumn("bandwidth", "Gbit/s"), StudyColumn("retransmits"),

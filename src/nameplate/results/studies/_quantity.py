@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from nameplate.model import Result, StudyCell, StudyValue, Value
+from nameplate.records.model import Result, StudyCell, StudyValue, Value
 from nameplate.results.published import Published, published
 from nameplate.results.studies._measured import Measured, remarks_of
 from nameplate.results.studies._units import FACTORS, in_unit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nameplate.model import Rated, Result, StudyCell, StudyColumn, StudyTable
-from nameplate.rated import memory_bandwidth, overriding, textbook_clock
+from nameplate.probes.shared.ceilings import memory_bandwidth, overriding, textbook_clock
+from nameplate.records.model import Rated, Result, StudyCell, StudyColumn, StudyTable
 from nameplate.results.studies._measured import Measured
 from nameplate.results.studies._quantity import Fields, StudyQuantity
 from nameplate.results.studies._units import FACTORS, in_unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median
 
-from nameplate.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.records.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.published import Published, published, published_items
 from nameplate.results.studies._measured import Measured
 from nameplate.results.studies._theory import clock_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nameplate.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue, Value
+from nameplate.records.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue, Value
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
 from nameplate.results.studies._conditions import conditions_table

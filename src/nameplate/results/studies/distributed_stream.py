@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.model import Result, Study, StudyCell, StudyColumn, StudyTable
-from nameplate.probes._job import nodes_of
+from nameplate.probes.shared.job import nodes_of
+from nameplate.records.model import Result, Study, StudyCell, StudyColumn, StudyTable
 from nameplate.results.published import published
 from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._measured import Measured, remarks_of

@@ -1,0 +1,1 @@
+"""Two or more runs, and how they differ."""

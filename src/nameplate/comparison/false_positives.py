@@ -1,0 +1,69 @@
+"""How often a machine that is compared with itself would be called faster or slower than itself. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from scipy.stats import beta
+
+from nameplate.records.model import Report, Result, Value
+from nameplate.statistics.two_samples import Judged, Rounds, judge
+
+# So many rounds make one of the two runs that are put beside each other: a run has no fewer by default.
+WINDOW = 6
+
+
+class Falses(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one figure, pairs of stretches of the same run and what was said of them. ``wrong``: FASTER or SLOWER."""
+
+    probe: str
+    params: dict[str, Value]
+    metric: str
+    pairs: int
+    wrong: int
+    same: int
+    unsure: int
+
+
+def count_falses(report: Report, window: int = WINDOW) -> list[Falses]:
+    """Every two stretches of ``window`` rounds that follow each other, each pair of stretches judged as two whole runs.
+
+    Each pair's figures are one family, as in a comparison.
+    """
+    figures = [
+        result
+        for result in report.results
+        if len(result.round_values) >= 2 * window and result.summary.value and min(result.round_values) > 0
+    ]
+    said: list[list[Judged]] = [[] for _ in figures]
+    for begin in _stretches(figures, window):
+        judged = judge([_pair(result, begin, window) for result in figures])
+        for own, found in zip(said, judged, strict=True):
+            own.append(found)
+    return [_falses(result, own) for result, own in zip(figures, said, strict=True)]
+
+
+def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
+    """The exact one-sided upper bound of a rate (Clopper, Pearson 1934)."""
+    return 1.0 if wrong == pairs else float(beta.ppf(confidence, wrong + 1, pairs - wrong))
+
+
+def _stretches(figures: Sequence[Result], window: int) -> Iterator[int]:
+    fewest = min((len(result.round_values) for result in figures), default=0)
+    yield from range(0, fewest - 2 * window + 1, window)
+
+
+def _pair(result: Result, begin: int, window: int) -> Rounds:
+    values = result.round_values
+    return Rounds(values[begin : begin + window], values[begin + window : begin + 2 * window], result.better)
+
+
+def _falses(result: Result, said: Sequence[Judged]) -> Falses:
+    verdicts = [found.verdict for found in said]
+    row = result.summary
+    return Falses(
+        probe=row.probe, params=row.params, metric=row.metric, pairs=len(said),
+        wrong=verdicts.count("FASTER") + verdicts.count("SLOWER"), same=verdicts.count("SAME"),
+        unsure=verdicts.count("UNSURE"),
+    )  # fmt: skip

@@ -1,0 +1,124 @@
+"""Slow nodes measured again by themselves: is it the node, or what it shared with others, or was it that moment?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from nameplate.errors import UsageError
+from nameplate.probes import probe_of
+from nameplate.probes.shared.memory_kind import kind_of
+from nameplate.records.model import Experiment, Limits, NodeMetric, Nodes, Plan, Run
+from nameplate.statistics.outlier_nodes import SMALLEST_GAP
+from nameplate.statistics.stats import median
+
+Label = Literal["persistent", "contended", "transient", "not measured"]
+
+# Healthy nodes of a suspect's class, the nearest to its median, are measured beside it: a machine drifts as a whole.
+REFERENCES = 3
+ROUNDS = 6
+# A suspect is as slow as before where it is still half as far behind, and by no less than a slow node is.
+STILL_BEHIND = 0.5
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """What is measured again: the plan, the nodes by name, and by metric and suspect whom it is compared with."""
+
+    plan: Plan
+    nodes: list[str]
+    references: Mapping[tuple[str, str], list[str]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One suspect by one metric: how far it was behind, how far it is by itself if known, what that makes of it."""
+
+    node: str
+    title: str
+    before: float
+    alone: float | None
+    label: Label
+
+
+def suspects_of(nodes: Nodes, plan: Plan) -> Suspects:
+    """From a run's nodes and its plan. Raises UsageError where none that is slow can be measured by itself."""
+    named = {metric.experiment for metric in nodes.metrics if metric.slow}
+    chosen = [_alone(each) for each in plan.experiments if each.id in named]
+    experiments = [experiment for experiment in chosen if experiment is not None]
+    if not experiments:
+        raise UsageError(f"what names slow nodes ({', '.join(sorted(named))}) cannot be measured on one node by itself")
+    again = {experiment.id for experiment in experiments}
+    references = {
+        (metric.title, nodes.names[place]): _references(nodes, metric, place)
+        for metric in nodes.metrics
+        if metric.experiment in again
+        for place in metric.slow
+    }
+    suspects = [name for _, name in references]
+    wanted = list(dict.fromkeys([*suspects, *(name for own in references.values() for name in own)]))
+    limits = Limits(budget_s=plan.limits.budget_s, precision=plan.limits.precision, rounds=ROUNDS)
+    return Suspects(Plan(f"recheck of {plan.name}", experiments, limits), wanted, references)
+
+
+def _alone(experiment: Experiment) -> Experiment | None:
+    """What a node can take by itself in its place: of mpi_stream, the same function by memory_stream."""
+    if not probe_of(experiment.probe).takes_whole_job:
+        return msgspec.structs.replace(experiment, dense=False)
+    if experiment.probe != "mpi_stream" or kind_of(experiment.params):
+        return None
+    kept = {name: experiment.params[name] for name in ("op", "stores") if name in experiment.params}
+    return msgspec.structs.replace(experiment, probe="memory_stream", params=kept)
+
+
+def _references(nodes: Nodes, metric: NodeMetric, suspect: int) -> list[str]:
+    slow = {place for each in nodes.metrics for place in each.slow}
+    alike = [
+        (abs(gap), place)
+        for place, gap in enumerate(metric.gap)
+        if gap is not None and place not in slow and nodes.classes[place] == nodes.classes[suspect]
+    ]
+    return [nodes.names[place] for _, place in sorted(alike)[:REFERENCES]]
+
+
+def findings(nodes: Nodes, suspects: Suspects, again: Nodes | None, first: Run) -> list[Finding]:
+    """Of every suspect by every metric; ``again`` are the nodes of the second run, if it measured any."""
+    whole_job = {each.id for each in first.plan.experiments if probe_of(each.probe).takes_whole_job}
+    found = []
+    for metric in nodes.metrics:
+        was_alone = first.per_node == "in-turn" and metric.experiment not in whole_job
+        for place in metric.slow:
+            name, before = nodes.names[place], metric.gap[place] or 0.0
+            alone = _gap(again, metric, name, suspects.references.get((metric.title, name), []))
+            found.append(Finding(name, metric.title, before, alone, _label(before, alone, was_alone)))
+    return found
+
+
+def _second(again: Nodes, metric: NodeMetric) -> NodeMetric | None:
+    """The same metric of the second run; where another probe took its place, its headline."""
+    own = [each for each in again.metrics if each.experiment == metric.experiment]
+    return next((each for each in own if each.metric == metric.metric), own[0] if own else None)
+
+
+def _gap(again: Nodes | None, first: NodeMetric, name: str, references: Sequence[str]) -> float | None:
+    metric = _second(again, first) if again else None
+    if again is None or metric is None:
+        return None
+    values = dict(zip(again.names, metric.value, strict=True))
+    beside = [value for reference in references if (value := values.get(reference))]
+    own = values.get(name)
+    if own is None or not beside:
+        return None
+    ratio = own / median(beside)
+    return 1 - (ratio if metric.better == "higher" else 1 / ratio)
+
+
+def _label(before: float, alone: float | None, was_alone: bool) -> Label:
+    if alone is None:
+        return "not measured"
+    if alone >= max(SMALLEST_GAP, STILL_BEHIND * before):
+        return "persistent"
+    return "transient" if was_alone else "contended"

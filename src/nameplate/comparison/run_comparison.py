@@ -1,0 +1,323 @@
+"""Runs beside each other: the figures that they share, with verdicts, and what keeps others from being compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from nameplate.errors import UsageError
+from nameplate.records.model import Report, Result, Run, Value
+from nameplate.statistics.two_samples import SAME_WITHIN, Judged, Rounds, Verdict, judge, rounds_for
+
+Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
+
+# A run of which more of a figure's samples were disturbed says so beside an open verdict.
+MUCH_DISTURBED = 0.25
+
+_RUNS = ("the base", "the new run")
+_VALUES = ("the first", "this one")
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure in two runs, or at two values of a parameter.
+
+    ``base`` and ``new`` are medians in SI units; ``ratio`` is new over base, as they are. ``reason`` says why a verdict
+    is open or cannot be given.
+    """
+
+    probe: str
+    params: dict[str, Value]
+    metric: str
+    unit: str
+    base: float | None
+    new: float | None
+    verdict: Verdict
+    ratio: float | None
+    ci: tuple[float, float] | None
+    reason: str
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """Something about the machine or the run that is not the same in both."""
+
+    name: str
+    base: str
+    new: str
+
+
+class Several(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure in several runs: their medians, and the places of the best, of which nothing tells several apart."""
+
+    probe: str
+    params: dict[str, Value]
+    metric: str
+    unit: str
+    values: list[float | None]
+    best: list[int]
+    reason: str
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs. ``only_in_base`` and ``only_in_new`` are figures that the other has not."""
+
+    rows: list[Row]
+    settings: list[Setting]
+    only_in_base: list[str]
+    only_in_new: list[str]
+
+
+def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> Comparison:
+    """Every figure that both runs have. What was made of several figures, such as a cache's size, is left out."""
+    ours, theirs = _figures(base.results), _figures(new.results)
+    partners = _partners(list(ours), list(theirs))
+    pairs = [_Pair(max(key, other, key=lambda k: len(k[2])), ours[key], theirs[other], _RUNS)
+             for key, other in partners.items()]  # fmt: skip
+    return Comparison(
+        rows=_rows(pairs, same_within),
+        settings=differing_settings((base.run, base.machine), (new.run, new.machine)),
+        only_in_base=[_name(key) for key in ours if key not in partners],
+        only_in_new=[_name(key) for key in theirs if key not in partners.values()],
+    )
+
+
+def _partners(ours: Sequence[Key], theirs: Sequence[Key]) -> dict[Key, Key]:
+    """Each figure's counterpart: the one with the same parameters, or the only one that has them and further ones.
+
+    Another tool's output tells fewer of them, and so does a nameplate that did not have them yet.
+    """
+    found = {key: key for key in ours if key in set(theirs)}
+    for key in ours:
+        if key not in found:
+            likely = [other for other in theirs if other not in found and _is_part(key, other)]
+            if len(likely) == 1 and sum(_is_part(each, likely[0]) for each in ours if each not in found) == 1:
+                found[key] = likely[0]
+    return {key: found[key] for key in ours if key in found}
+
+
+def _is_part(one: Key, other: Key) -> bool:
+    first, second = set(one[2]), set(other[2])
+    return one[:2] == other[:2] and (first <= second or second <= first)
+
+
+def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[Row]:
+    """Each figure at each value of one parameter beside that at the first value, which was measured in the same rounds.
+
+    ``params`` of a row has the value that is beside the first. Raises UsageError for a parameter that was not varied.
+    """
+    groups: dict[Key, list[Result]] = {}
+    for (probe, metric, params), result in _figures(report.results).items():
+        others = tuple(item for item in params if item[0] != name)
+        if len(others) < len(params):
+            groups.setdefault((probe, metric, others), []).append(result)
+    pairs = [_Pair(_key(other), first, other, _VALUES) for first, *rest in groups.values() for other in rest]
+    if not pairs:
+        raise UsageError(f"--by {name}: no figure was measured at several values of it: {_varied(report)}")
+    return _rows(pairs, same_within)
+
+
+def _varied(report: Report) -> str:
+    values: dict[str, set[Value]] = {}
+    for result in report.results:
+        for name, value in result.summary.params.items():
+            values.setdefault(name, set()).add(value)
+    several = sorted(name for name, found in values.items() if len(found) > 1)
+    return f"possible is {', '.join(several)}" if several else "none was varied in this run"
+
+
+def _figures(results: Iterable[Result]) -> dict[Key, Result]:
+    return {_key(result): result for result in results if result.summary.stop != "derived"}
+
+
+def _key(result: Result) -> Key:
+    row = result.summary
+    return row.probe, row.metric, tuple(sorted(row.params.items()))
+
+
+def _name(key: Key) -> str:
+    words = " ".join(f"{name}={value}" for name, value in key[2])
+    return f"{key[0]} {words} {key[1]}"
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A figure's two results, and what sentences call the sides they are on."""
+
+    key: Key
+    base: Result
+    new: Result
+    names: tuple[str, str]
+
+    @property
+    def sides(self) -> tuple[tuple[str, Result], tuple[str, Result]]:
+        return (self.names[0], self.base), (self.names[1], self.new)
+
+
+def _rows(pairs: Sequence[_Pair], same_within: float) -> list[Row]:
+    reasons = [_why_incomparable(pair) for pair in pairs]
+    comparable = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
+    rounds = [Rounds(pair.base.round_values, pair.new.round_values, pair.base.better) for pair in comparable]
+    judged = iter(judge(rounds, same_within))
+    return [
+        _incomparable(pair, reason) if reason else _judged(pair, next(judged), len(comparable))
+        for pair, reason in zip(pairs, reasons, strict=True)
+    ]
+
+
+def _incomparable(pair: _Pair, reason: str) -> Row:
+    return _row(pair, Judged("INCOMPARABLE", math.nan, None, reason))
+
+
+def _judged(pair: _Pair, found: Judged, figures: int) -> Row:
+    parts = [found.reason, *(_circumstances(pair) if found.verdict != "SAME" else [])]
+    rounds = min(len(pair.base.round_values), len(pair.new.round_values))
+    if "more rounds" in found.reason and rounds < rounds_for(figures):
+        parts.append(f"{rounds_for(figures)} rounds decide any of {figures} figures")
+    return _row(pair, Judged(found.verdict, found.ratio, found.ci, "; ".join(part for part in parts if part)))
+
+
+def _row(pair: _Pair, found: Judged) -> Row:
+    base, new = pair.base.summary, pair.new.summary
+    return Row(
+        probe=pair.key[0],
+        params=dict(pair.key[2]),
+        metric=pair.key[1],
+        unit=base.unit or new.unit,
+        base=base.value,
+        new=new.value,
+        verdict=found.verdict,
+        ratio=None if math.isnan(found.ratio) else found.ratio,
+        ci=found.ci,
+        reason=found.reason,
+    )
+
+
+def _why_incomparable(pair: _Pair) -> str:
+    base, new = pair.base, pair.new
+    for name, result in pair.sides:
+        if result.summary.value is None:
+            return f"{name} has no figure: {result.summary.outcome}: {result.summary.reason}"
+        if min(result.round_values) <= 0:
+            return f"{name} has a round with {min(result.round_values):g}, which has no ratio"
+    if base.summary.unit != new.summary.unit:
+        return f"{base.summary.unit} is not {new.summary.unit}"
+    if base.source != new.source:
+        return f"not the same work: served by {base.source} in {pair.names[0]} and by {new.source} in {pair.names[1]}"
+    return ""
+
+
+def _circumstances(pair: _Pair) -> list[str]:
+    """What may explain a difference: samples that were disturbed, and what set-up chose otherwise."""
+    disturbed = [
+        f"{result.summary.disturbed:.0%} of the samples of {name} were disturbed"
+        for name, result in pair.sides
+        if result.summary.disturbed > MUCH_DISTURBED
+    ]
+    labels = {label: [result.labels.get(label) or "none" for _, result in pair.sides]
+              for label in sorted({*pair.base.labels, *pair.new.labels})}  # fmt: skip
+    return disturbed + [
+        f"{label} is {base} in {pair.names[0]} and {new} in {pair.names[1]}"
+        for label, (base, new) in labels.items()
+        if base != new
+    ]
+
+
+def differing_settings(base: tuple[Run, Mapping[str, Any]], new: tuple[Run, Mapping[str, Any]]) -> list[Setting]:
+    """What of two runs and their machines is not alike: only what is stable and what bears on figures."""
+    sides = [{**machine, "priority": run.priority, "version": run.version} for run, machine in (base, new)]
+    return [
+        Setting(name, shown[0], shown[1])
+        for name, look in _SETTINGS.items()
+        if (shown := [_shown(look, side) for side in sides])[0] != shown[1]
+    ]
+
+
+def _shown(look: Callable[[Mapping[str, Any]], object], known: Mapping[str, Any]) -> str:
+    try:
+        value = look(known)
+    except (KeyError, TypeError):
+        return "not recorded"
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+
+
+_SETTINGS: dict[str, Callable[[Mapping[str, Any]], object]] = {
+    "CPU": lambda m: m["cpu"]["model"],
+    "clock on paper": lambda m: m["cpu"]["listed_frequency_hz"] and f"{m['cpu']['listed_frequency_hz'] / 1e9:.1f} GHz",
+    "governor": lambda m: m["cpu"]["governor"],
+    "turbo": lambda m: m["cpu"]["turbo"],
+    "SMT": lambda m: m["cpu"]["smt"],
+    "cores": lambda m: m["topology"]["cores"],
+    "CPUs allowed": lambda m: m["topology"]["allowed_cpus"],
+    "CPU quota": lambda m: m["limits"]["cpus"],
+    "memory": lambda m: f"{m['memory']['total_bytes'] / 2**30:.1f} GiB",
+    "memory limit": lambda m: m["limits"]["memory_bytes"],
+    "huge pages": lambda m: m["memory"]["transparent_huge_pages"],
+    "NUMA nodes": lambda m: len(m["topology"]["numa_nodes"]),
+    "vulnerable to": lambda m: m["vulnerable_to"],
+    "mitigations": lambda m: m["mitigated"],
+    "on battery": lambda m: m["power"]["on_battery"],
+    "power profile": lambda m: m["power"]["profile"],
+    "hypervisor": lambda m: m["hypervisor"],
+    "kernel": lambda m: m["kernel"],
+    "distribution": lambda m: m["distribution"],
+    "priority": lambda m: m["priority"],
+    "nameplate": lambda m: m["version"],
+}
+
+
+def compare_several(reports: Sequence[Report]) -> list[Several]:
+    """Each figure that at least two of the runs have."""
+    by_run = [_figures(report.results) for report in reports]
+    keys = dict.fromkeys(key for run in by_run for key in run)
+    shared = [[run.get(key) for run in by_run] for key in keys if sum(key in run for run in by_run) > 1]
+    names = [key for key in keys if sum(key in run for run in by_run) > 1]
+    others = [(row, place) for row, own in enumerate(shared) for place in _places_beside_best(own)]
+    pairs = [(shared[row][_best(shared[row])], shared[row][place]) for row, place in others]
+    judged = judge(
+        [Rounds(best.round_values, other.round_values, best.better) for best, other in pairs if best and other]
+    )
+    behind = {which for which, found in zip(others, judged, strict=True) if found.verdict == "SLOWER"}
+    return [_several(key, row, own, behind) for row, (key, own) in enumerate(zip(names, shared, strict=True))]
+
+
+def _several(key: Key, row: int, own: Sequence[Result | None], behind: set[tuple[int, int]]) -> Several:
+    measured = [result for result in own if result]
+    candidates = [_best(own), *_places_beside_best(own)] if _is_comparable(own) else []
+    return Several(
+        probe=key[0],
+        params=dict(key[2]),
+        metric=key[1],
+        unit=measured[0].summary.unit,
+        values=[result.summary.value if result else None for result in own],
+        best=sorted(place for place in candidates if (row, place) not in behind),
+        reason="" if _is_comparable(own) else "not the same work, or too few of them have a figure",
+    )
+
+
+def _is_comparable(own: Sequence[Result | None]) -> bool:
+    usable = [own[place] for place in _usable(own)]
+    return len(usable) > 1 and len({result.source for result in usable if result}) == 1
+
+
+def _usable(own: Sequence[Result | None]) -> list[int]:
+    return [
+        place
+        for place, result in enumerate(own)
+        if result and result.summary.value is not None and min(result.round_values) > 0
+    ]
+
+
+def _best(own: Sequence[Result | None]) -> int:
+    def height(place: int) -> float:
+        result = own[place]
+        value = (result.summary.value if result else None) or 0.0
+        return value if result and result.better == "higher" else -value
+
+    return max(_usable(own), key=height)
+
+
+def _places_beside_best(own: Sequence[Result | None]) -> list[int]:
+    return [place for place in _usable(own) if place != _best(own)] if _is_comparable(own) else []

@@ -1,0 +1,293 @@
+"""The measuring process: starts nameplate-core, hands it requests, reads its records."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from nameplate.control_characters import clean_json
+from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
+from nameplate.execution import child_process
+from nameplate.execution.child_process import Output
+from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
+from nameplate.execution.srun import explain
+from nameplate.planning.sweep import ProbeInfo
+from nameplate.records.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
+
+# What is shown of what a process that failed has said.
+LAST_WORDS = 500
+# How long a launcher may take to end its processes before it is killed itself.
+END_DEADLINE_S = 5.0
+_decoder = msgspec.json.Decoder(CoreRecord)
+
+T = TypeVar("T")
+OnRecord = Callable[[Header | Sample | Outcome], None]
+
+
+class Core(Protocol):
+    """A running nameplate-core, or a test's stand-in for one."""
+
+    def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
+        """Hands over one request and every record up to its outcome."""
+
+    def close(self) -> None:
+        """Ends the process in order."""
+
+    def interrupt(self) -> None:
+        """Asks it to end after the present sample."""
+
+    def kill(self) -> None:
+        """Ends it now."""
+
+
+def _ask(launch: Launch, type_: type[T], *options: str) -> T:
+    command = launch.command(*options)
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, timeout=launch.start_deadline_s, check=True, stdin=subprocess.DEVNULL
+        )
+    except subprocess.CalledProcessError as error:
+        words = error.stderr.decode(errors="replace").strip() or f"exit {error.returncode}"
+        raise CoreDied(f"{shlex.join(command)} failed: {_reason(words)}") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CoreMissing(f"{shlex.join(command)} could not be run: {error}") from None
+    try:
+        return msgspec.json.decode(clean_json(answer.stdout), type=type_)
+    except msgspec.DecodeError:
+        words = answer.stdout[:80].decode(errors="replace")
+        raise CoreDied(f"{shlex.join(command)} wrote what is no record: {words}") from None
+
+
+def _reason(words: str) -> str:
+    """The core's own line among what the launcher says about it, or Open MPI's page in a line, or the last words."""
+    own = [line for line in words.splitlines() if line.startswith("nameplate-core: ")]
+    return own[0] if own else explain(words) or " ".join(words[-LAST_WORDS:].split())
+
+
+class _Description(msgspec.Struct):
+    schema: int
+    probes: list[ProbeInfo]
+    mpi: str = ""
+
+
+def check_options(options: Sequence[str]) -> None:
+    """Raises UsageError with the core's own words where it cannot take them."""
+    command = alone().command(*options, "--describe")
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_DEADLINE_S)
+    if answer.returncode != 0:
+        raise UsageError(answer.stderr.strip().removeprefix("nameplate-core: "))
+
+
+def _description(program: Path) -> _Description:
+    description = _ask(Launch(program), _Description, "--describe")
+    check_schema(description.schema, str(program))
+    return description
+
+
+def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
+    """Every probe that a core has, by name; default: the one by itself. Raises CoreError."""
+    return {probe.name: probe for probe in _description((launch or alone()).program).probes}
+
+
+def mpi_libraries() -> dict[str, str]:
+    """What each MPI build's library calls itself, by the MPI's name. Raises CoreError."""
+    return {name: _description(path).mpi for name, path in mpi_programs().items()}
+
+
+def describe_all() -> dict[str, ProbeInfo]:
+    """Every probe that any of the cores here has. Raises CoreError."""
+    builds = [Launch(path) for path in mpi_programs().values()]
+    return {name: probe for launch in (*builds, alone()) for name, probe in sorted(describe(launch).items())}
+
+
+def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[str, Any]:
+    """What nameplate-core knows about this machine, or about one recorded below ``root``. Raises CoreError.
+
+    With a launcher it is the first rank's machine, and the job's ranks and nodes are under ``job``.
+    """
+    options = ["--machine", *(["--root", root] if root else [])]
+    return _ask(launch or alone(), dict[str, Any], *options)
+
+
+def check_schema(schema: int, who: str) -> None:
+    """Raises CoreMissing when the core speaks another version of the contract."""
+    if schema != SCHEMA:
+        raise CoreMissing(f"{who} speaks record schema {schema}, this nameplate {SCHEMA}: run {how_to_build()}")
+
+
+def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict[str, Any]:
+    """What is asked of the core for one experiment in one round."""
+    request: dict[str, Any] = {
+        "id": experiment.id,
+        "probe": experiment.probe,
+        "params": experiment.params,
+        "slice_s": slice_s,
+        "warmup_s": min(limits.warmup_s, slice_s),
+        "max_samples": limits.samples,
+        "interval_s": experiment.interval_s or limits.interval_s,
+    }
+    sample_s = limits.sample_s or experiment.sample_s
+    if sample_s is not None:
+        request["sample_s"] = sample_s
+    return request
+
+
+class CoreProcess:
+    """One nameplate-core process: its header is read when it starts."""
+
+    def __init__(
+        self, on_record: OnRecord, nice: int = 0, keeper: Keeper | None = None, options: Sequence[str] = (),
+        launch: Launch | None = None,
+    ) -> None:  # fmt: skip
+        """Files that it makes are kept by ``keeper`` for the next one; ``options`` are further ones of nameplate-core.
+
+        Raises CoreError when it does not start.
+        """
+        self._launch = launch or alone()
+        self._keeper = keeper or Keeper()
+        self._owns_keeper = keeper is None
+        self._is_gone = False
+        self._process = self._start(options)
+        self._output = Output(self._process)
+        try:
+            if nice:
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, nice)
+            on_record(self._read_header())
+        except BaseException:
+            self.kill()
+            raise
+
+    def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
+        with self._keeper.lend() as lent:
+            # A launcher hands no open file on.
+            own = [] if self._launch.launcher else ["--keeper", str(lent.fileno())]
+            try:
+                return child_process.start(
+                    self._launch.command(*own, *options),
+                    stdin=subprocess.PIPE,
+                    environment=core_environment(),
+                    inherited=[lent.fileno()],
+                    # A launcher must end its processes on other nodes, which it cannot once it is killed.
+                    death_signal=signal.SIGTERM if self._launch.launcher else signal.SIGKILL,
+                )
+            except OSError as error:
+                raise CoreMissing(f"{self._launch.command()[0]} could not be run: {error.strerror}") from None
+
+    def _read_header(self) -> Header:
+        header = self._read(time.monotonic() + self._launch.start_deadline_s)
+        if not isinstance(header, Header):
+            raise CoreMissing(f"nameplate-core did not begin with a header: run {how_to_build()}")
+        check_schema(header.schema, "nameplate-core")
+        return header
+
+    def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
+        """Raises CoreDied or CoreHung; the process is gone then."""
+        assert self._process.stdin is not None
+        deadline = time.monotonic() + deadline_s
+        try:
+            self._process.stdin.write(msgspec.json.encode(request) + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._died() from None
+        while True:
+            record = self._read(deadline)
+            if isinstance(record, Sample | Outcome):
+                on_record(record)
+            if isinstance(record, Outcome):
+                if record.node is msgspec.UNSET:
+                    return record
+                # The next node has as long: many nodes must not be waited for as long as all of them together.
+                deadline = time.monotonic() + deadline_s
+
+    def close(self) -> None:
+        """Closes its input and waits for its end record; kills it if it does not come."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+            while not isinstance(self._read(time.monotonic() + START_DEADLINE_S), End):
+                pass
+            self._process.wait(END_DEADLINE_S)
+        except (CoreDied, CoreHung, BrokenPipeError, subprocess.TimeoutExpired):
+            pass
+        self.kill()
+
+    def interrupt(self) -> None:
+        """It ends after the present sample. Called from a signal handler: it waits for nothing."""
+        if self._process.returncode is not None:
+            return
+        if not self._launch.launcher:
+            # It may be gone already, while its end is being waited for.
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGINT)
+            return
+        # Launchers understand signals as they like, but all of them pass standard input on.
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            os.write(self._process.stdin.fileno(), b"stop\n")
+
+    def kill(self) -> None:
+        """It ends now, and its streams are closed. Harmless when it has ended before."""
+        if self._is_gone:
+            return
+        self._is_gone = True
+        if self._process.returncode is None and self._launch.launcher:
+            # It must end its processes on other nodes, which it cannot once it is killed.
+            self._process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(END_DEADLINE_S)
+        self._output.close()
+        child_process.end(self._process)
+        self._keeper.take_back()
+        if self._owns_keeper:
+            self._keeper.close()
+
+    def _died(self) -> CoreDied:
+        """Return why the process ended, once it has closed its output."""
+        try:
+            code = self._process.wait(END_DEADLINE_S)
+            how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        except subprocess.TimeoutExpired:
+            how = "closed its output and did not end"
+        reason = _reason(self._output.read_last_messages())
+        self.kill()
+        return CoreDied(f"nameplate-core {how}" + (f": {reason}" if reason else ""))
+
+    def _read(self, deadline: float) -> CoreRecord:
+        while True:
+            line = self._next_line(deadline)
+            # Some launchers say why they ended the job where the records go.
+            if self._launch.launcher and not line.startswith(b"{"):
+                self._output.messages.add(line + b"\n")
+                continue
+            try:
+                record: CoreRecord = _decoder.decode(clean_json(line))
+            except (msgspec.DecodeError, RecursionError) as error:
+                self.kill()
+                text = line[:80].decode(errors="replace")
+                raise CoreDied(f"nameplate-core wrote what is no record of schema {SCHEMA}: {error}: {text}") from None
+            return record
+
+    def _next_line(self, deadline: float) -> bytes:
+        try:
+            line = self._output.line(deadline)
+        except TimeoutError:
+            lines = self._output.messages.text().splitlines()
+            self.kill()
+            last = f"; its last message: {lines[-1]}" if lines else ""
+            raise CoreHung(f"nameplate-core did not answer before its deadline and was killed{last}") from None
+        except OverflowError as error:
+            self.kill()
+            raise CoreDied(f"nameplate-core wrote {error}, which is no record") from None
+        if line is None:
+            raise self._died()
+        return line

@@ -1,0 +1,44 @@
+"""Curves in a plan: which of their dense points are worth measuring, by the figures so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nameplate.execution.session import Refine
+from nameplate.probes import probe_of
+from nameplate.records.model import Experiment, Plan, Value
+from nameplate.statistics.stats import median
+
+
+def refiner(plan: Plan) -> Refine:
+    """What a Session asks between rounds: nothing is added to a plan without dense points."""
+    curves = _curves(plan)
+
+    def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:
+        return {identity for curve in curves for identity in _worth_measuring(curve, headlines)}
+
+    return refine
+
+
+def _curves(plan: Plan) -> list[dict[int, Experiment]]:
+    """The experiments of each curve by size: those that differ in nothing else."""
+    curves: dict[tuple[str, frozenset[tuple[str, Value]]], dict[int, Experiment]] = {}
+    for experiment in plan.experiments:
+        name = next((cells.curve for cells in probe_of(experiment.probe).sweep if cells.curve), "")
+        if name in experiment.params:
+            others = frozenset((key, value) for key, value in experiment.params.items() if key != name)
+            curve = curves.setdefault((experiment.probe, others), {})
+            curve[int(experiment.params[name])] = experiment
+    return [curve for curve in curves.values() if any(experiment.dense for experiment in curve.values())]
+
+
+def _worth_measuring(curve: Mapping[int, Experiment], headlines: Mapping[str, Sequence[float]]) -> set[str]:
+    own = probe_of(next(iter(curve.values())).probe).refine
+    if own is not None:
+        measured = {size: median(headlines[e.id]) for size, e in curve.items() if headlines.get(e.id)}
+        return {curve[size].id for size in own(sorted(curve), measured)}
+    from nameplate.statistics.memory_levels import refine  # noqa: PLC0415 (numpy takes a tenth of a second to import)
+
+    medians = {size: median(headlines[e.id]) for size, e in curve.items() if headlines.get(e.id) and not e.dense}
+    wanted = refine(sorted(curve), medians)
+    return {curve[size].id for size in wanted if curve[size].dense}

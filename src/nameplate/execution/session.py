@@ -1,0 +1,387 @@
+"""The policy of a run: rounds in shuffled order, a fresh core for each, until every experiment is precise enough.
+
+Each round takes every experiment once, in an order shuffled from the recorded seed. After the sixth round an experiment
+whose interval is narrower than the asked precision rests; the others go on until the budget is spent.
+
+Where fixed rounds must end within a budget, each slice is what the rest of the budget allows (``pace.py``). An
+experiment that would end after the budget is left out; what the run still reaches is a random part of the plan, since
+the order is shuffled.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol
+
+import msgspec
+
+from nameplate.errors import CoreDied, CoreError, CoreHung, UsageError
+from nameplate.execution.core_process import Core, OnRecord, make_request
+from nameplate.execution.pace import Pace
+from nameplate.planning.budget import FEWEST_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
+from nameplate.probes import probe_of
+from nameplate.probes.shared.job import nodes_of
+from nameplate.records.model import Experiment, FileRecord, Header, Outcome, Plan, Sample, Stop
+from nameplate.results.run_file import Measurement
+from nameplate.statistics.stats import relative_half_width
+
+# Where a curve bends is asked for the first time after so many rounds of its sparse points.
+ROUNDS_BEFORE_DENSE = 2
+
+# A slice may take this much longer than asked for set-up, warm-up, calibration and the last sample.
+GRACE_S = 30.0
+
+# After a budget that binds the present sample has so long to end before the core is killed.
+END_SAMPLE_S = 2.0
+
+# From the figures so far by experiment: the dense points (Experiment.dense) that are worth measuring.
+Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
+StartCore = Callable[[OnRecord], Core]
+HeadlineOf = Callable[[Measurement], float | None]
+Clock = Callable[[], float]
+
+
+class Progress(Protocol):
+    """What is told about a run while it goes on, as a context around it."""
+
+    def __enter__(self) -> Progress:
+        """The run begins."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """The run ended, however."""
+
+    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        """An experiment is about to be measured."""
+
+    def sample(self, experiment: Experiment, sample: Sample) -> None:
+        """A sample came in."""
+
+    def warn(self, words: str) -> None:
+        """Something went wrong that the run survives."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a job that each take a single machine's experiments: all at once, or one after the other."""
+
+    places: Sequence[int]
+    at_once: bool
+
+    def fields(self, seed: str) -> dict[str, object]:
+        """What a request names them by: in an order of the seed's, so that no node's turn is always the same."""
+        order = list(self.places)
+        random.Random(seed).shuffle(order)
+        return {"nodes": order, "at_once": self.at_once}
+
+    @property
+    def turns(self) -> int:
+        """How many slices a slice takes."""
+        return 1 if self.at_once else len(self.places)
+
+
+@dataclass
+class Control:
+    """How the user's Ctrl-C reaches a run: ``request`` is called from a signal handler.
+
+    To leave at once the handler raises; the core is then killed where it was started.
+    """
+
+    stopped: bool = False
+    core: Core | None = None
+
+    def request(self) -> None:
+        """Ends the run after the present sample."""
+        if self.core is not None and not self.stopped:
+            self.core.interrupt()
+        self.stopped = True
+
+
+@dataclass
+class Measured:
+    """What is known of one experiment so far."""
+
+    rounds: set[int] = field(default_factory=set)
+    headlines: list[float] = field(default_factory=list)
+    reason: str = ""  # why it is not measured any longer; empty: it is
+
+
+@dataclass
+class Session:
+    """One run of a plan. ``write`` receives every record, ``headline_of`` gives a round's headline value."""
+
+    plan: Plan
+    seed: int
+    start_core: StartCore
+    write: Callable[[FileRecord], None]
+    headline_of: HeadlineOf
+    progress: Progress
+    control: Control
+    refine: Refine = lambda _: set()
+    nodes: Nodes | None = None
+    # Called while nothing is being measured: a good time to put records on the disk.
+    sync: Callable[[], None] = lambda: None
+    clock: Clock = time.monotonic
+    grace_s: float = GRACE_S
+    # When the time began that the budget is for, by the clock; None: when the run begins.
+    began: float | None = None
+    _measured: dict[str, Measured] = field(default_factory=lambda: defaultdict(Measured))
+    _worth_measuring: set[str] = field(default_factory=set)
+    _began: float = 0.0
+    _start_core_s: float = 0.0
+    _job: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        """A series is measured in one round."""
+        self._series = frozenset(e.id for e in self.plan.experiments if e.interval_s)
+        self._pace = Pace(self.plan.limits, self.nodes.turns if self.nodes else 1)
+
+    def take_over(self, measurements: Iterable[Measurement]) -> None:
+        """Counts what an earlier, interrupted run of the same plan has measured."""
+        for measurement in measurements:
+            self._note(measurement)
+
+    def run(self) -> Stop:
+        """Measures until nothing is left to do. Raises FileError when the records cannot be written."""
+        self._began = self.clock() if self.began is None else self.began
+        self._expect_all()
+        with self.progress:
+            self._rounds()
+        return self._finish()
+
+    def _rounds(self) -> None:
+        for number in range(1, self._last_round() + 1):
+            if self.control.stopped or self._out_of_time():
+                break
+            if not any(self._wanted(experiment, number) for experiment in self.plan.experiments):
+                if all(
+                    self._measured[experiment.id].reason for experiment in self.plan.experiments if self._in(experiment)
+                ):
+                    break
+                continue
+            if not self._round(number):
+                break
+            if number >= ROUNDS_BEFORE_DENSE:
+                self._worth_measuring |= self.refine(
+                    {identity: measured.headlines for identity, measured in self._measured.items()}
+                )
+                self._expect_all()
+
+    def end_slice(self) -> None:
+        """End the present slice after its sample, since the budget is spent. Called from another thread."""
+        if (core := self.control.core) is not None:
+            core.interrupt()
+
+    def order(self, number: int) -> list[Experiment]:
+        """The experiments of a round, shuffled anew by the seed and the round's number."""
+        shuffled = list(self.plan.experiments)
+        random.Random(f"{self.seed}/{number}").shuffle(shuffled)
+        return shuffled
+
+    def _last_round(self) -> int:
+        return self.plan.limits.rounds or 1_000_000
+
+    def _out_of_time(self) -> bool:
+        return self._is_limited() and self._left_s() <= 0
+
+    def _is_limited(self) -> bool:
+        return self.plan.limits.rounds is None or self.plan.limits.budget_binds
+
+    def _left_s(self) -> float:
+        """Return what is left of the budget in seconds, without the time to summarise the run."""
+        return self._began + self.plan.limits.budget_s - closing_s(self.plan) - self.clock()
+
+    def _has_time(self, experiment: Experiment, start_s: float = 0.0) -> bool:
+        """Return whether an experiment that begins ``start_s`` seconds from now is expected to end within the budget.
+
+        Without fixed rounds the first measurement is always begun: it shows how long an experiment takes.
+        """
+        limits = self.plan.limits
+        if not self._is_limited() or (not limits.budget_binds and not self._measured[experiment.id].rounds):
+            return True
+        slice_s = min_slice_s(experiment, limits) if limits.budget_binds else full_slice_s(experiment, limits)
+        return start_s + self._pace.takes_s(experiment, slice_s) <= self._left_s() + overrun_s(limits)
+
+    def _expect_all(self) -> None:
+        for experiment in self.plan.experiments:
+            self._expect(experiment)
+
+    def _expect(self, experiment: Experiment) -> None:
+        """Tell the pace in how many further rounds an experiment is measured."""
+        measured = self._measured[experiment.id]
+        rounds = 1 if experiment.id in self._series else self.plan.limits.rounds or FEWEST_ROUNDS
+        is_over = bool(measured.reason) or not self._in(experiment)
+        self._pace.expect(experiment, 0 if is_over else max(0, rounds - len(measured.rounds)))
+
+    def _wanted(self, experiment: Experiment, number: int) -> bool:
+        measured = self._measured[experiment.id]
+        return self._in(experiment) and not measured.reason and number not in measured.rounds
+
+    def _in(self, experiment: Experiment) -> bool:
+        return not experiment.dense or experiment.id in self._worth_measuring
+
+    def _round(self, number: int) -> bool:
+        """Measure one round; False when the budget has no time for any of its experiments."""
+        todo = [experiment for experiment in self.order(number) if self._wanted(experiment, number)]
+        has_begun = False
+        while not self.control.stopped and not self._out_of_time():
+            todo = [experiment for experiment in todo if self._has_time(experiment, self._start_core_s)]
+            if not todo:
+                break
+            has_begun = True
+            todo = self._with_one_core(number, todo)
+        return has_begun
+
+    def _with_one_core(self, number: int, todo: Sequence[Experiment]) -> list[Experiment]:
+        """Measures with a fresh core until the list is done or the core is gone; what is left is returned."""
+
+        def keep(record: Header | Sample | Outcome) -> None:
+            if isinstance(record, Header):
+                self._check_job(record)
+            self.write(msgspec.structs.replace(record, round=number))
+
+        began = self.clock()
+        core = self.start_core(keep)
+        self._start_core_s = self.clock() - began
+        self.control.core = core
+        try:
+            for index, experiment in enumerate(todo):
+                if self.control.stopped or self._out_of_time():
+                    return []
+                if not self._has_time(experiment):
+                    continue
+                if not self._measure_one(core, number, experiment):
+                    return list(todo[index + 1 :])
+                self.sync()
+            core.close()
+        finally:
+            self.control.core = None
+            core.kill()
+        return []
+
+    def _check_job(self, header: Header) -> None:
+        """A node is told by its place: rounds of two sets of nodes would be one median of different machines."""
+        own = nodes_of(header.machine)
+        if self._job is None:
+            self._job = own
+        elif own != self._job:
+            changed = next((pair for pair in zip(self._job, own, strict=False) if pair[0] != pair[1]), None)
+            words = f"{changed[0]} is {changed[1]} now" if changed else f"{len(self._job)} nodes are {len(own)} now"
+            raise UsageError(
+                f"each round of this run is given other nodes ({words}): allocate them first (salloc, --slurm)"
+            )
+
+    def _measure_one(self, core: Core, number: int, experiment: Experiment) -> bool:
+        """False when the core is gone."""
+        self.progress.begin(number, experiment, *self._time_left())
+        samples: list[Sample] = []
+
+        def keep(record: Header | Sample | Outcome) -> None:
+            if isinstance(record, Sample):
+                samples.append(record)
+                self.progress.sample(experiment, record)
+            self.write(msgspec.structs.replace(record, round=number))
+
+        limits = self.plan.limits
+        slice_s = self._slice_s(experiment, number)
+        longest_sample_s = max(limits.sample_s or 0.0, limits.interval_s or experiment.interval_s or 0.0)
+        setup_s = probe_of(experiment.probe).longest_setup_s(experiment.params)
+        deadline_s = slice_s + limits.warmup_s + 3 * longest_sample_s + setup_s + self.grace_s
+        if limits.budget_binds:
+            deadline_s = min(deadline_s, max(0.0, self._left_s()) + overrun_s(limits) + END_SAMPLE_S)
+        request = make_request(experiment, limits, slice_s)
+        if self.nodes is not None and not probe_of(experiment.probe).takes_whole_job:
+            request |= self.nodes.fields(f"{self.seed}/{number}/{experiment.id}")
+        began = self.clock()
+        try:
+            outcome = core.measure(request, deadline_s, keep)
+        except (CoreDied, CoreHung) as error:
+            if self.control.stopped or (limits.budget_binds and self._out_of_time()):
+                return False
+            outcome = self._gone(experiment, error)
+            self.write(msgspec.structs.replace(outcome, round=number))
+            self.progress.warn(f"{experiment.id}: {error}")
+            self._note(Measurement(msgspec.structs.replace(outcome, round=number), samples))
+            self._expect(experiment)
+            return False
+        # A request that the core could not read is answered without its name.
+        named = msgspec.structs.replace(outcome, id=experiment.id, round=number)
+        self._note(Measurement(named, samples))
+        if outcome.ending == "ok" and not outcome.interrupted:
+            self._pace.note(experiment, slice_s, self.clock() - began)
+        self._expect(experiment)
+        return True
+
+    def _gone(self, experiment: Experiment, error: CoreError) -> Outcome:
+        return Outcome(
+            id=experiment.id,
+            probe=experiment.probe,
+            ending="failed",
+            params=experiment.params,
+            facts={},
+            labels={},
+            oversubscribed=False,
+            interrupted=False,
+            samples=0,
+            setup_s=0.0,
+            total_s=0.0,
+            reason=str(error),
+            stage="run",
+        )
+
+    def _note(self, measurement: Measurement) -> None:
+        outcome = measurement.outcome
+        measured = self._measured[outcome.id]
+        if outcome.interrupted:
+            return
+        measured.rounds.add(outcome.round)
+        if outcome.ending != "ok":
+            measured.reason = outcome.ending
+            return
+        headline = self.headline_of(measurement)
+        if headline is not None:
+            measured.headlines.append(headline)
+        measured.reason = "rounds" if outcome.id in self._series else self._why_rest(measured)
+
+    def _why_rest(self, measured: Measured) -> str:
+        limits = self.plan.limits
+        if limits.rounds is not None:
+            return "rounds" if len(measured.rounds) >= limits.rounds else ""
+        if len(measured.rounds) < FEWEST_ROUNDS:
+            return ""
+        width = relative_half_width(measured.headlines)
+        return "precision" if width is not None and width <= limits.precision else ""
+
+    def _slice_s(self, experiment: Experiment, number: int) -> float:
+        """Return how long samples are taken in this round, in seconds: shorter where the budget demands it."""
+        limits = self.plan.limits
+        if not limits.budget_binds:
+            return full_slice_s(experiment, limits)
+        further_rounds = max(0, (limits.rounds or FEWEST_ROUNDS) - number)
+        return self._pace.slice_s(experiment, self._left_s() - further_rounds * self._start_core_s)
+
+    def _time_left(self) -> tuple[float, float]:
+        """Return how much of the run is done as a share, and how many seconds the rest may take at most."""
+        spent_s, left_s = self.clock() - self._began, max(0.0, self._left_s())
+        if self.plan.limits.rounds is None:
+            return min(1.0, spent_s / self.plan.limits.budget_s), left_s
+        rest_s = min(left_s, self._pace.rest_s()) if self.plan.limits.budget_binds else self._pace.rest_s()
+        return spent_s / (spent_s + rest_s) if spent_s + rest_s > 0 else 0.0, rest_s
+
+    def _finish(self) -> Stop:
+        stop = Stop(reasons=self._reasons(), elapsed_s=self.clock() - self._began, interrupted=self.control.stopped)
+        self.write(stop)
+        return stop
+
+    def _reasons(self) -> dict[str, str]:
+        otherwise = "interrupted" if self.control.stopped else "budget"
+        return {
+            experiment.id: self._measured[experiment.id].reason or (otherwise if self._in(experiment) else "even")
+            for experiment in self.plan.experiments
+        }

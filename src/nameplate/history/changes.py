@@ -1,0 +1,219 @@
+"""What a folder's index says to people: the runs beside what is usual, what changed, a figure over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from nameplate.comparison.run_comparison import Setting, differing_settings
+from nameplate.errors import FileError, UsageError
+from nameplate.history.index import Change, Entry, Index, Rows
+from nameplate.history.update import days_of, in_time
+from nameplate.records.model import Figure
+from nameplate.results.run_file import read_beginning
+from nameplate.statistics.benjamini_hochberg import discovered
+from nameplate.statistics.trends import FEWEST_RUNS
+from nameplate.units import size_text
+
+FALSE_DISCOVERY_RATE = 0.01
+
+# What is usual is known from so many runs on.
+_FEWEST_USUAL = 3
+_MOST_NAMED = 10
+
+
+def changes_found(index: Index) -> list[Change]:
+    """Those that stand when all figures of all machines are judged together."""
+    judged = int(np.sum(index.usual["runs"] >= FEWEST_RUNS))
+    probabilities = np.ones(max(judged, len(index.changes)))
+    probabilities[: len(index.changes)] = [change.probability for change in index.changes]
+    is_found = discovered(probabilities, FALSE_DISCOVERY_RATE)[: len(index.changes)]
+    return [change for change, real in zip(index.changes, is_found, strict=True) if real]
+
+
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A run. ``beside_usual`` is the median over its figures of value over usual value, so turned that more is better.
+
+    ``worst`` is the figure that is furthest below. None where too few runs of this machine have the same figures.
+    """
+
+    path: str
+    started: str
+    machine: str
+    plan: str
+    unfinished: bool
+    figures: int
+    beside_usual: float | None
+    worst: Figure | None
+    worst_beside_usual: float | None
+
+
+def runs_of(index: Index, machine: str | None = None) -> list[int]:
+    """The places of the runs of one machine or of all, in the order of their starts.
+
+    A job's run is one of each of its nodes too. Raises UsageError for a machine of which there is no run.
+    """
+    is_own = np.ones(len(index.entries), dtype=bool)
+    if machine is not None:
+        is_own = np.isin(np.arange(len(is_own)), index.values["run"][_of_machine(index, machine)])
+    days = days_of(index.entries)
+    return [int(i) for i in np.argsort(days, kind="stable") if is_own[i] and not math.isnan(days[i])]
+
+
+def run_rows(index: Index, places: Sequence[int], machine: str | None = None) -> list[RunRow]:
+    """What these runs say, of a job's run what it says of the job, or of ``machine``, one of its nodes."""
+    values = index.values[np.isin(index.values["run"], places)]
+    values = values[np.argsort(values["run"], kind="stable")]
+    ends = [np.searchsorted(values["run"], places, side) for side in ("left", "right")]
+    usual = _usual_values(index)
+    return [
+        _run_row(index, index.entries[place], machine, values[begin:end], usual)
+        for place, begin, end in zip(places, *ends, strict=True)
+    ]
+
+
+def _of_machine(index: Index, machine: str) -> NDArray[np.bool_]:
+    # A machine may be known of which every run was taken away.
+    known = {index.machines[place] for place in np.unique(index.values["machine"])}
+    if machine not in known:
+        there = ", ".join(sorted(known)[:_MOST_NAMED])
+        raise UsageError(f"--machine {machine}: there are only runs of {there}")
+    return np.asarray(index.values["machine"] == index.machines.index(machine))
+
+
+def _usual_values(index: Index) -> NDArray[np.float64]:
+    """By machine and figure; nan where it is not known."""
+    known = index.usual[index.usual["runs"] >= _FEWEST_USUAL]
+    values = np.full((len(index.machines), len(index.figures)), np.nan)
+    values[known["machine"], known["figure"]] = known["value"]
+    return values
+
+
+def _run_row(index: Index, entry: Entry, machine: str | None, values: Rows, usual: NDArray[np.float64]) -> RunRow:
+    whose = machine or entry.machine
+    own = values[[index.machines[place] == whose for place in values["machine"]]] if len(values) else values
+    turned = np.array([1.0 if index.figures[i].better == "higher" else -1.0 for i in own["figure"]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        goodness = (own["value"] / usual[own["machine"], own["figure"]]) ** turned
+    is_known = np.isfinite(goodness) & (goodness > 0)
+    worst = int(np.argmin(np.where(is_known, goodness, np.inf))) if is_known.any() else None
+    return RunRow(
+        path=entry.path, started=entry.started, machine=whose, plan=entry.plan, unfinished=entry.unfinished,
+        figures=len(own), beside_usual=float(np.median(goodness[is_known])) if worst is not None else None,
+        worst=index.figures[own["figure"][worst]] if worst is not None else None,
+        worst_beside_usual=float(goodness[worst]) if worst is not None else None,
+    )  # fmt: skip
+
+
+class Point(msgspec.Struct, frozen=True):
+    """A figure in one run."""
+
+    path: str
+    started: str
+    value: float
+    ci: tuple[float, float] | None
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure of a machine over time; ``usual`` is the median."""
+
+    figure: Figure
+    machine: str
+    usual: float
+    points: list[Point]
+
+
+def series_of(index: Index, figures: Sequence[int], machine: str | None = None) -> list[Series]:
+    """The values of these figures, by their place, on every machine or on one."""
+    chosen = np.isin(index.values["figure"], figures)
+    if machine is not None:
+        chosen &= _of_machine(index, machine)
+    found = in_time(index.values[chosen], days_of(index.entries))
+    return [
+        Series(
+            figure=index.figures[int(own["figure"][0])], machine=index.machines[int(own["machine"][0])],
+            usual=float(np.median(own["value"])), points=[_point(index.entries, row) for row in own.tolist()],
+        )
+        for own in found
+    ]  # fmt: skip
+
+
+def _point(entries: Sequence[Entry], row: tuple[int, int, int, float, float, float]) -> Point:
+    entry = entries[row[0]]
+    return Point(entry.path, entry.started, row[3], None if math.isnan(row[4]) else (row[4], row[5]))
+
+
+def figures_named(index: Index, words: Sequence[str]) -> list[int]:
+    """The places of all figures that have each of these words: a probe, an area, ``name=value`` or a metric.
+
+    Raises UsageError where there is none.
+    """
+    found = [i for i, figure in enumerate(index.figures) if all(_has(figure, word) for word in words)]
+    if not found:
+        probes = sorted({figure.probe for figure in index.figures})
+        raise UsageError(
+            f"no figure here is called '{' '.join(words)}': possible are {', '.join(probes)}, their parameters as "
+            "name=value, and their metrics"
+        )
+    return found
+
+
+def _has(figure: Figure, word: str) -> bool:
+    name, is_parameter, value = word.partition("=")
+    if not is_parameter:
+        return word in (figure.probe, figure.probe.partition("_")[0], figure.metric)
+    own = figure.params.get(name)
+    return own is not None and (str(own) == value or (isinstance(own, int) and size_text(own) == value))
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """A change, with what of the machine changed between the two runs around a step.
+
+    A step lies between the runs ``until`` and ``since``, and ``runs`` is how many there were after it; a drift goes
+    from the one to the other.
+    """
+
+    verdict: Literal["FASTER", "SLOWER"]
+    kind: Literal["step", "drift"]
+    figure: Figure
+    machine: str
+    until: str
+    until_started: str
+    since: str
+    since_started: str
+    runs: int
+    before: float
+    after: float
+    settings: list[Setting]
+
+
+def tell(index: Index, changes: Sequence[Change], folder: Path) -> list[Told]:
+    """In an order in which those of the same machine and time stand together, the latest first."""
+    started = {entry.path: entry.started for entry in index.entries}
+    settings = {(change.until, change.since): _settings(folder, change) for change in changes if change.kind == "step"}
+    told = [_told(index, change, started, settings.get((change.until, change.since), [])) for change in changes]
+    return sorted(told, key=lambda each: (each.since_started, each.machine, each.since, each.kind), reverse=True)
+
+
+def _told(index: Index, change: Change, started: Mapping[str, str], settings: list[Setting]) -> Told:
+    figure = index.figures[change.figure]
+    is_better = (change.after > change.before) == (figure.better == "higher")
+    return Told(
+        verdict="FASTER" if is_better else "SLOWER", kind=change.kind, figure=figure,
+        machine=index.machines[change.machine], until=change.until, until_started=started[change.until],
+        since=change.since, since_started=started[change.since], runs=change.runs, before=change.before,
+        after=change.after, settings=settings,
+    )  # fmt: skip
+
+
+def _settings(folder: Path, change: Change) -> list[Setting]:
+    try:
+        return differing_settings(read_beginning(folder / change.until), read_beginning(folder / change.since))
+    except FileError:  # taken away since the index was made
+        return []

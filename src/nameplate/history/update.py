@@ -1,0 +1,270 @@
+"""A folder of runs over time: what it says is read into an index (``history_index``), and looked at there."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from nameplate.errors import FileError
+from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
+from nameplate.records.model import Figure, Figures
+from nameplate.results.digest import by_this_code, figures_of
+from nameplate.results.run_file import read_figures, read_run
+from nameplate.statistics.trends import Drift, find_trend
+
+FALSE_DISCOVERY_RATE = 0.01
+
+_SUFFIX = ".jsonl"
+_BATCH = 50
+# From so many files on, several processes are faster, their start included.
+_MANY = 4 * _BATCH
+_DAY_S = 86400.0
+_MOST_NAMED = 10
+
+OnFiles = Callable[[int, int], None]
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A run file by its path below the folder; with a ``reason`` it cannot be read, and this is why."""
+
+    path: str
+    size_bytes: int = 0
+    modified_ns: int = 0
+    reason: str = ""
+
+
+class _Batch(msgspec.Struct, frozen=True):
+    """Of some files: ``values`` by the places of these runs, figures (encoded) and machines."""
+
+    entries: list[Entry]
+    figures: list[bytes]
+    machines: list[str]
+    values: bytes
+
+
+def run_files(folder: Path) -> list[Found]:
+    """Return every run file in the folder and below, in order; what is hidden is left out.
+
+    A folder below that cannot be read counts as a file that cannot be read. Raises FileError for ``folder`` itself.
+    """
+    if not folder.is_dir():
+        raise FileError(f"{folder} is not a folder: nameplate history takes one with run files ({_SUFFIX})")
+    found: list[Found] = []
+
+    def note(error: OSError) -> None:
+        if Path(error.filename) == folder:
+            raise FileError(f"cannot read {folder}: {error.strerror}")
+        found.append(_unreadable(folder, Path(error.filename).relative_to(folder), error.strerror or "error"))
+
+    for place, folders, names in os.walk(folder, onerror=note):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        below = Path(place).relative_to(folder)
+        for name in sorted(names):
+            if name.endswith(_SUFFIX) and not name.startswith("."):
+                found += _looked_at(folder, below / name)
+    return found
+
+
+def _looked_at(folder: Path, path: Path) -> list[Found]:
+    try:
+        status = (folder / path).stat()
+    except FileNotFoundError:  # taken away in between, or a link to nowhere
+        return []
+    except OSError as error:
+        return [_unreadable(folder, path, error.strerror or "error")]
+    if _in_utf_8(path) != str(path):
+        return [_unreadable(folder, path, "its name is not UTF-8: rename it")]
+    return [Found(str(path), status.st_size, status.st_mtime_ns)]
+
+
+def _unreadable(folder: Path, path: Path, why: str) -> Found:
+    return Found(_in_utf_8(path), reason=f"cannot read {_in_utf_8(folder / path)}: {why}")
+
+
+def _in_utf_8(path: Path) -> str:
+    """Return a path with every byte that is not UTF-8 as an escape sequence."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def updated(index: Index, folder: Path, found: Sequence[Found], on_files: OnFiles = lambda _, __: None) -> Index:
+    """The index of what is there now: only what is new or has changed is read. The same one, where nothing has.
+
+    ``on_files`` is told how many files of how many have been read.
+    """
+    there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
+    is_kept = np.array([_key(entry) in there for entry in index.entries], dtype=bool)
+    kept = {_key(entry) for entry, keep in zip(index.entries, is_kept, strict=True) if keep}
+    missing = [each for each in found if (each.path, each.size_bytes, each.modified_ns) not in kept]
+    if not missing and len(kept) == len(index.entries):
+        return index
+    merge = _Merge(index, is_kept)
+    done = 0
+    for batch in _batches(folder, missing):
+        merge.add(batch)
+        done += len(batch.entries)
+        on_files(done, len(missing))
+    return merge.result()
+
+
+def _key(entry: Entry) -> tuple[str, int, int]:
+    return entry.path, entry.size_bytes, entry.modified_ns
+
+
+def _batches(folder: Path, missing: Sequence[Found]) -> Iterator[_Batch]:
+    read = partial(_read_batch, str(folder))
+    parts = [missing[begin : begin + _BATCH] for begin in range(0, len(missing), _BATCH)]
+    if len(missing) < _MANY:
+        yield from map(read, parts)
+        return
+    # Started anew rather than forked, which threads of libraries would not survive.
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
+        yield from pool.map(read, parts)
+
+
+def _read_batch(folder: str, files: Sequence[Found]) -> _Batch:
+    entries: list[Entry] = []
+    figures: dict[bytes, int] = {}
+    machines: dict[str, int] = {}
+    rows: list[tuple[int, int, int, float, float, float]] = []
+    for place, each in enumerate(files):
+        entry, points = _read(Path(folder), each)
+        entries.append(entry)
+        for figure, machine, value, low, high in points:
+            which = figures.setdefault(figure, len(figures)), machines.setdefault(machine, len(machines))
+            rows.append((place, *which, value, low, high))
+    return _Batch(entries, list(figures), list(machines), np.array(rows, VALUES).tobytes())
+
+
+_Value = tuple[bytes, str, float, float, float]
+
+
+def _read(folder: Path, each: Found) -> tuple[Entry, list[_Value]]:
+    entry = Entry(path=each.path, size_bytes=each.size_bytes, modified_ns=each.modified_ns, reason=each.reason)
+    if each.reason:
+        return entry, []
+    path = folder / each.path
+    try:
+        figures = read_figures(path, by_this_code())
+        if figures is not None:
+            return _entered(entry, figures, unfinished=False)
+        file = read_run(path)
+        return _entered(entry, figures_of(file), unfinished=file.stop is None)
+    except FileError as error:
+        reason = str(error)
+    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+        # Valid records may say what cannot be: a machine without a name, a time that is none.
+        reason = f"{path}: no figures can be made of it: {error!r}"
+    return msgspec.structs.replace(entry, reason=reason), []
+
+
+def _entered(entry: Entry, figures: Figures, *, unfinished: bool) -> tuple[Entry, list[_Value]]:
+    began = datetime.fromisoformat(figures.started).astimezone()
+    entry = msgspec.structs.replace(
+        entry, started=began.isoformat(), machine=figures.machine, plan=figures.plan, unfinished=unfinished
+    )
+    return entry, list(_rows(figures))
+
+
+def _rows(figures: Figures) -> Iterator[_Value]:
+    for own in figures.values:
+        key = msgspec.msgpack.encode(own.figure, order="deterministic")
+        yield key, figures.machine, own.value, *(own.ci or (math.nan, math.nan))
+        for name, value in own.nodes.items():
+            yield key, name, value, math.nan, math.nan
+
+
+class _Merge:
+    """What is kept of an index, with batches of what was read."""
+
+    def __init__(self, index: Index, is_kept: NDArray[np.bool_]) -> None:
+        self._entries = [entry for entry, keep in zip(index.entries, is_kept, strict=True) if keep]
+        self._figures = {msgspec.msgpack.encode(f, order="deterministic"): i for i, f in enumerate(index.figures)}
+        self._machines = {name: i for i, name in enumerate(index.machines)}
+        stays = is_kept[index.values["run"]] if len(index.entries) else np.zeros(0, dtype=bool)
+        kept = index.values[stays]
+        kept["run"] = (np.cumsum(is_kept) - 1)[kept["run"]]
+        self._values = [kept]
+        self._touched = set(np.unique(index.values["machine"][~stays]).tolist())
+        self._before = index
+
+    def add(self, batch: _Batch) -> None:
+        values = np.frombuffer(batch.values, VALUES).copy()
+        values["run"] += len(self._entries)
+        self._entries += batch.entries
+        figures = [self._figures.setdefault(key, len(self._figures)) for key in batch.figures]
+        machines = [self._machines.setdefault(name, len(self._machines)) for name in batch.machines]
+        values["figure"] = np.asarray(figures, dtype=np.int32)[values["figure"]]
+        values["machine"] = np.asarray(machines, dtype=np.int32)[values["machine"]]
+        self._values.append(values)
+        self._touched |= set(machines)
+
+    def result(self) -> Index:
+        values = np.concatenate(self._values)
+        is_touched = np.zeros(len(self._machines), dtype=bool)
+        is_touched[sorted(self._touched)] = True
+        changes, usual = _looked_over(values[is_touched[values["machine"]]], self._entries)
+        before = self._before
+        return Index(
+            entries=self._entries,
+            figures=[msgspec.msgpack.decode(key, type=Figure) for key in self._figures],
+            machines=list(self._machines),
+            changes=[each for each in before.changes if not is_touched[each.machine]] + changes,
+            usual=np.concatenate([before.usual[~is_touched[before.usual["machine"]]], usual]),
+            values=values,
+        )
+
+
+def _looked_over(values: Rows, entries: Sequence[Entry]) -> tuple[list[Change], Rows]:
+    """Each figure's changes on each machine, and what is usual there."""
+    days = days_of(entries)
+    changes: list[Change] = []
+    usual = []
+    for own in in_time(values, days):
+        figure, machine = int(own["figure"][0]), int(own["machine"][0])
+        usual.append((figure, machine, len(own), np.median(own["value"])))
+        if own["value"].min() > 0 and np.isfinite(own["value"]).all():
+            changes += _changes(own, days, entries)
+    return changes, np.array(usual, USUAL)
+
+
+def in_time(values: Rows, days: NDArray[np.float64]) -> Iterator[Rows]:
+    """The values of each figure on each machine, in the order of the runs' starts."""
+    if not len(values):
+        return
+    ordered = values[np.lexsort((days[values["run"]], values["machine"], values["figure"]))]
+    is_first = np.flatnonzero((np.diff(ordered["figure"]) != 0) | (np.diff(ordered["machine"]) != 0)) + 1
+    yield from np.split(ordered, is_first)
+
+
+def days_of(entries: Sequence[Entry]) -> NDArray[np.float64]:
+    """When each run began, in days; nan for what is no run."""
+    return np.array([datetime.fromisoformat(e.started).timestamp() / _DAY_S if e.started else math.nan
+                     for e in entries])  # fmt: skip
+
+
+def _changes(own: Rows, days: NDArray[np.float64], entries: Sequence[Entry]) -> Iterator[Change]:
+    runs = own["run"].tolist()
+    trend = find_trend(own["value"], days[runs])
+    figure, machine = int(own["figure"][0]), int(own["machine"][0])
+    if isinstance(trend, Drift):
+        yield Change(
+            figure=figure, machine=machine, kind="drift", until=entries[runs[0]].path, since=entries[runs[-1]].path,
+            before=trend.before, after=trend.after, probability=trend.probability, runs=len(runs),
+        )  # fmt: skip
+        return
+    for step in trend:
+        yield Change(
+            figure=figure, machine=machine, kind="step", until=entries[runs[step.at - 1]].path,
+            since=entries[runs[step.at]].path, before=step.before, after=step.after, probability=step.probability,
+            runs=len(runs) - step.at,
+        )  # fmt: skip

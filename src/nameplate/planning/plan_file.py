@@ -1,0 +1,409 @@
+"""Plans: what is measured in one run. Shipped ones stand in ``plans/``, a user's own is a TOML file of the same shape.
+
+summary = "what it is for"
+budget = "60s"
+precision = "2%"            # optional, as are rounds, samples, time and warmup
+cells = "quick"             # every probe's own cells of that name, or:
+
+references = ["stream"]     # optional: tools whose own figures stand beside, where they are installed
+per_node = "at-once"        # optional: the plan is for the nodes of an MPI job, who take single machines' probes so
+priority = "high"           # optional: of the measuring processes, as far as the user may raise it
+fit = true                  # optional: slices and series are shortened so that all rounds take the budget at most;
+                            # a plan that gives rounds and a budget needs not say so
+
+[[experiment]]
+probe = "cpu_flops"
+slice = "250ms"             # optional: its time in each round
+sample = "1ms"              # optional: the least length of its samples, unless the plan or the user gives a time
+series = "600s/1s"          # optional, instead: one long series of samples without a gap
+cells = "sweep"             # optional, instead of parameters: the probe's own cells of quick, full or sweep
+from_budget = "10min"       # optional: left out when the budget is less
+threads = [1, 2]            # parameters as on the command line; lists are swept
+size = "{beyond_memory}"    # of a test file: larger than the memory where there is room and time, else 1280 MiB
+where = "block <= size"     # optional: of the swept cells only those; either side may be a product, "a * b <= 48"
+
+[[reference]]               # optional: as references, with work that the plan chooses, as the tool's adapter allows
+tool = "iozone"
+block = "8KiB,8MiB"
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from nameplate.errors import FileError, NameplateError, UsageError
+from nameplate.planning import budget
+from nameplate.planning.file_size import WRITTEN_BYTES_PER_S, file_beyond_memory
+from nameplate.planning.stand_ins import stand_ins_of
+from nameplate.planning.sweep import ProbeInfo, experiments, find_probe, nearest
+from nameplate.probes import Cells, load_probes, probe_of
+from nameplate.records.inputs import read_text
+from nameplate.records.model import Experiment, Limits, PerNode, Plan, ReferenceWork
+from nameplate.units import parse_count, parse_duration, parse_fraction
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SHIPPED = Path(__file__).parent / "plans"
+DEFAULT_SLICE_S = 0.25
+DEFAULT_PRECISION = 0.02
+DEFAULT_BUDGET_S = 60.0
+DEFAULT_PROBE_BUDGET_S = 30.0
+# The points of a curve hold each other up.
+CURVE_PRECISION = "5%"
+# What an experiment of a plan may say beside its parameters.
+_ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "cells", "from_budget")
+_WORD = re.compile(r"[\w-]+")
+MAX_BYTES = 128 << 10
+_MAX_DOTS = 200
+_LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
+
+
+class PlanText(msgspec.Struct, frozen=True):
+    """A plan as it is written: not yet checked against any probe."""
+
+    name: str
+    summary: str
+    cells: str
+    limits: dict[str, str]
+    experiments: list[dict[str, Any]]
+    fit: bool = False
+    references: tuple[str, ...] = ()
+    reference_works: tuple[ReferenceWork, ...] = ()
+    per_node: PerNode = ""
+    priority: Literal["", "high"] = ""
+    path: str = ""
+    text: str = ""
+
+    def place(self, number: int, words: str) -> str:
+        """File and line of the ``number``-th experiment, or of its key that an error's words name."""
+        lines = self.text.splitlines()
+        words_named = set(_WORD.findall(words))
+        heads = [index for index, line in enumerate(lines) if line.strip() == "[[experiment]]"]
+        if number >= len(heads):
+            return self.path
+        end = heads[number + 1] if number + 1 < len(heads) else len(lines)
+        named = [
+            index for index in range(heads[number] + 1, end)
+            if (key := lines[index].partition("=")[0].strip())
+            and key in words_named
+        ]  # fmt: skip
+        valued = [index for index in range(heads[number] + 1, end) if _value_in(lines[index], words)]
+        return f"{self.path}, line {(named or valued or heads[number : number + 1])[0] + 1}"
+
+
+def shipped_plans() -> dict[str, Path]:
+    """The plans that come with nameplate, by name."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def read_plan(name: str) -> PlanText:
+    """A shipped plan, or a file where ``name`` is a path. Raises FileError or UsageError."""
+    path = Path(name) if name.endswith(".toml") or "/" in name else shipped_plans().get(name)
+    if path is None:
+        raise UsageError(f"unknown plan '{name}': {nearest(name, shipped_plans())}")
+    written = read_text(path, MAX_BYTES, "plan")
+    return msgspec.structs.replace(_check_shape(path, _parse(path, written), written), path=str(path), text=written)
+
+
+def _parse(path: Path, written: str) -> dict[str, Any]:
+    # The parser takes time and memory by the square of the number of parts that a dotted key has.
+    for number, line in enumerate(written.splitlines(), start=1):
+        if line.count(".") > _MAX_DOTS:
+            raise FileError(f"{path}: line {number} has more than {_MAX_DOTS} dots: shorten it")
+    try:
+        return tomllib.loads(written)
+    except RecursionError:
+        raise FileError(f"{path}: its lists or tables are nested too deeply") from None
+    except ValueError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
+    known = {"summary", "cells", "experiment", "fit", "references", "reference", "per_node", "priority", *_LIMIT_KEYS}
+    for key in text:
+        if key not in known:
+            place = f"{path}, line {_line_of(key, written)}"
+            raise FileError(f"{place}: unknown key '{key}': {nearest(key, known)}")
+    entries = text.get("experiment", [])
+    if not isinstance(entries, list) or not all(
+        isinstance(e, dict) and isinstance(e.get("probe"), str) for e in entries
+    ):
+        raise FileError(f'{path}: write each experiment as a table [[experiment]] with its probe = "name"')
+    if not entries and "cells" not in text:
+        raise FileError(f'{path}: measures nothing: it needs an [[experiment]] table, or cells = "quick"')
+    limits = {key: str(text[key]) for key in _LIMIT_KEYS if key in text}
+    fit = text.get("fit", False)
+    if not isinstance(fit, bool):
+        raise FileError(f"{path}: fit = {fit!r} is not possible: true or false")
+    references = text.get("references", [])
+    if not isinstance(references, list) or not all(isinstance(name, str) for name in references):
+        raise FileError(f'{path}: references = {references!r} is not possible: a list of tools, ["fio", "iperf3"]')
+    per_node = _one_of(path, text, "per_node", get_args(PerNode)[1:])
+    priority = _one_of(path, text, "priority", ("high",))
+    summary, cells = str(text.get("summary", "")), str(text.get("cells", ""))
+    works = _reference_works(path, text.get("reference", []))
+    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references), works, per_node, priority)
+
+
+def _reference_works(path: Path, tables: object) -> tuple[ReferenceWork, ...]:
+    if not isinstance(tables, list) or not all(isinstance(t, dict) and isinstance(t.get("tool"), str) for t in tables):
+        raise FileError(f'{path}: write each reference as a table [[reference]] with its tool = "name"')
+    return tuple(
+        ReferenceWork(table["tool"], {key: _as_argument(value) for key, value in table.items() if key != "tool"})
+        for table in tables
+    )
+
+
+def _one_of(path: Path, text: Mapping[str, Any], key: str, words: Sequence[str]) -> Any:
+    """The value of a key of the whole plan, empty where it has none."""
+    value = text.get(key, "")
+    if value not in ("", *words):
+        raise FileError(f"{path}: {key} = {value!r} is not possible: {' or '.join(words)}")
+    return value
+
+
+def _value_in(line: str, words: str) -> bool:
+    """Whether an error names the text that a line gives its key."""
+    value = line.partition("=")[2].strip().strip("\"'")
+    return bool(value) and f"'{value}'" in words
+
+
+def _line_of(key: str, written: str) -> int:
+    """Where a key of the whole plan stands."""
+    found = re.search(rf"^[ \t]*\[?\[?{re.escape(key)}\b", written, re.MULTILINE)
+    return written[: found.start()].count("\n") + 1 if found else 1
+
+
+def build_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
+    text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Mapping[str, Any],
+    turns: int = 1, reserved_s: float = 0.0,
+) -> Plan:  # fmt: skip
+    """Checks a plan against the probes that are there. ``options`` are the command line's and go before the plan's.
+
+    ``turns`` is the number of nodes that take turns, ``reserved_s`` the time that reference tools take of the budget.
+    """
+    limits = _limits_of(text, options)
+    uses_file = "{beyond_memory}" in text.text
+    file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd(), limits.budget_s)
+    reserved_s += file_bytes / WRITTEN_BYTES_PER_S if uses_file else 0.0
+    stand_ins = {**stand_ins_of(machine), "beyond_memory": str(file_bytes)}
+    cells = _own_cells(text.cells, probes, stand_ins) if text.cells else []
+    notes = [why_smaller] if why_smaller and uses_file else []
+    for number, entry in enumerate(text.experiments):
+        try:
+            without = _why_without(entry, probes, limits)
+            cells += [] if without else _written_cells(entry, probes, stand_ins)
+        except UsageError as error:
+            raise UsageError(f"{text.place(number, str(error))}: {error}") from None
+        notes += [without] if without and without not in notes else []
+    if not cells:
+        raise UsageError(f"plan {text.name} has nothing to measure: {'; '.join(notes)}")
+    unique = {(cell.probe, cell.interval_s, frozenset(cell.params.items())): cell for cell in cells}
+    plan = Plan(
+        text.name, list(unique.values()), limits, notes, list(text.references), text.per_node, text.priority,
+        list(text.reference_works),
+    )  # fmt: skip
+    return budget.fit(budget.with_turns(plan, turns, options), turns, reserved_s)
+
+
+def _limits_of(text: PlanText, options: Mapping[str, str]) -> Limits:
+    """Return the limits of a plan; the plan's own are checked by themselves, so that errors name the file.
+
+    The budget binds where it was given with fixed rounds, in the plan or by the user, or the plan must fit it.
+    """
+    try:
+        make_limits(text.limits)
+    except UsageError as error:
+        key = str(error).partition(":")[0]
+        raise UsageError(f"{text.path}, line {_line_of(key, text.text)}: {error}") from None
+    limits = make_limits({**text.limits, **options})
+    fixed = limits.rounds is not None and "budget" in text.limits and not options.keys() & {"rounds", "series"}
+    binds = text.fit or fixed or (limits.rounds is not None and "budget" in options)
+    return msgspec.structs.replace(limits, budget_binds=binds)
+
+
+def _why_without(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], limits: Limits) -> str:
+    """Why an experiment of a plan is left out; empty: it is not."""
+    name = str(entry["probe"])
+    if name not in probes and name in load_probes() and probe_of(name).takes_whole_job:
+        return f'{name} is left out: it needs an MPI launcher, --mpi "mpirun -n 2"'
+    least = entry.get("from_budget")
+    if least is not None and limits.budget_s < _duration_of("from_budget", str(least)):
+        words = " ".join(f"{key}={_as_argument(value)}" for key, value in entry.items() if key not in _ENTRY_KEYS)
+        return f"{name} {words} is left out: --budget {least} or more has time for it"
+    return ""
+
+
+def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
+    name: str, given: Mapping[str, str], probes: Mapping[str, ProbeInfo], options: Mapping[str, str],
+    machine: Mapping[str, Any], turns: int = 1,
+) -> Plan:  # fmt: skip
+    """The plan of ``nameplate run PROBE``: the probe's own sweep, with what is given in its place.
+
+    Who gives the values of its curve, or a parameter that its sweep cannot do with, wants those and nothing else.
+    """
+    probe = probe_of(name)
+    is_own = probe.sweep_with is None or given.keys() <= probe.sweep_with
+    sweep = probe.sweep if is_own else ()
+    has_curve = any(cells.curve for cells in sweep)
+    if not sweep or any(cells.curve in given for cells in sweep):
+        sweep, has_curve = (Cells({}, DEFAULT_SLICE_S),), False
+    experiments: list[Experiment] = []
+    for cells in sweep:
+        info = find_probe(cells.probe or name, probes)
+        params = cells.params if cells.probe else {**cells.params, **given}
+        experiments += _experiments(info, replace(cells, params=params), stand_ins_of(machine))
+    # All cells six times, where nobody says how long it may take.
+    certain = [e for e in experiments if not e.dense]
+    limits = make_limits(options)
+    whole_s = budget.FEWEST_ROUNDS * sum(e.slice_s + budget.beside_slice_s(e, limits) for e in certain)
+    budget_s = max(DEFAULT_BUDGET_S if has_curve else DEFAULT_PROBE_BUDGET_S, whole_s)
+    defaults = {"budget": f"{budget_s:.0f}s", **({"precision": CURVE_PRECISION} if has_curve else {})}
+    unique = {experiment.id: experiment for experiment in reversed(experiments)}
+    limits = msgspec.structs.replace(make_limits({**defaults, **options}), budget_binds=_binds(options))
+    plan = Plan(name, list(reversed(unique.values())), limits)
+    return budget.fit(budget.with_turns(plan, turns, options), turns)
+
+
+def _binds(options: Mapping[str, str]) -> bool:
+    """Return whether the user gave a budget to fixed rounds."""
+    return "budget" in options and bool(options.keys() & {"rounds", "series"})
+
+
+def _experiments(info: ProbeInfo, cells: Cells, stand_ins: Mapping[str, str]) -> list[Experiment]:
+    if stand_ins["nodes"].count(",") + 1 < cells.fewest_nodes:
+        return []
+    params = {name: _filled_in(text, stand_ins) for name, text in cells.params.items()}
+    return experiments(info, params, cells.slice_s, cells.sample_s, cells.curve, cells.between)
+
+
+def _filled_in(text: str, stand_ins: Mapping[str, str]) -> str:
+    for name, value in stand_ins.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _own_cells(which: str, probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]) -> list[Experiment]:
+    if which not in ("quick", "full"):
+        raise UsageError(f"cells = '{which}' is not possible: {nearest(which, ('quick', 'full'))}")
+    result = []
+    for name, probe in load_probes().items():
+        if name not in probes and probe.takes_whole_job:
+            continue
+        own: Sequence[Cells] = probe.quick if which == "quick" else probe.full
+        for cells in own:
+            result += _experiments(find_probe(name, probes), cells, stand_ins)
+    return result
+
+
+def _duration_of(key: str, text: str) -> float:
+    try:
+        return parse_duration(text)
+    except UsageError as error:
+        raise UsageError(f"{key} = {error}") from None
+
+
+def _written_cells(
+    entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
+) -> list[Experiment]:
+    info = find_probe(entry["probe"], probes)
+    if "cells" in entry:
+        return _named_cells(entry, probes, stand_ins)
+    params = {key: _as_argument(value) for key, value in entry.items() if key not in _ENTRY_KEYS}
+    slice_s = _duration_of("slice", str(entry["slice"])) if "slice" in entry else DEFAULT_SLICE_S
+    sample_s = _duration_of("sample", str(entry["sample"])) if "sample" in entry else None
+    cells = _experiments(info, Cells(params, slice_s, sample_s), stand_ins)
+    if "series" in entry:
+        cells = [_as_series(cell, str(entry["series"])) for cell in cells]
+    return _where(_filled_in(str(entry["where"]), stand_ins), cells) if "where" in entry else cells
+
+
+def _named_cells(
+    entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
+) -> list[Experiment]:
+    """A probe's own cells of a name."""
+    which = str(entry["cells"])
+    own = probe_of(entry["probe"])
+    kinds: Mapping[str, Sequence[Cells]] = {"quick": own.quick, "full": own.full, "sweep": own.sweep}
+    extra = entry.keys() - {"probe", "cells", "from_budget"}
+    if which not in kinds or extra:
+        what = f"cells = '{which}'" + (f" beside {min(extra)}" if extra else "")
+        raise UsageError(f"{what} is not possible: {nearest(which, kinds)}, and no parameters")
+    found: list[Experiment] = []
+    for cells in kinds[which]:
+        found += _experiments(find_probe(cells.probe or entry["probe"], probes), cells, stand_ins)
+    return found
+
+
+def _as_series(cell: Experiment, text: str) -> Experiment:
+    length_s, interval_s = parse_series(text)
+    return msgspec.structs.replace(cell, id=f"{cell.id} series", slice_s=length_s, interval_s=interval_s)
+
+
+def _where(condition: str, cells: Sequence[Experiment]) -> list[Experiment]:
+    """Return the cells in which one product of parameters and numbers is not greater than another."""
+    smaller, _, greater = condition.partition("<=")
+    try:
+        return [cell for cell in cells if _product(smaller, cell) <= _product(greater, cell)]
+    except ValueError:
+        raise UsageError(
+            f"where = '{condition}' is not possible: write two swept numbers, 'block <= size', or products of them"
+        ) from None
+
+
+def _product(text: str, cell: Experiment) -> float:
+    """Raises ValueError for a factor that is neither a parameter of the cell nor a number."""
+    factors = [factor.strip() for factor in text.split("*")]
+    return math.prod(float(cell.params.get(factor, factor)) for factor in factors)
+
+
+def _as_argument(value: object) -> str:
+    return ",".join(str(item) for item in value) if isinstance(value, list) else str(value)
+
+
+def make_limits(options: Mapping[str, str]) -> Limits:
+    """From the texts of ``budget``, ``precision``, ``rounds``, ``samples``, ``time``, ``warmup`` and ``series``."""
+
+    def read(key: str, parse: Any, default: Any = None) -> Any:
+        try:
+            return parse(options[key]) if key in options else default
+        except NameplateError as error:
+            raise UsageError(f"{key}: {error}") from None
+
+    series_s, interval_s = read("series", parse_series, (None, None))
+    limits = Limits(
+        budget_s=read("budget", parse_duration, DEFAULT_BUDGET_S),
+        precision=read("precision", parse_fraction, DEFAULT_PRECISION),
+        rounds=read("rounds", parse_count, 1 if series_s else None),
+        samples=read("samples", parse_count),
+        sample_s=read("time", parse_duration),
+        warmup_s=read("warmup", parse_duration, 0.02),
+        series_s=series_s,
+        interval_s=interval_s,
+    )
+    for key, value in (("budget", limits.budget_s), ("rounds", limits.rounds), ("samples", limits.samples)):
+        if value is not None and value <= 0:
+            raise UsageError(f"{key}: must be more than 0")
+    return limits
+
+
+def parse_series(text: str) -> tuple[float, float]:
+    """``600s/1s`` as (length, interval) in seconds. Raises UsageError."""
+    length, slash, interval = text.partition("/")
+    if not slash:
+        raise UsageError(f"'{text}' is not a series: write LENGTH/INTERVAL, such as 600s/1s")
+    length_s, interval_s = parse_duration(length), parse_duration(interval)
+    if not 0.01 <= interval_s <= length_s:
+        raise UsageError(f"'{text}' is not a series: the interval must be 10ms or more and not above the length")
+    return length_s, interval_s

@@ -1,0 +1,199 @@
+"""``name=value`` arguments: sweeps, checked against what nameplate-core says it can be asked.
+
+``a,b,c`` lists values; ``1KiB..1GiB*2`` goes by a factor, which may be a root as in ``*2^(1/8)``, and
+``0..100KB+1000`` by a step, both ends included.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from nameplate.errors import UsageError
+from nameplate.records.model import Experiment, Value
+from nameplate.units import geometric, parse_bit_rate, parse_count, parse_duration, parse_size
+
+MOST_VALUES = 10_000
+COARSE_STRIDE = 4
+_READERS: Mapping[str, Callable[[str], Value]] = {
+    "integer": parse_count, "size": parse_size, "duration": parse_duration, "bit_rate": parse_bit_rate,
+}  # fmt: skip
+_ROOT = re.compile(r"(\d+(?:\.\d+)?)\^\(1/(\d+)\)")
+_RANGE = re.compile(r"((?:(?!\.\.).)+)\.\.([^*+]+)([*+])(.+)")
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    """A parameter as ``nameplate-core --describe`` declares it; ``default`` None: decided by ``automatic``.
+
+    ``percent_of`` is the choice that a percentage may follow: ``readwrite:70``.
+    """
+
+    name: str
+    type: Literal["choice", "integer", "size", "duration", "text", "bit_rate"]
+    summary: str
+    default: str | None
+    automatic: str
+    choices: list[str] = []
+    percent_of: str = ""
+    minimum: float = 0
+    maximum: float = 0
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A counter or a fact."""
+
+    name: str
+    unit: str
+    summary: str
+
+
+class ProbeInfo(msgspec.Struct, frozen=True):
+    """A probe as ``nameplate-core --describe`` declares it."""
+
+    name: str
+    summary: str
+    needs: list[str]
+    parameters: list[Parameter]
+    counters: list[Named]
+    facts: list[Named]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What the user may have meant, as the end of a message."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}"
+
+
+def find_probe(name: str, probes: Mapping[str, ProbeInfo]) -> ProbeInfo:
+    """Raises UsageError with the nearest right spelling."""
+    if name not in probes:
+        raise UsageError(f"unknown probe '{name}': {nearest(name, probes)}")
+    return probes[name]
+
+
+def _range_values(parameter: Parameter, match: re.Match[str], text: str) -> list[Value]:
+    read = parse_size if parameter.type == "size" else parse_count
+    if parameter.type not in ("size", "integer"):
+        raise UsageError(f"{parameter.name}={text}: only sizes and whole numbers can be swept by a range")
+    low, high = read(match[1]), read(match[2])
+    if low > high:
+        raise UsageError(f"{parameter.name}={text}: the range begins above its end")
+    if match[3] == "+":
+        step = read(match[4])
+        if step < 1 or (high - low) // step > MOST_VALUES:
+            raise UsageError(f"{parameter.name}={text}: the step gives no or more than {MOST_VALUES} values")
+        return sorted({*range(low, high + 1, step), high})
+    factor = _factor(parameter, match[4], text)
+    if low < 1:
+        raise UsageError(f"{parameter.name}={text}: a range by a factor begins at 1 or above")
+    return list(geometric(low, high, factor))
+
+
+def _factor(parameter: Parameter, text: str, whole: str) -> float:
+    root = _ROOT.fullmatch(text)
+    try:
+        factor = float(root[1]) ** (1 / int(root[2])) if root else float(text)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        factor = 0.0
+    if not 1.0009 <= factor <= 1e9:
+        raise UsageError(
+            f"{parameter.name}={whole}: the factor must be a number from 1.001 up, such as 2, 1.6 or 2^(1/8)"
+        )
+    return factor
+
+
+def _one_value(parameter: Parameter, text: str) -> Value:
+    if parameter.type == "text":
+        return text
+    if parameter.type == "choice":
+        if text not in parameter.choices and not _is_percentage(parameter, text):
+            raise UsageError(f"{parameter.name}={text} is not possible: {nearest(text, parameter.choices)}")
+        return text
+    try:
+        return _READERS[parameter.type](text)
+    except UsageError as error:
+        raise UsageError(f"{parameter.name}: {error}") from None
+
+
+def _is_percentage(parameter: Parameter, text: str) -> bool:
+    word, _, percent = text.partition(":")
+    return bool(parameter.percent_of) and word == parameter.percent_of and percent in map(str, range(1, 100))
+
+
+def parse_values(parameter: Parameter, text: str) -> list[Value]:
+    """The values that ``text`` stands for, in its order. Raises UsageError that says what would be right."""
+    values: list[Value] = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part) if parameter.type != "text" else None
+        values += _range_values(parameter, match, part) if match else [_one_value(parameter, part)]
+        if len(values) > MOST_VALUES:
+            raise UsageError(f"{parameter.name}: the sweep has more than {MOST_VALUES} values")
+    for value in values:
+        if not isinstance(value, str) and not parameter.minimum <= value <= parameter.maximum:
+            limits = f"{parameter.minimum:g} to {parameter.maximum:g}"
+            raise UsageError(f"{parameter.name}={value:g} is out of range: possible is {limits}")
+    return list(dict.fromkeys(values))
+
+
+def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]:
+    """Every combination of the given parameters' values. Raises UsageError."""
+    parameters = {parameter.name: parameter for parameter in probe.parameters}
+    for name in given:
+        if name not in parameters:
+            raise UsageError(f"{probe.name} has no parameter '{name}': {nearest(name, parameters)}")
+    lists = [parse_values(parameters[name], text) for name, text in given.items()]
+    if len(given) and len(list(itertools.islice(itertools.product(*lists), MOST_VALUES + 1))) > MOST_VALUES:
+        raise UsageError(f"{probe.name}: the sweep has more than {MOST_VALUES} cells")
+    return [dict(zip(given, combination, strict=True)) for combination in itertools.product(*lists)]
+
+
+def experiment_id(probe: str, params: Mapping[str, Value]) -> str:
+    """A name for one cell: ``cpu_flops isa=avx2 threads=2``."""
+    return " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
+
+
+def experiments(  # noqa: PLR0913, PLR0917 (what a plan says of cells)
+    probe: ProbeInfo, given: Mapping[str, str], slice_s: float, sample_s: float | None = None, curve: str = "",
+    between: str = "",
+) -> list[Experiment]:  # fmt: skip
+    """The cells of a sweep.
+
+    Of the values of the parameter ``curve`` only every fourth is measured in any case; or all of them are, and it is
+    those of ``between`` that are not.
+    """
+    cells = expand(probe, given)
+    values = sorted({int(params[curve]) for params in cells}) if curve else []
+    certain = {*values} if between else coarse(values) if curve else set()
+    if between:
+        cells += [params for params in expand(probe, {**given, curve: between}) if params[curve] not in certain]
+    return [
+        Experiment(
+            id=experiment_id(probe.name, params), probe=probe.name, params=params, slice_s=slice_s, sample_s=sample_s,
+            dense=bool(curve) and params[curve] not in certain,
+        )
+        for params in cells
+    ]  # fmt: skip
+
+
+def coarse(sizes: Sequence[int]) -> set[int]:
+    """Every fourth of a dense grid, with its ends."""
+    return {*sizes[::COARSE_STRIDE], *sizes[-1:]}
+
+
+def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
+    """``["a=1", "b=2"]`` as a mapping. Raises UsageError."""
+    given: dict[str, str] = {}
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
+        if not equals or not name or not text:
+            raise UsageError(f"'{argument}' is not a parameter: write name=value")
+        if name in given:
+            raise UsageError(f"'{name}' is given twice: list its values as {name}=a,b")
+        given[name] = text
+    return given

@@ -1,0 +1,250 @@
+"""What the nameplate promises: the ceiling beside every measured figure, and where it comes from. Pure functions."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from nameplate.errors import FileError, UsageError
+from nameplate.records.inputs import read_text
+from nameplate.records.model import Rated
+from nameplate.units import parse_quantity
+
+# A core never begins more instructions in a cycle than it has ports, but for the error of the measured clock; a mix
+# that keeps its ports busy less than this leaves open how many there are.
+OVER_PORTS = 0.01
+UNDER_PORTS = 0.05
+
+Module: TypeAlias = Mapping[str, Any]  # one of the record's memory.modules
+
+_GIVE_MEMORY = "give one with --rated memory=59.7GB/s"
+_NO_MODULES = {
+    None: "this run was recorded before nameplate read the list of memory modules",
+    "no_table": "the system shows no DMI table, which would list the memory modules (usual in a guest)",
+    "no_permission": "only root may read the DMI table, which lists the memory modules",
+    "damaged": "the DMI table, which lists the memory modules, is damaged",
+}
+_NOT_MEMORY = {"ROM", "Flash", "EEPROM", "FEPROM", "EPROM", "VRAM", "logical non-volatile device"}
+# What tells a module's channel, in capitals: "P0 CHANNEL A", "CHANNELB-DIMM0"; "CPU0_C2D1"; "DIMM_A1", "P1-DIMMA1".
+_CHANNEL = re.compile(r"CHANNEL[ _-]*(?P<channel>[A-Z](?![A-Z])|\d+)")
+_CHANNEL_AND_DIMM = re.compile(r"(?<![A-Z])C(?P<channel>\d+)[ _-]?D\d+")
+_LETTER_AND_SLOT = re.compile(r"(?:DIMM|DDR\d)[ _-]*(?:P\d+[ _-])?(?P<channel>[A-Z])(?P<slot>\d+)$")
+# What tells the processor or controller that the channel belongs to: each counts its channels from the beginning.
+_PLACE = re.compile(r"(?<![A-Z])(CPU|PROC|P|SOCKET|NODE|CONTROLLER|MC|IMC)[ _-]*(\d+)")
+_MOST_SLOTS_OF_A_CHANNEL = 3
+_MAX_BYTES = 1 << 20
+
+
+def parse_rated(lines: Iterable[str]) -> dict[str, float]:
+    """``memory=59.7GB/s`` as ``{"memory B/s": 59.7e9}``; several may stand in a line, parted by commas.
+
+    Blank lines and lines that begin with ``#`` are passed over. Raises UsageError.
+    """
+    result: dict[str, float] = {}
+    for line in lines:
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        for part in line.strip().split(","):
+            key, equals, text = part.strip().partition("=")
+            if not equals or not key.strip():
+                raise UsageError(f"'{part}' is not a rated value: write KEY=VALUE, such as memory=59.7GB/s")
+            value, unit = parse_quantity(text.strip())
+            if value <= 0:
+                raise UsageError(f"'{part.strip()}' is not a rated value: it must be more than 0")
+            if unit == "bit/s":  # as networks are rated; what is measured is counted in bytes
+                value, unit = value / 8, "B/s"
+            result[f"{key.strip()} {unit}"] = value
+    return result
+
+
+def read_rated_lines(path: Path) -> list[str]:
+    """Return the lines of a file of rated values, each of which ``parse_rated`` reads. Raises FileError."""
+    lines = read_text(path, _MAX_BYTES, "file of rated values").splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            parse_rated([line])
+        except UsageError as error:
+            raise FileError(f"{path}: line {number}: {error}") from None
+    return lines
+
+
+def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") -> Rated | None:
+    """Return the user's value for a probe, an operation of its area or the whole area; None without one.
+
+    ``cpu_flops=2TFLOP/s`` is for a probe, ``disk_write=3.1GB/s`` for the operation ``op``, ``memory=59.7GB/s`` for an
+    area.
+    """
+    area = probe.partition("_")[0]
+    for key in (probe, f"{area}_{op}", area):
+        if f"{key} {unit}" in rated:
+            return Rated(rated[f"{key} {unit}"], f"given: --rated {key}")
+    return None
+
+
+def instructions_per_cycle(facts: Mapping[str, float]) -> float:
+    """Instructions of the mix per clock cycle on one core, from set-up's shortest trials."""
+    cycles = facts["port_block_s"] * facts["burst_cycles"] / facts["port_burst_s"]
+    return facts["port_block_instructions"] / cycles
+
+
+def count_ports(facts: Mapping[str, float]) -> int | None:
+    """How many instructions of the mix the core can begin in a cycle: the measured rate, rounded up.
+
+    Tables of ports per model are wrong for single products, so ports are counted by measuring. None where the rate is
+    not just below a whole number: a unit that is not pipelined (division), or a mix whose ports are not all kept busy.
+    """
+    rate = instructions_per_cycle(facts)
+    ports = math.ceil(rate / (1 + OVER_PORTS))
+    return ports if rate >= ports * (1 - UNDER_PORTS) else None
+
+
+def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when: str = "under this load") -> Rated:
+    """Ports × operations per instruction × clock under this very load × cores.
+
+    ``burst_s`` is the time of a burst of ``facts["burst_cycles"]`` dependent cycles, ``when`` it was taken.
+    """
+    ports = count_ports(facts)
+    if ports is None:
+        rate = instructions_per_cycle(facts)
+        return Rated(None, f"{rate:.2f} instructions a cycle is no whole number of ports, so no ceiling follows")
+    frequency_hz = facts["burst_cycles"] / burst_s
+    operations = facts["operations_per_instruction"]
+    source = (
+        f"{ports} port{'s' if ports > 1 else ''} (measured) × {operations:g} operations × "
+        f"{frequency_hz / 1e9:.2f} GHz (measured {when}) × {cores} core{'s' if cores > 1 else ''}"
+    )
+    return Rated(ports * operations * frequency_hz * cores, source)
+
+
+def nominal_clock(machine: Mapping[str, Any]) -> Rated:
+    """The clock that the machine's papers state, as far as the system shows it."""
+    cpu = machine["cpu"]
+    if cpu["maximum_frequency_hz"]:
+        return Rated(cpu["maximum_frequency_hz"], "maximum of cpufreq")
+    if cpu["base_frequency_hz"]:
+        return Rated(cpu["base_frequency_hz"], "base clock by cpufreq or the model's name", is_ceiling=False)
+    return Rated(None, "the system shows no nominal clock (usual in a guest); give one with --rated cpu_clock=3.5GHz")
+
+
+def textbook_clock(machine: Mapping[str, Any]) -> Rated:
+    """The GHz of the textbook formula: base clock, or else what /proc/cpuinfo lists."""
+    cpu = machine["cpu"]
+    if cpu["base_frequency_hz"]:
+        return Rated(cpu["base_frequency_hz"], "base clock")
+    return Rated(cpu["listed_frequency_hz"], "cpu MHz of /proc/cpuinfo")
+
+
+def textbook_peak(machine: Mapping[str, Any], operations_per_cycle: float) -> Rated:
+    """GHz × cores × operations per cycle, as lecture notes and the reproduced studies compute a theoretical peak.
+
+    It differs from ``arithmetic_peak`` by its clock: the one on paper, not the one under load.
+    """
+    clock = textbook_clock(machine)
+    if clock.value is None:
+        return Rated(None, "the system lists no clock at all")
+    cores = machine["topology"]["cores"]
+    source = f"{clock.value / 1e9:.2f} GHz ({clock.source}) × {cores} cores × {operations_per_cycle:g} per cycle"
+    return Rated(clock.value * cores * operations_per_cycle, source)
+
+
+def disk_link(bytes_per_s: float, name: str) -> Rated:
+    """What the link between the machine and its device carries, where the system shows one."""
+    if bytes_per_s > 0:
+        return Rated(bytes_per_s, f"{name}, without its coding")
+    return Rated(None, "the system shows no link to the device (usual in a guest); give one with --rated disk=3.5GB/s")
+
+
+def network_link(bytes_per_s: float, interface: str) -> Rated:
+    """What the interface to the peer states as its speed."""
+    if bytes_per_s > 0:
+        return Rated(bytes_per_s, f"speed of {interface}, without the headers' share")
+    who = interface or "the interface"
+    return Rated(None, f"{who} states no speed (usual in a guest); give one with --rated net=10Gbit/s")
+
+
+def memory_bandwidth(machine: Mapping[str, Any]) -> Rated:
+    """Transfers per second × bytes of a transfer, added up over the populated channels that the DMI table states."""
+    memory = machine["memory"]
+    status = memory.get("modules_status")
+    if status != "read":
+        return Rated(None, f"{_NO_MODULES.get(status, status)}; {_GIVE_MEMORY}")
+    # A size that is not stated is that of a module; an empty slot states 0.
+    modules = [m for m in memory["modules"] if m["size_bytes"] != 0 and m["type"] not in _NOT_MEMORY]
+    if not modules:
+        return Rated(None, f"the DMI table lists no memory module; {_GIVE_MEMORY}")
+    if not all(m["configured_transfers_per_s"] or m["rated_transfers_per_s"] for m in modules):
+        return Rated(None, f"the DMI table does not state the memory's speed (usual under QEMU); {_GIVE_MEMORY}")
+    if not all(m["width_bits"] for m in modules):
+        return Rated(None, f"the DMI table does not state how wide the memory is; {_GIVE_MEMORY}")
+    return _bandwidth_of(modules, memory["modules"], machine.get("hypervisor"))
+
+
+def _bandwidth_of(modules: Sequence[Module], slots: Sequence[Module], hypervisor: str | None) -> Rated:
+    channels = _channels(modules, slots)
+    doubts = [] if channels else ["it does not tell which modules share a channel: each is counted as one of its own"]
+    doubts += _doubts_of_speed(modules)
+    doubts += [f"it is what {hypervisor} shows its guest"] if hypervisor else []
+    # Modules of one channel take turns, at the speed of the slowest.
+    alike = Counter(
+        (min(_transfers_per_s(m) for m in channel), max(m["width_bits"] / 8 for m in channel))
+        for channel in channels or [[m] for m in modules]
+    )
+    parts = [
+        f"{number} channel{'s' if number > 1 else ''} × {rate / 1e6:g} MT/s × {width_bytes:g} B"
+        for (rate, width_bytes), number in alike.items()
+    ]
+    source = f"{' + '.join(parts)} (DMI{'; '.join(['', *doubts])})"
+    value = sum(number * rate * width_bytes for (rate, width_bytes), number in alike.items())
+    return Rated(value, source, is_ceiling=not doubts)
+
+
+def _transfers_per_s(module: Module) -> float:
+    configured, rated = module["configured_transfers_per_s"], module["rated_transfers_per_s"]
+    return float(rated if not configured or _is_clock(module) else configured)
+
+
+def _is_clock(module: Module) -> bool:
+    """Whether the configured speed is the clock, as some firmware writes it: a cycle makes two transfers."""
+    configured, rated = module["configured_transfers_per_s"], module["rated_transfers_per_s"]
+    return bool(configured and rated and abs(2 * configured - rated) <= 2e6)
+
+
+def _doubts_of_speed(modules: Sequence[Module]) -> list[str]:
+    doubts = []
+    if not all(m["configured_transfers_per_s"] for m in modules):
+        doubts.append("it states the modules' own speed, not the configured one")
+    if any(_is_clock(m) for m in modules):
+        doubts.append("its configured speed is half the modules' own and taken for the clock in MHz")
+    return doubts
+
+
+def _channels(modules: Sequence[Module], slots: Sequence[Module]) -> list[list[Module]]:
+    """The modules by channel; nothing where their locators do not tell."""
+    # On boards whose letters go on to a fourth slot they name processors, not channels.
+    letters = all(
+        int(found["slot"]) <= _MOST_SLOTS_OF_A_CHANNEL
+        for slot in slots
+        if (found := _LETTER_AND_SLOT.search(slot["locator"].upper()))
+    )
+    channels: dict[object, list[Module]] = {}
+    for module in modules:
+        channels.setdefault(_channel(module, letters), []).append(module)
+    # Places that bear the same names are not told apart by them.
+    distinct = len({(m["bank"], m["locator"]) for m in modules}) == len(modules)
+    crowded = any(len(channel) > _MOST_SLOTS_OF_A_CHANNEL for channel in channels.values())
+    return list(channels.values()) if distinct and not crowded and None not in channels else []
+
+
+def _channel(module: Module, letters: bool) -> object:
+    """What is the same for the modules of one channel; None where the locators do not tell."""
+    bank, locator = module["bank"].upper(), module["locator"].upper()
+    numbered = _CHANNEL.search(bank) or _CHANNEL.search(locator) or _CHANNEL_AND_DIMM.search(locator)
+    lettered = _LETTER_AND_SLOT.search(locator) if letters else None
+    if not numbered and not lettered:
+        return None
+    places = frozenset(_PLACE.findall(bank) + _PLACE.findall(locator))
+    return places, numbered and numbered["channel"], lettered and lettered["channel"]

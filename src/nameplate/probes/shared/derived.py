@@ -1,0 +1,36 @@
+"""Results that are made of other cells' figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from nameplate.records.model import Quantity, Rated, Result, Series, Summary, Value
+
+FITTED = Rated(None, "a fitted value: no nameplate states it", can_be_given=False)
+
+
+def derived_result(  # noqa: PLR0913, PLR0917
+    probe: str,
+    metric: str,
+    quantity: Quantity,
+    better: Literal["higher", "lower"],
+    rounds: int,
+    rated: Rated,
+    params: Mapping[str, Value] | None = None,
+) -> Result:
+    """A figure of a whole probe, or of all cells that have ``params`` in common, and no cell's own."""
+    shared = dict(params or {})
+    words = " ".join([probe, metric, *(f"{name}={value}" for name, value in shared.items())])
+    efficiency = quantity.value / rated.value if rated.value else None
+    interval = (quantity.ci[0] / rated.value, quantity.ci[1] / rated.value) if rated.value and quantity.ci else None
+    summary = Summary(
+        probe=probe, params=shared, metric=metric, value=quantity.value, unit=quantity.unit, ci=quantity.ci,
+        rounds=rounds, samples=0, mean=None, best=None, sustained=None, p95=None, p99=None, rated=rated.value,
+        efficiency=efficiency, outcome="ok", reason="" if rated.value is not None else f"rated: {rated.source}",
+        stop="derived", disturbed=0.0,
+    )  # fmt: skip
+    return Result(
+        id=words, summary=summary, better=better, rated=rated, efficiency_ci=interval,
+        series=Series([], [], [], []), round_values=[], utilisation=0.0, oversubscribed=False, facts={},
+    )  # fmt: skip

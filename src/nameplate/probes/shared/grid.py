@@ -1,0 +1,128 @@
+"""Tables of one metric by two parameters, as the reproduced studies print them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from nameplate.records.model import Quantity, Result, Table, Value
+from nameplate.units import size_text
+
+_SIZES = ("block", "size", "payload")
+Row = list[str | Quantity | None]
+CellOf = Callable[[Result], str | Quantity | None]
+
+
+def quantity_of(result: Result | None) -> Quantity | None:
+    """A result's headline, if there is one."""
+    if result is None or result.summary.value is None:
+        return None
+    return Quantity(result.summary.value, result.summary.unit, result.summary.ci)
+
+
+def value_text(name: str, value: Value) -> str:
+    """``8KiB`` of a block; any other parameter as it is written."""
+    return size_text(float(value)) if name in _SIZES else str(value)
+
+
+def varying(results: Sequence[Result]) -> list[str]:
+    """The parameters in which cells differ, in their order."""
+    names = list(dict.fromkeys(name for result in results for name in result.summary.params))
+    return [name for name in names if len({result.summary.params.get(name) for result in results}) > 1]
+
+
+def labels(results: Sequence[Result]) -> list[str]:
+    """What tells each cell from the others, of the parameters that were given; what a probe chose itself goes without
+    saying.
+    """
+    names = varying(results)
+    return [
+        " ".join(
+            f"{name}={value_text(name, params[name])}" for name in names if name in params and f" {name}=" in identity
+        )
+        or "the only cell"
+        for identity, params in ((result.id, result.summary.params) for result in results)
+    ]
+
+
+def grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
+    """Results that have the same key, in their order."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(key(result), []).append(result)
+    return groups
+
+
+def without(params: Mapping[str, Value], names: Sequence[str]) -> str:
+    """The other parameters, as words."""
+    return " ".join(f"{name}={value_text(name, value)}" for name, value in params.items() if name not in names)
+
+
+def crossed(
+    results: Sequence[Result], rows: Sequence[str], column: tuple[str, str], cells: Mapping[str, tuple[str, CellOf]]
+) -> list[tuple[str, list[str], list[Row], list[list[Result]]]]:
+    """Some parameters down, one across, for each set of the others: title, headings, body, and what stands in each row.
+
+    ``column`` is a parameter and what one of it is called, ``cells`` are headings with the metric and how it is shown.
+    """
+    found = []
+    wanted = {metric for metric, _ in cells.values()}
+    own_cells = [result for result in results if result.summary.metric in wanted]
+    differing = set(varying(own_cells))
+    name, noun = column
+    for others, own in grouped(own_cells, lambda r: without(r.summary.params, [*rows, name])).items():
+        values = sorted({int(result.summary.params[name]) for result in own})
+        by_row = grouped(own, lambda r: row_label(r, rows))
+        if len(by_row) < 2:
+            continue
+        places = {(row_label(r, rows), int(r.summary.params[name]), r.summary.metric): r for r in own}
+        body: list[Row] = [
+            [label, *(_shown(places.get((label, value, metric)), show) for value in values
+                      for metric, show in cells.values())]
+            for label in by_row
+        ]  # fmt: skip
+        headings = [f"{heading}, {value} {noun}{'s' if value > 1 else ''}" for value in values for heading in cells]
+        title = " ".join(word for word in others.split() if word.partition("=")[0] in differing)
+        found.append((title, headings, body, list(by_row.values())))
+    return found
+
+
+def _shown(result: Result | None, show: CellOf) -> str | Quantity | None:
+    return None if result is None else show(result)
+
+
+def row_label(result: Result, names: Sequence[str]) -> str:
+    """A row's name: the values of its parameters."""
+    return " ".join(value_text(name, result.summary.params[name]) for name in names)
+
+
+def grids(probe: str, results: Sequence[Result], rows: str, columns: str) -> list[Table]:
+    """A table for each metric and each set of the other parameters, where both parameters vary; ``rows`` is a size."""
+    groups: dict[tuple[str, str], dict[tuple[Value, Value], Result]] = {}
+    for result in results:
+        params = result.summary.params
+        others = " ".join(f"{name}={value}" for name, value in params.items() if name not in (rows, columns))
+        groups.setdefault((result.summary.metric, others), {})[(params[rows], params[columns])] = result
+    common = _common([others for _, others in groups])
+    return [
+        _grid(probe, " ".join([metric, *(word for word in others.split() if word not in common)]), cells, rows, columns)
+        for (metric, others), cells in groups.items()
+        if len({row for row, _ in cells}) > 1 and len({column for _, column in cells}) > 1
+    ]
+
+
+def _common(titles: Sequence[str]) -> set[str]:
+    """The words that stand in all titles."""
+    words = [set(title.split()) for title in titles]
+    return set.intersection(*words) if words else set()
+
+
+def _grid(probe: str, title: str, cells: dict[tuple[Value, Value], Result], rows: str, columns: str) -> Table:
+    heads = sorted({column for _, column in cells}, key=float)
+    body: list[list[str | Quantity | None]] = [
+        [
+            value_text(rows, row),
+            *(quantity_of(cells.get((row, column))) for column in heads),
+        ]
+        for row in sorted({row for row, _ in cells}, key=float)
+    ]
+    return Table(probe, title, [f"{rows} \\ {columns}", *(str(head) for head in heads)], body)

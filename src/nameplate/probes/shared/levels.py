@@ -1,0 +1,261 @@
+"""Cache levels from the curves of a run: what was measured, beside what CPUID and the system say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from nameplate.probes import ByProbe, load_probes
+from nameplate.probes.shared.derived import derived_result
+from nameplate.probes.shared.translation import LINE_BYTES, PAGE_BYTES, less_waiting, waits_for, without_translation
+from nameplate.records.model import Quantity, Rated, Result, Table, Value
+from nameplate.units import size_text
+
+if TYPE_CHECKING:
+    from nameplate.statistics.memory_levels import Curve, Level
+
+# Fewer sizes are a comparison, not a curve; with one line a page they need only tell a step.
+FEWEST_SIZES, FEWEST_PAGES = 12, 6
+# A size that the system lists disagrees when it lies this far outside the measured interval.
+TOLERANCE = 0.1
+# As many as can be found (plateaus.MAXIMUM_LEVELS) besides memory.
+_NAMES = ("l1d", "l2", "l3", "l4", "l5", "l6")
+
+
+@dataclass(frozen=True)
+class Found:
+    """One level with everything that was measured of it."""
+
+    name: str
+    level: Level
+    latency: Quantity | None
+    bandwidth: Quantity | None
+    rate: Quantity | None
+    listed_bytes: int | None  # by the system
+    cpuid_bytes: int | None
+    remark: str
+
+    @property
+    def shown(self) -> str:
+        """The name for people."""
+        return self.name.capitalize() if self.name in _NAMES else self.name
+
+    @property
+    def size(self) -> Quantity | None:
+        """The capacity; None of memory."""
+        if self.level.size_bytes is None:
+            return None
+        return Quantity(self.level.size_bytes, "B", self.level.size_ci)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels from the first cache to memory, and notes on steps that are none."""
+
+    found: list[Found]
+    notes: list[str]
+
+
+def derived(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
+    """Of a probe with a curve: ``l1d_size``, ``l1d_rate`` or ``l1d_latency``, … up to those of memory."""
+    curve = _own_curve(probe, by_probe)
+    if curve is None:
+        return []
+    what: Literal["latency", "rate"] = "latency" if probe == "memory_latency" else "rate"
+    better: Literal["higher", "lower"] = "lower" if what == "latency" else "higher"
+    rounds = min(len(values) for values in curve.values)
+    results = []
+    none = Rated(None, "no nameplate states it", can_be_given=False)
+    for found in find(by_probe, machine):
+        quantity = getattr(found, what)
+        if found.size is not None:
+            results.append(derived_result(probe, f"{found.name}_size", found.size, "higher", rounds, _listed(found)))
+        if quantity is not None:
+            results.append(derived_result(probe, f"{found.name}_{what}", quantity, better, rounds, none))
+    return results
+
+
+def table(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+    """All levels in one table, which is that of the probe whose curve they are from."""
+    if probe != _leading(by_probe):
+        return []
+    levels = _find(by_probe, machine)
+    found = levels.found
+    headings = [
+        "level", "effective size", "interval", "system lists", "CPUID", "largest k × k", "latency", "bandwidth", "rate",
+    ]  # fmt: skip
+    notes = [f"{each.shown}: {each.remark}" for each in found if each.remark] + levels.notes
+    notes += _number_of_levels(found, machine) + _disagreements(found)
+    if probe == "memory_latency":
+        notes += _knees_of_the_rate(found, by_probe)
+    title = f"Cache levels by {'latency' if probe == 'memory_latency' else 'rate against working set'}"
+    return [Table(probe, title, headings, [_row(each) for each in found], notes)]
+
+
+def find(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Found]:
+    """The levels from the first cache to memory; none without a curve."""
+    return _find(by_probe, machine).found
+
+
+def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
+    """The levels by the latency where there is such a curve, else by the rate, with the other curves in each."""
+    from nameplate.statistics.memory_levels import bounded, find_levels, level_values  # noqa: PLC0415 (numpy takes a tenth of a second to import)
+
+    leading = _leading(by_probe)
+    curve = _own_curve(leading, by_probe) if leading else None
+    if curve is None:
+        return Levels([], [])
+    by_latency = leading == "memory_latency"
+    pages = _latency_curve(by_probe, PAGE_BYTES, FEWEST_PAGES) if by_latency else None
+    pages = bounded(pages, rising=True) if pages else None
+    waits = waits_for(curve, pages)
+    own = less_waiting(curve, waits.in_lines) if waits.steps else curve
+    levels, remarks, notes = without_translation(find_levels(own, rising=by_latency), pages, waits)
+    others = ((_latency_curve(by_probe), "s"), (_bandwidth_curve(by_probe), "B/s"), (_rate_curve(by_probe), "FLOP/s"))
+    columns = [
+        [Quantity(level.value, unit, level.value_ci) for level in levels] if other == curve
+        else _quantities(level_values(levels, other) if other else [None] * len(levels), unit)
+        for other, unit in others
+    ]  # fmt: skip
+    names = _names(levels, machine, by_latency)
+    found = [
+        Found(
+            name, level, latency, bandwidth, rate, _listed_bytes(machine, "caches", name),
+            _listed_bytes(machine, "cpuid_caches", name), remark,
+        )
+        for name, level, latency, bandwidth, rate, remark in zip(names, levels, *columns, remarks, strict=True)
+    ]  # fmt: skip
+    return Levels(found, notes)
+
+
+def _names(levels: Sequence[Level], machine: Mapping[str, Any], by_latency: bool) -> list[str]:
+    """Every cache shows in the latency; a loop that computes may hide some, and then there is no telling which."""
+    count = len(levels) - 1
+    known = by_latency or count == len(_listed_levels(machine))
+    return [*(_NAMES[i] if known else f"level{i + 1}" for i in range(count)), "memory"]
+
+
+def _leading(by_probe: ByProbe) -> str:
+    return next((probe for probe in ("memory_latency", "cpu_workset") if _own_curve(probe, by_probe)), "")
+
+
+def _quantities(values: Sequence[tuple[float, tuple[float, float]] | None], unit: str) -> list[Quantity | None]:
+    return [Quantity(value[0], unit, value[1]) if value else None for value in values]
+
+
+def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest: int = FEWEST_SIZES) -> Curve | None:
+    """The first metric of the cells that have these parameters, by size."""
+    from nameplate.statistics.memory_levels import Curve  # noqa: PLC0415
+
+    metric = load_probes()[probe].metrics[0].name
+    by_size = {
+        int(r.summary.params["size"]): r
+        for r in by_probe.get(probe, ())
+        if r.summary.metric == metric and r.round_values and "block" not in r.summary.params
+        and all(r.summary.params.get(name) == value for name, value in params.items())
+    }  # fmt: skip
+    if len(by_size) < fewest:
+        return None
+    results = [by_size[size] for size in sorted(by_size)]
+    best = [r.summary.best for r in results if r.summary.best]
+    return Curve(
+        tuple(sorted(by_size)),
+        tuple(tuple(r.round_values) for r in results),
+        tuple(best) if len(best) == len(results) else (),
+    )
+
+
+def _latency_curve(by_probe: ByProbe, stride: int = LINE_BYTES, fewest: int = FEWEST_SIZES) -> Curve | None:
+    return _curve_of(by_probe, "memory_latency", {"stride": stride, "chains": 1, "load": 0, "pages": "huge"}, fewest)
+
+
+def _rate_curve(by_probe: ByProbe) -> Curve | None:
+    return _curve_of(by_probe, "cpu_workset", {"threads": 1, "build": "vector", "pages": "huge"})
+
+
+def _bandwidth_curve(by_probe: ByProbe) -> Curve | None:
+    """Reading by one thread; sizes need not be many, since no levels are looked for in it."""
+    return _curve_of(by_probe, "memory_stream", {"op": "read", "threads": 1, "pages": "huge"}, fewest=1)
+
+
+def _own_curve(probe: str, by_probe: ByProbe) -> Curve | None:
+    return _latency_curve(by_probe) if probe == "memory_latency" else _rate_curve(by_probe)
+
+
+def _listed_bytes(machine: Mapping[str, Any], source: str, name: str) -> int | None:
+    if name not in _NAMES:
+        return None
+    level = _NAMES.index(name) + 1
+    caches = machine.get("topology", {}).get(source, [])
+    return next((c["size_bytes"] for c in caches if c["level"] == level and c["type"] != "instruction"), None)
+
+
+def _listed_levels(machine: Mapping[str, Any]) -> set[int]:
+    return {c["level"] for c in machine["topology"]["caches"] if c["type"] != "instruction"}
+
+
+def _listed(found: Found) -> Rated:
+    if found.listed_bytes is None:
+        return Rated(None, "the system lists no such cache", can_be_given=False)
+    cpuid = f", CPUID {size_text(found.cpuid_bytes)}" if found.cpuid_bytes else ""
+    source = f"listed by the system{cpuid}; a guest may have less of it"
+    return Rated(float(found.listed_bytes), source, is_ceiling=False, can_be_given=False)
+
+
+def _row(found: Found) -> list[str | Quantity | None]:
+    size = found.size
+    interval = f"{size_text(size.ci[0])} to {size_text(size.ci[1])}" if size and size.ci else None
+    return [
+        found.shown,
+        size_text(size.value) if size else None,
+        interval,
+        size_text(found.listed_bytes) if found.listed_bytes else None,
+        size_text(found.cpuid_bytes) if found.cpuid_bytes else None,
+        f"k = {math.isqrt(int(size.value) // 8)}" if size else None,
+        found.latency,
+        found.bandwidth,
+        found.rate,
+    ]
+
+
+def _number_of_levels(found: Sequence[Found], machine: Mapping[str, Any]) -> list[str]:
+    listed, measured = len(_listed_levels(machine)), len(found) - 1
+    if measured == listed:
+        return []
+    return [f"{measured} level{'s' if measured != 1 else ''} of cache found where the system lists {listed}"]
+
+
+def _disagreements(found: Sequence[Found]) -> list[str]:
+    """The measured sizes that differ from the listed ones."""
+    return [
+        f"{each.shown}: {what} {size_text(listed)}, measured is {each.size.value / listed:.2g} × that"
+        for each in found
+        for what, listed in (("the system lists", each.listed_bytes), ("CPUID says", each.cpuid_bytes))
+        if each.size and each.size.ci and listed and not _within(listed, each.size.ci)
+    ]
+
+
+def _knees_of_the_rate(found: Sequence[Found], by_probe: ByProbe) -> list[str]:
+    """Where the rate falls and the latency does not rise."""
+    from nameplate.statistics.memory_levels import find_levels  # noqa: PLC0415
+
+    curve = _rate_curve(by_probe)
+    if curve is None or len(curve.size_bytes) < FEWEST_SIZES:
+        return []
+    knees = [(level.size_bytes, level.size_ci) for level in find_levels(curve, rising=False)]
+    sizes = [each.level.size_ci for each in found if each.level.size_ci]
+    return [
+        f"the rate falls from {size_text(knee)} on, where the latency shows no level's end"
+        for knee, interval in knees
+        if knee and interval and not any(_overlap(interval, other) for other in sizes)
+    ]
+
+
+def _within(value: float, interval: tuple[float, float]) -> bool:
+    return interval[0] * (1 - TOLERANCE) <= value <= interval[1] * (1 + TOLERANCE)
+
+
+def _overlap(one: tuple[float, float], two: tuple[float, float]) -> bool:
+    return one[0] <= two[1] and two[0] <= one[1]

@@ -1,0 +1,40 @@
+"""What a kind of memory really is: in words for the reader of its figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nameplate.probes import Cell
+from nameplate.records.model import Value
+
+
+def kind_of(params: Mapping[str, Value]) -> str:
+    """As a table's title has it; empty for the system's memory."""
+    if params.get("memory", "dram") == "dram":
+        return ""
+    return ", ".join(f"{name}={params[name]}" for name in ("memory", "path", "persist") if name in params)
+
+
+def mount_remarks(cell: Cell) -> list[str]:
+    """Of memory on a mount: what the mount is, and whether stores to it are durable."""
+    return [_mount(cell.labels), *_durability(cell)]
+
+
+def _mount(labels: Mapping[str, str]) -> str:
+    system, path = labels["filesystem"], labels["path"]
+    return {
+        "dax": f"{system} with DAX on {path}: loads and stores reach the device",
+        "memory": f"{system} on {path}: the machine's own memory, not persistent memory",
+        "file": f"an ordinary file of {system} on {path}, through the page cache: not persistent memory",
+    }[labels["mount"]]
+
+
+def _durability(cell: Cell) -> list[str]:
+    durability = cell.labels.get("durability")
+    if durability == "forced":
+        return ["PMEM_IS_PMEM_FORCE=1 has libpmem take it for persistent, whatever it is"]
+    if durability != "none":
+        return []
+    return [
+        "not persistent, as libpmem sees it" if cell.params["persist"] == "none" else "not persistent: flushed by msync"
+    ]

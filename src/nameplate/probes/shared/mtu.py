@@ -1,0 +1,34 @@
+"""The path's MTU as round trips show it: every further fragment of a datagram costs time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nameplate.probes.shared.derived import derived_result
+from nameplate.probes.shared.grid import grouped, without
+from nameplate.records.model import Quantity, Rated, Result
+
+# Fewer payloads are no sweep.
+FEWEST_PAYLOADS = 16
+
+
+def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
+    """``mtu`` for each sweep of UDP payloads that shows where fragments begin."""
+    timed = [r for r in results if r.summary.metric == "latency_p50" and r.summary.params.get("protocol") == "udp"
+             and r.round_values]  # fmt: skip
+    from nameplate.statistics.memory_levels import find_mtu  # noqa: PLC0415 (numpy takes a while to import)
+
+    found = []
+    for own in grouped(timed, lambda r: without(r.summary.params, ["payload"])).values():
+        ascending = sorted(own, key=lambda r: int(r.summary.params["payload"]))
+        payloads = [int(r.summary.params["payload"]) for r in ascending]
+        if len(set(payloads)) < FEWEST_PAYLOADS:
+            continue
+        step = find_mtu(payloads, [r.round_values for r in ascending])
+        if step is not None:
+            quantity = Quantity(step.mtu_bytes, "B", step.interval)
+            told = ascending[0].facts["path_mtu_bytes"]
+            rated = Rated(told or None, "as the system knows the path" if told else "the system does not tell it")
+            rounds = min(len(r.round_values) for r in ascending)
+            found.append(derived_result(probe, "mtu", quantity, "higher", rounds, rated))
+    return found

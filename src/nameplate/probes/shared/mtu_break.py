@@ -1,0 +1,78 @@
+"""The break of a message's cost that the MTU of a link explains, and the lines on both of its sides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nameplate.probes.shared.message_cost import LARGEST_HEADER, WIDEST, BoundedLine, Cost, bounded_lines, link_mtus
+from nameplate.records.model import Quantity
+
+# What TCP and IPv4 put in front of a packet's data at most (RFC 9293, RFC 791).
+_PACKET_HEADERS = 80
+# A sweep has a size at least this close to where the break is, and a fit may place the break at either side of it.
+NEAR = 1.25
+
+
+@dataclass(frozen=True)
+class MtuBreak:
+    """The break nearest to a link's MTU: where it is, and the lines that end and begin there."""
+
+    link: str
+    mtu_bytes: float
+    at: Quantity
+    below: BoundedLine
+    above: BoundedLine
+
+
+@dataclass(frozen=True)
+class NoMtuBreak:
+    """Why no break of a curve can be named after an MTU."""
+
+    reason: str
+
+
+def find_mtu_break(cost: Cost, machine: Mapping[str, Any]) -> MtuBreak | NoMtuBreak:
+    """Return the break of ``cost`` that is nearest to the MTU of one of the links of ``machine["job"]``.
+
+    The largest message that one packet takes is smaller than the MTU by the headers of TCP/IP, 80 bytes at most, and of
+    MPI, 128 bytes at most. A break counts as near when its 95 % interval comes within a factor of 1.25 of these
+    sizes. Several near breaks are ordered by that factor, then by the distance of the break itself from the MTU on a
+    logarithmic scale. A break whose interval spans more than a factor of two is not considered.
+    """
+    reason = _unusable(cost, machine)
+    if reason:
+        return NoMtuBreak(reason)
+    mtus = link_mtus(machine)
+    told = [index for index, (low, high) in enumerate(cost.bounds.breaks) if high <= WIDEST * low]
+    tried = [(_distance(cost, index, mtu), index, link, mtu) for index in told for link, mtu in mtus.items()]
+    near = [each for each in tried if each[0][0] <= math.log(NEAR)]
+    if not near:
+        limits = ", ".join(f"{link} = {mtu:,.0f} B" for link, mtu in mtus.items())
+        return NoMtuBreak(f"no break of this curve lies near an MTU ({limits})")
+    _, index, link, mtu = min(near)
+    lines = bounded_lines(cost)
+    at = Quantity(cost.lines.breaks[index].at_bytes, "B", cost.bounds.breaks[index])
+    return MtuBreak(link, mtu, at, lines[index], lines[index + 1])
+
+
+def _unusable(cost: Cost, machine: Mapping[str, Any]) -> str:
+    """Return why no MTU can explain any break; empty if one may."""
+    pairs = int(cost.params.get("pairs", 1))
+    if cost.pairs_between_nodes == 0:
+        return "the messages stay within one node, where they take no link"
+    if cost.pairs_between_nodes < pairs:
+        return f"only {cost.pairs_between_nodes} of {pairs} pairs send their messages over a link"
+    if not link_mtus(machine):
+        return "no MTU of a link is known"
+    return "" if cost.lines.breaks else "the curve has no break"
+
+
+def _distance(cost: Cost, index: int, mtu: float) -> tuple[float, float]:
+    """Return how far the interval of a break is from the sizes that fill one packet, and the break from the MTU."""
+    low, high = cost.bounds.breaks[index]
+    fullest = mtu - _PACKET_HEADERS - LARGEST_HEADER
+    outside = max(0.0, math.log(fullest / high), math.log(low / mtu))
+    return outside, abs(math.log(cost.lines.breaks[index].at_bytes / mtu))

@@ -1,0 +1,60 @@
+"""What the network probes share: the link's rated speed, and what a reader must know of the way to the peer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from nameplate.probes import Cell
+from nameplate.probes.shared.ceilings import network_link
+from nameplate.records.model import Experiment, Quantity, Rated, Result, Sample
+
+BITS = 8
+
+
+def rated_link(cell: Cell, directions: int) -> Rated:
+    """The interface's speed, in each direction that the traffic takes."""
+    if cell.facts["is_local"]:
+        return Rated(None, "the traffic does not leave this machine: no link bounds it", can_be_given=False)
+    link = network_link(cell.facts["link_bytes_per_s"] * directions, cell.labels.get("interface", ""))
+    return msgspec.structs.replace(link, times=directions)
+
+
+def notes_of(results: Sequence[Result]) -> list[str]:
+    """What stands below a table of such figures."""
+    is_local = any(result.facts.get("is_local") for result in results)
+    return ["the traffic did not leave this machine: this is what its kernel does, not a network"] * is_local
+
+
+def way(cell: Cell, samples: Sequence[Sample]) -> list[str]:
+    """Where the traffic went, and whether somebody else was there."""
+    found = [_route(cell)]
+    if any(sample.counters["other_sessions"] > 0 for sample in samples):
+        found.append("the peer served others meanwhile")
+    return found
+
+
+def _route(cell: Cell) -> str:
+    if cell.labels.get("peer") == "own":
+        return "loopback, no network"
+    if cell.facts["is_local"]:
+        return "this machine, no network"
+    through = {"gateway": "through a gateway", "direct": "in the same network"}.get(cell.labels.get("route", ""), "")
+    mtu = f"MTU {cell.facts['path_mtu_bytes']:.0f}" if cell.facts["path_mtu_bytes"] else ""
+    return ", ".join(word for word in (cell.labels.get("interface", ""), through, mtu) if word)
+
+
+def in_bits(result: Result) -> Quantity | None:
+    """A bandwidth in bits, as networks state it."""
+    row = result.summary
+    if row.value is None:
+        return None
+    interval = (row.ci[0] * BITS, row.ci[1] * BITS) if row.ci else None
+    return Quantity(row.value * BITS, "bit/s", interval)
+
+
+def network_use(cells: Sequence[Experiment], rounds: int) -> str:
+    """How long so many rounds of such cells load the way to the peer."""
+    time_s = rounds * sum(cell.slice_s for cell in cells)
+    return f"{time_s:.0f} s of traffic at full speed or at the rate given"

@@ -1,0 +1,36 @@
+"""A node's times over all samples of all rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nameplate.records.model import NodeTimes, Sample, Spread
+
+
+def times_of_nodes(samples: Sequence[Sample]) -> list[NodeTimes]:
+    """Of each node, in the job's order; empty where the samples do not tell nodes apart."""
+    found = [sample.nodes for sample in samples if isinstance(sample.nodes, list)]
+    return [_merged(own) for own in zip(*found, strict=True)]
+
+
+def _merged(times: Sequence[NodeTimes]) -> NodeTimes:
+    return NodeTimes(
+        ranks=times[0].ranks,
+        repeats=sum(each.repeats for each in times),
+        bytes_in_repeat=times[0].bytes_in_repeat,
+        window=_spread((each.window, each.repeats) for each in times),
+        longest=_spread((each.longest, each.repeats) for each in times),
+        rank=_spread((each.rank, each.repeats) for each in times),
+        start_skew_s=max(each.start_skew_s for each in times),
+    )
+
+
+def _spread(parts: Iterable[tuple[Spread, int]]) -> Spread:
+    """Of all repeats together: an average counts as often as it has repeats."""
+    own = list(parts)
+    repeats = sum([number for _, number in own])
+    return Spread(
+        average_s=sum([spread.average_s * number for spread, number in own]) / repeats,
+        minimum_s=min([spread.minimum_s for spread, _ in own]),
+        maximum_s=max([spread.maximum_s for spread, _ in own]),
+    )

@@ -1,0 +1,109 @@
+"""Pairs that exchange messages at the same time: each one's own times, and where their bandwidth stops growing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nameplate.probes import Cell
+from nameplate.probes.shared.derived import FITTED, derived_result
+from nameplate.probes.shared.grid import Row, grouped, quantity_of, without
+from nameplate.probes.shared.job import node_names
+from nameplate.records.model import Quantity, Result, Sample, Table
+from nameplate.statistics.stats import median
+from nameplate.units import size_text
+
+# More pairs than these are read from the file.
+MOST_PAIRS = 64
+FEWEST_COUNTS = 3
+
+
+def pair_evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
+    """Each pair's shortest, median and longest time of a message, by the ranks: ``0-2 minimum_s``."""
+    names = cell.labels.get("ranks", "").split()
+    if len(names) > MOST_PAIRS:
+        return {}
+    found: dict[str, float] = {}
+    for index, name in enumerate(names):
+        own = [sample.workers[index] for sample in samples if sample.workers]
+        times = [worker.elapsed_s / worker.work.ops for worker in own]
+        if times:
+            found |= {f"{name} minimum_s": min(times), f"{name} median_s": median(times),
+                      f"{name} maximum_s": max(times)}  # fmt: skip
+    return found
+
+
+def pair_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
+    """Bandwidth by the number of pairs, and each pair's times where there were most."""
+    several = [r for r in results if int(r.summary.params.get("pairs", 0)) > 1]
+    if not several:
+        return []
+    sizes = {int(r.summary.params["size"]) for r in several}
+    own = [r for r in results if "size" in r.summary.params and int(r.summary.params["size"]) in sizes]
+    return [*_by_number(own), *_by_pair(several, machine)]
+
+
+def _by_number(results: Sequence[Result]) -> list[Table]:
+    tables = []
+    for metric, what in (("bandwidth", "Bandwidth of all pairs together"), ("latency", "Time of a message")):
+        timed = [r for r in results if r.summary.metric == metric]
+        counts = sorted({int(r.summary.params["pairs"]) for r in timed})
+        timed.sort(key=lambda r: int(r.summary.params["size"]))
+        by_size = grouped(timed, lambda r: size_text(float(r.summary.params["size"])))
+        rows: list[Row] = []
+        for size, own in by_size.items():
+            by_count = {int(r.summary.params["pairs"]): r for r in own}
+            rows.append([size, *(quantity_of(by_count.get(count)) for count in counts)])
+        headings = ["message size", *(f"{count} pair{'s' if count > 1 else ''}" for count in counts)]
+        tables.append(Table("mpi_pingpong", f"{what}, by the number of pairs at once", headings, rows))
+    return tables
+
+
+def _by_pair(several: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
+    nodes = node_names(machine)
+    most = max(int(r.summary.params["pairs"]) for r in several)
+    timed = [r for r in several if int(r.summary.params["pairs"]) == most and r.summary.metric == "latency"]
+    largest = max(timed, key=lambda r: int(r.summary.params["size"]))
+    names = [key.removesuffix(" median_s") for key in largest.evidence if key.endswith(" median_s")]
+    rows: list[Row] = [
+        [
+            _with_nodes(name, nodes),
+            *(Quantity(largest.evidence[f"{name} {what}_s"], "s") for what in ("minimum", "median", "maximum")),
+        ]
+        for name in names
+    ]
+    if not rows:
+        return []
+    title = f"Each pair's time of a message of {size_text(float(largest.summary.params['size']))}, {most} pairs at once"
+    return [Table("mpi_pingpong", title, ["ranks", "minimum", "median", "maximum"], rows)]
+
+
+def _with_nodes(name: str, nodes: Sequence[str]) -> str:
+    """``0-2`` with the nodes that the ranks run on."""
+    return f"{name} ({', '.join(nodes[int(rank)] for rank in name.split('-'))})" if nodes else name
+
+
+def saturation_results(results: Sequence[Result]) -> list[Result]:
+    """``backplane_bandwidth`` and ``saturation_pairs`` for each size whose bandwidth stops growing with the pairs."""
+    from nameplate.statistics.saturation import find_saturation  # noqa: PLC0415 (numpy takes a while to import)
+
+    timed = [r for r in results if r.summary.metric == "bandwidth" and r.round_values]
+    derived = []
+    for own in grouped(timed, lambda r: without(r.summary.params, ["pairs"])).values():
+        ascending = sorted(own, key=lambda r: int(r.summary.params["pairs"]))
+        if len(ascending) < FEWEST_COUNTS:
+            continue
+        pairs = [int(r.summary.params["pairs"]) for r in ascending]
+        found = find_saturation(pairs, [r.round_values for r in ascending])
+        if found is None:
+            continue
+        params = {name: value for name, value in ascending[0].summary.params.items() if name != "pairs"}
+        rounds = min(len(r.round_values) for r in ascending)
+        fitted = (("backplane_bandwidth", "B/s", found.most, found.most_ci),
+                  ("saturation_pairs", "pairs", found.knee, found.knee_ci))  # fmt: skip
+        derived += [
+            derived_result("mpi_pingpong", metric, Quantity(value, unit, interval), "higher", rounds, FITTED,
+                           params)
+            for metric, unit, value, interval in fitted
+        ]  # fmt: skip
+    return derived

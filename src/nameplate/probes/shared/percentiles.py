@@ -1,0 +1,42 @@
+"""Percentiles of single operations' times: the metrics, and the table in which they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nameplate.probes import Percentile
+from nameplate.probes.shared.grid import labels, quantity_of
+from nameplate.records.model import Quantity, Result, Table
+
+# More cells than these are read as a chart or exported.
+MOST_ROWS = 40
+
+PERCENTILES = tuple(
+    Percentile(f"latency_{name}", "s", "lower", share, is_detail=True)
+    for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0))
+)
+
+
+def percentile_tables(probe: str, results: Sequence[Result]) -> list[Table]:
+    """A row for each cell; a percentile with fewer than ten operations beyond it is not shown."""
+    cells: dict[str, dict[str, Result]] = {}
+    for result in results:
+        cells.setdefault(result.id, {})[result.summary.metric] = result
+    timed = {name: own for name, own in cells.items() if "latency_max" in own}
+    if not timed or len(timed) > MOST_ROWS:
+        return []
+    names = labels([next(iter(own.values())) for own in timed.values()])
+    rows: list[list[str | Quantity | None]] = [
+        [label, *(quantity_of(own.get(metric.name)) for metric in PERCENTILES)]
+        for label, own in zip(names, timed.values(), strict=True)
+    ]
+    headings = ["", *(metric.name.removeprefix("latency_") for metric in PERCENTILES)]
+    return [Table(probe, "Time of single operations", headings, rows, [_note(list(timed.values()))])]
+
+
+def _note(cells: Sequence[dict[str, Result]]) -> str:
+    facts = [next(iter(own.values())).facts for own in cells]
+    cost_ns = max(fact["clock_cost_s"] for fact in facts) * 1e9
+    every = sorted({int(fact["timed_every"]) for fact in facts})
+    timed = " or ".join("each" if one == 1 else f"one in {one} on average" for one in every)
+    return f"timed: {timed}; one reading of the clock takes {cost_ns:.0f} ns; the longest is the median over the rounds"

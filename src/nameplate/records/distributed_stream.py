@@ -1,0 +1,200 @@
+"""The XML that the public DistributedStream writes, a figure of every node's memory: read and written.
+
+``memory_results-PxT-TIMESTAMP.dat``: ``stream_run`` with the ``experiment`` (the file's name), a ``configuration`` and
+in ``results`` a ``node`` for each with its ``name`` and for every kernel ``Average``, ``Minimum`` and ``Maximum`` in
+seconds. Sizes are the bytes that a process moves in a repeat. The average is that of all processes in all repeats, the
+other two are of the process that took longest in each repeat.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+from nameplate.control_characters import clean_text
+from nameplate.errors import FileError
+from nameplate.records.inputs import read_head, read_input
+from nameplate.records.model import Spread
+
+KERNELS = ("Copy", "Scale", "Add", "Triad")
+_ROOT = "stream_run"
+_TIMES = ("Average", "Minimum", "Maximum")
+# A hundred thousand nodes fit.
+MAX_BYTES = 128 << 20
+_MAX_DEPTH = 16
+_MAX_NAME = 255
+_MAX_SHOWN = 40
+# Seconds and bytes; rates computed from them stay finite.
+_MIN_NUMBER, _MAX_NUMBER = 1e-12, 1e18
+_HEAD_BYTES = 256
+
+
+@dataclass(frozen=True)
+class StreamNode:
+    """One node's times by kernel, and how many processes it had."""
+
+    name: str
+    processes: int
+    times: Mapping[str, Spread]
+
+
+@dataclass(frozen=True)
+class StreamRun:
+    """What such a file says; ``size_bytes`` is what a process moves in one repeat of each kernel."""
+
+    experiment: str
+    processes_per_node: int
+    threads_per_process: int
+    size_bytes: Mapping[str, int]
+    nodes: Sequence[StreamNode]
+
+
+def is_stream_file(path: Path) -> bool:
+    """Whether a file begins as XML does; a run file is JSON. Raises FileError."""
+    return read_head(path, _HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+
+
+def read_stream_run(path: Path) -> StreamRun:
+    """Read a file of DistributedStream. Raises FileError that names what is wrong with the file."""
+    return parse_stream_run(read_input(path, MAX_BYTES, "file of DistributedStream"), str(path))
+
+
+def parse_stream_run(content: str | bytes, name: str) -> StreamRun:
+    """Return what the XML says; errors call the file ``name``. Raises FileError."""
+    root = _Tree(name).read(content)
+    if root.tag != _ROOT:
+        raise FileError(f"{name} is not DistributedStream's: its root is '{root.tag}', not '{_ROOT}'")
+    return _Reader(name, root).run()
+
+
+def stream_xml(run: StreamRun) -> str:
+    """The file's text."""
+    root = ElementTree.Element(_ROOT)
+    _add(root, "experiment", run.experiment)
+    configuration = ElementTree.SubElement(root, "configuration")
+    _add(configuration, "processes_per_node", str(run.processes_per_node))
+    _add(configuration, "threads_per_process", str(run.threads_per_process))
+    _add(configuration, "number_of_nodes", str(len(run.nodes)))
+    for kernel in KERNELS:
+        _add(configuration, f"{kernel.lower()}_size", str(run.size_bytes[kernel]))
+    results = ElementTree.SubElement(root, "results")
+    for node in run.nodes:
+        own = ElementTree.SubElement(results, "node")
+        _add(own, "name", node.name)
+        if node.processes != run.processes_per_node:
+            # The original has no word for it: it takes all nodes to have as many.
+            _add(own, "processes", str(node.processes))
+        for kernel in KERNELS:
+            times = ElementTree.SubElement(own, kernel)
+            spread = node.times[kernel]
+            for name, value in zip(_TIMES, (spread.average_s, spread.minimum_s, spread.maximum_s), strict=True):
+                _add(times, name, f"{value:.9f}")
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _add(parent: ElementTree.Element, name: str, text: str) -> None:
+    ElementTree.SubElement(parent, name).text = text
+
+
+class _Tree:
+    """Builds the elements of a file, and rejects what no such file has: a document type, entities, deep nesting."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._builder = ElementTree.TreeBuilder()
+        self._depth = 0
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._begin
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._builder.data
+        self._parser.StartDoctypeDeclHandler = self._reject_document_type
+
+    def read(self, content: str | bytes) -> ElementTree.Element:
+        try:
+            self._parser.Parse(content, True)
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            raise FileError(f"{self._name} is not XML: {error}") from None
+        return self._builder.close()
+
+    def _begin(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise self._wrong(f"'{tag[:_MAX_SHOWN]}' is nested more than {_MAX_DEPTH} elements deep")
+        self._builder.start(tag, attributes)
+
+    def _end(self, tag: str) -> None:
+        self._depth -= 1
+        self._builder.end(tag)
+
+    def _reject_document_type(self, *_: object) -> None:
+        raise self._wrong("it has a document type, which DistributedStream does not write")
+
+    def _wrong(self, words: str) -> FileError:
+        return FileError(f"{self._name}: line {self._parser.CurrentLineNumber}: {words}")
+
+
+class _Reader:
+    """A value may stand in an element or in an attribute of its name."""
+
+    def __init__(self, name: str, root: ElementTree.Element) -> None:
+        self._name = name
+        self._root = root
+
+    def run(self) -> StreamRun:
+        configuration = self._child(self._root, "configuration", _ROOT)
+        processes = self._count(configuration, "processes_per_node", "configuration")
+        sizes = {name: self._count(configuration, f"{name.lower()}_size", "configuration") for name in KERNELS}
+        nodes = [
+            self._node(node, number, processes)
+            for number, node in enumerate(self._child(self._root, "results", _ROOT).iter("node"), start=1)
+        ]
+        if not nodes:
+            raise self._wrong("results", "has no node")
+        threads = self._count(configuration, "threads_per_process", "configuration")
+        return StreamRun(self._text(self._root, "experiment") or "", processes, threads, sizes, nodes)
+
+    def _node(self, node: ElementTree.Element, number: int, processes: int) -> StreamNode:
+        name = self._text(node, "name")
+        if not name or len(name) > _MAX_NAME:
+            raise self._wrong(f"node {number}", f"has no name of 1 to {_MAX_NAME} characters")
+        own = self._count(node, "processes", name) if self._text(node, "processes") else processes
+        return StreamNode(name, own, {kernel: self._times(node, kernel, name) for kernel in KERNELS})
+
+    def _times(self, node: ElementTree.Element, kernel: str, name: str) -> Spread:
+        times = self._child(node, kernel, f"node {name}")
+        values = [self._number(times, which, f"node {name}, {kernel}") for which in _TIMES]
+        return Spread(*values)
+
+    def _child(self, parent: ElementTree.Element, name: str, where: str) -> ElementTree.Element:
+        child = parent.find(name)
+        if child is None:
+            raise self._wrong(where, f"has no element '{name}'")
+        return child
+
+    @staticmethod
+    def _text(parent: ElementTree.Element, name: str) -> str | None:
+        text = parent.get(name) or parent.findtext(name)
+        return clean_text(text).strip() if text else None
+
+    def _number(self, parent: ElementTree.Element, name: str, where: str) -> float:
+        text = self._text(parent, name)
+        try:
+            value = float(text or "")
+        except ValueError:
+            value = math.nan
+        if not _MIN_NUMBER <= value <= _MAX_NUMBER:
+            shown = (text or "")[:_MAX_SHOWN]
+            raise self._wrong(where, f"{name} is '{shown}', not a number above 0 and up to {_MAX_NUMBER:g}")
+        return value
+
+    def _count(self, parent: ElementTree.Element, name: str, where: str) -> int:
+        return max(1, round(self._number(parent, name, where)))
+
+    def _wrong(self, where: str, words: str) -> FileError:
+        return FileError(f"{self._name}: {where}: {words}")

@@ -1,0 +1,180 @@
+"""The parts of a recorded machine that are read here, with their types and ranges; whatever else it has is kept.
+
+What is optional was not recorded by every version, or is only read of the machine at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from nameplate.records.model import Count, Positive, Real
+
+# More ranks, and a node for each, than any job has.
+MAX_RANKS = 1 << 22
+MAX_NAME = 255
+
+Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME)]
+Number = Annotated[int, msgspec.Meta(ge=1, le=MAX_RANKS)]
+Frequency = Annotated[float, msgspec.Meta(ge=0, le=1e15)] | None
+
+
+class Cpu(msgspec.Struct):
+    """The processor."""
+
+    architecture: str
+    model: str
+    listed_frequency_hz: Frequency
+    base_frequency_hz: Frequency
+    maximum_frequency_hz: Frequency
+    governor: str | None = None
+    turbo: bool | None = None
+    smt: bool | None = None
+    flags: list[str] = []
+
+
+class Module(msgspec.Struct):
+    """A slot for memory."""
+
+    locator: str
+    bank: str
+    size_bytes: Count | None
+    width_bits: Count | None
+    rated_transfers_per_s: Positive | None
+    configured_transfers_per_s: Positive | None
+    type: str | None
+
+
+class Memory(msgspec.Struct):
+    """The memory."""
+
+    total_bytes: Count
+    transparent_huge_pages: str
+    available_bytes: Count = 0
+    swap_bytes: Count = 0
+    swap_used_bytes: Count = 0
+    modules_status: str | None = None
+    modules: list[Module] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the modules that were read are missing."""
+        if self.modules_status == "read" and self.modules is None:
+            raise ValueError("`modules_status` is `read`, so `modules` must be there")
+
+
+class CpuidCache(msgspec.Struct):
+    """A cache as CPUID tells it."""
+
+    level: Count
+    type: str
+    size_bytes: Count
+
+
+class Cache(CpuidCache):
+    """A kind of cache, and how many of it there are."""
+
+    count: Count
+    shared_by: Count
+    line_bytes: Count = 0
+
+
+class NumaNode(msgspec.Struct):
+    """A NUMA node."""
+
+    index: Count
+    cpus: str
+
+
+class CoreKind(msgspec.Struct):
+    """Cores of one kind, where a processor has several."""
+
+    name: str
+    cores: Count
+
+
+class Topology(msgspec.Struct):
+    """Cores and caches."""
+
+    packages: Count
+    cores: Count
+    threads: Count
+    caches: list[Cache]
+    numa_nodes: list[NumaNode]
+    allowed_cores: Number
+    core_kinds: list[CoreKind] = []
+    allowed_cpus: list[Count] = []
+    cpuid_caches: list[CpuidCache] = []
+
+
+class Limits(msgspec.Struct):
+    """What the control group leaves."""
+
+    cpus: Annotated[float, msgspec.Meta(ge=0, le=1e9)] | None
+    memory_bytes: Count | None
+    memory_available_bytes: Count | None = None
+
+
+class Power(msgspec.Struct):
+    """The power supply."""
+
+    on_battery: bool | None
+    profile: str | None
+
+
+class Job(msgspec.Struct):
+    """The MPI job that was measured. ``hardware`` and ``placement`` are run lengths."""
+
+    library: str
+    ranks: Number
+    nodes: Annotated[list[Name], msgspec.Meta(min_length=1, max_length=MAX_RANKS)]
+    placement: list[tuple[Count, Number]]
+    hardware: list[tuple[str, Number]] | None = None
+    eager_limits: dict[str, Real] | None = None
+    mtu_bytes: dict[str, Real] | None = None
+    socket_buffer_bytes: dict[str, Real] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the run lengths are not those of the job's ranks and nodes."""
+        placed, classed = sum(n for _, n in self.placement), sum(n for _, n in self.hardware or [])
+        if placed != self.ranks:
+            raise ValueError(f"`placement` has {placed} ranks, the job {self.ranks}")
+        if any(node >= len(self.nodes) for node, _ in self.placement):
+            raise ValueError(f"`placement` names a node above {len(self.nodes) - 1}, the last of `nodes`")
+        if self.hardware is not None and classed != len(self.nodes):
+            raise ValueError(f"`hardware` has {classed} nodes, the job {len(self.nodes)}")
+
+
+class Machine(msgspec.Struct):
+    """A machine."""
+
+    hostname: Name
+    kernel: str
+    distribution: str
+    hypervisor: str | None
+    product: str | None
+    default_threads: Count
+    cpu: Cpu
+    memory: Memory
+    topology: Topology
+    limits: Limits
+    vulnerable_to: list[str] = []
+    mitigated: list[str] = []
+    power: Power | None = None
+    job: Job | None = None
+
+
+def problem_of_machine(machine: Mapping[str, Any]) -> str:
+    """Return what is wrong with a machine, with the path of the field; empty: nothing."""
+    try:
+        msgspec.convert(machine, Machine)
+    except (msgspec.ValidationError, RecursionError) as error:
+        return str(error)
+    return ""
+
+
+def problem_of_job(machine: Mapping[str, Any], node: int) -> str:
+    """Return why ``node`` is not the place of one of the job's nodes; empty: it is."""
+    nodes = len((machine.get("job") or {}).get("nodes", []))
+    return "" if 0 <= node < nodes else f"node {node} is not one of the job's {nodes} nodes"

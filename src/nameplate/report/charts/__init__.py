@@ -1,0 +1,1 @@
+"""Charts as Vega-Lite definitions, and as picture files."""

@@ -1,0 +1,88 @@
+"""A run's efficiencies as bars of one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from nameplate.records.model import Report, Result, Value
+from nameplate.report.cells import common_params, headlines, is_derived, label_of, mood_of, title_of
+from nameplate.report.charts.curves import curve_lines
+from nameplate.report.format import parameters, quantity, share
+from nameplate.report.verdict import judged_by
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An efficiency; lengths are in percent of the width that all bars of a run share."""
+
+    label: str
+    words: str
+    mood: str
+    length: float
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class BarGroup:
+    """One probe's efficiencies, with the parameters that are the same in all of them.
+
+    ``left_out`` counts the cells that stand in a curve instead.
+    """
+
+    title: str
+    common: str
+    bars: list[Bar]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A run's efficiencies, and where their 100 % stands."""
+
+    full: float
+    groups: list[BarGroup]
+
+
+def efficiencies(report: Report) -> Bars:
+    """The headline of every cell that has a rated value; of a curve's cells that by which the machine is judged."""
+    groups: dict[str, list[Result]] = {}
+    for result in headlines(report.results):
+        if result.summary.efficiency is not None and not is_derived(result):
+            groups.setdefault(result.summary.probe, []).append(result)
+    judged = {result.id for result in judged_by(report)}
+    shown = {probe: _without_curves(results, judged) for probe, results in groups.items()}
+    reach = max([1.0, *(end for results in shown.values() for result in results for end in _ends(result))]) * 1.04
+    return Bars(
+        100 / reach,
+        [_bar_group(results, len(groups[probe]) - len(results), reach) for probe, results in shown.items()],
+    )
+
+
+def _without_curves(results: Sequence[Result], judged: Container[str]) -> list[Result]:
+    in_curves = {result.id for line in curve_lines(results) for result in line}
+    return [result for result in results if result.id in judged or result.id not in in_curves]
+
+
+def _ends(result: Result) -> tuple[float, ...]:
+    return (result.summary.efficiency or 0.0, *(result.efficiency_ci or ()))
+
+
+def _bar_group(results: Sequence[Result], left_out: int, reach: float) -> BarGroup:
+    common = common_params(results)
+    bars = [_bar(result, common, reach) for result in results]
+    return BarGroup(title_of(results[0].summary.probe), parameters(common), bars, left_out)
+
+
+def _bar(result: Result, common: Mapping[str, Value], reach: float) -> Bar:
+    row = result.summary
+    interval = result.efficiency_ci
+    lower = " (less is better)" if result.better == "lower" else ""
+    crowded = ", oversubscribed" if result.oversubscribed else ""
+    return Bar(
+        label=label_of(row.params, common),
+        words=f"{share(row.efficiency)} of {quantity(row.rated, row.unit)}{lower}{crowded}",
+        mood=mood_of(result),
+        length=(row.efficiency or 0.0) * 100 / reach,
+        interval=(interval[0] * 100 / reach, interval[1] * 100 / reach) if interval else None,
+    )

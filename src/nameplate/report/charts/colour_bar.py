@@ -1,0 +1,49 @@
+"""The colour bar of a map of nodes: cells with the map's colours, and the numbers and the unit that they stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from nameplate.records.model import NodeMetric
+from nameplate.report.charts.common import Point, rounded
+from nameplate.report.format import digits, scale
+
+# The width of a letter in a cell, in pixels.
+LETTER = 6.2
+_STEPS = 6
+_LONGEST_NUMBER = len("100.00")
+
+
+def colour_bar(
+    metric: NodeMetric, middle: Mapping[str, float], max_behind: float, row: int, cell_width: int
+) -> list[Point]:
+    """Return the bar's cells in a row of a map, the last of which holds the unit.
+
+    ``middle`` is the median of each hardware class. The numbers are values of the metric, or percentages of the median
+    where there are several classes.
+    """
+    # An odd number, so that a number stands in the middle of its step.
+    each = 1 + 2 * math.ceil((LETTER * _LONGEST_NUMBER / cell_width - 1) / 2)
+    factor, unit = _scale(metric, middle)
+    points: list[Point] = []
+    for step in range(_STEPS):
+        gap = max_behind * step / (_STEPS - 1)
+        number = digits(_value(metric, middle, gap) / factor)
+        points += [
+            {"x": step * each + part, "y": row, "gap": rounded(gap), **({"label": number} if part == each // 2 else {})}
+            for part in range(each)
+        ]
+    return [*points, {"x": _STEPS * each, "y": row, "unit": unit}]
+
+
+def _scale(metric: NodeMetric, middle: Mapping[str, float]) -> tuple[float, str]:
+    if len(middle) == 1:
+        return scale(next(iter(middle.values())), metric.unit)
+    return 0.01, "% of the class median"
+
+
+def _value(metric: NodeMetric, middle: Mapping[str, float], gap: float) -> float:
+    """Return the value that lies so far behind the median; without one class of nodes, a share of it."""
+    usual = next(iter(middle.values())) if len(middle) == 1 else 1.0
+    return usual * (1 - gap) if metric.better == "higher" else usual / (1 - gap)

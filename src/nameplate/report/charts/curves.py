@@ -1,0 +1,224 @@
+"""A value against the size of what it was measured on: the memory hierarchy as a curve, with its levels' ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from nameplate.probes import probe_of
+from nameplate.records.model import Result
+from nameplate.report.cells import is_derived
+from nameplate.report.charts.common import (
+    Chart,
+    Point,
+    chunks,
+    definition,
+    interval_of,
+    labels_of,
+    legend,
+    lines_along,
+    lines_with_intervals,
+    log_axis,
+    rounded,
+    tick_labels,
+)
+from nameplate.report.format import count, scale
+from nameplate.report.repeat_commands import sweep_command
+from nameplate.units import size_text
+
+# Fewer sizes are a comparison, not a curve.
+FEWEST_SIZES = 8
+
+# What else was measured over sizes stands beside a curve from here on: a page's stride beside a line's.
+FEWEST_BESIDE = 3
+
+_HEIGHT = 300
+_MESSAGES_MEAN = (
+    "On the left, what every message costs however small it is; on the right, what each further byte adds. A jump is "
+    "where the library changes its protocol, from eager to rendezvous as a rule, or a network begins to cut messages "
+    "up. High on the left: the start-up is slow, by a wrong transport or a sleeping processor."
+)
+_HIERARCHY_SIGN = (
+    "A step far left of a cache's listed size means that others share that cache; a slope instead of a step, that "
+    "pages are small and their translation costs time."
+)
+_END_OF_SIZE = "_size"
+# A name's width is an octave and a half on a telephone: names that stand nearer take two lines.
+_CLOSE_OCTAVES = 1.5
+_LINE_OF_NAMES = 13
+_MOST_SIZES_ON_AXIS = 12
+
+
+@dataclass(frozen=True)
+class LevelEnd:
+    """Where a level of the memory hierarchy ends, in bytes, with the 95 % interval."""
+
+    name: str
+    size: float
+    interval: tuple[float, float]
+
+
+def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
+    """The levels that a run's curves showed, each once: several probes may give the same."""
+    found: dict[str, LevelEnd] = {}
+    for result in results:
+        row = result.summary
+        if is_derived(result) and row.metric.endswith(_END_OF_SIZE) and row.value:
+            name = _shown(row.metric.removesuffix(_END_OF_SIZE))
+            found.setdefault(name, LevelEnd(name, row.value, row.ci or (row.value, row.value)))
+    return sorted(found.values(), key=lambda end: end.size)
+
+
+def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
+    """The lines of a probe that swept sizes, ascending; none for a probe that did not.
+
+    A message of nothing has no place on a logarithmic axis.
+    """
+    lines = [[result for result in line if _size(result) > 0] for line in lines_along(headlines, "size")]
+    lines = [line for line in lines if len(line) >= FEWEST_BESIDE]
+    return lines if any(len(line) >= FEWEST_SIZES for line in lines) else []
+
+
+def curves(lines: Sequence[list[Result]], ends: Sequence[LevelEnd]) -> list[Chart]:
+    """The lines of ``curve_lines`` on logarithmic axes, with the ends of the levels that lie within their sizes."""
+    return [_chart(title, chunk, ends) for title, chunk in chunks(lines, _title(lines))] if lines else []
+
+
+def _title(lines: Sequence[Sequence[Result]]) -> str:
+    metric = lines[0][0].summary.metric
+    return f"{metric[:1].upper()}{metric[1:]} against size"
+
+
+def _shown(name: str) -> str:
+    """As in the table of the levels: ``L1d`` of l1d, ``level1`` where it is not known which one it is."""
+    return name if name.startswith("level") else f"{name[:1].upper()}{name[1:]}"
+
+
+def _size(result: Result) -> int:
+    return int(result.summary.params["size"])
+
+
+def _chart(title: str, lines: Sequence[Sequence[Result]], ends: Sequence[LevelEnd]) -> Chart:
+    row = lines[0][0].summary
+    values = [result.summary.value or 0.0 for line in lines for result in line]
+    sizes = sorted({_size(result) for line in lines for result in line})
+    # A latency spans so much that in the unit of its greatest value the least would be a small fraction.
+    factor, unit = scale(math.sqrt(min(values) * max(values)), row.unit)
+    labels = labels_of(lines, "size")
+    points = [_point(label, result, factor) for label, line in zip(labels, lines, strict=True) for result in line]
+    within = [end for end in ends if sizes[0] <= end.size <= sizes[-1]]
+    heading = f"{row.metric} ({unit})"
+    spec = _spec(points, within, labels, heading, (sizes[0], sizes[-1]))
+    spec["description"] = f"{row.metric} of {row.probe} against size, both logarithmic"
+    columns = (
+        ("line", "parameters"), ("at", "size"), ("value", heading), ("low", "interval from"), ("high", "to"),
+    )  # fmt: skip
+    commands = tuple(sweep_command(line, "size") for line in lines)
+    shown = columns if len(lines) > 1 else columns[1:]
+    return Chart(title, _meaning(lines, within), _caption(points, sizes, within), spec, shown, commands)
+
+
+def _meaning(lines: Sequence[Sequence[Result]], ends: Sequence[LevelEnd]) -> str:
+    first = lines[0][0]
+    if probe_of(first.summary.probe).takes_whole_job:
+        return _MESSAGES_MEAN
+    longest = max(lines, key=len)
+    values = [result.summary.value or 0.0 for result in longest]
+    falls = first.better == "higher"
+    best, last = (max(values) if falls else min(values)), values[-1]
+    change = f"falls to {last / best:.0%} of its best" if falls else f"rises to {last / best:.1f} times its least"
+    after = f" beyond {size_text(ends[-1].size)}, where the working set has left the {ends[-1].name}" if ends else ""
+    return f"Each level stretch is a level of the memory hierarchy. The curve {change}{after}. {_HIERARCHY_SIGN}"
+
+
+def _caption(points: Sequence[Point], sizes: Sequence[int], ends: Sequence[LevelEnd]) -> str:
+    words = (
+        f"{count(len(sizes), 'size')} from {size_text(sizes[0])} to {size_text(sizes[-1])}; both axes are logarithmic."
+    )
+    if any("low" in point for point in points):
+        words += " Bars: interval of the median."
+    if ends:
+        found = ", ".join(f"{end.name} {size_text(end.size)}" for end in ends)
+        words += f" Vertical lines: where the levels end that this run found ({found}), shaded by their 95 % intervals."
+    return words
+
+
+def _point(label: str, result: Result, factor: float) -> Point:
+    row = result.summary
+    return {
+        "line": label,
+        "size": _size(result),
+        "at": size_text(_size(result)),
+        "value": rounded((row.value or 0.0) / factor),
+        **interval_of(row, factor),
+    }
+
+
+def _spec(
+    points: list[Point], ends: Sequence[LevelEnd], labels: list[str], title: str, sizes: tuple[int, int]
+) -> dict[str, Any]:
+    reached = [float(p[key]) for p in points for key in ("value", "low", "high") if key in p]
+    domain, numbers = log_axis(min(reached), max(reached))
+    numbered = _sizes_on_axis(*sizes)
+    names = tick_labels({size: size_text(size) for size in numbered})
+    x = alt.X("size:Q", title="size", scale=alt.Scale(type="log", base=2, domain=list(sizes), nice=False),
+              axis=alt.Axis(values=numbered, labelExpr=names))  # fmt: skip
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(type="log", domain=domain, nice=False),
+              axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
+    marks = _marks(ends, sizes)
+    key = legend(labels, max((int(mark["lift"]) + _LINE_OF_NAMES for mark in marks), default=0))
+    shown: list[Any] = [
+        "line:N",
+        alt.Tooltip("at:N", title="size"),
+        alt.Tooltip("value:Q", title=title),
+        "low:Q",
+        "high:Q",
+    ]
+    measured = alt.Chart(alt.InlineData(values=points)).encode(
+        x=x, y=y, tooltip=shown if len(labels) > 1 else shown[1:]
+    )
+    layers = [*_ends_marked(marks), *lines_with_intervals(measured, labels, key, title)]
+    return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), _HEIGHT)
+
+
+def _sizes_on_axis(first: int, last: int) -> list[int]:
+    """Powers of two, of four where those are too many, with 1 KiB and 1 MiB among them."""
+    powers = range(math.ceil(math.log2(first)), math.floor(math.log2(last)) + 1)
+    step = 1 if len(powers) <= _MOST_SIZES_ON_AXIS else 2
+    return [2**power for power in powers if power % step == 0]
+
+
+def _marks(ends: Sequence[LevelEnd], sizes: tuple[int, int]) -> list[Point]:
+    """The ends, with their intervals as far as these lie within the sizes; ``lift`` is a name's height in pixels."""
+    marks: list[Point] = []
+    for index, end in enumerate(ends):
+        is_close = index > 0 and end.size < ends[index - 1].size * 2**_CLOSE_OCTAVES
+        is_lifted = is_close and marks[-1]["lift"] == 0
+        marks.append({
+            "name": end.name,
+            "end": round(end.size),
+            "from": round(max(end.interval[0], sizes[0])),
+            "to": round(min(end.interval[1], sizes[1])),
+            "lift": _LINE_OF_NAMES if is_lifted else 0,
+        })  # fmt: skip
+    return marks
+
+
+def _ends_marked(marks: Sequence[Point]) -> list[Any]:
+    """The interval as a band, the end as a line, its name above."""
+    if not marks:
+        return []
+    base = alt.Chart(alt.InlineData(values=list(marks)))
+    names = base.mark_text(fontSize=11, color="var(--ink)", baseline="bottom")
+    return [
+        base.mark_rect(opacity=0.14, color="var(--faint)").encode(x="from:Q", x2="to:Q"),
+        base.mark_rule(strokeDash=[5, 3]).encode(x="end:Q"),
+        *(
+            names.transform_filter(f"datum.lift == {lift}").encode(x="end:Q", y=alt.value(-3 - lift), text="name:N")
+            for lift in sorted({int(mark["lift"]) for mark in marks})
+        ),
+    ]

@@ -1,0 +1,60 @@
+"""How the times of single operations are distributed: the share that took no longer, against time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from nameplate.probes.shared.grid import labels
+from nameplate.records.model import Result
+from nameplate.report.charts.common import HEIGHT, Chart, Point, chunks, definition, legend, log_axis, rounded
+from nameplate.report.format import scale
+from nameplate.report.repeat_commands import repeat_commands
+
+# More cells than these are read in the table.
+MOST_CELLS = 32
+
+_MEANING = (
+    "At a height of 50 % stands the time that half of the operations did not exceed. A steep line means that all take "
+    "about as long. A line that bends far to the right near its top has rare, long waits; a step half-way up means two "
+    "kinds of operations, such as hits and misses of a cache."
+)
+
+
+def ecdf(results: Sequence[Result]) -> list[Chart]:
+    """A line for each cell whose single operations were timed; the cells of a large sweep are left out."""
+    timed = [[result] for result in results if result.distribution]
+    if not timed or len(timed) > MOST_CELLS:
+        return []
+    named = {id(line): label for line, label in zip(timed, labels([line[0] for line in timed]), strict=True)}
+    return [_chart(title, [(named[id(line)], line[0]) for line in part])
+            for title, part in chunks(timed, "Distribution of single operations' times")]  # fmt: skip
+
+
+def _chart(title: str, lines: Sequence[tuple[str, Result]]) -> Chart:
+    longest = max(result.distribution[-1][0] for _, result in lines)
+    factor, unit = scale(longest, "s")
+    points: list[Point] = [
+        {"line": label, "time": rounded(time_s / factor), "share": share}
+        for label, result in lines for time_s, share in result.distribution
+    ]  # fmt: skip
+    times = [float(point["time"]) for point in points]
+    domain, numbers = log_axis(min(times), max(times))
+    heading = f"time ({unit})"
+    names = [label for label, _ in lines]
+    shown = ["line:N", alt.Tooltip("time:Q", title=heading), alt.Tooltip("share:Q", format=".1%")]
+    drawn = alt.Chart(alt.InlineData(values=points)).mark_line(strokeWidth=1.6, interpolate="step-after").encode(
+        alt.X("time:Q", title=heading, scale=alt.Scale(type="log", domain=domain, nice=False),
+              axis=alt.Axis(values=numbers, format="~g")),
+        alt.Y("share:Q", title="share not longer", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+        alt.Color("line:N", scale=alt.Scale(domain=names), legend=legend(names)),
+        alt.StrokeDash("line:N", scale=alt.Scale(domain=names), legend=legend(names)),
+        tooltip=shown if len(names) > 1 else shown[1:],
+    )  # fmt: skip
+    columns = (("line", "parameters"), ("share", "share"), ("time", heading))
+    caption = "Of all rounds together; the time axis is logarithmic."
+    commands = repeat_commands(result for _, result in lines)
+    return Chart(
+        title, _MEANING, caption, definition(drawn, HEIGHT), columns if len(names) > 1 else columns[1:], commands
+    )

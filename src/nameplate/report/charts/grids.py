@@ -1,0 +1,105 @@
+"""Cells that differ in two parameters, found among all that a probe measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+from nameplate.records.model import Quantity, Result, Table, Value
+from nameplate.report.cells import common_params, own_params
+from nameplate.report.charts.common import line_key
+
+Places: TypeAlias = dict[tuple[Value, Value], Result]
+
+# Fewer cells are read as quickly in a table.
+FEWEST_CELLS = 6
+
+# The share of a grid's places that were measured, from which it is one.
+NEARLY_FULL = 0.8
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One metric of cells that differ in two parameters only, by (row's value, column's value)."""
+
+    title: str
+    rows: str
+    columns: str
+    cells: Places
+
+    @property
+    def results(self) -> list[Result]:
+        """Row by row."""
+        return [self.cells[place] for place in sorted(self.cells, key=lambda place: (float(place[0]), float(place[1])))]
+
+
+def grids(results: Sequence[Result]) -> list[Grid]:
+    """Every nearly full grid of a probe's cells, metric by metric; a cell stands in those of one pair of parameters."""
+    own = [result for result in results if result.summary.params]
+    pairs = [_by_pair(own, *_rows_first(own, pair)) for pair in combinations(_numeric(own), 2)]
+    found: list[Grid] = []
+    shown: set[str] = set()
+    for of_pair in sorted(pairs, key=lambda of_pair: -sum(len(grid.cells) for grid in of_pair)):
+        new = [grid for grid in of_pair if not any(result.id in shown for result in grid.results)]
+        shown |= {result.id for grid in new for result in grid.results}
+        found += new
+    metrics = list(dict.fromkeys(result.summary.metric for result in own))
+    return sorted(found, key=lambda grid: metrics.index(grid.results[0].summary.metric))
+
+
+def holds(grid: Grid, table: Table) -> bool:
+    """Whether a table's figures are those of the grid."""
+    in_table = [cell.value for row in table.rows for cell in row if isinstance(cell, Quantity)]
+    in_grid = [result.summary.value for result in grid.results if result.summary.value is not None]
+    return sorted(in_table) == sorted(in_grid)
+
+
+def _numeric(results: Sequence[Result]) -> list[str]:
+    """The parameters that are a number wherever they are given, and not always the same."""
+    values: dict[str, set[Value]] = {}
+    for result in results:
+        for name, value in result.summary.params.items():
+            values.setdefault(name, set()).add(value)
+    return [name for name, own in values.items() if len(own) > 1 and not any(isinstance(v, str) for v in own)]
+
+
+def _rows_first(results: Sequence[Result], pair: tuple[str, str]) -> tuple[str, str]:
+    """Threads, else what has fewer values, stand side by side."""
+
+    def breadth(name: str) -> tuple[bool, int]:
+        return name != "threads", len({result.summary.params.get(name) for result in results})
+
+    columns, rows = sorted(pair, key=breadth)
+    return rows, columns
+
+
+def _by_pair(results: Sequence[Result], rows: str, columns: str) -> list[Grid]:
+    """The grids of one pair: one for each metric and set of the other parameters."""
+    groups: dict[tuple[str, str], Places] = {}
+    for result in results:
+        params = result.summary.params
+        if rows in params and columns in params:
+            cells = groups.setdefault((result.summary.metric, line_key(result, rows, columns)), {})
+            cells[params[rows], params[columns]] = result
+    full = [cells for cells in groups.values() if _is_grid(cells)]
+    common = common_params([next(iter(cells.values())) for cells in full]) if full else {}
+    return [Grid(_title(cells, rows, columns, common), rows, columns, cells) for cells in full]
+
+
+def _others(result: Result, rows: str, columns: str) -> dict[str, Value]:
+    return {name: value for name, value in result.summary.params.items() if name not in (rows, columns)}
+
+
+def _title(cells: Places, rows: str, columns: str, common: Mapping[str, Value]) -> str:
+    """The metric, and the parameters in which the grid differs from its neighbours."""
+    first = next(iter(cells.values()))
+    return f"{first.summary.metric} {own_params(_others(first, rows, columns), common)}".strip()
+
+
+def _is_grid(cells: Places) -> bool:
+    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
+    measured = sum(result.summary.value is not None for result in cells.values())
+    is_small = len(rows) < 2 or len(columns) < 2 or measured < FEWEST_CELLS
+    return not is_small and measured >= NEARLY_FULL * len(rows) * len(columns)

@@ -1,0 +1,97 @@
+"""A value by two parameters: coloured cells that hold their figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from nameplate.records.model import Result, Value
+from nameplate.report.charts.common import Chart, Point, definition
+from nameplate.report.charts.grids import Grid
+from nameplate.report.format import interval_text, parameters, quantity
+from nameplate.report.repeat_commands import sweep_command
+
+# A span of values beyond which shades in even steps would leave all small ones without colour.
+LONG_SPAN = 8.0
+# So faint and so strong that the figure in the cell can be read on it, by day and by night.
+SHADES = [0.05, 0.5]
+# A cell's in pixels: that of its figure.
+WIDTH, HEIGHT = 68, 30
+
+
+def heat_map(grid: Grid) -> Chart:
+    """A grid's figures as the terminal prints them, each in its cell."""
+    row = grid.results[0].summary
+    points = [_point(grid, place, result) for place, result in grid.cells.items()]
+    columns = (
+        ("row", grid.rows), ("column", grid.columns), ("figure", row.metric), ("interval", "95 % interval"),
+        ("state", "threads and CPUs"),
+    )  # fmt: skip
+    spec = _spec(grid, points)
+    spec["description"] = f"{row.metric} of {row.probe} by {grid.rows} and {grid.columns}"
+    caption = "The stronger the colour, the greater the figure."
+    if any(result.oversubscribed for result in grid.results):
+        caption += " Framed: oversubscribed, more threads than CPUs."
+    command = sweep_command(grid.results, grid.rows, grid.columns)
+    return Chart(grid.title, _meaning(grid), caption, spec, columns, (command,))
+
+
+def _meaning(grid: Grid) -> str:
+    """Where the figures are best and worst, and what a pale or strong line through the map would be."""
+    measured = {place: result for place, result in grid.cells.items() if result.summary.value is not None}
+    goodness = 1 if grid.results[0].better == "higher" else -1
+    ordered = sorted(measured, key=lambda place: goodness * (measured[place].summary.value or 0.0))
+    worst, best = (f"{grid.rows}={_head(grid.rows, row)} {grid.columns}={_head(grid.columns, column)}"
+                   for row, column in (ordered[0], ordered[-1]))  # fmt: skip
+    return (
+        f"Best at {best}, worst at {worst}. A single cell that breaks the pattern of its row and column was disturbed, "
+        "or has a limit of its own."
+    )
+
+
+def _head(name: str, value: Value) -> str:
+    return parameters({name: value}).partition("=")[2]
+
+
+def _point(grid: Grid, place: tuple[Value, Value], result: Result) -> Point:
+    row = result.summary
+    return {
+        "row": _head(grid.rows, place[0]),
+        "column": _head(grid.columns, place[1]),
+        "figure": quantity(row.value, row.unit) if row.value is not None else row.outcome,
+        "interval": interval_text(row.value, row.ci, row.unit),
+        "state": "oversubscribed" if result.oversubscribed else "a CPU for each",
+        **({"value": row.value} if row.value is not None else {}),
+    }
+
+
+def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
+    values = [float(point["value"]) for point in points if "value" in point]
+    is_long = min(values) > 0 and max(values) / min(values) > LONG_SPAN
+    rows = [_head(grid.rows, v) for v in sorted({row for row, _ in grid.cells}, key=float)]
+    columns = [_head(grid.columns, v) for v in sorted({column for _, column in grid.cells}, key=float)]
+    x_axis = alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False, labelOverlap=False)
+    y_axis = alt.Axis(ticks=False, domain=False, labelOverlap=False)
+    base = alt.Chart(alt.InlineData(values=points)).encode(
+        x=alt.X("column:O", title=grid.columns, sort=columns, axis=x_axis),
+        y=alt.Y("row:O", title=grid.rows, sort=rows, axis=y_axis),
+        tooltip=[alt.Tooltip("row:N", title=grid.rows), alt.Tooltip("column:N", title=grid.columns),
+                 alt.Tooltip("figure:N", title=grid.results[0].summary.metric), "interval:N", "state:N"],
+    )  # fmt: skip
+    shade = alt.Scale(type="log" if is_long else "linear", domain=[min(values), max(values)], range=SHADES)
+    layers = [
+        base.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.value)")
+        .encode(opacity=alt.Opacity("value:Q", scale=shade, legend=None)),
+        *_frames(base, points),
+        base.mark_text(fontSize=10, color="var(--ink)").encode(text="figure:N"),
+    ]  # fmt: skip
+    return definition(alt.layer(*layers), alt.Step(HEIGHT), alt.Step(WIDTH))
+
+
+def _frames(base: Any, points: list[Point]) -> list[Any]:
+    """None without such a cell: an empty group of marks would be a picture without a name to a screen reader."""
+    if all(point["state"] != "oversubscribed" for point in points):
+        return []
+    framed = base.mark_rect(filled=False, stroke="var(--faint)", strokeDash=[3, 2])
+    return [framed.transform_filter("datum.state == 'oversubscribed'")]

@@ -1,0 +1,69 @@
+"""Figures over the runs of a folder as a picture file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from nameplate.errors import UsageError
+from nameplate.history.changes import Series, Told
+from nameplate.report.charts.common import definition
+from nameplate.report.charts.pictures import FORMATS, write_picture
+from nameplate.report.figure_names import FigureNames
+from nameplate.report.format import scale
+
+_HEIGHT = 200
+_WIDTH = 720
+_MOST_CHARTS = 30
+
+
+def write_series(series: Sequence[Series], told: Sequence[Told], names: FigureNames, path: Path) -> None:
+    """A chart for each figure, its machines in it, one below the other. Raises UsageError or FileError."""
+    if path.suffix not in FORMATS:
+        raise UsageError(f"{path}: charts are written as {' or '.join(FORMATS)}")
+    by_figure = [list(own) for _, own in groupby(series, key=lambda each: each.figure)]
+    if len(by_figure) > _MOST_CHARTS:
+        raise UsageError(f"-o: {len(by_figure)} figures are too many for one picture: name one with more words")
+    write_picture({"vconcat": [_chart(own, told, names) for own in by_figure]}, path)
+
+
+def _chart(own: Sequence[Series], told: Sequence[Told], names: FigureNames) -> dict[str, Any]:
+    """Lines of machines, told apart by colour and shape; a rule with its verdict where one's level changed."""
+    figure = own[0].figure
+    factor, unit = scale(own[0].usual, figure.unit)
+    points = [
+        {"started": point.started, "value": point.value / factor, "machine": each.machine}
+        for each in own
+        for point in each.points
+    ]
+    steps = [
+        {"started": _started(own, change), "words": f"{change.verdict} {change.machine}"}
+        for change in told
+        if change.kind == "step" and change.figure == figure
+    ]
+    x = alt.X("started:T", title=None)
+    y = alt.Y("value:Q", title=f"{figure.metric} ({unit})", scale=alt.Scale(zero=False))
+    machines = alt.Scale(domain=[each.machine for each in own])
+    runs, rules = alt.Chart().encode(x, y), alt.Chart().encode(x)
+    layers = alt.layer(
+        runs.mark_line(strokeWidth=1).encode(alt.Color("machine:N", scale=machines, legend=None)),
+        runs.mark_point(filled=True, size=24, opacity=1).encode(
+            alt.Color("machine:N", scale=machines), alt.Shape("machine:N", scale=machines)
+        ),
+        rules.mark_rule(strokeDash=[4, 4]),
+        rules.mark_text(align="left", dx=4, dy=-_HEIGHT // 2 - 4).encode(text="words:N"),
+    )
+    made = {**definition(layers, _HEIGHT, _WIDTH), "title": {"text": names.of(figure), "anchor": "start"}}
+    # The picture has one background.
+    del made["background"]
+    for layer, values in zip(made["layer"], (points, points, steps, steps), strict=True):
+        layer["data"] = {"values": values}
+    return made
+
+
+def _started(own: Sequence[Series], change: Told) -> str:
+    return next(point.started for each in own for point in each.points if point.path == change.since)

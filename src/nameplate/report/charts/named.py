@@ -1,0 +1,60 @@
+"""The charts of the report on one run, each with a name that a file may have, and a title that needs no page."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nameplate.records.model import Report
+from nameplate.report.cells import ALL_COMMON
+from nameplate.report.charts.common import Chart
+from nameplate.report.html.page import Detail, Section, make_section
+
+# A series of a day, a sample a second; what is longer is thinned.
+_MOST_POINTS = 100_000
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class NamedChart:
+    """A chart of the report: ``part`` is a probe, "roofline", "nodes" or "study".
+
+    ``name`` has lower-case letters, digits and hyphens: ``memory-latency-latency-against-size``.
+    """
+
+    part: str
+    name: str
+    title: str
+    chart: Chart
+
+
+def named_charts(report: Report) -> list[NamedChart]:
+    """In the report's order."""
+    charts: list[Chart] = []
+    section = make_section(1, report, Detail(_MOST_POINTS, has_samples=True), charts)
+    seen: Counter[str] = Counter()
+    named = []
+    for place, words in sorted(_places(section)):
+        title = ": ".join(part for part in words if part not in ("", ALL_COMMON))
+        name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
+        seen[name] += 1
+        named.append(NamedChart(words[0], name if seen[name] == 1 else f"{name}-{seen[name]}", title, charts[place]))
+    return named
+
+
+def _places(section: Section) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Of each chart its place, and what stands around it and over it."""
+    if section.roofline:
+        yield section.roofline.figure.index, ("roofline", "")
+    for part, figures in (
+        ("nodes", section.nodes.maps if section.nodes else []),
+        ("study", section.study.figures if section.study else []),
+        *((card.probe, card.drawn) for card in section.cards),
+    ):
+        for figure in figures:
+            yield figure.index, (part, figure.chart.title)
+    for card in section.cards:
+        for figure in card.over_time:
+            yield figure.index, (f"{card.probe} over time", figure.chart.title)

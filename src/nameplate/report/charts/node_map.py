@@ -1,0 +1,166 @@
+"""A metric of every node as a map: a cell for each, in the job's order, the stronger the farther behind its class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from nameplate.records.model import NodeMetric, Nodes
+from nameplate.report.charts.colour_bar import LETTER, colour_bar
+from nameplate.report.charts.common import Chart, Point, definition, rounded
+from nameplate.report.charts.heatmap import SHADES
+from nameplate.report.format import count, quantity, share
+from nameplate.report.node_values import behind, class_medians
+
+# Up to so much behind shades grow; what lies farther behind is as strong as can be.
+MAX_BEHIND = 0.25
+# So many nodes have room for a name and a value in their cells.
+MAX_NAMED = 64
+# Without words in its cells a map may use stronger shades.
+_STRONG_SHADES = [0.06, 0.9]
+# A map is wider than it is high, and as wide as the page; few nodes have larger cells.
+_BREADTH = 2.5
+_MIN_IN_ROW, _MAX_IN_ROW = 25, 100
+_WIDTH, _MAX_CELL = 800, 26
+_NAMED_HEIGHT, _MARGIN = 34, 12
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Cells side by side and their size in pixels; with ``is_named`` a cell holds its node's name and value."""
+
+    in_row: int
+    width: int
+    height: int
+    is_named: bool
+
+
+@dataclass(frozen=True)
+class _Statistic:
+    """One value of every node, and the median of each hardware class that colours go by."""
+
+    name: str
+    values: Sequence[float | None]
+    middle: Mapping[str, float]
+
+
+def statistics_of(metric: NodeMetric) -> Sequence[str]:
+    """Return the names of the maps that a metric has: more than one where its repeats' extremes are known."""
+    return ("average", "minimum", "maximum") if metric.minimum else ("",)
+
+
+def row_length(nodes: int) -> int:
+    """How many nodes stand side by side: a multiple of five, so that one is found by counting."""
+    return min(_MAX_IN_ROW, max(_MIN_IN_ROW, 5 * math.ceil(math.sqrt(_BREADTH * nodes) / 5)))
+
+
+def node_map(nodes: Nodes, metric: NodeMetric, statistic: str = "", command: str = "") -> Chart:
+    """Return the map of one of ``statistics_of``; ``command`` measures it again, if that is known."""
+    own = _statistic(nodes, metric, statistic)
+    layout = _layout(nodes, metric, own)
+    points = [_point(nodes, metric, own, layout, place) for place in range(len(nodes.names))]
+    title = f"{metric.title}, {statistic}" if statistic else metric.title
+    columns = (("node", "node"), ("figure", title), ("behind", "behind its class"), ("state", "slow?"))
+    below = 1 + max(int(point["y"]) for point in points)
+    bar = colour_bar(metric, own.middle, MAX_BEHIND, below + 1, layout.width)
+    spec = _spec(points, bar, layout)
+    spec["description"] = f"{title} of every node"
+    commands = (command,) if command else ()
+    return Chart(title, _meaning(metric), _caption(nodes, layout), spec, columns, commands)
+
+
+def _statistic(nodes: Nodes, metric: NodeMetric, name: str) -> _Statistic:
+    values = {"minimum": metric.minimum, "maximum": metric.maximum}.get(name, metric.value)
+    return _Statistic(name, values, class_medians(nodes, values))
+
+
+def _layout(nodes: Nodes, metric: NodeMetric, own: _Statistic) -> _Layout:
+    number = len(nodes.names)
+    if number > MAX_NAMED:
+        in_row = row_length(number)
+        side = min(_MAX_CELL, _WIDTH // in_row)
+        return _Layout(in_row, side, side, False)
+    words = [*nodes.names, *(quantity(value, metric.unit) for value in own.values)]
+    width = math.ceil(LETTER * max(map(len, words)) + _MARGIN)
+    return _Layout(min(number, max(1, _WIDTH // width)), width, _NAMED_HEIGHT, True)
+
+
+def _caption(nodes: Nodes, layout: _Layout) -> str:
+    return (
+        f"A cell for each node, in the job's order, {layout.in_row} in a row. The colour bar begins at the median of "
+        f"{'its hardware class' if len(set(nodes.classes)) > 1 else 'all nodes'} and ends {share(MAX_BEHIND)} behind "
+        "it; a value beyond either end has the end's colour. Framed: slow."
+    )
+
+
+def _meaning(metric: NodeMetric) -> str:
+    found = f"{count(len(metric.slow), 'node')} of {len(metric.value)} {'is' if len(metric.slow) == 1 else 'are'} slow."
+    return (
+        f"A healthy cluster is evenly pale. {found} A single strong cell is a slow node: a hot or throttled processor, "
+        "a lost memory module, a job left over. A strong row or block of neighbours shares something: a switch, a "
+        "rack's power or cooling, a firmware version."
+    )
+
+
+def _point(nodes: Nodes, metric: NodeMetric, own: _Statistic, layout: _Layout, place: int) -> Point:
+    value = own.values[place]
+    point: Point = {
+        "x": place % layout.in_row,
+        "y": place // layout.in_row,
+        "node": nodes.names[place],
+        "figure": quantity(value, metric.unit),
+        "behind": "–",
+        "state": "slow" if place in metric.slow else "",
+    }
+    if value is None:
+        return point
+    lacking = behind(value, own.middle[nodes.classes[place]], metric.better)
+    return {**point, "behind": share(lacking), "gap": rounded(min(MAX_BEHIND, max(0.0, lacking)))}
+
+
+def _spec(points: list[Point], bar: list[Point], layout: _Layout) -> dict[str, Any]:
+    """Return the map with its colour bar one empty row below it."""
+    across = max(layout.in_row, 1 + max(int(point["x"]) for point in bar))
+    x = alt.X("x:O", axis=None, scale=alt.Scale(domain=list(range(across))))
+    y = alt.Y("y:O", axis=None, scale=alt.Scale(domain=list(range(1 + int(bar[0]["y"])))))
+    base = alt.Chart(alt.InlineData(values=points)).encode(
+        x=x, y=y, tooltip=["node:N", "figure:N", alt.Tooltip("behind:N", title="behind its class"), "state:N"]
+    )
+    key = alt.Chart(alt.InlineData(values=bar)).encode(x=x, y=y)
+    layers = [*_cells(base, points, layout), *_bar_layers(key, layout)]
+    return definition(alt.layer(*layers), alt.Step(layout.height), alt.Step(layout.width))
+
+
+def _shade(layout: _Layout) -> alt.Opacity:
+    shades = SHADES if layout.is_named else _STRONG_SHADES
+    return alt.Opacity("gap:Q", scale=alt.Scale(domain=[0, MAX_BEHIND], range=shades), legend=None)
+
+
+def _cells(base: Any, points: list[Point], layout: _Layout) -> list[Any]:
+    layers = [base.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.gap)").encode(_shade(layout))]
+    # An empty group of marks would be a picture without a name to a screen reader.
+    if any("gap" not in point for point in points):
+        unknown = base.mark_rect(filled=False, stroke="var(--faint)", strokeDash=[2, 2])
+        layers.append(unknown.transform_filter("!isValid(datum.gap)"))
+    if any(point["state"] == "slow" for point in points):
+        slow = base.mark_rect(filled=False, stroke="var(--ink)", strokeWidth=2)
+        layers.append(slow.transform_filter("datum.state == 'slow'"))
+    if layout.is_named:
+        layers += [base.mark_text(fontSize=10, color="var(--ink)", dy=offset).encode(text=f"{field}:N")
+                   for field, offset in (("node", -7), ("figure", 7))]  # fmt: skip
+    return layers
+
+
+def _bar_layers(key: Any, layout: _Layout) -> list[Any]:
+    below = 0 if layout.is_named else layout.height / 2 + 8
+    numbers = key.mark_text(fontSize=10, color="var(--ink)", dy=below).transform_filter("isValid(datum.label)")
+    unit = key.mark_text(fontSize=10, color="var(--ink)", align="left", dx=-layout.width / 2 + 4)
+    return [
+        key.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.gap)").encode(_shade(layout)),
+        numbers.encode(text="label:N"),
+        unit.transform_filter("isValid(datum.unit)").encode(text="unit:N"),
+    ]

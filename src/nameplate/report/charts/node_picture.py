@@ -1,0 +1,33 @@
+"""The maps of nodes as a picture file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nameplate.errors import UsageError
+from nameplate.records.model import Nodes
+from nameplate.report.charts.common import Chart
+from nameplate.report.charts.node_map import node_map, statistics_of
+from nameplate.report.charts.pictures import FORMATS, write_picture
+
+
+def write_maps(nodes: Nodes, path: Path) -> None:
+    """Write a row of maps for each metric: its values, or average, minimum and maximum.
+
+    Raises:
+        UsageError: the name has another ending than a picture's.
+        FileError: the file cannot be written.
+    """
+    if path.suffix not in FORMATS:
+        raise UsageError(f"{path}: maps are written as {' or '.join(FORMATS)}")
+    rows = [[node_map(nodes, metric, name) for name in statistics_of(metric)] for metric in nodes.metrics]
+    # What a chart by itself has at its top stands there only once.
+    data = {name: points for row in rows for chart in row for name, points in chart.spec["datasets"].items()}
+    views = [{"hconcat": [_view(chart) for chart in row]} for row in rows]
+    write_picture({"vconcat": views, "datasets": data}, path)
+
+
+def _view(chart: Chart) -> dict[str, Any]:
+    own = {key: part for key, part in chart.spec.items() if key not in ("datasets", "background")}
+    return {**own, "title": chart.title}

@@ -1,0 +1,177 @@
+"""A cell's samples one after the other."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from nameplate.records.model import Event, OverTime, Result, Series
+from nameplate.report.charts.common import Chart, Point, definition, rounded
+from nameplate.report.event_words import cause, happening
+from nameplate.report.format import parameters, quantity, scale
+from nameplate.report.repeat_commands import repeat_command
+from nameplate.statistics.stats import median, percentile
+
+_HEIGHT = 120
+_HEIGHT_WITH_EVENTS = 220
+# A change of this share is none; a spread of this share is wide.
+_STEADY, _WIDE = 0.03, 0.2
+_FEWEST_FOR_DRIFT = 20
+_LABEL_Y = -6  # above the plot
+
+
+def over_time(result: Result, limit: int) -> Chart:
+    """Every sample's value, or of each stretch of time the least and the greatest where there are over ``limit``."""
+    row = result.summary
+    factor, unit = scale(row.value or 0.0, row.unit)
+    shown = thin(result.series, limit)
+    points = [_point(result.series, index, factor) for index in shown]
+    count = len(result.series.value)
+    caption = f"{count} samples, {sum(result.series.disturbed)} disturbed."
+    if len(shown) < count:
+        caption += f" {len(shown)} of them are drawn: the least and the greatest of each stretch of time."
+    seen = row.over_time
+    spec = {
+        **(_spec(unit) if seen is None else _spec_with_events(unit, seen, result.series, factor)),
+        "data": {"values": points},
+        "description": f"{row.metric} in {unit} over time, {row.probe} {parameters(row.params)}",
+    }
+    columns = (("start", "start (s)"), ("value", f"{row.metric} ({unit})"), ("state", "state"))
+    events = tuple((happening(e), cause(e)) for e in seen.events) if seen else None
+    return Chart("", _meaning(result), caption, spec, columns, (repeat_command(result),), events)
+
+
+def _meaning(result: Result) -> str:
+    seen = result.summary.over_time
+    return _meaning_of_samples(result) if seen is None else _meaning_of_series(seen, result.summary.unit)
+
+
+def _meaning_of_series(seen: OverTime, unit: str) -> str:
+    """Whether the machine holds what it does at first."""
+    kept = seen.sustained / seen.burst
+    said = f"It begins with {quantity(seen.burst, unit)} and sustains {quantity(seen.sustained, unit)}"
+    if abs(kept - 1) <= _STEADY:
+        return f"{said}: it holds its rate. A step that stays would mean a limit of power, heat or credits."
+    return (
+        f"{said}, {kept:.0%}. A step that stays means a limit of power or heat, or a guest's used-up credits; dips "
+        "that come again and again, something that runs by the clock. The table says what moved at the same time."
+    )
+
+
+def _meaning_of_samples(result: Result) -> str:
+    """How much they vary, and the likeliest of what they show."""
+    values = result.series.value
+    middle = median(values)
+    if not middle:
+        return "Most samples are 0, so that no spread can be told in percent."
+    low, high = percentile(values, 0.1), percentile(values, 0.9)
+    said = f"Eight in ten samples lie from {low / middle - 1:+.1%} to {high / middle - 1:+.1%} of the median."
+    quarter = max(1, len(values) // 4)
+    drift = median(values[-quarter:]) / median(values[:quarter]) - 1
+    if len(values) >= _FEWEST_FOR_DRIFT and abs(drift) > _STEADY:
+        return f"{said} From the first quarter to the last they drift by {drift:+.1%}: heat, power or a neighbour."
+    if (high - low) / middle > _WIDE:
+        return f"{said} So wide a spread means that something else ran meanwhile; measure on a quieter machine."
+    return f"{said} Level and narrow is good; a slope would mean heat, lone low points interruptions."
+
+
+def thin(series: Series, limit: int) -> list[int]:
+    """At most ``limit`` indices that keep the outline: minimum and maximum of each of ``limit / 2`` stretches."""
+    count = len(series.value)
+    if count <= limit:
+        return list(range(count))
+    stretches = max(1, limit // 2)
+    kept: set[int] = set()
+    for k in range(stretches):
+        stretch = range(k * count // stretches, (k + 1) * count // stretches)
+        kept.add(min(stretch, key=series.value.__getitem__))
+        kept.add(max(stretch, key=series.value.__getitem__))
+    return sorted(kept)
+
+
+def _point(series: Series, index: int, factor: float) -> Point:
+    return {
+        "start": round(series.start_s[index], 3),
+        "value": rounded(series.value[index] / factor),
+        "state": "disturbed" if series.disturbed[index] else "undisturbed",
+    }
+
+
+@cache
+def _spec(unit: str) -> dict[str, Any]:
+    return definition(alt.layer(_middle(unit), _points(unit)), _HEIGHT)
+
+
+def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) -> dict[str, Any]:
+    """Levels as lines, samples within an event ringed, and where each event begins its number in the table."""
+    first = series.round.index(series.round[-1])
+    origin_s = series.start_s[first]
+    times = series.start_s[first:]
+    starts = [origin_s + level.begin_s for level in seen.levels]
+    levels = [
+        {"start": rounded(start), "end": rounded(origin_s + level.end_s), "value": rounded(level.value / factor)}
+        for start, level in zip(starts, seen.levels, strict=True)
+    ]
+    rings = [
+        {"start": round(time, 3), "value": rounded(value / factor)}
+        for time, value in zip(times, series.value[first:], strict=True)
+        if any(_is_within(time - origin_s, event) for event in seen.events)
+    ]
+    labels = [
+        {"start": round(origin_s + event.begin_s, 3), "number": str(number)}
+        for number, event in enumerate(seen.events, start=1)
+    ]
+    x, y = _axes(unit)
+    layers = [
+        _points(unit),
+        alt.Chart(alt.InlineData(values=levels))
+        .mark_rule(strokeWidth=2, color="var(--series-3)")
+        .encode(x=x, x2="end:Q", y=y),
+        alt.Chart(alt.InlineData(values=rings))
+        .mark_point(shape="circle", filled=False, size=130, strokeWidth=1.4, color="var(--ink)")
+        .encode(x=x, y=y),
+        alt.Chart(alt.InlineData(values=labels))
+        .mark_rule(strokeDash=[2, 3], color="var(--ink)", opacity=0.5)
+        .encode(x=x),
+        alt.Chart(alt.InlineData(values=labels))
+        .mark_text(align="left", dx=3, fontWeight="bold", color="var(--ink)")
+        .encode(x=x, y=alt.value(_LABEL_Y), text="number:N"),
+    ]
+    return definition(alt.layer(*layers), _HEIGHT_WITH_EVENTS)
+
+
+def _is_within(time_s: float, event: Event) -> bool:
+    """Whether a sample that began then is part of dips or a single event; levels and drifts have no rings."""
+    near_s = event.width_s * 1e-3
+    return event.kind in ("dips", "run") and any(
+        at - near_s <= time_s < at + event.width_s - near_s for at in event.at_s
+    )
+
+
+def _axes(unit: str) -> tuple[Any, Any]:
+    x = alt.X("start:Q", title="seconds of measuring", scale=alt.Scale(padding=6), axis=alt.Axis(tickCount=5))
+    y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False, nice=False, padding=6), axis=alt.Axis(tickCount=4))
+    return x, y
+
+
+def _middle(unit: str) -> Any:
+    return alt.Chart().mark_rule(strokeDash=[4, 3]).encode(y=alt.Y("median(value):Q", title=unit))
+
+
+def _points(unit: str) -> Any:
+    x, y = _axes(unit)
+    states = alt.Scale(domain=["undisturbed", "disturbed"], range=["circle", "triangle-up"])
+    colours = alt.Scale(domain=["undisturbed", "disturbed"], range=["var(--series-1)", "var(--series-2)"])
+    return (
+        alt.Chart()
+        .mark_point(filled=True, size=34, opacity=0.75)
+        .encode(
+            x=x,
+            y=y,
+            shape=alt.Shape("state:N", scale=states, legend=None),
+            color=alt.Color("state:N", scale=colours, legend=None),
+            tooltip=[alt.Tooltip("start:Q", title="seconds"), alt.Tooltip("value:Q", title=unit), "state:N"],
+        )
+    )

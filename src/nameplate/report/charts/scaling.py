@@ -1,0 +1,156 @@
+"""A value against the number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from nameplate.records.model import Result
+from nameplate.report.charts.common import (
+    HEIGHT,
+    Chart,
+    Point,
+    chunks,
+    definition,
+    labels_of,
+    legend,
+    lines_along,
+    log_axis,
+    rounded,
+)
+from nameplate.report.format import count, scale
+from nameplate.report.repeat_commands import sweep_command
+
+# A span of threads or of values beyond which a linear axis hides its small end.
+LONG_SPAN = 8.0
+
+_ARITHMETIC = ("FLOP/s", "op/s")
+
+
+def thread_scaling(results: Sequence[Result], cores: int) -> list[Chart]:
+    """Value against threads, one line for each set of the other parameters that was measured with several."""
+    lines = [line for line in lines_along(results, "threads") if len({_threads(r) for r in line}) > 1]
+    return [_chart(title, chunk, cores) for title, chunk in chunks(lines, "Thread scaling")]
+
+
+def _threads(result: Result) -> int:
+    return int(result.summary.params["threads"])
+
+
+def _chart(title: str, lines: Sequence[Sequence[Result]], cores: int) -> Chart:
+    row = lines[0][0].summary
+    factor, unit = scale(max(r.summary.value or 0.0 for line in lines for r in line), row.unit)
+    labelled = list(zip(labels_of(lines, "threads"), lines, strict=True))
+    points = [_point(label, result, factor) for label, line in labelled for result in line]
+    ideals = _has_ideal(lines[0][0])
+    ideal = [p for label, line in labelled for p in _ideal_points(label, line, cores, factor)] if ideals else []
+    caption = "Bars: interval of the median. Hollow: oversubscribed, more threads than CPUs."
+    if ideals:
+        caption += f" Dashed: ideal scaling from the fewest threads, up to the {cores} cores that are allowed."
+    columns = (
+        ("line", "parameters"), ("threads", "threads"), ("value", f"{row.metric} ({unit})"),
+        ("low", "interval from"), ("high", "to"), ("state", "threads and CPUs"),
+    )  # fmt: skip
+    spec = _spec(points, ideal, [label for label, _ in labelled], f"{row.metric} ({unit})")
+    spec["description"] = f"{row.metric} of {row.probe} against threads"
+    commands = tuple(sweep_command(line, "threads") for line in lines)
+    return Chart(title, _meaning(lines, ideals), caption, spec, columns, commands)
+
+
+def _meaning(lines: Sequence[Sequence[Result]], has_ideal: bool) -> str:
+    """What the most threads that have CPUs of their own do of what one such thread would lead to expect."""
+    own = [r for r in lines[0] if not r.oversubscribed]
+    few, many = (own[0], own[-1]) if len(own) > 1 else (lines[0][0], lines[0][-1])
+    times = (many.summary.value or 0.0) / (few.summary.value or 1.0)
+    found = f"{count(_threads(many), 'thread')} reach {times:.2f} times what {count(_threads(few), 'thread')} reach"
+    where = f" ({label})" if len(lines) > 1 and (label := labels_of(lines, "threads")[0]) else ""
+    if has_ideal:
+        return (
+            f"{found}{where}. Arithmetic should follow the dashed line. Falling short of it early: the clock sinks "
+            "under load, or two threads share a core."
+        )
+    return (
+        f"{found}{where}. A line levels off where what the threads share is full: the memory, a device or a link. "
+        "Falling with more threads: they stand in each other's way, in a lock or a cache line."
+    )
+
+
+def _has_ideal(result: Result) -> bool:
+    """Rates of arithmetic add up over threads; frequencies, latencies and rates per cycle do not."""
+    # Cores have their own arithmetic but share the memory, which a few of them saturate: no healthy machine comes near
+    # a bandwidth that grows with the threads, nor does arithmetic on a working set that may lie in memory.
+    return result.summary.unit in _ARITHMETIC and "size" not in result.summary.params
+
+
+def _point(label: str, result: Result, factor: float) -> Point:
+    row = result.summary
+    low, high = row.ci or (row.value or 0.0, row.value or 0.0)
+    return {
+        "line": label,
+        "threads": _threads(result),
+        "value": rounded((row.value or 0.0) / factor),
+        "low": rounded(low / factor),
+        "high": rounded(high / factor),
+        "state": "oversubscribed" if result.oversubscribed else "a CPU for each",
+    }
+
+
+def _ideal_points(label: str, line: Sequence[Result], cores: int, factor: float) -> list[Point]:
+    threads = sorted({_threads(result) for result in line})
+    corner = {cores} if threads[0] < cores < threads[-1] else set()
+    per_thread = (line[0].summary.value or 0.0) / factor / min(threads[0], cores)
+    return [
+        {"line": label, "threads": n, "ideal": rounded(per_thread * min(n, cores))} for n in sorted({*threads, *corner})
+    ]
+
+
+def _spec(points: list[Point], ideal: list[Point], labels: list[str], title: str) -> dict[str, Any]:
+    x, y = _axes(points, title)
+    lines = alt.Scale(domain=labels)
+    key = legend(labels)
+    colour = alt.Color("line:N", scale=lines, legend=None)
+    tooltip = ["line:N", "threads:Q", alt.Tooltip("value:Q", title=title), "low:Q", "high:Q", "state:N"]
+    measured = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
+    layers = [
+        measured.mark_line().encode(color=colour),
+        measured.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+        measured.mark_point(filled=True, size=90, opacity=1).encode(
+            alt.Color("line:N", scale=lines, legend=key),
+            alt.Shape("line:N", scale=lines, legend=key),
+            tooltip=tooltip,
+        ),
+    ]
+    # A layer without a point has no extent, which Vega complains of.
+    if ideal:
+        dashed = alt.Chart(alt.InlineData(values=ideal)).mark_line(strokeDash=[4, 4], strokeWidth=1.2)
+        layers.insert(0, dashed.encode(x=x, y=alt.Y("ideal:Q", title=title), color=colour))
+    if any(point["state"] == "oversubscribed" for point in points):
+        hollow = measured.mark_point(filled=True, size=24, opacity=1, color="var(--card)")
+        layers.append(
+            hollow.transform_filter("datum.state == 'oversubscribed'")
+            .encode(shape=alt.Shape("line:N", scale=lines, legend=None))
+        )  # fmt: skip
+    # One scale for all layers would draw one legend for each kind of mark.
+    return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), HEIGHT)
+
+
+def _axes(points: list[Point], title: str) -> tuple[alt.X, alt.Y]:
+    """Linear from zero, or logarithmic where a linear axis would hide the small end."""
+    threads = sorted({int(p["threads"]) for p in points})
+    values = [float(p["value"]) for p in points]
+    low, high = min(values), max(values)
+    is_long = threads[-1] / threads[0] > LONG_SPAN or high / low > LONG_SPAN**2
+    x_axis = alt.Axis(values=threads, format="d", grid=False)
+    if not is_long:
+        return (
+            alt.X("threads:Q", title="threads", axis=x_axis, scale=alt.Scale(zero=True, padding=14)),
+            alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=True)),
+        )
+    y_axis = alt.Axis(values=log_axis(low, high)[1], format="~g")
+    logarithmic = alt.Scale(type="log", nice=False, padding=14)
+    return (
+        alt.X("threads:Q", title="threads", axis=x_axis, scale=logarithmic),
+        alt.Y("value:Q", title=title, axis=y_axis, scale=logarithmic),
+    )

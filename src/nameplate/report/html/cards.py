@@ -1,0 +1,151 @@
+"""A probe's card in the HTML report: its tables, its charts, its sources and commands."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nameplate import probes
+from nameplate.records.model import Report, Result, Value
+from nameplate.report.cells import common_params, headlines, is_derived, label_of, title_of
+from nameplate.report.charts.common import Chart, Figure, lines_along, placed
+from nameplate.report.charts.curves import curve_lines, curves, level_ends
+from nameplate.report.charts.ecdf import ecdf
+from nameplate.report.charts.grids import Grid, grids, holds
+from nameplate.report.charts.heatmap import heat_map
+from nameplate.report.charts.over_time import over_time
+from nameplate.report.charts.pair_map import pair_maps
+from nameplate.report.charts.parameters import along, percentiles
+from nameplate.report.charts.scaling import thread_scaling
+from nameplate.report.format import count, parameters
+from nameplate.report.html.rows import Row, Source, make_row, sources
+from nameplate.report.html.tables import OwnTable, own_table
+from nameplate.report.terminal.run import MOST_CELLS, explanations
+
+
+@dataclass(frozen=True)
+class Card:
+    """Everything about one probe in one run.
+
+    ``tables`` are the probe's own, ``tables_of_maps`` those of them whose figures the heat maps show. ``derived`` are
+    the figures that were made of all cells together. The ``rows`` of a sweep whose tables and charts say what it found
+    are ``folded``, but for cells without a figure, and ``no_series`` says why its samples are not drawn.
+    """
+
+    anchor: str
+    title: str
+    probe: str
+    meaning: str
+    common: str
+    tables: list[OwnTable]
+    tables_of_maps: list[OwnTable]
+    derived: list[Row]
+    rows: list[Row]
+    folded: list[Row]
+    cells: int
+    explanations: list[str]
+    sources: list[Source]
+    curves: list[Figure]
+    along: list[Figure]
+    heat_maps: list[Figure]
+    pair_maps: list[Figure]
+    scaling: list[Figure]
+    over_time: list[Figure]
+    no_series: str
+
+    @property
+    def drawn(self) -> list[Figure]:
+        """Its charts, but for those over time."""
+        return [*self.curves, *self.along, *self.heat_maps, *self.pair_maps, *self.scaling]
+
+    @property
+    def is_series(self) -> bool:
+        """Whether events were looked for in its samples over time."""
+        return any(figure.chart.events is not None for figure in self.over_time)
+
+
+def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:
+    """One probe's card, with at most so many points in a chart; its charts go to the end of ``charts``."""
+    probe = results[0].summary.probe
+    cells = [result for result in results if not is_derived(result) and not result.is_detail]
+    common = common_params(results)
+    first = headlines(cells)
+    known = probes.load_probes().get(probe)
+    lines = curve_lines(first)
+    maps = grids(_without(cells, [result for line in lines for result in line]))
+    tables = [table for table in report.tables if table.probe == probe]
+    repeated = [table for table in tables if any(holds(grid, table) for grid in maps)]
+    is_large = len(first) > MOST_CELLS and bool(lines or maps or tables)
+    by_threads = _not_drawn_yet(first, [result for line in lines for result in line] + _by_threads(maps))
+    return Card(
+        anchor=anchor,
+        title=title_of(probe),
+        probe=probe,
+        meaning=meaning(probe),
+        common=parameters(common),
+        tables=[own_table(table) for table in tables if table not in repeated],
+        tables_of_maps=[own_table(table) for table in repeated],
+        derived=[make_row(result, common) for result in results if is_derived(result)],
+        rows=[make_row(result, common) for result in cells if not is_large or result.summary.value is None],
+        folded=[make_row(result, common) for result in cells if is_large],
+        cells=len(first),
+        explanations=[line for line in explanations(report) if line.startswith(f"{probe} ")],
+        sources=sources(results, common),
+        curves=placed(curves(lines, level_ends(report.results)), charts),
+        along=placed([*along(cells, known.along if known else ()), *percentiles(results), *ecdf(first)], charts),
+        heat_maps=placed([heat_map(grid) for grid in maps], charts),
+        pair_maps=placed(pair_maps(first, report.machine), charts),
+        scaling=placed(thread_scaling(by_threads, _allowed_cores(report)), charts),
+        over_time=placed(_series_charts(_drawn_over_time(first, is_large), common, points), charts),
+        no_series=_no_series(len(first)) if is_large else "",
+    )
+
+
+def meaning(probe: str) -> str:
+    """What a probe's module says of itself."""
+    if probe not in probes.load_probes():
+        return ""
+    return (importlib.import_module(f"{probes.__name__}.{probe}").__doc__ or "").strip()
+
+
+def _allowed_cores(report: Report) -> int:
+    return int(report.machine["topology"]["allowed_cores"]) if "topology" in report.machine else 1
+
+
+def _without(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
+    """The cells that are not among others."""
+    shown = {result.id for result in others}
+    return [result for result in results if result.id not in shown]
+
+
+def _not_drawn_yet(first: Sequence[Result], others: Sequence[Result]) -> list[Result]:
+    """What was measured with several threads, but for lines of which every point stands in another chart already."""
+    shown = {result.id for result in others}
+    lines = [line for line in lines_along(first, "threads") if not all(result.id in shown for result in line)]
+    return [result for line in lines for result in line]
+
+
+def _by_threads(maps: Sequence[Grid]) -> list[Result]:
+    return [result for grid in maps if "threads" in (grid.rows, grid.columns) for result in grid.results]
+
+
+def _drawn_over_time(first: Sequence[Result], is_large: bool) -> list[Result]:
+    """Of a large sweep the long series only."""
+    return [result for result in first if not is_large or result.summary.over_time is not None]
+
+
+def _no_series(cells: int) -> str:
+    return (
+        f"The samples over time are not drawn: {count(cells, 'cell')} would be as many charts. A cell that is measured "
+        "by itself has its chart."
+    )
+
+
+def _series_charts(first: Sequence[Result], common: Mapping[str, Value], limit: int) -> list[Chart]:
+    return [_titled(result, common, limit) for result in first if len(result.series.value) > 1]
+
+
+def _titled(result: Result, common: Mapping[str, Value], limit: int) -> Chart:
+    chart = over_time(result, limit)
+    return replace(chart, title=label_of(result.summary.params, common))

@@ -1,0 +1,87 @@
+"""What is checked of a report's data where they are read back, so that the code behind may rely on it.
+
+Types and ranges are those of ``model``. Each function returns what is wrong; empty: nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from nameplate.probes import probe_of
+from nameplate.probes.shared.recorded import problem_of_params
+from nameplate.records.machine_record import problem_of_machine
+from nameplate.records.model import Nodes, Report, Result, Study, Table
+from nameplate.results.record_checks import problem_of_run
+
+# Results that were not made of records, so that they have no facts.
+_WITHOUT_FACTS = ("derived", "imported")
+# All that is known of the machine of another tool's run.
+_UNRECORDED = {"hostname", "job"}
+
+
+def problem_of_report(report: Report) -> str:
+    """Return the first thing that is wrong with a report."""
+    problems = chain(
+        _of_machine(report.machine),
+        filter(None, [problem_of_run(report.run)]),
+        chain.from_iterable(map(_of_result, report.results)),
+        chain.from_iterable(map(_of_table, report.tables)),
+        _of_nodes(report.nodes) if report.nodes else (),
+        _of_study(report.study) if report.study else (),
+    )
+    return next(problems, "")
+
+
+def _of_machine(machine: Mapping[str, Any]) -> Iterator[str]:
+    if machine.keys() <= _UNRECORDED:
+        if not isinstance(machine.get("hostname", ""), str) or machine.get("job") is not None:
+            yield "machine: it has a job, or a hostname that is no text, and nothing else"
+    elif problem := problem_of_machine(machine):
+        yield f"machine: {problem}"
+
+
+def _of_result(result: Result) -> Iterator[str]:
+    summary, series = result.summary, result.series
+    is_measured = summary.value is not None and summary.stop not in _WITHOUT_FACTS
+    recorded = probe_of(summary.probe).recorded
+    name = f"result '{result.id}'"
+    if problem := recorded.problem_of_result(summary.params, result.facts) if is_measured else "":
+        yield f"{name}: {problem}"
+    if problem := problem_of_params(summary.params):
+        yield f"{name}: {problem}"
+    if (is_measured or summary.stop == "imported") and not result.round_values:
+        yield f"{name}: it has a value and no round_values"
+    if len({len(series.start_s), len(series.value), len(series.disturbed), len(series.round)}) > 1:
+        yield f"{name}: the lists of its series are not of the same length"
+
+
+def _of_table(table: Table) -> Iterator[str]:
+    yield from _of_rows(f"table '{table.title}'", table.rows, len(table.headings))
+
+
+def _of_rows(name: str, rows: Sequence[Sequence[object]], n_columns: int) -> Iterator[str]:
+    for number, row in enumerate(rows, start=1):
+        if len(row) != n_columns:
+            yield f"{name}: row {number} has {len(row)} cells, and there are {n_columns} columns"
+
+
+def _of_nodes(nodes: Nodes) -> Iterator[str]:
+    n_nodes = len(nodes.names)
+    if len(nodes.classes) != n_nodes:
+        yield f"nodes: there are {len(nodes.classes)} classes for {n_nodes} names"
+    for metric in nodes.metrics:
+        lists = (metric.value, metric.gap, metric.z, metric.spread, metric.minimum or metric.value,
+                 metric.maximum or metric.value)  # fmt: skip
+        if any(len(each) != n_nodes for each in lists):
+            yield f"nodes: {metric.title}: a list is not of the length {n_nodes}, the number of nodes"
+        if not all(0 <= place < n_nodes for place in metric.slow):
+            yield f"nodes: {metric.title}: slow names a node that is not one of {n_nodes}"
+
+
+def _of_study(study: Study) -> Iterator[str]:
+    for table in study.tables:
+        if len(table.cells) != len(table.rows):
+            yield f"study: table '{table.title}' has {len(table.cells)} rows of cells and {len(table.rows)} of names"
+        yield from _of_rows(f"study: table '{table.title}'", table.cells, len(table.columns))

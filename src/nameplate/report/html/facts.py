@@ -1,0 +1,146 @@
+"""The facts above a run's figures: the machine as the system shows it, and how the run was made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from nameplate.records.model import Report
+from nameplate.report.format import count, quantity
+
+_NO_MODULES = {
+    None: "not recorded",
+    "no_table": "not shown: no DMI table",
+    "no_permission": "only root may read them",
+    "damaged": "not known: the DMI table is damaged",
+}
+
+
+def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The machine's nameplate as the system shows it; nothing that identifies a unit."""
+    if "cpu" not in machine:
+        return [("machine", "not recorded")]
+    cpu, topology, memory = machine["cpu"], machine["topology"], machine["memory"]
+    facts = [
+        ("CPU", f"{cpu['model']} ({cpu['architecture']})"),
+        (
+            "cores",
+            f"{topology['cores']} cores, {topology['threads']} threads, {count(topology['packages'], 'package')}",
+        ),
+        ("allowed", f"{topology['allowed_cores']} cores; {machine['default_threads']} threads by default"),
+        ("clock on paper", _clock_on_paper(cpu)),
+    ]
+    facts += [(f"L{cache['level']} {cache['type']}", _cache(cache)) for cache in topology["caches"]]
+    facts += cpuid_facts(topology)
+    facts += [
+        ("memory", f"{_binary(memory['total_bytes'])}, huge pages: {memory['transparent_huge_pages']}"),
+        ("memory modules", memory_modules(memory)),
+        ("NUMA nodes", str(len(topology["numa_nodes"]))),
+        ("runs on", f"{machine['hypervisor']} guest" if machine["hypervisor"] else "bare metal, as far as can be seen"),
+        ("product", machine["product"] or "not shown"),
+        ("limits", _limits(machine["limits"])),
+        ("system", f"{machine['distribution']}, Linux {machine['kernel']}"),
+    ]
+    job = machine.get("job")
+    if job:
+        nodes = count(len(job["nodes"]), "node")
+        facts.append(("MPI job", f"{count(job['ranks'], 'rank')} on {nodes}, of which this is one; {job['library']}"))
+    return facts
+
+
+def cpuid_facts(topology: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The caches of which CPUID tells another size than the system shows."""
+    facts = []
+    for cache in topology.get("cpuid_caches", []):
+        alike = [c for c in topology["caches"] if (c["level"], c["type"]) == (cache["level"], cache["type"])]
+        if cache["size_bytes"] not in [c["size_bytes"] for c in alike]:
+            shown = " and ".join(_binary(c["size_bytes"]) for c in alike) or "none"
+            facts.append(
+                (
+                    f"L{cache['level']} {cache['type']}, CPUID",
+                    f"{_binary(cache['size_bytes'])}; the system shows {shown}",
+                )
+            )
+    return facts
+
+
+def memory_modules(memory: Mapping[str, Any]) -> str:
+    """``2 × 8 GiB DDR4 at 3200 MT/s; 2 slots empty``, or why they are not known."""
+    if memory.get("modules_status") != "read":
+        return _NO_MODULES.get(memory.get("modules_status"), "not known")
+    modules = Counter(_module(module) for module in memory["modules"] if module["size_bytes"] != 0)
+    parts = [", ".join(f"{number} × {words}" for words, number in modules.items()) or "none"]
+    slots_empty = len(memory["modules"]) - modules.total()
+    parts += [f"{count(slots_empty, 'slot')} empty"] if slots_empty else []
+    return "; ".join(parts)
+
+
+def _module(module: Mapping[str, Any]) -> str:
+    words = [_binary(module["size_bytes"]) if module["size_bytes"] else "unknown size", module["type"] or "memory"]
+    transfers_per_s = module["configured_transfers_per_s"] or module["rated_transfers_per_s"]
+    words += [f"at {transfers_per_s / 1e6:g} MT/s"] if transfers_per_s else []
+    return " ".join(words)
+
+
+def run_facts(report: Report) -> list[tuple[str, str]]:
+    """What is needed to run the same again."""
+    run, clock = report.run, report.clock
+    facts = [
+        ("started", run.started),
+        ("plan", f"{run.plan.name}, {_cells(report)}"),
+        ("limits", _run_limits(report)),
+        ("seed", str(run.seed)),
+        ("priority", run.priority),
+        ("nameplate", run.version),
+        ("timed by", _timer(clock.source, clock.resolution_s, clock.cost_s) if clock else "not recorded"),
+    ]
+    given = ", ".join(f"{key.partition(' ')[0]}={quantity(v, key.partition(' ')[2])}" for key, v in run.rated.items())
+    return [*facts, ("rated by the user", given)] if given else facts
+
+
+def _cells(report: Report) -> str:
+    """Of the plan, without the points of curves that only a bend makes worth measuring, and how many of those were."""
+    experiments = report.run.plan.experiments
+    measured = {result.id for result in report.results}
+    dense = [experiment for experiment in experiments if experiment.dense]
+    words = count(len(experiments) - len(dense), "cell")
+    if dense:
+        words += f", and {sum(cell.id in measured for cell in dense)} of {len(dense)} more where a curve bends"
+    return words
+
+
+def _timer(source: str, resolution_s: float, cost_s: float) -> str:
+    return f"{source}, resolution {quantity(resolution_s, 's')}, {quantity(cost_s, 's')} a reading"
+
+
+def _run_limits(report: Report) -> str:
+    limits = report.run.plan.limits
+    parts = [f"budget {limits.budget_s:g} s", f"precision {limits.precision * 100:g} %"]
+    parts += [count(limits.rounds, "round")] if limits.rounds else []
+    parts += [f"{limits.samples} samples a round"] if limits.samples else []
+    parts += [f"{quantity(limits.sample_s, 's')} a sample"] if limits.sample_s else []
+    parts += [f"series of {limits.series_s:g} s"] if limits.series_s else []
+    return ", ".join(parts)
+
+
+def _clock_on_paper(cpu: Mapping[str, Any]) -> str:
+    named = (("base", "base_frequency_hz"), ("maximum", "maximum_frequency_hz"), ("listed", "listed_frequency_hz"))
+    return ", ".join(f"{label} {quantity(cpu[key], 'Hz')}" for label, key in named if cpu[key]) or "not shown"
+
+
+def _cache(cache: Mapping[str, Any]) -> str:
+    return f"{cache['count']} × {_binary(cache['size_bytes'])}, each for {count(cache['shared_by'], 'thread')}"
+
+
+def _limits(limits: Mapping[str, Any]) -> str:
+    parts = [f"{limits['cpus']:g} CPUs"] if limits["cpus"] else []
+    parts += [_binary(limits["memory_bytes"])] if limits["memory_bytes"] else []
+    return ", ".join(parts) or "none by the control group"
+
+
+def _binary(size: int) -> str:
+    for factor, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if size >= factor:
+            return f"{size / factor:.4g} {unit}"
+    return f"{size} B"

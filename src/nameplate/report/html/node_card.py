@@ -1,0 +1,100 @@
+"""The part of the HTML report on a cluster's nodes: which are slow, the farthest behind of each metric, and maps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nameplate.records.model import NodeMetric, Nodes, Quantity, Report, Table
+from nameplate.report.charts.common import Chart, Figure, placed
+from nameplate.report.charts.node_map import node_map, statistics_of
+from nameplate.report.format import count, share
+from nameplate.report.html.tables import OwnTable, own_table
+from nameplate.report.node_values import class_medians
+from nameplate.report.repeat_commands import node_command
+from nameplate.report.terminal.nodes import (
+    BEHIND,
+    OVERVIEW,
+    distance,
+    found_slow,
+    ranking,
+    slow_count,
+    slowest_first,
+)
+
+# Of a plan of many cells the other metrics' maps would be as many as its charts.
+MOST_MAPS = 6
+MOST_RANKED = 5
+# Of more nodes the maps of minima and maxima are only in the pictures of nameplate nodes.
+MAX_WITH_ALL_MAPS = 1000
+
+
+@dataclass(frozen=True)
+class NodeCard:
+    """What was found out about the nodes; ``sentences`` say it in words."""
+
+    anchor: str
+    sentences: list[str]
+    tables: list[OwnTable]
+    maps: list[Figure]
+
+
+def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard | None:
+    """None for a run of one node; the maps go to the end of ``charts``."""
+    nodes = report.nodes
+    if nodes is None:
+        return None
+    chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MOST_MAPS]
+    maps = placed([*_maps(report, nodes, chosen)], charts)
+    tables = [own_table(_overview(nodes)), *(own_table(_ranking(nodes, metric)) for metric in chosen)]
+    return NodeCard(anchor, [*_hardware(nodes), found_slow(nodes)], tables, maps)
+
+
+def _maps(report: Report, nodes: Nodes, metrics: Sequence[NodeMetric]) -> Iterator[Chart]:
+    """Yield each metric's maps; of many nodes only the first, since the page holds every cell's words."""
+    for metric in metrics:
+        names = statistics_of(metric)
+        shown = names if len(nodes.names) <= MAX_WITH_ALL_MAPS else names[:1]
+        for name in shown:
+            yield node_map(nodes, metric, name, node_command(report.run, metric.experiment))
+
+
+def _hardware(nodes: Nodes) -> list[str]:
+    return [f"{count(number, 'node')} of {name}" for name, number in Counter(nodes.classes).most_common() if name]
+
+
+def _overview(nodes: Nodes) -> Table:
+    rows: list[list[str | Quantity | None]] = []
+    for metric in nodes.metrics:
+        rows.append([metric.title, *_worst(nodes, metric), slow_count(metric)])
+    notes = [
+        BEHIND,
+        "slow: more than 4 robust standard deviations behind its hardware class, by 3 % or more and by twice what its "
+        "own figure varies by, with 1 % false discoveries among all that are found",
+    ]
+    return Table("nodes", "All metrics", [*OVERVIEW], rows, notes)
+
+
+def _worst(nodes: Nodes, metric: NodeMetric) -> Sequence[str | Quantity | None]:
+    order = slowest_first(metric)
+    if not order:
+        return [None, None, None, None]
+    worst = order[0]
+    middle = Quantity(class_medians(nodes, metric.value)[nodes.classes[worst]], metric.unit)
+    value = metric.value[worst]
+    slowest = Quantity(value, metric.unit) if value is not None else None
+    return [middle, slowest, share(metric.gap[worst]), nodes.names[worst]]
+
+
+def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
+    places = ranking(metric)[: max(MOST_RANKED, len(metric.slow))][: 5 * MOST_RANKED]
+    rows: list[list[str | Quantity | None]] = [
+        [
+            nodes.names[place], Quantity(metric.value[place] or 0.0, metric.unit), share(metric.gap[place]),
+            distance(metric.z[place]), share(metric.spread[place]), "slow" if place in metric.slow else "",
+        ]
+        for place in places
+    ]  # fmt: skip
+    headings = ["node", "value", "behind", "robust z", "varies by", "slow?"]
+    return Table("nodes", f"Farthest behind: {metric.title}", headings, rows, [])

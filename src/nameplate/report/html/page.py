@@ -1,0 +1,145 @@
+"""The HTML report's page: what stands in it, put into the template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+from nameplate import __version__
+from nameplate.records.model import Report, Result
+from nameplate.report.aliases import name_of
+from nameplate.report.charts.bars import Bars, efficiencies
+from nameplate.report.charts.common import Chart
+from nameplate.report.charts.side_by_side import make_beside_figure
+from nameplate.report.charts.theme import STYLE, THEME
+from nameplate.report.html.cards import Card, make_card
+from nameplate.report.html.embed import embedded, packed
+from nameplate.report.html.facts import machine_facts, run_facts
+from nameplate.report.html.node_card import NodeCard, make_node_card
+from nameplate.report.html.roofline_card import RooflineCard, make_roofline_card
+from nameplate.report.html.rows import HEADINGS, HEADINGS_IN_WORDS
+from nameplate.report.html.scripts import chart_bundle, policy, script_hash
+from nameplate.report.html.side_by_side import side_by_side
+from nameplate.report.html.study_card import StudyCard, make_study_card
+from nameplate.report.terminal.run import MOST_NOTES
+from nameplate.report.verdict import remarks, verdict
+
+# A probe with more cells has its charts over time folded, to be drawn when they are unfolded.
+MOST_OPEN = 12
+
+_TEMPLATES = Path(__file__).parents[1] / "templates"
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much a report holds: ``points`` in a chart at most, and whether the embedded data keep every sample."""
+
+    points: int
+    has_samples: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """One run; of its ``notes`` those beyond the first few are ``further_notes``."""
+
+    anchor: str
+    title: str
+    verdict: str
+    remarks: list[str]
+    machine: list[tuple[str, str]]
+    run: list[tuple[str, str]]
+    efficiencies: Bars
+    roofline: RooflineCard | None
+    nodes: NodeCard | None
+    study: StudyCard | None
+    cards: list[Card]
+    notes: list[str]
+    further_notes: list[str]
+
+
+def render(reports: Sequence[Report], detail: Detail) -> str:
+    """The page. ``reports`` are shown as they are: give them to ``without_names`` first."""
+    charts: list[Chart] = []
+    sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
+    beside = side_by_side(reports)
+    beside_figure = make_beside_figure(beside, charts)
+    bundle = chart_bundle()
+    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
+    return _template().render(
+        title=_page_title(reports),
+        version=__version__,
+        sections=sections,
+        beside=beside,
+        beside_figure=beside_figure,
+        headings=HEADINGS,
+        in_words=HEADINGS_IN_WORDS,
+        most_open=MOST_OPEN,
+        detail=detail,
+        policy=policy(bundle.hash, script_hash(script)),
+        style=Markup(STYLE.read_text(encoding="utf-8")),
+        script=Markup(script),
+        bundle=Markup(bundle.packed),
+        drawings=Markup(packed(msgspec.json.encode({"charts": [_drawing(chart) for chart in charts], "theme": THEME}))),
+        data=Markup(embedded(reports, detail.has_samples)),
+    )
+
+
+def make_section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> Section:
+    """One run of the page; its charts go to the end of ``charts``."""
+    return Section(
+        anchor=f"run-{number}",
+        title=f"Run {number}: {name_of(report)}",
+        verdict=verdict(report),
+        remarks=remarks(report),
+        machine=machine_facts(report.machine),
+        run=run_facts(report),
+        efficiencies=efficiencies(report),
+        roofline=make_roofline_card(f"run-{number}-roofline", report, charts),
+        nodes=make_node_card(f"run-{number}-nodes", report, charts),
+        study=make_study_card(f"run-{number}-study", report, charts),
+        cards=[
+            make_card(f"run-{number}-{index}", report, results, detail.points, charts)
+            for index, results in enumerate(_by_probe(report).values(), start=1)
+        ],
+        notes=report.notes[:MOST_NOTES],
+        further_notes=report.notes[MOST_NOTES:],
+    )
+
+
+def _by_probe(report: Report) -> dict[str, list[Result]]:
+    groups: dict[str, list[Result]] = {}
+    for result in report.results:
+        groups.setdefault(result.summary.probe, []).append(result)
+    return groups
+
+
+def _page_title(reports: Sequence[Report]) -> str:
+    models = dict.fromkeys(_model(report) for report in reports)
+    return "nameplate: what " + ", ".join(models) + " delivers"
+
+
+def _model(report: Report) -> str:
+    cpu = report.machine.get("cpu")
+    return str(cpu["model"] or cpu["architecture"]) if cpu else "an unrecorded machine"
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["zip"] = zip
+    return environment.get_template("report.html.j2")
+
+
+def _drawing(chart: Chart) -> dict[str, Any]:
+    return {"spec": chart.spec, "columns": chart.columns}

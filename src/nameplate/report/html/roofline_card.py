@@ -1,0 +1,53 @@
+"""The roofline's part of the HTML report: the chart, and a table of its bounds with their sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nameplate.records.model import Report
+from nameplate.report.charts.common import Chart, Figure, placed
+from nameplate.report.charts.roofline import roofline_chart
+from nameplate.report.format import digits, interval_text, quantity
+from nameplate.report.roofline import Bound, Roofline, roofline
+
+
+@dataclass(frozen=True)
+class RoofRow:
+    """A line of the roofline's table: a bound with its ridge point in FLOP/byte, and where it comes from."""
+
+    label: str
+    figure: str
+    interval: str
+    ridge: str
+    source: str
+
+
+@dataclass(frozen=True)
+class RooflineCard:
+    """The bounds of a loop on this machine, drawn and as a table."""
+
+    anchor: str
+    figure: Figure
+    rows: list[RoofRow]
+
+
+def make_roofline_card(anchor: str, report: Report, charts: list[Chart]) -> RooflineCard | None:
+    """None where no peak or no bandwidth was measured; the chart goes to the end of ``charts``."""
+    roofs = roofline(report)
+    if roofs is None:
+        return None
+    (figure,) = placed([roofline_chart(roofs)], charts)
+    rows = [_roof_row(roofs, bound) for bound in [*roofs.peaks, *roofs.slopes]]
+    return RooflineCard(anchor, figure, rows)
+
+
+def _roof_row(roofs: Roofline, bound: Bound) -> RoofRow:
+    measured = bound.quantity
+    ridge = roofs.ridge(bound) if bound in roofs.slopes else None
+    return RoofRow(
+        label=bound.label,
+        figure=quantity(measured.value, measured.unit),
+        interval=interval_text(measured.value, measured.ci, measured.unit),
+        ridge=digits(ridge) if ridge else "–",
+        source=bound.source,
+    )

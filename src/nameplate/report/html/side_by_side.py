@@ -1,0 +1,83 @@
+"""Several runs side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeAlias
+
+from nameplate.records.model import Report, Result, Summary, Value
+from nameplate.report.cells import common_params, headlines, is_derived, own_params
+from nameplate.report.format import quantity
+from nameplate.report.repeat_commands import repeat_command
+from nameplate.report.terminal.run import MOST_CELLS
+
+_Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One cell in every run: the table of several runs side by side.
+
+    ``short`` is the label without the parameters that are the same in all cells of its probe. ``to_first`` is each
+    run's value over the first run's, or the other way round where less is better: more than 1 is better than there.
+    ``command`` measures it again. ``is_folded``: it is one of a large sweep, of which the figures made of all cells are
+    enough at first.
+    """
+
+    label: str
+    short: str
+    values: list[str]
+    to_first: list[float | None]
+    command: str
+    is_folded: bool
+
+
+def side_by_side(reports: Sequence[Report]) -> list[Beside]:
+    """The cells that were measured in more than one of the runs."""
+    by_run = [{_key(result): result for result in headlines(report.results)} for report in reports]
+    shared = [
+        key for key in dict.fromkeys(key for run in by_run for key in run) if sum(key in run for run in by_run) > 1
+    ]
+    derived = {key for run in by_run for key, result in run.items() if is_derived(result)}
+    cells = Counter(key[0] for key in shared if key not in derived)
+    found = [next(run[key] for run in by_run if key in run) for key in shared]
+    common = {name: common_params(list(own)) for name, own in groupby(found, key=lambda result: result.summary.probe)}
+    return [
+        Beside(
+            label=_label(result, {}),
+            short=_label(result, common[result.summary.probe]),
+            values=[_value_in(run[key].summary if key in run else None) for run in by_run],
+            to_first=[_to_first(by_run[0].get(key), run.get(key)) for run in by_run],
+            command=repeat_command(result),
+            is_folded=key not in derived and cells[key[0]] > MOST_CELLS,
+        )
+        for key, result in zip(shared, found, strict=True)
+    ]
+
+
+def _label(result: Result, common: Mapping[str, Value]) -> str:
+    row = result.summary
+    words = own_params(row.params, common)
+    return " ".join([row.probe, *([row.metric] if is_derived(result) else []), *([words] if words else [])])
+
+
+def _key(result: Result) -> _Key:
+    """The metric and the part of a curve tell derived figures apart; a cell that failed in a run has its own."""
+    row = result.summary
+    return row.probe, row.metric, tuple(sorted(row.params.items()))
+
+
+def _to_first(first: Result | None, own: Result | None) -> float | None:
+    if first is None or own is None or not first.summary.value or not own.summary.value:
+        return None
+    ratio = own.summary.value / first.summary.value
+    return ratio if first.better == "higher" else 1 / ratio
+
+
+def _value_in(row: Summary | None) -> str:
+    if row is None:
+        return "not measured"
+    return quantity(row.value, row.unit) if row.value is not None else row.outcome

@@ -1,0 +1,107 @@
+"""Runs beside each other, in the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nameplate.comparison.false_positives import Falses, upper_bound
+from nameplate.comparison.run_comparison import Comparison, Row, Setting, Several
+from nameplate.records.model import Value
+from nameplate.report.format import count, parameters, quantity
+from nameplate.report.terminal.console import make_console
+from nameplate.statistics.two_samples import Verdict
+
+# Colours mean better and worse, never greater and less; the word stands beside each.
+_STYLES: dict[Verdict, str] = {"FASTER": "green", "SLOWER": "red", "SAME": "dim", "UNSURE": "yellow"}
+_ORDER: tuple[Verdict, ...] = ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
+_MOST_NAMED = 6
+
+
+def print_comparison(found: Comparison, console: Console | None = None) -> None:
+    """The verdicts, the worst first, then what differs in the machines and what only one of the runs has."""
+    console = console or make_console()
+    print_rows(found.rows, ("base", "new"), console)
+    _print_settings(found.settings, console)
+    for name, only in (("the base", found.only_in_base), ("the new run", found.only_in_new)):
+        if only:
+            more = f" and {len(only) - _MOST_NAMED} more" if len(only) > _MOST_NAMED else ""
+            console.print(Text(f"\nonly in {name}: " + ", ".join(only[:_MOST_NAMED]) + more, style="dim"))
+
+
+def print_rows(rows: Sequence[Row], headings: tuple[str, str], console: Console | None = None) -> None:
+    """A table of verdicts and their number."""
+    console = console or make_console()
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for heading in (*headings, "ratio", "99 %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in sorted(rows, key=lambda row: _ORDER.index(row.verdict)):
+        table.add_row(
+            Text(row.verdict, style=_STYLES.get(row.verdict, "")), _words(row.probe, row.params, row.metric),
+            quantity(row.base, row.unit), quantity(row.new, row.unit),
+            f"{row.ratio:.3f}" if row.ratio is not None else "–", _interval(row.ci),
+        )  # fmt: skip
+        if row.reason:
+            table.add_row("", Text(f"  {row.reason}", style="dim"))
+    console.print(table)
+    counts = Counter(row.verdict for row in rows)
+    console.print("\n" + ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict]))
+
+
+def print_several(rows: Sequence[Several], names: Sequence[str], console: Console | None = None) -> None:
+    """A column for each run, the best of each row marked."""
+    console = console or make_console()
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", overflow="fold")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            _words(row.probe, row.params, row.metric),
+            *(Text(quantity(value, row.unit) + (" *" if place in row.best else "  "),
+                   style="bold" if place in row.best else "") for place, value in enumerate(row.values)),
+        )  # fmt: skip
+        if row.reason:
+            table.add_row(Text(f"  {row.reason}", style="dim"))
+    console.print(table)
+    console.print("\n*: the best, or not told apart from it", style="dim")
+
+
+def print_falses(falses: Sequence[Falses], console: Console | None = None) -> None:
+    """How often a machine that was compared with itself was called faster or slower than itself."""
+    console = console or make_console()
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", overflow="fold")
+    for heading in ("pairs", "FASTER or SLOWER", "SAME", "UNSURE"):
+        table.add_column(heading, justify="right")
+    for row in falses:
+        table.add_row(_words(row.probe, row.params, row.metric), str(row.pairs), str(row.wrong), str(row.same),
+                      str(row.unsure))  # fmt: skip
+    console.print(table)
+    wrong, pairs = sum(row.wrong for row in falses), sum(row.pairs for row in falses)
+    bound = upper_bound(wrong, pairs)
+    console.print(
+        f"\n{wrong} of {pairs} pairs of six rounds each were called FASTER or SLOWER than the machine itself: "
+        f"{wrong / pairs:.2%}, at most {bound:.2%} (95 %), if pairs are independent"
+    )
+
+
+def _print_settings(settings: Sequence[Setting], console: Console) -> None:
+    if settings:
+        console.print(Text(f"\n{count(len(settings), 'setting')} not alike", style="bold"))
+    for setting in settings:
+        console.print(Text(f"  {setting.name}: {setting.base} → {setting.new}"))
+
+
+def _words(probe: str, params: Mapping[str, Value], metric: str) -> str:
+    return f"{probe} {parameters(params)} {metric}".replace("  ", " ")
+
+
+def _interval(ci: tuple[float, float] | None) -> str:
+    return f"{ci[0]:.3f} to {ci[1]:.3f}" if ci else "–"

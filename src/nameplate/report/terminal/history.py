@@ -1,0 +1,141 @@
+"""A folder's runs over time, in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nameplate.history.changes import RunRow, Series, Told
+from nameplate.history.index import Entry
+from nameplate.report.figure_names import FigureNames
+from nameplate.report.format import count, quantity
+from nameplate.report.terminal.strip import bars
+
+# Colours mean better and worse; the word stands beside each.
+_STYLES = {"FASTER": "green", "SLOWER": "red"}
+_STRIP = 24
+_MOST_REASONS = 5
+_MOST_VALUES = 40
+_MOST_FIGURES = 12
+# A run's worst figure is named only where it is this far below.
+_WORTH_NAMING = 0.97
+
+
+def print_overview(
+    entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[Told], names: FigureNames, console: Console
+) -> None:
+    """What changed in these runs, then the latest of them."""
+    machines = {entry.machine for entry in entries}
+    first, latest = entries[0].started, entries[-1].started
+    console.print(f"{count(len(entries), 'run')} of {count(len(machines), 'machine')}, {first:.10} to {latest:.10}")
+    print_changes(told, names, console)
+    heading = "runs" if len(rows) == len(entries) else f"the latest {len(rows)} of {len(entries)} runs"
+    console.print(Text(f"\n{heading}", style="bold"))
+    _print_runs(rows, names, console)
+
+
+def print_changes(told: Sequence[Told], names: FigureNames, console: Console) -> None:
+    """What moved at the same time on a machine together, with what of the machine changed then."""
+    if not told:
+        console.print("\nno figure moved to another level, and none drifts")
+    groups = groupby(told, key=lambda each: (each.machine, each.kind, each.until, each.since, each.verdict))
+    for (machine, kind, _, _, verdict), group in groups:
+        own = list(group)
+        when = f"since {own[0].since_started:.10}, {count(own[0].runs, 'run')}"
+        if kind == "drift":
+            when = f"little by little from {own[0].until_started:.10} to {own[0].since_started:.10}"
+        console.print(Text.assemble("\n", (verdict, _STYLES[verdict]), f" {machine} {when}"))
+        console.print(_changes(own[:_MOST_FIGURES], names))
+        if len(own) > _MOST_FIGURES:
+            console.print(f"  … and {len(own) - _MOST_FIGURES} more figures")
+        for setting in own[0].settings:
+            console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
+
+
+def _changes(told: Sequence[Told], names: FigureNames) -> Table:
+    table = Table(box=None, show_header=False)
+    for _ in range(2):
+        table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for each in told:
+        before, after = (quantity(value, each.figure.unit) for value in (each.before, each.after))
+        table.add_row(_share(each.after / each.before), f"{before} → {after}", Text(names.of(each.figure)))
+    return table
+
+
+def _print_runs(rows: Sequence[RunRow], names: FigureNames, console: Console) -> None:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("started", no_wrap=True)
+    for name in ("machine", "plan", "file"):
+        table.add_column(name, overflow="fold")
+    for name in ("figures", "beside usual"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            f"{row.started:.16}".replace("T", " "), Text(row.machine), Text(row.plan),
+            Text(row.path + (" (unfinished)" if row.unfinished else "")), str(row.figures), _share(row.beside_usual),
+        )  # fmt: skip
+    console.print(table)
+    for row in rows:
+        if row.worst is not None and (row.worst_beside_usual or 1.0) < _WORTH_NAMING:
+            console.print(Text(f"{row.path}: {_share(row.worst_beside_usual)} {names.of(row.worst)}", style="dim"))
+
+
+def _share(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{ratio - 1:+.1%}".replace("%", " %").replace("-", "−")
+
+
+def print_not_read(entries: Iterable[Entry], console: Console) -> None:
+    """Files that are no runs, and why."""
+    reasons = [entry.reason for entry in entries if entry.reason]
+    if not reasons:
+        return
+    console.print(Text(f"\n{count(len(reasons), 'file')} not read", style="bold"))
+    for reason in reasons[:_MOST_REASONS]:
+        console.print(Text(f"  {reason}"))
+    if len(reasons) > _MOST_REASONS:
+        console.print(f"  … and {len(reasons) - _MOST_REASONS} more: --json has them all")
+
+
+def print_series(series: Sequence[Series], told: Sequence[Told], names: FigureNames, console: Console) -> None:
+    """Each figure with a line for each machine, the values too where it is one, and what changed."""
+    for figure, group in groupby(series, key=lambda each: each.figure):
+        console.print(Text(names.of(figure), style="bold"))
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        table.add_column("machine", overflow="fold")
+        for name in ("runs", "usual", "latest"):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("latest runs", no_wrap=True)
+        for each in group:
+            values = [point.value for point in each.points]
+            table.add_row(
+                Text(each.machine), str(len(values)), quantity(each.usual, figure.unit),
+                quantity(values[-1], figure.unit), bars(values[-_STRIP:]),
+            )  # fmt: skip
+        console.print(table)
+    if len(series) == 1:
+        _print_values(series[0], console)
+    print_changes(told, names, console)
+
+
+def _print_values(series: Series, console: Console) -> None:
+    shown = series.points[-_MOST_VALUES:]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("started", no_wrap=True)
+    for name in (series.figure.metric, "95 %", "beside usual"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("file", overflow="fold")
+    for point in shown:
+        ends = [quantity(end, series.figure.unit) for end in point.ci or ()]
+        interval = f"{ends[0].split()[0]} to {ends[1]}" if ends else "–"
+        beside = _share(point.value / series.usual) if series.usual else "–"
+        value = quantity(point.value, series.figure.unit)
+        table.add_row(f"{point.started:.16}".replace("T", " "), value, interval, beside, Text(point.path))
+    console.print()
+    console.print(table)
+    if len(shown) < len(series.points):
+        console.print(f"… and {len(series.points) - len(shown)} earlier ones: --json has them all")

@@ -1,0 +1,78 @@
+"""nameplate beside the reference tools, in the terminal: a table for each tool, with what was run below it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nameplate.report.format import parameters, quantity
+from nameplate.report.terminal.console import make_console
+from nameplate.tools.paired import Row
+
+_WORDS = {"same": "the same", "more": "more", "less": "less", "unsure": "unsure", "other work": "other work"}
+_STYLES = {"same": "green", "more": "", "less": "red"}
+
+
+def print_rows(rows: Sequence[Row], console: Console | None = None) -> None:
+    """Every tool with its figures, then what is not there or cannot be compared."""
+    console = console or make_console()
+    measured = [row for row in rows if row.ratio is not None]
+    for (tool, version), own in groupby(measured, key=lambda row: (row.tool, row.version)):
+        several = list(own)
+        console.print(Text(f"\n{tool} {version}".rstrip(), style="bold"))
+        console.print(_table(tool, several))
+        for line in _what_was_run(several):
+            console.print(Text(line, style="dim"), soft_wrap=True)
+    if measured:
+        console.print(
+            "\nratio: above 1 nameplate's figure is the better one (more of a rate, less of a time)", style="dim"
+        )
+    _print_rest(console, [row for row in rows if row.ratio is None or (row.reason and row.verdict != "other work")])
+
+
+def _table(tool: str, rows: Sequence[Row]) -> Table:
+    """What was run stands below by its number: eighty columns are enough so."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", width=4)
+    for heading in ("nameplate", tool, "ratio", "95 %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("nameplate is")
+    table.add_column("", overflow="fold", style="dim")
+    for number, row in enumerate(rows, start=1):
+        table.add_row(
+            f"{number:3d}", _median(row.ours, row.unit), _median(row.theirs, row.unit), f"{row.ratio:.3f}",
+            f"{row.ci[0]:.3f} to {row.ci[1]:.3f}" if row.ci else f"{len(row.ours)} pairs only",
+            Text(_WORDS[row.verdict], style=_STYLES.get(row.verdict, "dim")), row.work,
+        )  # fmt: skip
+    return table
+
+
+def _what_was_run(rows: Sequence[Row]) -> Iterator[str]:
+    """Each command once, after the figures that it gave."""
+    numbered = enumerate(rows, start=1)
+    for command, own in groupby(numbered, key=lambda item: item[1].command):
+        for number, row in own:
+            yield f"{number:3d}  {row.probe} {parameters(row.params)}: {row.metric}"
+            if row.verdict == "other work":
+                yield f"     {row.reason}"
+        yield f"     $ {command}"
+
+
+def _median(values: Sequence[float], unit: str) -> str:
+    return quantity(statistics.median(values), unit)
+
+
+def _print_rest(console: Console, rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    console.print(Text("\nNot compared", style="bold"))
+    for row in rows:
+        what = " ".join(word for word in (row.tool, row.work or "", f"({row.probe})" if row.probe else "") if word)
+        console.print(Text(f"  {what}: {row.reason}" + (f"; to get it: {row.install}" if row.install else "")))
+        if row.command:
+            console.print(Text(f"    $ {row.command}", style="dim"), soft_wrap=True)

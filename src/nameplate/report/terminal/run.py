@@ -1,0 +1,235 @@
+"""The table in the terminal: what the machine delivers, beside what its nameplate promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from nameplate.probes import load_probes
+from nameplate.probes.shared.ceilings import count_ports, textbook_peak
+from nameplate.records.model import Report, Result, Value
+from nameplate.records.model import Table as OwnTable
+from nameplate.report import event_words
+from nameplate.report.cells import common_params, headlines, mood_of, own_params, title_of_table
+from nameplate.report.format import cell_text, parameters, quantity, share, spread
+from nameplate.report.study_tables import all_tables
+from nameplate.report.terminal.console import make_console
+
+HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "cores", "notes")
+_RIGHT = HEADINGS[1:-1]
+_IN_A_NARROW_TERMINAL = ("", "measured", "95 %", "rated", "delivers")
+_WIDE = 120
+MOST_CELLS = 24
+MOST_NOTES = 12
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; ``mood`` is good, poor or plain."""
+
+    cells: tuple[str, ...]
+    mood: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One probe's lines, under a heading with the parameters that are the same in all of them."""
+
+    heading: str
+    rows: list[Row]
+
+
+def sections(report: Report) -> list[Section]:
+    """Every result as text, by probe in the plan's order."""
+    grouped = groupby(report.results, key=lambda result: result.summary.probe)
+    return [_section(probe, list(results)) for probe, results in grouped]
+
+
+def _section(probe: str, results: list[Result]) -> Section:
+    common = common_params(results)
+    results, left_out = _in_a_terminal(results)
+    known = load_probes().get(probe)
+    title = f"{known.title} ({probe} {known.metrics[0].name})" if known else probe
+    heading = f"{title}  {parameters(common)}".strip()
+    shown = [result for result in results if not result.is_detail]
+    first = {id(result) for result in headlines(shown)}
+    rows = [Row(_cells(result, common, id(result) in first), mood_of(result)) for result in shown]
+    if left_out:
+        words = f"{left_out} cells in the tables and charts; every figure: nameplate show FILE --format csv"
+        rows.append(Row((words, *("",) * (len(HEADINGS) - 1)), "plain"))
+    return Section(heading, rows)
+
+
+def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
+    """Without the cells of a large sweep, which its probe's tables show, and their number."""
+    cells = {result.id for result in results if result.summary.stop != "derived"}
+    known = load_probes().get(results[0].summary.probe)
+    if len(cells) <= MOST_CELLS or known is None or known.tables is None:
+        return results, 0
+    return [result for result in results if result.summary.stop == "derived" or result.summary.value is None], len(
+        cells
+    )
+
+
+def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[str, ...]:
+    """A cell's name and remarks stand in its first row, the names of its further metrics below."""
+    row = result.summary
+    name = _row_name(result, common) if is_first else f"  {row.metric}"
+    if row.value is None:
+        return (name, row.outcome, "", "", "", "", "", "", "")
+    return (
+        name,
+        quantity(row.value, row.unit),
+        spread(row.value, row.ci, row.unit),
+        quantity(row.rated, row.unit),
+        share(row.efficiency),
+        quantity(row.best, row.unit),
+        quantity(row.sustained, row.unit),
+        f"{result.utilisation:.2f}" if row.stop != "derived" else "–",
+        ", ".join(_remarks(result) if is_first or row.stop == "derived" else []),
+    )
+
+
+def _row_name(result: Result, common: dict[str, Value]) -> str:
+    """The parameters that tell the cell from its neighbours; the metric too, where it is not the one in the heading."""
+    name = own_params(result.summary.params, common)
+    known = load_probes().get(result.summary.probe)
+    is_in_heading = known is not None and result.summary.metric == known.metrics[0].name
+    return name if name and is_in_heading else f"{name} {result.summary.metric}".strip()
+
+
+def _remarks(result: Result) -> list[str]:
+    row = result.summary
+    remarks = []
+    if result.oversubscribed:
+        remarks.append("oversubscribed")
+    if row.disturbed > 0:
+        remarks.append(f"{row.disturbed:.0%} disturbed")
+    if row.ci is None:
+        remarks.append(f"{row.rounds} round{'s' if row.rounds > 1 else ''}: no interval")
+    return [*remarks, *result.remarks]
+
+
+def machine_line(report: Report) -> str:
+    """The machine in one line."""
+    machine = report.machine
+    if not machine:
+        return "no machine was recorded"
+    topology = machine["topology"]
+    model = machine["cpu"]["model"] or machine["cpu"]["architecture"]
+    guest = f", {machine['hypervisor']} guest" if machine["hypervisor"] else ""
+    memory = machine["memory"]["total_bytes"] / 2**30
+    return f"{machine['hostname']}: {model}, {topology['cores']} cores, {memory:.1f} GiB{guest}"
+
+
+def _table(section: Section, wide: bool, name_width: int) -> Table:
+    styles = {"good": "green", "poor": "red", "plain": ""}
+    shown = [i for i, heading in enumerate(HEADINGS) if wide or heading in _IN_A_NARROW_TERMINAL]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("", min_width=name_width, overflow="fold")
+    for heading in (HEADINGS[i] for i in shown[1:]):
+        table.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=heading in _RIGHT)
+    for row in section.rows:
+        cells = [Text(cell) for cell in row.cells]
+        cells[4 if row.cells[4] else 1].stylize(styles[row.mood])
+        cells[0].pad_left(2)
+        if not wide and row.cells[-1]:
+            cells[0].append(f"\n    {row.cells[-1]}", style="dim")
+        table.add_row(*(cells[i] for i in shown))
+    return table
+
+
+def _section_parts(report: Report, wide: bool) -> list[RenderableType]:
+    found = sections(report)
+    name_width = max((len(row.cells[0]) + 2 for section in found for row in section.rows), default=0)
+    parts: list[RenderableType] = []
+    for section in found:
+        parts += [Text(), Text(section.heading, style="bold"), _table(section, wide, name_width)]
+    return parts
+
+
+def _over_time_parts(report: Report) -> list[RenderableType]:
+    """Of a series each cell's events."""
+    parts: list[RenderableType] = []
+    for result in report.results:
+        row = result.summary
+        if row.over_time is not None:
+            lines = event_words.lines(row, row.over_time)
+            parts += [Text(), Text(f"{result.id} over time", style="bold"), *(Text(f"  {line}") for line in lines)]
+    return parts
+
+
+def explanations(report: Report) -> list[str]:
+    """For each probe where its rated values come from, and the textbook's peak beside it."""
+    lines = []
+    for probe, grouped in groupby(report.results, key=lambda result: result.summary.probe):
+        results = [r for r in grouped if r.summary.value is not None and r.summary.stop != "derived"]
+        rated = [result for result in results if result.summary.rated is not None]
+        if rated:
+            best = max(rated, key=lambda result: result.summary.rated or 0.0)
+            lines.append(f"{probe} rated {quantity(best.summary.rated, best.summary.unit)} = {best.rated.source}")
+            lines += _textbook_line(report, best)
+        elif results:
+            lines.append(f"{probe} not rated: {results[0].rated.source}")
+    return lines
+
+
+def _textbook_line(report: Report, result: Result) -> list[str]:
+    """GHz × cores × operations per cycle, for the cell with the highest ceiling of an arithmetic probe."""
+    ports = count_ports(result.facts) if "port_block_s" in result.facts else None
+    if ports is None or result.summary.metric != "rate":
+        return []
+    peak = textbook_peak(report.machine, ports * result.facts["operations_per_instruction"])
+    return [f"{result.summary.probe} textbook peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
+
+
+def table_text(own: OwnTable) -> Table:
+    """Return a probe's or a study's table without its title and notes."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for index, heading in enumerate(own.headings):
+        table.add_column(Text(heading), justify="right" if index else "left")
+    for row in own.rows:
+        cells = [Text(cell_text(cell)) for cell in row]
+        cells[0].pad_left(2)
+        table.add_row(*cells)
+    return table
+
+
+def _table_parts(report: Report) -> list[RenderableType]:
+    """The probes' own tables, and those of the study that the plan reproduces."""
+    parts: list[RenderableType] = []
+    for own in all_tables(report):
+        parts += [
+            Text(),
+            Text(title_of_table(own), style="bold"),
+            table_text(own),
+            *(Padding(Text(note, style="dim"), (0, 0, 0, 2)) for note in own.notes),
+        ]
+    return parts
+
+
+def render(report: Report, path: Path, width: int) -> RenderableType:
+    """Machine, table, and below it the notes, how to go on, and where the rated values come from."""
+    parts: list[RenderableType] = [
+        Text(machine_line(report)), *_section_parts(report, width >= _WIDE), *_over_time_parts(report),
+        *_table_parts(report), Text(),
+    ]  # fmt: skip
+    cut_off = [f"{path} has no end: the run was cut off; go on with --resume {path}"] if report.truncated else []
+    notes = [*cut_off, *report.notes]
+    if len(notes) > MOST_NOTES:
+        notes = [*notes[: MOST_NOTES - 1], f"… and {len(notes) - MOST_NOTES + 1} more"]
+    parts += [Text(f"! {note}", style="yellow") for note in notes]
+    parts += [Text(line, style="dim") for line in explanations(report)]
+    return Group(*parts)
+
+
+def print_report(report: Report, path: Path) -> None:
+    """The run file at ``path``, to standard output, in colour where it is a terminal."""
+    console = make_console(width_without_terminal=180)
+    console.print(render(report, path, console.width))

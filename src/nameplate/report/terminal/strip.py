@@ -1,0 +1,71 @@
+"""A series while it runs, in a line: its last values as a strip of bars, and what is known so far."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from nameplate.records.model import Sample
+from nameplate.report.event_words import duration
+from nameplate.report.format import quantity
+from nameplate.statistics.stats import median
+
+_BARS = "▁▂▃▄▅▆▇█"
+_SHOWN = 40
+_REMEMBERED = 600
+_FEWEST = 10
+# So many median absolute deviations below the median, and this share of it, count as a dip.
+_FAR, _DEEP = 8.0, 0.02
+
+
+class Strip:
+    """The work done per second: the unit of a cell's metrics needs facts that only its outcome brings."""
+
+    def __init__(self) -> None:
+        self._values: deque[float] = deque(maxlen=_REMEMBERED)
+        self._unit = ""
+        self._at_s = 0.0
+        self._dips = 0
+        self._is_in_a_dip = False
+        self._dip_limit = 0.0
+
+    def add(self, sample: Sample) -> None:
+        """The next sample."""
+        work, self._unit = _work(sample)
+        value = work / sample.elapsed_s
+        is_dip = value < self._dip_limit
+        self._dips += is_dip and not self._is_in_a_dip
+        self._is_in_a_dip = is_dip
+        self._values.append(value)
+        self._at_s += sample.elapsed_s
+
+    def text(self) -> str:
+        """The line as it is now; looked at from time to time, so that a sample costs nothing."""
+        if not self._values:
+            return ""
+        middle = median(list(self._values))
+        usual = median([abs(value - middle) for value in self._values])
+        if len(self._values) >= _FEWEST:
+            self._dip_limit = min(middle - _FAR * usual, middle * (1 - _DEEP))
+        dips = f", {self._dips} dip{'s' * (self._dips != 1)}" if self._dips else ""
+        now = quantity(self._values[-1], self._unit)
+        return f"{self._bars()} {now}{dips}, median {quantity(middle, self._unit)}, at {duration(self._at_s)}"
+
+    def _bars(self) -> str:
+        return bars(list(self._values)[-_SHOWN:]).rjust(_SHOWN)
+
+
+def bars(values: Sequence[float]) -> str:
+    """A bar of one letter for each."""
+    low, high = min(values), max(values)
+    # A steady series is a level line, not its noise blown up to the whole height.
+    low = min(low, high * 0.8)
+    steps = (len(_BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(_BARS[round((value - low) * steps)] for value in values)
+
+
+def _work(sample: Sample) -> tuple[int, str]:
+    work = sample.work
+    return next(
+        ((done, unit) for done, unit in ((work.flops, "FLOP/s"), (work.bytes, "B/s")) if done), (work.ops, "op/s")
+    )

@@ -1,0 +1,131 @@
+"""From a run's records to a figure of every node, metric by metric: what the slow ones are found by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nameplate.probes import Cell, Metric, Probe, probe_of
+from nameplate.probes.shared.job import hardware_of, nodes_of
+from nameplate.records.distributed_stream import KERNELS, StreamRun
+from nameplate.records.model import Experiment, NodeMetric, Nodes, Outcome
+from nameplate.results.run_file import Measurement, RunFile
+from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeFigures, judge
+
+# To what can be told apart; a file of ten thousand nodes is a third smaller.
+_SIGNIFICANT = 5
+
+# A metric of every node, by its place, from one round.
+OfRound = Callable[[Measurement], Mapping[int, float]]
+
+
+def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> Nodes | None:
+    """The nodes of the run's job, and what each metric says of them; None without a figure of several nodes.
+
+    ``by_id`` are the measurements that count, one a round.
+    """
+    machine: Mapping[str, Any] = file.headers[0].machine if file.headers else {}
+    names = nodes_of(machine)
+    if len(names) < 2:
+        return None
+    figures = [
+        found
+        for experiment in file.run.plan.experiments
+        for found in _of_experiment(experiment, by_id[experiment.id], machine, len(names))
+    ]
+    if not figures:
+        return None
+    classes = hardware_of(machine)
+    return Nodes(names, classes, [node_metric(judged) for judged in judge(figures, classes)])
+
+
+def judged_stream(run: StreamRun) -> Nodes:
+    """The nodes of a DistributedStream file by their average bandwidth; it has one class of hardware."""
+    figures = [_of_kernel(run, kernel) for kernel in KERNELS]
+    classes = [""] * len(run.nodes)
+    return Nodes([node.name for node in run.nodes], classes, [node_metric(each) for each in judge(figures, classes)])
+
+
+def _of_kernel(run: StreamRun, kernel: str) -> NodeFigures:
+    moved = np.array([run.size_bytes[kernel] * node.processes for node in run.nodes], float)
+    average = np.array([node.times[kernel].average_s for node in run.nodes])
+    best = np.array([node.times[kernel].minimum_s for node in run.nodes])
+    worst = np.array([node.times[kernel].maximum_s for node in run.nodes])
+    # How many repeats there were is not said; a single late one would stretch the longest.
+    spread = np.abs(average / best - 1)
+    values = (moved / average)[np.newaxis]
+    return NodeFigures(kernel, "bandwidth", "B/s", "higher", values, spread, moved / worst, moved / best)
+
+
+def node_metric(judged: Judgement) -> NodeMetric:
+    """As a report has it."""
+    return NodeMetric(
+        experiment=judged.figures.experiment,
+        metric=judged.figures.metric,
+        unit=judged.figures.unit,
+        better=judged.figures.better,
+        value=_short(judged.value),
+        gap=_short(judged.gap),
+        z=_short(judged.z),
+        spread=_short(judged.spread),
+        slow=[int(node) for node in np.flatnonzero(judged.is_slow)],
+        minimum=_short_or_none(judged.figures.minimum),
+        maximum=_short_or_none(judged.figures.maximum),
+    )
+
+
+def _short_or_none(values: Floats | None) -> list[float | None]:
+    return [] if values is None else _short(values)
+
+
+def _short(values: Floats) -> list[float | None]:
+    return [float(f"{value:.{_SIGNIFICANT}g}") if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _of_experiment(
+    experiment: Experiment, measurements: Sequence[Measurement], machine: Mapping[str, Any], nodes: int
+) -> Iterator[NodeFigures]:
+    probe = probe_of(experiment.probe)
+    for metric in probe.metrics:
+        if metric.is_detail:
+            continue
+        rounds = [_of_round(probe, metric, measurement, machine) for measurement in measurements]
+        values = np.array([[values.get(node, np.nan) for node in range(nodes)] for values in rounds if values])
+        # A ratio to others tells nothing of what can be 0, as losses can.
+        if len(values) and not (values <= 0).any():
+            extremes = _extremes(probe, metric, measurements, nodes)
+            yield NodeFigures(experiment.id, metric.name, metric.unit, metric.better, values, None, *extremes)
+
+
+def _extremes(
+    probe: Probe, metric: Metric, measurements: Sequence[Measurement], nodes: int
+) -> tuple[Floats, Floats] | tuple[()]:
+    """Return each node's lowest and highest value of a repeat over all rounds, where the probe tells them."""
+    of_rounds = [probe.extremes_by_node(metric, measurement.samples) for measurement in measurements]
+    if not any(of_rounds):
+        return ()
+    unknown = (np.nan, np.nan)
+    bounds = np.array([[found.get(node, unknown) for node in range(nodes)] for found in of_rounds if found])
+    return np.nanmin(bounds[:, :, 0], axis=0), np.nanmax(bounds[:, :, 1], axis=0)
+
+
+def _of_round(
+    probe: Probe, metric: Metric, measurement: Measurement, machine: Mapping[str, Any]
+) -> Mapping[int, float]:
+    """Of the nodes that took the experiment by themselves, or of all together where the probe tells them apart."""
+    if probe.takes_whole_job:
+        return probe.by_node(metric, _cell(measurement.outcome, machine), measurement.samples)
+    found = {}
+    for sample in measurement.samples:
+        if not isinstance(sample.node, int) or sample.node not in measurement.of_nodes:
+            continue
+        outcome = measurement.of_nodes[sample.node]
+        if outcome.ending == "ok" and metric.is_known(_cell(outcome, machine), [sample]):
+            found[sample.node] = metric.of_round(_cell(outcome, machine), [sample])
+    return found
+
+
+def _cell(outcome: Outcome, machine: Mapping[str, Any]) -> Cell:
+    return Cell(outcome.params, outcome.facts, machine, outcome.labels)

@@ -1,0 +1,151 @@
+"""What a long series' cell shows over time: its events, each beside what happened meanwhile. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from nameplate.records.model import Event, LevelOverTime, Moved, OverTime, Sample
+from nameplate.statistics.change_points import MAX_STEPS, MIN_SAMPLES, Array, Level, moved
+from nameplate.statistics.series_findings import Findings, look_for_events
+from nameplate.statistics.stats import median, reached_by
+
+Stretches = list[tuple[int, int]]
+
+# What stands beside each sample, per second of it, and by how much it must differ for a difference to be of interest:
+# CPUs' worth of steal, events in a second, a share of the usual clock, degrees Celsius.
+_CONDITIONS: Mapping[str, tuple[Callable[[Sample], float], float]] = {
+    "steal": (lambda sample: sample.disturbed["steal_s"] / sample.elapsed_s, 0.01),
+    "cgroup throttling": (lambda sample: sample.disturbed["cgroup_throttled"] / sample.elapsed_s, 0.2),
+    "thermal throttling": (lambda sample: sample.disturbed["thermal_throttled"] / sample.elapsed_s, 0.02),
+    "clock": (lambda sample: 1 / sample.disturbed["burst_s"], 0.01),
+    "involuntary switches": (lambda sample: sample.disturbed["involuntary_switches"] / sample.elapsed_s, 3.0),
+    "temperature": (lambda sample: sample.disturbed["temperature_celsius"], 2.0),
+    "CPU time": (
+        lambda sample: (sample.counters["cpu_user_s"] + sample.counters["cpu_system_s"]) / sample.elapsed_s,
+        0.05,
+    ),
+}
+
+# More of these goes with a faster machine, more of the others with a slower one.
+_GOOD = ("clock", "CPU time")
+
+# It moves with whatever slows a probe down, so it is asked only where nothing else moved: other processes had the CPU.
+_ONLY_ALONE = "CPU time"
+
+
+def look_over_time(
+    values: Sequence[float],
+    samples: Sequence[Sample],
+    better: Literal["higher", "lower"],
+    interval_s: float,
+    sustained: float,
+) -> OverTime | None:
+    """Of one round's samples, one for each ``interval_s``; None where they are too few to say anything.
+
+    ``sustained`` is the summary's, in whose unit everything is.
+    """
+    if len(values) < MIN_SAMPLES:
+        return None
+    p1 = reached_by(values, 0.99, better == "higher")
+    return _Look(values, samples, better).result(interval_s, sustained, p1)
+
+
+class _Look:
+    """A series in steps: its samples, or means of several where there are very many."""
+
+    def __init__(self, values: Sequence[float], samples: Sequence[Sample], better: str) -> None:
+        steps = min(len(values), MAX_STEPS)
+        self._edges = [k * len(values) // steps for k in range(steps + 1)]
+        begins = [sample.start_s - samples[0].start_s for sample in samples]
+        ends = [begin + sample.elapsed_s for begin, sample in zip(begins, samples, strict=True)]
+        self._times = [*(begins[edge] for edge in self._edges[:-1]), ends[-1]]
+        self._step_s = ends[-1] / steps
+        self._sign = 1.0 if better == "higher" else -1.0
+        self._goodness = self._sign * self._means(values)
+        self._conditions = {
+            name: self._means([read(sample) for sample in samples])
+            for name, (read, _) in _CONDITIONS.items()
+            if all(_is_known(read, sample) for sample in samples)
+        }
+        between_s = sum(sample.disturbed.get("between_calls_s", 0.0) for sample in samples)
+        self._own_share = between_s / ends[-1]
+
+    def result(self, interval_s: float, sustained: float, p1: float) -> OverTime:
+        found = look_for_events(self._goodness)
+        burst, burst_s = self._burst(found.levels)
+        return OverTime(
+            interval_s=interval_s, burst=burst, burst_s=burst_s, sustained=sustained, p1=p1,
+            own_share=self._own_share,
+            levels=[
+                LevelOverTime(self._times[level.begin], self._times[level.end], self._sign * level.value)
+                for level in found.levels
+            ],
+            events=self._events(found), verdict=found.verdict, sensitivity=found.sensitivity,
+        )  # fmt: skip
+
+    def _means(self, values: Sequence[float]) -> Array:
+        total = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=np.float64))])
+        edges = np.asarray(self._edges)
+        means: Array = np.diff(total[edges]) / np.diff(edges)
+        return means
+
+    def _burst(self, found: Sequence[Level]) -> tuple[float, float]:
+        """The best level before the first lasting fall, and until when; without a fall, of the whole time."""
+        falls = [i for i in range(1, len(found)) if found[i].value < found[i - 1].value]
+        before = found[: falls[0]] if falls else found
+        return self._sign * max(level.value for level in before), self._times[before[-1].end]
+
+    def _events(self, found: Findings) -> list[Event]:
+        events = []
+        for first, second in pairwise(found.levels):
+            change = (second.value - first.value) / abs(first.value)
+            events.append(self._event("level", change, [(second.begin, second.end)]))
+        for drift in found.drifts:
+            event = self._event("drift", drift.change, list(drift.inside))
+            begin_s, end_s = self._times[drift.begin], self._times[drift.end]
+            events.append(msgspec.structs.replace(event, begin_s=begin_s, end_s=end_s, width_s=end_s - begin_s))
+        if found.dips:
+            shape = found.dips.shape
+            event = self._event("dips", -shape.depth, shape.stretches(len(self._goodness)))
+            events.append(
+                msgspec.structs.replace(
+                    event, period_s=shape.period * self._step_s, width_s=shape.length * self._step_s
+                )
+            )
+        return events + [self._event("run", run.change, [(run.begin, run.end)]) for run in found.runs]
+
+    def _event(self, kind: Literal["level", "drift", "dips", "run"], change: float, inside: Stretches) -> Event:
+        """``change`` is a share of the level, negative: worse."""
+        mask = np.zeros(len(self._goodness), dtype=bool)
+        for begin, end in inside:
+            mask[begin:end] = True
+        found: list[Moved] = []
+        still: list[str] = []
+        for name, values in self._conditions.items():
+            if name == _ONLY_ALONE and found:
+                continue
+            now, else_ = float(values[mask].mean()), float(values[~mask].mean())
+            difference = abs(now - else_) / (else_ if name == "clock" else 1.0)
+            if difference < _CONDITIONS[name][1] or not moved(values, inside, len(self._conditions)):
+                still.append(name)
+            elif (now > else_) == ((name in _GOOD) == (change > 0)):
+                found.append(Moved(name, now, else_))
+        width = median([end - begin for begin, end in inside])
+        return Event(
+            kind=kind, begin_s=self._times[inside[0][0]], end_s=self._times[inside[-1][1]], change=self._sign * change,
+            period_s=None, width_s=width * self._step_s, at_s=[self._times[begin] for begin, _ in inside],
+            moved=found, still=still,
+        )  # fmt: skip
+
+
+def _is_known(read: Callable[[Sample], float], sample: Sample) -> bool:
+    try:
+        read(sample)
+    except KeyError:
+        return False
+    return True

@@ -1,0 +1,452 @@
+"""From a run file's records to figures: every metric of every experiment, once, here."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import msgspec
+
+from nameplate.probes import Cell, Metric, Probe, load_probes
+from nameplate.probes.shared.ceilings import overriding
+from nameplate.probes.shared.job import nodes_of
+from nameplate.probes.shared.node_times import times_of_nodes
+from nameplate.probes.shared.pair_matrix import middles, pair_times
+from nameplate.records.model import (
+    Experiment,
+    Figure,
+    Histogram,
+    Interval,
+    Nodes,
+    Outcome,
+    OverTime,
+    Rated,
+    Report,
+    Result,
+    Run,
+    Sample,
+    Series,
+    Summary,
+)
+from nameplate.results.reference_tools import reference_table
+from nameplate.results.run_file import Measurement, RunFile
+from nameplate.results.studies import Measured, make_study
+from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, merged, reached_by
+
+# From here on a core's clock, or the number of preemptions, is out of the ordinary.
+CLOCK_DROP = 0.03
+SWITCHES_PER_S = 50.0
+
+# A measured value may lie this far over its ceiling before one of the two is called wrong.
+CEILING_TOLERANCE = 0.005
+
+# Where a distribution is told: closer at its slow end, which is what the user of a service meets.
+_SHARES = (0.01, *(percent / 100 for percent in range(5, 100, 5)), 0.98, 0.99, 0.995, 0.999)
+_NOT_REACHED = {
+    "budget": "the budget was spent before its turn: raise --budget, or measure fewer cells",
+    "interrupted": "the run was stopped before its turn",
+    "truncated": "the run was cut off before its turn",
+}
+_WORST_FIRST = ("invalid", "failed", "skipped", "ok")
+
+
+def headline(measurement: Measurement, machine: dict[str, object]) -> float | None:
+    """The first metric's median over one round's samples: what precision is judged by. None without samples."""
+    probe = load_probes().get(measurement.outcome.probe)
+    if probe is None or not measurement.samples:
+        return None
+    outcome = measurement.outcome
+    cell = Cell(outcome.params, outcome.facts, machine, outcome.labels)
+    metric = probe.metrics[0]
+    told = [sample for sample in measurement.samples if metric.is_told_by(cell, sample)]
+    return metric.of_round(cell, told) if told else None
+
+
+def summarise(file: RunFile) -> Report:
+    """Every metric of every experiment of a run, in the plan's order."""
+    machine = file.headers[0].machine if file.headers else {}
+    by_id = _whole_rounds(file)
+    results = [
+        result
+        for experiment in file.run.plan.experiments
+        if by_id[experiment.id] or not experiment.dense
+        for result in _results(file, experiment, by_id[experiment.id], machine)
+    ]
+    by_probe: dict[str, list[Result]] = {}
+    for result in results:
+        by_probe.setdefault(result.summary.probe, []).append(result)
+    present = [probe for name, probe in load_probes().items() if name in by_probe] if machine else []
+    derived = {probe.name: probe.derive(by_probe, machine) for probe in present}
+    results = [result for name, own in by_probe.items() for result in [*own, *derived.get(name, [])]]
+    series = frozenset(experiment.id for experiment in file.run.plan.experiments if experiment.interval_s)
+    tables = [table for probe in present if probe.tables for table in probe.tables(by_probe, machine)]
+    if file.references:
+        tables.append(reference_table(file.references))
+    measured = Measured(
+        plan=file.run.plan.name, results=results, machine=machine, series=series, rated=file.run.rated,
+        references=file.references, notes=file.run.plan.notes,
+    )  # fmt: skip
+    return Report(
+        run=file.run,
+        machine=machine,
+        clock=file.headers[0].clock if file.headers else None,
+        results=results,
+        tables=tables,
+        truncated=file.stop is None,
+        interrupted=file.stop is not None and file.stop.interrupted,
+        notes=_notes(file, results),
+        nodes=_nodes(file, by_id),
+        study=make_study(measured),
+    )
+
+
+def headlines(file: RunFile) -> Iterator[tuple[str, Figure, float, Interval | None]]:
+    """Of each metric the experiment's id, what it is a figure of, its value and interval, as ``summarise`` has them.
+
+    What else ``summarise`` makes of a run takes most of its time.
+    """
+    machine = file.headers[0].machine if file.headers else {}
+    by_id = _whole_rounds(file)
+    for experiment in file.run.plan.experiments:
+        probe = load_probes().get(experiment.probe)
+        with_samples = _with_samples(by_id[experiment.id])
+        if probe is None or not with_samples:
+            continue
+        for own in _known_figures(file.run, probe, with_samples, machine):
+            yield experiment.id, own.figure, median(own.rounds), median_interval(own.rounds)
+
+
+def nodes_in(file: RunFile) -> Nodes | None:
+    """What each metric says of every node; None without a figure of several nodes."""
+    return _nodes(file, _whole_rounds(file))
+
+
+def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
+    if not file.headers or len(nodes_of(file.headers[0].machine)) < 2:
+        return None
+    from nameplate.results.node_figures import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
+
+    return judged_nodes(file, by_id)
+
+
+def _whole_rounds(file: RunFile) -> dict[str, list[Measurement]]:
+    """Each experiment's measurements, one a round: a slice that was cut short counts only where there is no other."""
+    whole: dict[str, dict[int, Measurement]] = {experiment.id: {} for experiment in file.run.plan.experiments}
+    cut: dict[str, list[Measurement]] = {}
+    for measurement in file.measurements:
+        outcome = measurement.outcome
+        if outcome.interrupted and outcome.ending == "ok":
+            cut[outcome.id] = [measurement]
+        elif outcome.id in whole:
+            whole[outcome.id][outcome.round] = measurement
+    return {identity: [*rounds.values()] or cut.get(identity, []) for identity, rounds in whole.items()}
+
+
+def _results(
+    file: RunFile, experiment: Experiment, measurements: list[Measurement], machine: dict[str, object]
+) -> list[Result]:
+    stop = file.stop.reasons.get(experiment.id, "") if file.stop else "truncated"
+    probe = load_probes().get(experiment.probe)
+    if probe is None:
+        return [_without_number(experiment, None, f"this nameplate does not know the probe {experiment.probe}", stop)]
+    if not measurements:
+        return [_without_number(experiment, None, _NOT_REACHED.get(stop, "was not measured"), stop)]
+    with_samples = _with_samples(measurements)
+    if not with_samples:
+        worst = _worst(measurements)
+        return [_without_number(experiment, worst, worst.reason or "ended before its first sample", stop)]
+    last = with_samples[-1].outcome
+    figures = _known_figures(file.run, probe, with_samples, machine)
+    results = [own.result(experiment.id, stop) for own in figures]
+    if not figures:
+        return []
+    interval_s = experiment.interval_s or file.run.plan.limits.interval_s
+    if interval_s is not None:
+        results[0] = _with_over_time(results[0], figures[0].over_time(interval_s))
+    if experiment.interval_s:
+        results[0] = msgspec.structs.replace(
+            results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
+        )
+    samples = [sample for measurement in with_samples for sample in measurement.samples]
+    cell = Cell(last.params, last.facts, machine, last.labels)
+    evidence, source = probe.evidence(cell, samples), probe.source(cell, samples)
+    first, *others = [
+        msgspec.structs.replace(
+            result, evidence=evidence, source=source, labels=last.labels, is_series=experiment.interval_s is not None
+        )
+        for result in results
+    ]
+    first = msgspec.structs.replace(
+        first,
+        distribution=_distribution(samples),
+        node_times=times_of_nodes(samples),
+        pairs=middles([pair_times(measurement.samples) for measurement in with_samples]),
+    )
+    return [first, *others]
+
+
+def _worst(measurements: Sequence[Measurement]) -> Outcome:
+    return min((m.outcome for m in measurements), key=lambda outcome: _WORST_FIRST.index(outcome.ending))
+
+
+def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Those that have samples; none where one of them did not end well."""
+    if not measurements or _worst(measurements).ending != "ok":
+        return []
+    return [measurement for measurement in measurements if measurement.samples]
+
+
+def _known_figures(
+    run: Run, probe: Probe, measurements: Sequence[Measurement], machine: dict[str, object]
+) -> list[_Figures]:
+    last = measurements[-1].outcome
+    cell = Cell(last.params, last.facts, machine, last.labels)
+    known = [(metric, _known_rounds(metric, cell, measurements)) for metric in probe.metrics]
+    return [_Figures(run, probe, metric, measurements, rounds, machine) for metric, rounds in known if rounds]
+
+
+def _known_rounds(metric: Metric, cell: Cell, measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Return the rounds that a metric is computed from; none where it is not known."""
+    rounds = [measurement for measurement in measurements if metric.is_known(cell, measurement.samples)]
+    return rounds if metric.may_lack_rounds or len(rounds) == len(measurements) else []
+
+
+def _with_over_time(result: Result, seen: OverTime | None) -> Result:
+    return msgspec.structs.replace(result, summary=msgspec.structs.replace(result.summary, over_time=seen))
+
+
+def _distribution(samples: Sequence[Sample]) -> list[tuple[float, float]]:
+    counts = merged(sample.histogram for sample in samples if isinstance(sample.histogram, Histogram))
+    return [(histogram_percentile_s(counts, share), share) for share in _SHARES] if counts else []
+
+
+def _without_number(experiment: Experiment, outcome: Outcome | None, reason: str, stop: str) -> Result:
+    probe = load_probes().get(experiment.probe)
+    metric = probe.metrics[0] if probe else None
+    summary = Summary(
+        probe=experiment.probe,
+        params=outcome.params if outcome and outcome.params else experiment.params,
+        metric=metric.name if metric else "",
+        value=None,
+        unit=metric.unit if metric else "",
+        ci=None,
+        rounds=0,
+        samples=0,
+        mean=None,
+        best=None,
+        sustained=None,
+        p95=None,
+        p99=None,
+        rated=None,
+        efficiency=None,
+        outcome=outcome.ending if outcome and outcome.ending != "ok" else "failed",
+        reason=reason,
+        stop=stop,
+        disturbed=0.0,
+    )
+    return Result(
+        id=experiment.id,
+        summary=summary,
+        better=metric.better if metric else "higher",
+        rated=Rated(None, reason),
+        efficiency_ci=None,
+        series=Series([], [], [], []),
+        round_values=[],
+        utilisation=0.0,
+        oversubscribed=outcome.oversubscribed if outcome else False,
+        facts={},
+    )
+
+
+def is_disturbed(sample: Sample, oversubscribed: bool, usual_burst_s: float) -> bool:
+    """Whether something outside the program took part in a sample: steal, throttling, preemption, a slower clock.
+
+    With more workers than cores, preemption is the workers' own doing.
+    """
+    seen = sample.disturbed
+    taken = any(seen.get(key, 0) > 0 for key in ("steal_s", "cgroup_throttled", "thermal_throttled"))
+    preempted = seen.get("involuntary_switches", 0) > 1 + SWITCHES_PER_S * sample.elapsed_s
+    slowed = seen.get("burst_s", usual_burst_s) > usual_burst_s * (1 + CLOCK_DROP)
+    return taken or slowed or (preempted and not oversubscribed)
+
+
+def _times(given: Rated, times: int) -> Rated:
+    if times == 1 or given.value is None:
+        return given
+    return msgspec.structs.replace(given, value=given.value * times, source=f"{given.source}, {times} directions")
+
+
+def _told(metric: Metric, cell: Cell, measurement: Measurement) -> Measurement:
+    told = [sample for sample in measurement.samples if metric.is_told_by(cell, sample)]
+    return measurement if len(told) == len(measurement.samples) else msgspec.structs.replace(measurement, samples=told)
+
+
+class _Figures:
+    """One metric of one experiment over its rounds: of all ``measurements`` those that tell it are ``rounds``."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 (what a figure is computed from)
+        self, run: Run, probe: Probe, metric: Metric, measurements: Sequence[Measurement],
+        rounds: Sequence[Measurement], machine: dict[str, object],
+    ) -> None:  # fmt: skip
+        self._run = run
+        self._probe = probe
+        self._metric = metric
+        self._outcome = rounds[-1].outcome
+        self._cells = [Cell(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in rounds]
+        self._measurements = [_told(metric, cell, m) for cell, m in zip(self._cells, rounds, strict=True)]
+        self._all_samples = [sample for m in measurements for sample in m.samples]
+        self._samples = [sample for m in self._measurements for sample in m.samples]
+        self.rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, rounds, strict=True)]
+
+    @property
+    def figure(self) -> Figure:
+        """What it is a figure of."""
+        metric = self._metric
+        return Figure(self._probe.name, self._outcome.params, metric.name, metric.unit, metric.better)
+
+    @cached_property
+    def _values(self) -> list[float]:
+        return [
+            self._metric.value(cell, sample)
+            for cell, m in zip(self._cells, self._measurements, strict=True)
+            for sample in m.samples
+        ]
+
+    def result(self, experiment: str, stop: str) -> Result:
+        rated, efficiencies = self._rate()
+        summary = self._summary(stop, rated, efficiencies)
+        interval = median_interval(efficiencies) if efficiencies else None
+        return Result(
+            id=experiment, summary=summary, better=self._metric.better, rated=rated,
+            efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
+            round_values=self.rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
+            facts=self._outcome.facts,
+            remarks=self._probe.remarks(self._cells[-1], self._all_samples), is_detail=self._metric.is_detail,
+        )  # fmt: skip
+
+    def _rate(self) -> tuple[Rated, list[float]]:
+        """The ceiling, and each round's value over its own: a clock that drifts moves both.
+
+        A disturbed round may have none, where its ports could not be counted; the others decide.
+        """
+        op = str(self._outcome.params.get("op", ""))
+        given = overriding(self._run.rated, self._probe.name, self._metric.unit, op)
+        ceilings = [
+            self._probe.rated(self._metric, cell, m.samples)
+            for cell, m in zip(self._cells, self._measurements, strict=True)
+        ]
+        ceilings = [_times(given, c.times) if given and c.can_be_given else c for c in ceilings]
+        known = [(value, c.value, c) for value, c in zip(self.rounds, ceilings, strict=True) if c.value is not None]
+        if 2 * len(known) <= len(ceilings):
+            return next(c for c in ceilings if c.value is None), []
+        middle = median([ceiling for _, ceiling, _ in known])
+        nearest = min(known, key=lambda item: abs(item[1] - middle))[2]
+        return msgspec.structs.replace(nearest, value=middle), [value / ceiling for value, ceiling, _ in known]
+
+    def _summary(self, stop: str, rated: Rated, efficiencies: list[float]) -> Summary:
+        interval = median_interval(self.rounds)
+        higher = self._metric.better == "higher"
+        return Summary(
+            probe=self._probe.name, params=self._outcome.params, metric=self._metric.name,
+            value=median(self.rounds), unit=self._metric.unit,
+            ci=(interval.low, interval.high) if interval else None, rounds=len(self.rounds),
+            samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(self._values),
+            sustained=self._metric.sustained(self._cells[-1], self._samples),
+            p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,
+            efficiency=median(efficiencies) if efficiencies else None, outcome="ok",
+            reason="" if rated.value is not None else f"rated: {rated.source}", stop=stop,
+            disturbed=sum(self._flags()) / len(self._samples),
+        )  # fmt: skip
+
+    def _flags(self) -> list[bool]:
+        bursts = [s.disturbed["burst_s"] for s in self._samples if "burst_s" in s.disturbed]
+        usual_s = median(bursts) if bursts else float("inf")
+        return [is_disturbed(sample, self._outcome.oversubscribed, usual_s) for sample in self._samples]
+
+    def _series(self) -> Series:
+        """Rounds one after the other: each experiment's own clock begins with it."""
+        starts: list[float] = []
+        rounds: list[int] = []
+        offset = 0.0
+        for number, measurement in enumerate(self._measurements, start=1):
+            starts += [offset + sample.start_s for sample in measurement.samples]
+            rounds += [number] * len(measurement.samples)
+            offset += measurement.outcome.total_s
+        return Series(starts, self._values, self._flags(), rounds)
+
+    def over_time(self, interval_s: float) -> OverTime | None:
+        """Of the last round: between rounds there are gaps."""
+        from nameplate.results.series_summary import look_over_time  # noqa: PLC0415 (scipy and ruptures take seconds to import)
+
+        cell, samples = self._cells[-1], self._measurements[-1].samples
+        sustained = self._metric.sustained(cell, samples)
+        values = [self._metric.value(cell, sample) for sample in samples]
+        return look_over_time(values, samples, self._metric.better, interval_s, sustained)
+
+    def _utilisation(self) -> float:
+        """CPU time over elapsed time: how many cores were kept busy."""
+        busy_s = sum(s.counters["cpu_user_s"] + s.counters["cpu_system_s"] for s in self._samples)
+        return busy_s / sum(sample.elapsed_s for sample in self._samples)
+
+
+def _notes_of_budget(file: RunFile) -> list[str]:
+    """Return how many of its fixed rounds a run measured before its budget was spent."""
+    limits = file.run.plan.limits
+    if limits.rounds is None or file.stop is None or "budget" not in file.stop.reasons.values():
+        return []
+    done = Counter(measurement.outcome.id for measurement in file.measurements if not measurement.outcome.interrupted)
+    short = [identity for identity, reason in file.stop.reasons.items() if reason == "budget"]
+    whole = min(done[identity] for identity in short)
+    return [
+        f"the budget of {limits.budget_s:g} s was spent after {whole} of {limits.rounds} rounds; "
+        f"{len(short)} of {len(file.stop.reasons)} experiments lack a round"
+    ]
+
+
+def _notes_of_nodes(file: RunFile) -> list[str]:
+    """That figures are those of many nodes, and which of them could not be measured."""
+    if not file.run.per_node or not file.headers:
+        return []
+    names = nodes_of(file.headers[0].machine)
+    way = {"in-turn": "one at a time", "at-once": "all at once"}[file.run.per_node]
+    notes = [
+        f"each figure is the median of {len(names)} nodes, measured {way}; of each node: nameplate nodes {file.path}"
+    ]
+    failed = {
+        f"{outcome.id} on {names[node]}: {outcome.ending}: {outcome.reason}"
+        for measurement in file.measurements
+        for node, outcome in measurement.of_nodes.items()
+        if outcome.ending != "ok"
+    }
+    return notes + sorted(failed)
+
+
+def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
+    """Of cells that are missing for the same reason the first, and how many more."""
+    missing: dict[str, list[str]] = {}
+    for result in results:
+        if result.summary.value is None:
+            missing.setdefault(f"{result.summary.outcome}: {result.summary.reason}", []).append(result.id)
+    for why, cells in missing.items():
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        yield f"{cells[0]}{more}: {why}"
+
+
+def _notes(file: RunFile, results: list[Result]) -> list[str]:
+    notes = list(file.run.plan.notes)
+    if file.lost:
+        notes.append(f"{file.lost} samples of an experiment that was cut off are left out")
+    if any(result.oversubscribed for result in results):
+        notes.append("oversubscribed: more workers than CPUs, so they take turns")
+    notes += _notes_of_budget(file)
+    notes += _notes_of_nodes(file)
+    notes += _notes_without_number(results)
+    for result in results:
+        if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
+            notes.append(
+                f"{result.id}: measured {result.efficiency_ci[0]:.1%} of its ceiling or more: one of the two is wrong "
+                f"({result.rated.source})"
+            )
+    return notes

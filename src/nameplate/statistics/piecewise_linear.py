@@ -1,0 +1,366 @@
+"""Straight lines with breaks between them: a message's time over its size, t = t_s + t_w · size between breaks.
+
+Which points belong together is found by an exact dynamic programme over independent weighted lines (as Bellman and
+Roth, 1969), since continuous fits bias both sides of a jump. How many lines there are, and whether they meet at a break
+or jump there, is chosen by the Bayesian information criterion (Schwarz 1978). Noise is taken as proportional to the
+value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nameplate.statistics.bootstrap import expanded_interval, percentile_interval
+from nameplate.statistics.stats import median
+
+FEWEST_POINTS = 5
+MOST_LINES = 5
+# Of rounds, and as many of sizes.
+BOOTSTRAPS = 150
+# What a break costs in the criterion: where it is was searched for, which is more than one fitted number.
+_OF_PLACE, _OF_SLOPE, _OF_JUMP = 2.0, 1.0, 1.0
+# A break where lines meet is placed between points, by so many steps from one to the next.
+_STEPS = 8
+_REACH = 20
+_SMALLEST = 1e-300
+# Keeps the normal equations solvable where two columns are the same, as for a single size.
+_RIDGE = 1e-13
+# What a slope adds to the times, as a share of them, below which it is a rounding error.
+_ROUNDING = 1e-9
+# No message is timed more closely than to this share: what lines leave below it says nothing.
+_CLOSEST_FIT = 1e-3
+
+
+@dataclass(frozen=True)
+class Line:
+    """t_s and t_w, by the last and the first point that they hold for."""
+
+    startup_s: float
+    per_byte_s: float
+    first_bytes: float
+    last_bytes: float
+
+
+@dataclass(frozen=True)
+class Break:
+    """Between two lines, in bytes: where they meet, or halfway between the points around a jump."""
+
+    at_bytes: float
+    is_jump: bool
+    jump_s: float
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines from the smallest size to the largest, and the breaks between them."""
+
+    lines: tuple[Line, ...]
+    breaks: tuple[Break, ...]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """95 % intervals of what ``Lines`` has, in the same order: (t_s, t_w) of lines, places of breaks."""
+
+    lines: tuple[tuple[tuple[float, float], tuple[float, float]], ...]
+    breaks: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class _Points:
+    sizes: Any
+    times: Any
+    weights: Any  # the inverse of each point's relative noise, up to a common factor
+
+    @classmethod
+    def of(cls, sizes: Sequence[float], times: Any, counts: Any = 1.0) -> _Points:
+        """Take each point's noise as proportional to its time, and the point ``counts`` times."""
+        padded = np.pad(times, 1, mode="edge")
+        smooth = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
+        weights = np.sqrt(counts) / np.maximum(smooth, _SMALLEST)
+        return cls(np.asarray(sizes, float), np.asarray(times, float), weights)
+
+
+def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
+    """The lines that explain the times best. ``sizes`` ascend and differ; fewer than ten points give one line."""
+    points = _Points.of(sizes, np.asarray(times, float))
+    cost = _line_costs(points)
+    most = min(MOST_LINES, max(1, len(sizes) // FEWEST_POINTS))
+    tried = [_best_kinds(points, cuts) for cuts in _partitions(cost, most)]
+    best = min(tried, key=lambda model: model.score)
+    return _without_negative_startup(_fitted(points, best.places, best.jumps))
+
+
+def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found: Lines, seed: int = 0) -> Bounds:
+    """Return 95 % intervals of what ``fit_lines`` found for the medians of ``rounds``.
+
+    Adds the errors of two bootstraps as squares, each of which searches the breaks again. Resampling whole rounds keeps
+    what all sizes of a round have in common; its percentiles are expanded for few rounds (Hesterberg 2015). Resampling
+    sizes (with the weights of Rubin's Bayesian bootstrap, 1981) counts what straight lines do not explain.
+    """
+    source = np.random.default_rng(seed)
+    jumps = tuple(each.is_jump for each in found.breaks)
+    medians = [median(values) for values in rounds]
+    by_round = [_Points.of(sizes, _drawn_medians(source, rounds)) for _ in range(BOOTSTRAPS)]
+    by_size = [_Points.of(sizes, medians, source.exponential(1.0, len(sizes))) for _ in range(BOOTSTRAPS)]
+    independent = round(median([len(values) for values in rounds]))
+    again = _Again(
+        np.asarray(sizes, float),
+        [_refitted(points, jumps) for points in by_round],
+        [_refitted(points, jumps) for points in by_size],
+        independent,
+    )
+    whole = _fitted(_Points.of(sizes, medians), [each.at_bytes for each in found.breaks], jumps)
+    return Bounds(tuple(map(again.bound_line, whole.lines)), tuple(map(again.bound_break, whole.breaks)))
+
+
+def _drawn_medians(source: np.random.Generator, rounds: Sequence[Sequence[float]]) -> list[float]:
+    """Return each size's median of rounds drawn with replacement, which are the same for all sizes.
+
+    A size that rested, or was added later, has fewer rounds: its draws are as early or as late as those of the others.
+    """
+    drawn = source.random(max(map(len, rounds))).tolist()
+    return [median([values[int(place * len(values))] for place in drawn[: len(values)]]) for values in rounds]
+
+
+@dataclass(frozen=True)
+class _Again:
+    """The fits of resampled rounds, of which ``independent`` were measured, and of resampled sizes."""
+
+    sizes: Any
+    by_round: Sequence[Lines]
+    by_size: Sequence[Lines]
+    independent: int
+
+    def bound_line(self, line: Line) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the intervals of t_s and t_w."""
+        startup = self._interval(line.startup_s, lambda lines: self._counterpart(line, lines).startup_s)
+        per_byte = self._interval(line.per_byte_s, lambda lines: self._counterpart(line, lines).per_byte_s)
+        # Below zero only the fit's error is known, and a start-up time of that much cannot be excluded.
+        upper = startup[1] - min(0.0, line.startup_s)
+        return (max(0.0, startup[0]), upper), (max(0.0, per_byte[0]), per_byte[1])
+
+    def bound_break(self, at: Break) -> tuple[float, float]:
+        """Return the interval of the nearest break; a jump may be anywhere between the two sizes around it."""
+
+        def nearest(lines: Lines) -> float:
+            return min((each.at_bytes for each in lines.breaks), key=lambda place: abs(place - at.at_bytes))
+
+        low, high = self._interval(at.at_bytes, nearest)
+        if not at.is_jump:
+            return max(low, float(self.sizes[0])), min(high, float(self.sizes[-1]))
+        below, above = self.sizes[self.sizes <= low], self.sizes[self.sizes >= high]
+        return float(below.max(initial=self.sizes[0])), float(above.min(initial=self.sizes[-1]))
+
+    def _interval(self, found: float, figure: Callable[[Lines], float]) -> tuple[float, float]:
+        of_rounds = expanded_interval(list(map(figure, self.by_round)), found, self.independent)
+        of_sizes = percentile_interval(list(map(figure, self.by_size)), found)
+        below = math.hypot(found - of_rounds[0], found - of_sizes[0])
+        above = math.hypot(of_rounds[1] - found, of_sizes[1] - found)
+        return found - below, found + above
+
+    def _counterpart(self, line: Line, lines: Lines) -> Line:
+        """Return the line of another fit that holds for most of the sizes of ``line``."""
+
+        def shared(other: Line) -> int:
+            first, last = max(line.first_bytes, other.first_bytes), min(line.last_bytes, other.last_bytes)
+            return int(np.count_nonzero((self.sizes >= first) & (self.sizes <= last)))
+
+        return max(lines.lines, key=shared)
+
+
+def _refitted(points: _Points, jumps: tuple[bool, ...]) -> Lines:
+    cuts = _partitions(_line_costs(points), len(jumps) + 1)[-1]
+    kinds = jumps if len(cuts) == len(jumps) else (True,) * len(cuts)
+    return _fitted(points, _placed(points, cuts, kinds), kinds)
+
+
+def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
+    """Of sizes that could be measured too, the one in the middle of each jump."""
+    known = sorted(medians)
+    wanted = set()
+    for found in fit_lines(known, [medians[size] for size in known]).breaks:
+        below = max(size for size in known if size <= found.at_bytes)
+        above = min(size for size in known if size > found.at_bytes)
+        between = [size for size in candidates if below < size < above]
+        if found.is_jump and between:
+            wanted.add(min(between, key=lambda size: abs(2 * size - below - above)))
+    return wanted
+
+
+@dataclass(frozen=True)
+class _Model:
+    places: tuple[float, ...]
+    jumps: tuple[bool, ...]
+    score: float
+
+    @classmethod
+    def of(cls, points: _Points, cuts: Sequence[int], jumps: tuple[bool, ...]) -> _Model:
+        places = _placed(points, cuts, jumps)
+        return cls(places, jumps, _criterion(points, places, jumps))
+
+
+def _best_kinds(points: _Points, cuts: Sequence[int]) -> _Model:
+    """Each break a jump, or, one after the other, a place where lines meet if that explains as much."""
+    best = _Model.of(points, cuts, (True,) * len(cuts))
+    for index in range(len(cuts)):
+        jumps = (*best.jumps[:index], False, *best.jumps[index + 1 :])
+        meeting = _Model.of(points, cuts, jumps)
+        best = min(best, meeting, key=lambda model: model.score)
+    return best
+
+
+def _line_costs(points: _Points) -> Any:
+    """cost[i, j]: the weighted squares that a line through the points i to j leaves; infinite for too few."""
+    w = points.weights**2
+    x, y = points.sizes / points.sizes[-1], points.times
+    sums = [np.concatenate([[0.0], np.cumsum(each)]) for each in (w, w * x, w * y, w * x * x, w * x * y, w * y * y)]
+    count = len(x)
+    first, last = np.meshgrid(np.arange(count), np.arange(count), indexing="ij")
+    s, sx, sy, sxx, sxy, syy = (each[last + 1] - each[np.minimum(first, last + 1)] for each in sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        vxx, vxy, vyy = sxx - sx * sx / s, sxy - sx * sy / s, syy - sy * sy / s
+        left = np.where((vxx > 0) & (vxy > 0), vyy - vxy * vxy / vxx, vyy)
+    return np.where(last - first + 1 >= min(FEWEST_POINTS, count), np.maximum(left, 0.0), np.inf)
+
+
+def _partitions(cost: Any, most: int) -> list[tuple[int, ...]]:
+    """For one line, two, and so on: the index of each further line's first point, the cheapest."""
+    count = len(cost)
+    best = cost[0].copy()
+    came_from: list[Any] = []
+    result: list[tuple[int, ...]] = [()]
+    for lines in range(2, most + 1):
+        # total[i, j]: the lines before end with the point i - 1, the last one goes from i to j.
+        total = best[:-1, None] + cost[1:, :]
+        came_from.append(1 + np.argmin(total, axis=0))
+        best = np.min(total, axis=0)
+        if not math.isfinite(best[-1]):
+            break
+        cuts: list[int] = []
+        end = count - 1
+        for step in range(lines - 2, -1, -1):
+            cut = int(came_from[step][end])
+            cuts.insert(0, cut)
+            end = cut - 1
+        result.append(tuple(cuts))
+    return result
+
+
+def _designs(sizes: Any, trials: Any, jumps: Sequence[bool]) -> Any:
+    """Return a matrix for each trial: a column for the start, one for the bytes on each line, one for each jump."""
+    edges = np.pad(trials, ((0, 0), (1, 1)), constant_values=((0, 0), (-math.inf, math.inf)))[:, None, :]
+    column = sizes[None, :, None]
+    on_line = np.clip(column, edges[..., :-1], edges[..., 1:]) - np.maximum(edges[..., :-1], 0.0)
+    beyond = column > trials[:, None, list(np.flatnonzero(jumps))]
+    return np.concatenate([np.ones_like(on_line[..., :1]), on_line, beyond], axis=2)
+
+
+def _solve(points: _Points, trials: Any, jumps: Sequence[bool]) -> tuple[Any, Any]:
+    """Return for each trial's places the coefficients, no slope negative, and the weighted squares that they leave.
+
+    Solves the normal equations of all trials at once. Where slopes come out negative the steepest one is set to zero
+    and the others are solved again.
+    """
+    designs = _designs(points.sizes, trials, jumps) * points.weights[:, None]
+    scale = np.maximum(np.linalg.norm(designs, axis=1), _SMALLEST)
+    target = points.times * points.weights
+    scaled = designs / scale[:, None, :]
+    unit = np.eye(designs.shape[2])
+    gram = scaled.transpose(0, 2, 1) @ scaled + _RIDGE * unit
+    right = target @ scaled
+    free = np.ones(right.shape, bool)
+    slopes = slice(1, trials.shape[1] + 2)
+    rounding = _ROUNDING * np.linalg.norm(target)
+    while True:
+        own = np.where(free[:, :, None] & free[:, None, :], gram, unit)
+        solution = np.linalg.solve(own, np.where(free, right, 0.0)[..., None])[..., 0]
+        remaining = np.where(free, solution, math.inf)[:, slopes]
+        falls = np.flatnonzero(remaining.min(axis=1) < rounding)
+        if not len(falls):
+            break
+        free[falls, 1 + np.argmin(remaining[falls], axis=1)] = False
+    left = target - (scaled @ solution[..., None])[..., 0]
+    return solution / scale, np.sum(left**2, axis=1)
+
+
+def _placed(points: _Points, cuts: Sequence[int], jumps: Sequence[bool]) -> tuple[float, ...]:
+    """A jump lies halfway between two points; where lines meet is tried out around the cut."""
+    places = [float(points.sizes[cut - 1] + points.sizes[cut]) / 2 for cut in cuts]
+    for index, (cut, is_jump) in enumerate(zip(cuts, jumps, strict=True)):
+        if is_jump:
+            continue
+
+        at_points = _candidates(points.sizes, cut, places, index, _REACH, 1)
+        places[index] = _best_place(points, places, jumps, index, at_points)
+        around = int(np.searchsorted(points.sizes, places[index]))
+        between = [places[index], *_candidates(points.sizes, around, places, index, 1, _STEPS)]
+        places[index] = _best_place(points, places, jumps, index, between)
+    return tuple(places)
+
+
+def _best_place(
+    points: _Points, places: Sequence[float], jumps: Sequence[bool], index: int, tried: Sequence[float]
+) -> float:
+    trials = np.tile(np.asarray(places, float), (len(tried), 1))
+    trials[:, index] = tried
+    return tried[int(np.argmin(_solve(points, trials, jumps)[1]))]
+
+
+def _candidates(  # noqa: PLR0913, PLR0917 (what a place lies between)
+    sizes: Any, cut: int, places: Sequence[float], index: int, reach: int, steps: int
+) -> list[float]:
+    """Places up to ``reach`` points from a cut that leave points enough to either side, up to the next breaks."""
+    before = int(np.searchsorted(sizes, places[index - 1], side="right")) if index > 0 else 0
+    after = int(np.searchsorted(sizes, places[index + 1])) if index + 1 < len(places) else len(sizes)
+    low = max(before + FEWEST_POINTS - 1, cut - reach)
+    high = min(after - FEWEST_POINTS, cut + reach)
+    tried = [
+        float(place) for i in range(low, high) for place in np.linspace(sizes[i], sizes[i + 1], steps, endpoint=False)
+    ]
+    return tried or [places[index]]
+
+
+def _criterion(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> float:
+    count = len(points.sizes)
+    left = max(float(_solve(points, np.array([places], float), jumps)[1][0]), count * _CLOSEST_FIT**2)
+    fitted = 2 + sum(_OF_PLACE + _OF_SLOPE + (_OF_JUMP if is_jump else 0) for is_jump in jumps)
+    return count * math.log(left / count) + fitted * math.log(count)
+
+
+def _fitted(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> Lines:
+    """Return the lines between given breaks. A later one may begin below zero, as behind a token bucket."""
+    solution = _solve(points, np.array([places], float), jumps)[0][0]
+    slopes = solution[1 : len(places) + 2]
+    steps = iter(solution[len(places) + 2 :])
+    edges = [float(points.sizes[0]), *map(float, places), float(points.sizes[-1])]
+    start = float(solution[0])
+    lines = [Line(*_through_origin(points, (start, float(slopes[0])), edges[1]), edges[0], edges[1])]
+    breaks = []
+    for index, is_jump in enumerate(jumps):
+        jump = float(next(steps)) if is_jump else 0.0
+        place, slope = edges[index + 1], float(slopes[index + 1])
+        start += jump + (float(slopes[index]) - slope) * place
+        lines.append(Line(start, slope, place, edges[index + 2]))
+        breaks.append(Break(place, is_jump, jump))
+    return Lines(tuple(lines), tuple(breaks))
+
+
+def _through_origin(points: _Points, line: tuple[float, float], last: float) -> tuple[float, float]:
+    """Return the first line, or the best one through the origin if it begins below zero."""
+    start, slope = line
+    if start >= 0:
+        return start, slope
+    inside = points.sizes <= last
+    x, y, w = points.sizes[inside], points.times[inside], points.weights[inside]
+    return 0.0, float((w * w * x) @ y / ((w * w * x) @ x))
+
+
+def _without_negative_startup(found: Lines) -> Lines:
+    """Return the lines with a start-up time of zero where they begin below zero; their slopes stand."""
+    return replace(found, lines=tuple(replace(line, startup_s=max(0.0, line.startup_s)) for line in found.lines))

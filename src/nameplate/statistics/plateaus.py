@@ -1,0 +1,284 @@
+"""Plateaus and the ramps between them, laid over a curve. Pure functions.
+
+Between two plateaus lies a step or a ramp: victim caches, sliced caches and random
+replacement give slopes of two octaves and more. All is done in log value against log2 size, where noise is as large on
+every plateau, and with the sign that lets the curve rise.
+
+1. The median over the rounds stands for each size; one or two sizes that stick out of their neighbours are put back.
+2. An exact dynamic programme lays plateaus over the sizes and ramps between them, for each number of levels. Each step
+   has a minimum effect, and plateaus are flatter than the ramps beside them: a piece of a ramp is no level.
+3. The number of levels is the one with the least squares plus Schwarz's penalty, among those whose every step is
+   accepted by a permutation test with p < 0.01 (as mt4g accepts a change point, but against a lean instead of nothing).
+4. Where a ramp leaves its plateau is weighed over all ramps that could have been (``find_knee``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nameplate.statistics.stats import median
+
+Array = NDArray[np.float64]
+Plateau = tuple[int, int]  # the indices of its first and its last size
+
+# Rates of neighbouring levels differ by as little as 15-25 %; a smaller step is more often a prefetcher's or a TLB's.
+MINIMUM_STEP = math.log(1.15)
+# Per octave, of a plateau: an L3 was seen to rise from 13 to 25 ns over four octaves. A ramp is steeper.
+MAXIMUM_LEAN = 0.15
+MAXIMUM_LEAN_TO_RAMP = 0.35
+LEAN_DEVIATIONS = 2
+MINIMUM_SIZES = 3
+# Half an octave, less what rounding takes off a grid.
+MINIMUM_OCTAVES = 0.45
+MAXIMUM_RAMP_OCTAVES = 4
+MAXIMUM_LEVELS = 7
+# What a level adds to the fit: its value, its lean, where it ends and where the next one begins.
+PARAMETERS_PER_LEVEL = 4
+SIGNIFICANCE = 0.01
+PERMUTATIONS = 999
+# Curves repeat better than this only by chance.
+NOISE_FLOOR = 0.01
+NOISE_WINDOW = 12
+OUTLIER_DEVIATIONS = 4
+OUTLIERS_ADJACENT = 2
+KNEE_WINDOW_OCTAVES = 1.5
+KNEE_GRID_OCTAVES = 1 / 32
+KNEE_RAMP_OCTAVES = np.arange(0, 3.5, 1 / 16)
+
+
+def running_median(y: Array, reach: int) -> Array:
+    """The median of each value and ``reach`` neighbours on either side, fewer towards the ends.
+
+    A monotone curve stays as it is, steps and all.
+    """
+    reaches = [min(reach, i, len(y) - 1 - i) for i in range(len(y))]
+    return np.array([median(y[i - r : i + r + 1].tolist()) for i, r in enumerate(reaches)])
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the search sees: log2 of the sizes; at each, the logs of its values, their median and its standard error."""
+
+    x: Array
+    values: list[Array]
+    y: Array
+    error: Array
+
+    @classmethod
+    def of(cls, size_bytes: Sequence[int], rounds: Sequence[Sequence[float]], rising: bool) -> Line:
+        """With the sign that lets the curve rise."""
+        x = np.log2(np.array(size_bytes, dtype=np.float64))
+        values = [np.log(of) * (1 if rising else -1) for of in rounds]
+        y = np.array([median(of.tolist()) for of in values])
+        error = _noise(x, y)
+        off = y - running_median(y, OUTLIERS_ADJACENT)
+        off[abs(off) <= OUTLIER_DEVIATIONS * error] = 0
+        return cls(x, [of - by for of, by in zip(values, off, strict=True)], y - off, error)
+
+
+def _noise(x: Array, y: Array) -> Array:
+    """The standard error of each size's median: how far the sizes around lie off the line through their neighbours.
+
+    Straight plateaus and ramps leave only noise there, and the median of it passes over steps. It is taken for each
+    part of the curve apart, since memory is noisier than a cache.
+    """
+    if len(x) < 3:
+        return np.full(len(x), NOISE_FLOOR)
+    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
+    off = abs(y[1:-1] - (1 - share) * y[:-2] - share * y[2:]) / np.sqrt(1 + share**2 + (1 - share) ** 2)
+    around = (off[max(0, i - NOISE_WINDOW) : i + NOISE_WINDOW].tolist() for i in range(len(x)))
+    # 1.4826 × the median of absolute values is a normal distribution's standard deviation.
+    return np.array([max(NOISE_FLOOR, 1.4826 * median(part)) for part in around])
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Every possible piece [from, to]: a plateau from its first to its last size, or the ramp from the last size of a
+    plateau to the first of the next. Costs are squares in units of the noise, infinite where a piece is not allowed;
+    leans and slopes are per octave."""
+
+    plateau_cost: Array
+    lean: Array
+    ramp_cost: Array
+    slope: Array
+
+    @classmethod
+    def of(cls, line: Line) -> _Pieces:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return cls(*_plateaus(line), *_ramps(line))
+
+
+def _plateaus(line: Line) -> tuple[Array, Array]:
+    """The costs of straight lines with a bounded lean from one size to another, and their leans without bounds."""
+    x, y, count = line.x - line.x.mean(), line.y, len(line.x)
+    terms = np.stack([np.ones(count), x, y, x * x, x * y, y * y]) / line.error**2
+    running = np.concatenate([np.zeros((len(terms), 1)), np.cumsum(terms, axis=1)], axis=1)
+    first, last = np.arange(count)[:, None], np.arange(count)[None, :]
+    w, wx, wy, wxx, wxy, wyy = running[:, last + 1] - running[:, first]
+    xx, xy, yy = wxx - wx * wx / w, wxy - wx * wy / w, wyy - wy * wy / w
+    lean = np.where(last > first, xy / xx, 0)
+    bounded = np.clip(lean, -MAXIMUM_LEAN, MAXIMUM_LEAN)
+    cost = np.where(last > first, yy - 2 * bounded * xy + bounded**2 * xx, 0)
+    # The sizes measured cut the first and the last plateau off, and the last may be the beginning of a ramp.
+    allowed = (first == 0) | (last == count - 1) | (x[None, :] - x[:, None] >= MINIMUM_OCTAVES)
+    allowed &= (last == count - 1) | (lean <= MAXIMUM_LEAN + LEAN_DEVIATIONS / np.sqrt(xx))
+    allowed &= last - first + 1 >= MINIMUM_SIZES
+    allowed[0, -1] = True
+    return np.where(allowed, cost, np.inf), lean
+
+
+def _ramps(line: Line) -> tuple[Array, Array]:
+    """The costs of the sizes strictly between two plateaus on the best of the ramps that differ in bend; their slope.
+
+    A ramp joins the medians of the three sizes of the plateaus beside it, so that its cost depends on its ends only.
+    (That the medians wrap at the curve's ends is no matter: no plateau of three sizes ends or begins there.) The cost
+    of a size is bounded, since true ramps have any shape.
+    """
+    x, y, count = line.x, line.y, len(line.x)
+    around = running_median(y, 1)
+    low, high = np.roll(around, 1), np.roll(around, -1)
+    cost = np.full((count, count), np.inf)
+    slope = (high[None, :] - low[:, None]) / (x[None, :] - x[:, None])
+    for last in range(count - 1):
+        end = max(last + 2, int(np.searchsorted(x, x[last] + MAXIMUM_RAMP_OCTAVES, side="right")))
+        first = np.arange(last + 1, end)[:, None]
+        between = np.arange(last + 1, end)[None, :]
+        along = (x[between] - x[last]) / (x[first] - x[last])
+        fitted = low[last] + (high[first] - low[last]) * _bent(np.clip(along, 0, 1))
+        squares = np.minimum(((y[between] - fitted) / line.error[between]) ** 2, OUTLIER_DEVIATIONS**2)
+        cost[last, last + 1 : end] = np.where(between < first, squares, 0).sum(axis=2).min(axis=0)
+        rise = high[last + 1 : end] - low[last]
+        cost[last, last + 1 : end][(rise < MINIMUM_STEP) | (slope[last, last + 1 : end] <= MAXIMUM_LEAN)] = np.inf
+    return cost, slope
+
+
+def _bent(along: Array) -> Array:
+    """The shapes of ramps, from 0 to 1 where ``along`` goes from 0 to 1: straight, slow at first, and slow at last.
+
+    Random replacement makes ramps that end slowly; where other guests share a cache, they begin slowly.
+    """
+    return np.stack([along, along**2, 1 - (1 - along) ** 2])
+
+
+def _cheapest(pieces: _Pieces) -> list[tuple[float, list[Plateau]]]:
+    """The least cost for 1, 2, 3 … levels, as far as that many are possible, and the plateaus that have it. Exact.
+
+    A plateau has to lean clearly less than the ramps beside it, else it is a piece of theirs.
+    """
+    count = len(pieces.lean)
+    least_slope = pieces.lean / MAXIMUM_LEAN_TO_RAMP
+    least_slope[:, -1] = -np.inf  # the last plateau may be the beginning of a ramp
+    costs = np.full((count, count), np.inf)  # [first, last] of the last plateau so far
+    costs[0] = pieces.plateau_cost[0]
+    came_from: list[NDArray[np.intp]] = []  # for each further level, [first, last] of the plateau before
+    result = []
+    while len(came_from) < MAXIMUM_LEVELS and np.isfinite(costs).any():
+        if np.isfinite(costs[:, -1]).any():
+            result.append((float(costs[:, -1].min()), _path(came_from, int(costs[:, -1].argmin()), count - 1)))
+        left = np.full((2, count, count), np.inf)  # [last, first] across a ramp: the cost, and where its plateau began
+        for last in range(count - 1):
+            steep = least_slope[: last + 1, last, None] <= pieces.slope[last, None, last + 1 :]
+            options = np.where(steep, costs[: last + 1, last, None], np.inf)
+            left[:, last, last + 1 :] = options.min(axis=0) + pieces.ramp_cost[last, last + 1 :], options.argmin(axis=0)
+        costs = np.full((count, count), np.inf)
+        origin = np.zeros((2, count, count), dtype=np.intp)
+        for first in range(1, count):
+            steep = least_slope[first, None, first:] <= pieces.slope[:first, first, None]
+            options = np.where(steep, left[0, :first, first, None], np.inf)
+            last = options.argmin(axis=0)
+            costs[first, first:] = options.min(axis=0) + pieces.plateau_cost[first, first:]
+            origin[:, first, first:] = left[1, last, first], last
+        came_from.append(origin)
+    return result
+
+
+def _path(came_from: Sequence[NDArray[np.intp]], first: int, last: int) -> list[Plateau]:
+    """The plateaus up to one, each from where it came."""
+    path = [(first, last)]
+    for origin in reversed(came_from):
+        first, last = (int(index) for index in origin[:, first, last])
+        path.insert(0, (first, last))
+    return path
+
+
+def choose_plateaus(line: Line, source: np.random.Generator) -> tuple[list[Plateau], list[float]]:
+    """The plateaus with the least penalised cost whose every step is accepted, and the steps' p-values."""
+    penalty = PARAMETERS_PER_LEVEL * math.log(len(line.x))
+    for _, plateaus in sorted(_cheapest(_Pieces.of(line)), key=lambda fit: fit[0] + penalty * len(fit[1])):
+        p_values = [_permutation_p(line, before, after, source) for before, after in pairwise(plateaus)]
+        if all(p < SIGNIFICANCE for p in p_values):
+            return plateaus, p_values
+    return [(0, len(line.x) - 1)], []
+
+
+def _permutation_p(line: Line, before: Plateau, after: Plateau, source: np.random.Generator) -> float:
+    """How often noise alone parts the values of two plateaus as clearly as they are, at whichever size.
+
+    The statistic is the largest standardised difference of sums over all sizes to part them at, after a lean through
+    both that a plateau may have was taken off. Its distribution is that over permutations of what the values are off
+    their own plateaus' lines (the residuals of the full model: ter Braak 1992), which few values suffice for.
+    """
+    plateaus = [range(first, last + 1) for first, last in (before, after)]
+    x = [np.repeat(line.x[sizes], [len(line.values[i]) for i in sizes]) for sizes in plateaus]
+    y = [np.concatenate([line.values[i] for i in sizes]) for sizes in plateaus]
+    seen = _off_line(np.concatenate(x), np.concatenate(y), MAXIMUM_LEAN)
+    count = len(seen)
+    noise = np.concatenate([_off_line(*plateau, math.inf) for plateau in zip(x, y, strict=True)])
+    noise *= math.sqrt(count / (count - PARAMETERS_PER_LEVEL))
+    places = np.cumsum([len(line.values[i]) for sizes in plateaus for i in sizes])[:-1]
+    orders = np.vstack([seen, source.permuted(np.tile(noise, (PERMUTATIONS, 1)), axis=1)])
+    clearest = (-orders.cumsum(axis=1)[:, places - 1] / np.sqrt(places * (count - places))).max(axis=1)
+    return float((clearest >= clearest[0]).mean())
+
+
+def _off_line(x: Array, y: Array, steepest: float) -> Array:
+    """What is left of values when the straight line through them, no steeper than that, is taken off."""
+    left: Array = y - y.mean() - _lean(x, y, steepest) * (x - x.mean())
+    return left
+
+
+def _lean(x: Array, y: Array, steepest: float) -> float:
+    """The slope of the straight line through values, bounded."""
+    off = x - x.mean()
+    return float(np.clip(off @ y / (off @ off), -steepest, steepest))
+
+
+def find_knee(line: Line, before: Plateau, after: Plateau) -> tuple[float, tuple[float, float]]:
+    """Where the curve leaves a plateau for the next, in bytes: the median and the 95 % interval of the posterior.
+
+    Each ramp that could have been (where it begins, how long it is, straight or bent) is weighed by how well it fits
+    both plateaus' ends less their leans. Their heights and the noise are integrated out of the regression under the
+    usual flat priors (as Smith 1975 does for a change point); that there is no ramp is as likely as that there is one,
+    beforehand. A bootstrap over rounds would say nothing with one round and know nothing of noise that belongs to a
+    size; here, a sharp step leaves all places between two sizes as likely. The interval is never narrower than between
+    the sizes measured on either side.
+    """
+    x, last, first = line.x, before[1], after[0]
+    low = max(before[0], min(last - 1, int(np.searchsorted(x, x[last] - KNEE_WINDOW_OCTAVES))))
+    high = min(after[1], max(first + 1, int(np.searchsorted(x, x[first] + KNEE_WINDOW_OCTAVES))))
+    leans = [_lean(x[a : b + 1], line.y[a : b + 1], MAXIMUM_LEAN) for a, b in (before, after)]
+    y = line.y - leans[0] * np.minimum(x - x[last], 0) - leans[1] * np.maximum(x - x[first], 0)
+    # Half a step off the sizes measured, which often lie on the same grid.
+    begins = np.arange(x[low + 1] + KNEE_GRID_OCTAVES / 2, x[first], KNEE_GRID_OCTAVES)
+    x, y = x[low : high + 1], y[low : high + 1] - y[low : high + 1].mean()
+    grid = np.meshgrid(begins, KNEE_RAMP_OCTAVES, indexing="ij")
+    begin, length = (of[grid[0] + grid[1] <= x[-2], None] for of in grid)
+    shapes = _bent(np.clip((x - begin) / np.maximum(length, 1e-9), 0, 1))
+    shapes -= shapes.mean(axis=2, keepdims=True)
+    squares = (shapes**2).sum(axis=2)
+    residual = y @ y - (shapes @ y) ** 2 / squares + len(y) * NOISE_FLOOR**2
+    log_weight = -(len(y) - 2) / 2 * np.log(residual) - np.log(squares) / 2
+    log_weight[:, length[:, 0] == 0] += math.log(len(KNEE_RAMP_OCTAVES))
+    cumulated = np.exp(log_weight - log_weight.max()).sum(axis=0).cumsum()
+    at = np.searchsorted(cumulated, np.array([0.025, 0.5, 0.975]) * cumulated[-1])
+    bottom, middle, top = begin[at, 0] + np.array([-0.5, 0, 0.5]) * KNEE_GRID_OCTAVES
+    next_size = int(np.searchsorted(x, middle, side="right"))
+    around = min(bottom, x[next_size - 1]), middle, max(top, x[next_size])
+    smallest, size, largest = (float(round(2**octaves)) for octaves in around)
+    return size, (smallest, largest)

@@ -1,0 +1,70 @@
+"""How many at once a shared resource serves at full speed: B(p) = min(p · b, B_max)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nameplate.statistics.bootstrap import percentile_interval
+
+BOOTSTRAPS = 400
+# Nothing is saturated where the last number of pairs is this close to the knee.
+_BEYOND_KNEE = 1.1
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """B_max, and the number p at which p · b reaches it, with 95 % intervals."""
+
+    most: float
+    most_ci: tuple[float, float]
+    knee: float
+    knee_ci: tuple[float, float]
+
+
+def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Saturation | None:
+    """Of what so many at once (ascending, three or more) delivered together in each round.
+
+    Least squares of the logarithms, over every split into counts that still grow and counts that no longer do. None
+    where all of them grow, by the Bayesian information criterion, and where the knee's interval reaches the last one.
+    """
+    p = np.log(np.asarray(counts, float))
+    values = np.log([float(np.median(each)) for each in rounds])
+    split, left = _best_split(p, values)
+    count = len(counts)
+    growing = float(np.sum((values - p - np.mean(values - p)) ** 2))
+    if count * math.log(max(growing, 1e-12) / max(left, 1e-12)) < math.log(count):
+        return None
+    source = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(BOOTSTRAPS):
+        again = np.log([float(np.median(source.choice(each, len(each)))) for each in rounds])
+        drawn.append(_described(p, again, _best_split(p, again)[0]))
+    most, knee = _described(p, values, split)
+    most_ci, knee_ci = (
+        percentile_interval([each[i] for each in drawn], middle) for i, middle in enumerate((most, knee))
+    )
+    if knee_ci[1] * _BEYOND_KNEE > counts[-1]:
+        return None
+    return Saturation(most, most_ci, knee, knee_ci)
+
+
+def _best_split(p: Any, values: Any) -> tuple[int, float]:
+    """How many of the counts still grow, at least the first; and the squares that are left."""
+    tried = []
+    for split in range(1, len(p)):
+        grown, flat = values[:split] - p[:split], values[split:]
+        tried.append((float(np.sum((grown - grown.mean()) ** 2) + np.sum((flat - flat.mean()) ** 2)), split))
+    left, split = min(tried)
+    return split, left
+
+
+def _described(p: Any, values: Any, split: int) -> tuple[float, float]:
+    """B_max and the knee."""
+    each = float(np.mean(values[:split] - p[:split]))
+    most = float(np.mean(values[split:]))
+    return math.exp(most), max(1.0, math.exp(most - each))

@@ -1,0 +1,102 @@
+"""Results of other tools as a run: every file a round."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+from nameplate.control_characters import clean_json, clean_text
+from nameplate.errors import FileError, Unreadable
+from nameplate.planning.sweep import experiment_id
+from nameplate.probes import probe_of
+from nameplate.records.inputs import modified_s, read_input
+from nameplate.records.model import SCHEMA, Experiment, Limits, Plan, Rated, Report, Result, Run, Series, Summary, Value
+from nameplate.statistics.stats import median, median_interval
+from nameplate.tools.importers import Imported, Importer, importer_of, load_importers
+
+# Outputs of these tools are some KB; fio's with all its percentiles a hundred.
+_MAX_BYTES = 16 << 20
+
+_Key = tuple[str, str, tuple[tuple[str, Value], ...]]
+
+
+def read_imported(path: Path) -> Report:
+    """A file of a tool that nameplate knows, or a folder of such files of one tool. Raises FileError."""
+    files = _files_in(path) if path.is_dir() else [path]
+    if not files:
+        raise FileError(f"{path} is empty")
+    read = [(file, *_read(file)) for file in files]
+    tools = {importer.name for _, importer, _ in read}
+    if len(tools) > 1:
+        raise FileError(
+            f"{path} holds outputs of {' and '.join(sorted(tools))}: a folder is taken as repeats of one tool"
+        )
+    values: dict[_Key, list[float]] = {}
+    for _, _, figures in read:
+        for figure in figures:
+            key = (figure.probe, figure.metric, tuple(sorted(figure.params.items())))
+            values.setdefault(key, []).append(figure.value)
+    started = datetime.fromtimestamp(min(modified_s(file) for file in files), timezone.utc)
+    return _report(read[0][1].name, started, [_result(key, rounds) for key, rounds in values.items()], path)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return sorted(each for each in folder.iterdir() if each.is_file())
+    except OSError as error:
+        raise FileError(f"cannot read {folder}: {error.strerror}") from None
+
+
+def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
+    text = _clean(read_input(path, _MAX_BYTES, "output of a tool"))
+    importer = importer_of(text)
+    if importer is None:
+        raise FileError(
+            f"{path} is no run file, and no output of {', '.join(each.name for each in load_importers())} either"
+        )
+    try:
+        return importer, importer.read(text)
+    except (Unreadable, FileError) as error:
+        raise FileError(f"{path}: {importer.name}: {error}") from None
+
+
+def _clean(content: bytes) -> str:
+    """Return the text of a tool's output without control characters, also where JSON writes them as escapes."""
+    # What is no JSON, or damaged, the tool's reader says better.
+    with suppress(ValueError, RecursionError):
+        content = clean_json(content)
+    return clean_text(content.decode(errors="replace"))
+
+
+def _report(tool: str, started: datetime, results: list[Result], path: Path) -> Report:
+    experiments = [Experiment(result.id, result.summary.probe, result.summary.params) for result in results]
+    run = Run(
+        schema=SCHEMA, version=tool, started=started.isoformat(timespec="seconds"),
+        plan=Plan(f"outputs of {tool}", experiments, Limits(0.0, 0.0)), seed=0, rated={},
+    )  # fmt: skip
+    note = f"read from {path.name}: figures of {tool}, not measured by nameplate"
+    return Report(
+        run=run, machine={}, clock=None, results=results, tables=[], truncated=False, interrupted=False, notes=[note]
+    )
+
+
+def _result(key: _Key, rounds: list[float]) -> Result:
+    probe, metric_name, params = key
+    metric = next(metric for metric in probe_of(probe).metrics if metric.name == metric_name)
+    interval = median_interval(rounds)
+    best = max(rounds) if metric.better == "higher" else min(rounds)
+    unrated = Rated(None, "imported")
+    summary = Summary(
+        probe=probe, params=dict(params), metric=metric_name, value=median(rounds), unit=metric.unit,
+        ci=(interval.low, interval.high) if interval else None, rounds=len(rounds), samples=len(rounds),
+        mean=statistics.fmean(rounds), best=best, sustained=None, p95=None, p99=None, rated=None, efficiency=None,
+        outcome="ok", reason="rated: imported", stop="imported", disturbed=0.0,
+    )  # fmt: skip
+    return Result(
+        id=experiment_id(probe, summary.params), summary=summary, better=metric.better, rated=unrated,
+        efficiency_ci=None, series=Series([], [], [], []), round_values=rounds, utilisation=0.0, oversubscribed=False,
+        facts={},
+    )  # fmt: skip

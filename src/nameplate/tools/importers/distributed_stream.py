@@ -1,0 +1,33 @@
+"""DistributedStream's XML: each function's average bandwidth of a process, and of a node's processes together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nameplate.records.distributed_stream import KERNELS, StreamRun, parse_stream_run
+from nameplate.records.model import Value
+from nameplate.tools.importers import Imported
+
+
+def recognises(text: str) -> bool:
+    """By its root."""
+    return "<stream_run" in text[:4096]
+
+
+def read(text: str) -> Sequence[Imported]:
+    """Return the averages over all processes, which are the only ones with the definition of a metric of ours.
+
+    Raises:
+        FileError: the text is not such a file.
+    """
+    run = parse_stream_run(text, "XML")
+    return [figure for kernel in KERNELS for figure in _averages(run, kernel)]
+
+
+def _averages(run: StreamRun, kernel: str) -> Iterator[Imported]:
+    params: dict[str, Value] = {"op": kernel.lower(), "threads": run.threads_per_process}
+    moved = run.size_bytes[kernel] * sum(node.processes for node in run.nodes)
+    process_s = sum(node.times[kernel].average_s * node.processes for node in run.nodes)
+    node_s = sum(node.times[kernel].average_s for node in run.nodes)
+    yield Imported("mpi_stream", params, "rank_sum_bandwidth", moved / node_s)
+    yield Imported("mpi_stream", params, "bandwidth", moved / process_s)

@@ -1,0 +1,317 @@
+"""nameplate beside a reference tool: the same work in pairs, one after the other, at nearly the same time.
+
+Each pass takes every work once, in a shuffled order, and its pair in the order that the pass before did not have
+(ABBA), so that a drift of the machine falls on both alike. The ratio is the median of the pairs' ratios, with its exact
+interval.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import shlex
+import shutil
+import signal
+import stat
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from nameplate.errors import CoreError, FileError, NameplateError, Unreadable
+from nameplate.execution.core_process import CoreProcess, make_request
+from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.launch import Launch, alone, core_path
+from nameplate.interruption import handled
+from nameplate.planning.sweep import experiment_id
+from nameplate.probes import Cell, Metric, probe_of
+from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
+from nameplate.statistics.stats import median_interval
+from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
+from nameplate.tools.references import LOOPBACK, Figure, Reference, Setting, Work
+
+# Six pairs are the fewest with an interval; one more lets one of them be far off.
+DEFAULT_PAIRS = 7
+FEWEST_PAIRS = 5
+# What is less than this is not worth a word.
+MINIMUM_EFFECT = 0.05
+GRACE_S = 30.0
+# Tools that do a set amount of work take as long as that takes.
+DEADLINE_S = 300.0
+_SCRATCH = ".nameplate-versus-"
+
+Verdict: TypeAlias = Literal["same", "more", "less", "unsure", "other work", "none"]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure of the tool's beside ours.
+
+    ``ratio`` is the median of the pairs', above 1 where nameplate's is the better one: more of a rate, less of a time.
+    ``ours`` and ``theirs`` are the pairs' figures in the SI unit. ``reason`` says why there is no ratio, or what is not
+    alike; ``install`` how to get a tool that is not there.
+    """
+
+    tool: str
+    reason: str
+    version: str = ""
+    command: str = ""
+    work: str = ""
+    probe: str = ""
+    params: dict[str, Value] = {}
+    metric: str = ""
+    unit: str = ""
+    ours: list[float] = []
+    theirs: list[float] = []
+    ratio: float | None = None
+    ci: tuple[float, float] | None = None
+    verdict: Verdict = "none"
+    install: str = ""
+
+
+@dataclass
+class Comparison:
+    """A work of a tool's, and what its pairs gave so far; with a reason it is not measured any longer."""
+
+    reference: Reference
+    version: str
+    work: Work
+    setting: Setting
+    pairs: list[tuple[list[float], list[float]]] = field(default_factory=list)
+    reason: str = ""
+
+    def rows(self) -> list[Row]:
+        """One for each of its figures."""
+        return [self._row(index, figure) for index, figure in enumerate(self.work.figures)]
+
+    def _row(self, index: int, figure: Figure) -> Row:
+        metric = metric_of(figure)
+        ours, theirs = ([pair[side][index] for pair in self.pairs] for side in (0, 1))
+        ratios = [_ratio(metric, *pair) for pair in zip(ours, theirs, strict=True)]
+        interval = median_interval(ratios)
+        ci = (interval.low, interval.high) if interval else None
+        ratio = statistics.median(ratios) if ratios else None
+        verdict = verdict_of(ratio, ci)
+        return Row(
+            tool=self.reference.name,
+            version=self.version,
+            command=shlex.join(self.work.command),
+            work=", ".join(words for words in (figure.name, self.work.name) if words),
+            probe=figure.probe,
+            params={name: value for name, value in figure.params.items() if name != "file"},
+            metric=figure.metric,
+            unit=metric.unit,
+            ours=ours,
+            theirs=theirs,
+            ratio=ratio,
+            ci=ci,
+            verdict="other work" if figure.differs and ratio else verdict,
+            reason=self.reason or figure.differs,
+        )
+
+
+def metric_of(figure: Figure) -> Metric:
+    """The probe's metric of that name."""
+    return next(metric for metric in probe_of(figure.probe).metrics if metric.name == figure.metric)
+
+
+def _ratio(metric: Metric, ours: float, theirs: float) -> float:
+    return ours / theirs if metric.better == "higher" else theirs / ours
+
+
+def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
+    """Same: the whole interval lies within 5 % of 1. More or less: all of it on one side, and the median 5 % off."""
+    if ratio is None:
+        return "none"
+    if ci is None:
+        return "unsure"
+    low, high = ci
+    if low >= 1 - MINIMUM_EFFECT and high <= 1 + MINIMUM_EFFECT:
+        return "same"
+    if low > 1 and ratio >= 1 + MINIMUM_EFFECT:
+        return "more"
+    return "less" if high < 1 and ratio <= 1 - MINIMUM_EFFECT else "unsure"
+
+
+@dataclass
+class Bench:
+    """Where pairs are measured: a folder for files, the CPUs, the MPI launch, and the test files that are kept.
+
+    ``tell`` hears of each work that begins, with the share of all that is done.
+    """
+
+    cpus: Sequence[int]
+    machine: Mapping[str, Any]
+    launch: Launch | None
+    seconds: int
+    keeper: Keeper
+    tell: Callable[[float, str], None]
+
+    def run(self, comparisons: Sequence[Comparison], pairs: int, seed: int) -> None:
+        """Measures all pairs. What goes wrong with one work is its reason, and the others go on."""
+        order = random.Random(seed)
+        first = {id(comparison): order.random() < 1 / 2 for comparison in comparisons}
+        for number in range(pairs):
+            shuffled = list(comparisons)
+            order.shuffle(shuffled)
+            for index, comparison in enumerate(shuffled):
+                self.tell(
+                    (number + index / len(shuffled)) / pairs, f"{comparison.reference.name}: {comparison.work.name}"
+                )
+                if not comparison.reason:
+                    self._pair(comparison, ours_first=first[id(comparison)] == (number % 2 == 0))
+
+    def theirs_alone(self, comparison: Comparison, deadline_s: float) -> list[float]:
+        """The tool's own figures, from one run that is ended after ``deadline_s``. Raises ToolError."""
+        self._prepare(comparison)
+        return self._theirs(comparison, deadline_s)
+
+    def _pair(self, comparison: Comparison, ours_first: bool) -> None:
+        try:
+            if not comparison.pairs:
+                self._prepare(comparison)
+            if ours_first:
+                ours, theirs = self._ours(comparison), self._theirs(comparison)
+            else:
+                theirs, ours = self._theirs(comparison), self._ours(comparison)
+        except CoreError as error:
+            comparison.reason = f"nameplate: {error}"
+        except Unreadable as error:
+            comparison.reason = f"{comparison.reference.name}: could not read its output: {error}"
+        except NameplateError as error:
+            comparison.reason = f"{comparison.reference.name}: {error}"
+        else:
+            comparison.pairs.append((ours, theirs))
+
+    def _prepare(self, comparison: Comparison) -> None:
+        work, folder = comparison.work, comparison.setting.folder
+        for name, text in work.files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        if work.prepare:
+            run_tool(work.prepare, folder, DEADLINE_S)
+
+    def _theirs(self, comparison: Comparison, deadline_s: float = DEADLINE_S) -> list[float]:
+        work, setting = comparison.work, comparison.setting
+        output = comparison.reference.output
+        with self._clients_bound(work), ExitStack() as stack:
+            if output:
+                # So that an old one is not taken for this run's.
+                (setting.folder / output).unlink(missing_ok=True)
+            if work.server:
+                stack.enter_context(serving(work.server, setting.port, setting.folder, self._server_cpus()))
+            text = run_tool(work.command, setting.folder, deadline_s, work.environment)
+        if output:
+            text = read_output(setting.folder / output)
+        return [figure.read(text) for figure in work.figures]
+
+    def _ours(self, comparison: Comparison) -> list[float]:
+        work = comparison.work
+        measured: dict[str, tuple[Cell, list[Sample]]] = {}
+        for figure in work.figures:
+            name = experiment_id(figure.probe, figure.params)
+            if name not in measured:
+                with self._clients_bound(work):
+                    measured[name] = self._measure(figure, comparison.setting)
+        return [_figure(figure, *measured[experiment_id(figure.probe, figure.params)]) for figure in work.figures]
+
+    def _measure(self, figure: Figure, setting: Setting) -> tuple[Cell, list[Sample]]:
+        """Our samples of one figure, in a fresh core."""
+        samples: list[Sample] = []
+        with self._core_options(figure, setting) as options:
+            core = CoreProcess(lambda _: None, 0, self.keeper, options, self._launch(figure))
+            try:
+                outcome = core.measure(self._request(figure), self.seconds + GRACE_S, lambda r: _keep(samples, r))
+                core.close()
+            finally:
+                core.kill()
+        if outcome.ending != "ok":
+            raise CoreError(f"{outcome.ending}: {outcome.reason}")
+        return Cell(outcome.params, outcome.facts, self.machine, outcome.labels), samples
+
+    def _request(self, figure: Figure) -> Mapping[str, Any]:
+        experiment = Experiment("versus", figure.probe, dict(figure.params), sample_s=figure.sample_s)
+        return make_request(experiment, Limits(self.seconds, 0.01), float(self.seconds))
+
+    def _launch(self, figure: Figure) -> Launch:
+        if not probe_of(figure.probe).takes_whole_job:
+            return alone()
+        assert self.launch is not None
+        return self.launch
+
+    @contextmanager
+    def _core_options(self, figure: Figure, setting: Setting) -> Iterator[list[str]]:
+        """For a network's probe a peer on the servers' CPU, as the tool has one."""
+        if probe_of(figure.probe).area != "net":
+            yield []
+            return
+        port = free_port()
+        with serving([str(core_path()), "serve", "--port", str(port)], port, setting.folder, self._server_cpus()):
+            yield ["--peer", f"{LOOPBACK}:{port}"]
+
+    @contextmanager
+    def _clients_bound(self, work: Work) -> Iterator[None]:
+        with on_cpus(self.cpus[: 1 if work.server else work.threads]):
+            yield
+
+    def _server_cpus(self) -> Sequence[int]:
+        return self.cpus[1:2] or self.cpus
+
+
+def _keep(samples: list[Sample], record: Header | Sample | Outcome) -> None:
+    if isinstance(record, Sample):
+        samples.append(record)
+
+
+def _figure(figure: Figure, cell: Cell, samples: Sequence[Sample]) -> float:
+    metric = metric_of(figure)
+    if figure.take == "sustained":
+        return metric.sustained(cell, samples)
+    values = [metric.value(cell, sample) for sample in samples[1:] or samples]
+    return max(values) if metric.better == "higher" else min(values)
+
+
+@contextmanager
+def scratch(parent: Path) -> Iterator[Path]:
+    """Make a folder in ``parent`` and remove it afterwards with everything in it, however the process is asked to end.
+
+    Folders that killed runs have left are removed too: nobody holds their lock. A signal to end raises
+    KeyboardInterrupt meanwhile. Raises FileError.
+    """
+    for left in parent.glob(f"{_SCRATCH}*"):
+        _remove_left(left)
+    with handled(signal.default_int_handler):
+        try:
+            made = tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=parent, ignore_cleanup_errors=True)
+        except OSError as error:
+            raise FileError(f"cannot make a folder for the tools' files in {parent}: {error.strerror}") from None
+        with made as name, _locked(Path(name)):
+            yield Path(name)
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove a folder of this user's that no running nameplate holds; anything else of the name is left alone."""
+    with suppress(OSError):
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            return
+        with _locked(folder) as is_ours:
+            if is_ours:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Whether nobody else has the folder, which is held meanwhile."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,153 @@
+"""Runs other people's programs: identifies them, gives them a folder, CPUs, a server and a deadline, and ends them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from nameplate.errors import ToolFailed
+from nameplate.execution import child_process
+from nameplate.tools.references import Found, Reference
+
+# STREAM, which has no option that says what it is, must run once.
+IDENTIFY_S = 60.0
+SERVER_START_S = 10.0
+LAST_WORDS = 200
+# A TCP socket's state in /proc/net/tcp.
+_LISTENS = "0A"
+
+
+def run_tool(
+    command: Sequence[str], folder: Path, deadline_s: float, environment: Mapping[str, str] | None = None
+) -> str:
+    """What a program writes to standard output. Raises ToolFailed where it does not end in order and in time."""
+    with _started(command, folder, environment) as process:
+        try:
+            output, words = map(_decoded, process.communicate(timeout=deadline_s))
+        except subprocess.TimeoutExpired:
+            raise ToolFailed(f"no answer within {deadline_s:.0f} s: it was ended") from None
+    if process.returncode != 0:
+        raise ToolFailed(_how_it_ended(process.returncode, words.strip() or output.strip()))
+    return output
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode(errors="replace").replace("\r\n", "\n")
+
+
+def _how_it_ended(code: int, words: str) -> str:
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    return f"{how}: {' '.join(words[-LAST_WORDS:].split())}" if words else how
+
+
+@contextmanager
+def _started(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, heard: bool = True
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a group of its own, of which nothing is left afterwards."""
+    words = subprocess.PIPE if heard else subprocess.DEVNULL
+    try:
+        process = child_process.start(command, stdout=words, stderr=words, folder=folder, environment=environment)
+    except OSError as error:
+        raise ToolFailed(f"{shlex.quote(command[0])} cannot be run: {error.strerror}") from None
+    try:
+        yield process
+    finally:
+        child_process.end(process)
+
+
+@contextmanager
+def serving(command: Sequence[str], port: int, folder: Path, cpus: Sequence[int]) -> Iterator[None]:
+    """A server on these CPUs, that listens; what is started meanwhile is not bound to them. Raises ToolFailed."""
+    with ExitStack() as stack:
+        with on_cpus(cpus):
+            server = stack.enter_context(_started(command, folder, heard=False))
+        deadline = time.monotonic() + SERVER_START_S
+        while not _is_bound(port):
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise ToolFailed(f"its server does not listen: {shlex.join(command)}")
+            time.sleep(0.01)
+        yield
+
+
+def _is_bound(port: int) -> bool:
+    """Whether anybody has the port, of TCP or UDP: without a connection, which a server might take for a client."""
+    for table in ("tcp", "tcp6", "udp", "udp6"):
+        path = Path("/proc/net", table)
+        lines = path.read_text(encoding="ascii").splitlines()[1:] if path.exists() else []
+        for fields in map(str.split, lines):
+            is_open = fields[3] == _LISTENS if table.startswith("tcp") else True
+            if is_open and int(fields[1].rpartition(":")[2], 16) == port:
+                return True
+    return False
+
+
+def free_port() -> int:
+    """One that nobody has now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def on_cpus(cpus: Sequence[int]) -> Iterator[None]:
+    """What is started meanwhile is bound to these; none: as it is."""
+    before = os.sched_getaffinity(0)
+    if cpus:
+        os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def identify(reference: Reference, launcher: Sequence[str], folder: Path) -> tuple[dict[str, Found], list[str]]:
+    """The programs on PATH that say themselves that they are the tool's, and why others are not taken for it."""
+    found: dict[str, Found] = {}
+    doubts = []
+    for name in reference.programs:
+        path = shutil.which(name)
+        if path is None:
+            continue
+        command = [*(launcher if reference.is_mpi else ()), path, *reference.identify]
+        try:
+            text = _all_words(command, folder, reference.output)
+        except ToolFailed as error:
+            doubts.append(f"{path}: {error}")
+            continue
+        match = reference.version.search(text)
+        if match:
+            found[name] = Found(path, match[1], text)
+        else:
+            doubts.append(f"{path} is not {reference.name}: it says '{_first_line(text)}'")
+    return found, doubts
+
+
+def _all_words(command: Sequence[str], folder: Path, output: str) -> str:
+    """Of both streams and its file: some tools say their version with an error."""
+    with _started(command, folder) as process:
+        try:
+            words = "".join(map(_decoded, process.communicate(timeout=IDENTIFY_S)))
+        except subprocess.TimeoutExpired:
+            raise ToolFailed(f"does not say what it is within {IDENTIFY_S:.0f} s") from None
+    return words + (read_output(folder / output) if output else "")
+
+
+def read_output(path: Path) -> str:
+    """A file that a tool wrote. Raises ToolFailed."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise ToolFailed(f"did not write {path.name}: {error.strerror}") from None
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip()[:LAST_WORDS] for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,117 @@
+"""IOzone (https://www.iozone.org): one file by records of 1 KiB to 16 MiB, in the page cache or past it.
+
+Its tests 0, 1 and 2 (``-i``) are write and rewrite, read and reread, random read and random write. It prints kilobytes
+of 1,024 bytes a second.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from nameplate.errors import Unreadable, UsageError
+from nameplate.records.model import Value
+from nameplate.tools.references import Cannot, Figure, Reference, Setting, Work, positive
+from nameplate.units import parse_size, size_text
+
+DEFAULT_FILE_BYTES = 256 << 20
+# The record sizes of the studies that nameplate reproduces.
+DEFAULT_RECORDS = (1 << 10, 8 << 10, 1 << 20, 8 << 20)
+DIRECT_RECORD = 1 << 20
+MIN_RECORD, MAX_RECORD = 1 << 10, 16 << 20
+# IOzone goes over its file eight times: three passes that write, two that read, two at random, and what it removes.
+_PASSES = 8
+_USUAL_BYTES_PER_S = 1e9
+
+# Its columns in the order in which it prints them, by our parameters of the same work.
+_COLUMNS = {
+    "write": ("write", "sequential", "first"),
+    "rewrite": ("write", "sequential", "again"),
+    "read": ("read", "sequential", "first"),
+    "reread": ("read", "sequential", "again"),
+    "random read": ("read", "random", "again"),
+    "random write": ("write", "random", "again"),
+}
+# "random" stands in the line above "read" and "write".
+_HEADINGS = [name.rpartition(" ")[2] for name in _COLUMNS]
+
+
+def _column(size: int, record: int, column: str, text: str) -> float:
+    """Return a column of the only row, below the headings that were expected, in B/s."""
+    headings = re.search(r"^\s+kB\s+reclen((?:\s+[a-z]+)+)\s*$", text, re.MULTILINE)
+    rows = re.findall(rf"^\s+{size >> 10}\s+{record >> 10}((?:\s+\d+)+)\s*$", text, re.MULTILINE)
+    if headings is None or headings[1].split()[: len(_HEADINGS)] != _HEADINGS or len(rows) != 1:
+        raise Unreadable(f"no table of {', '.join(_COLUMNS)} with a row of that size")
+    values = rows[0].split()
+    if len(values) != len(_COLUMNS):
+        raise Unreadable(f"{len(values)} values where {len(_COLUMNS)} were expected")
+    return positive(values[list(_COLUMNS).index(column)], 1024)
+
+
+# Measured with perf on Linux 6.18: two thirds of the time of a 4 KiB write pass in ext4_block_write_begin and
+# block_commit_write, which walk the buffers of a folio, and ours are large.
+_FOLIOS = (
+    "IOzone wrote its file by such records, we ours by larger blocks: the page cache has larger folios then, and ext4 "
+    "walks all blocks of a folio at each write"
+)
+_LARGE_RECORD = 1 << 20
+
+
+def _work(setting: Setting, record: int, size: int, direct: bool) -> Work:
+    command = [setting.found["iozone"].path, "-i", "0", "-i", "1", "-i", "2", "-r", f"{record >> 10}k",
+               "-s", f"{size >> 10}k", "-f", "iozone.data", *(["-I"] if direct else [])]  # fmt: skip
+    every: dict[str, Value] = {"block": record, "threads": 1, "cache": "direct" if direct else "warm", "size": size,
+                               "file": str(setting.folder)}  # fmt: skip
+    figures = [
+        Figure(column, "disk_block", {"op": op, "pattern": pattern, "pass": which, **every}, "bandwidth",
+               partial(_column, size, record, column), differs=_difference(op, which, record, direct))
+        for column, (op, pattern, which) in _COLUMNS.items()
+    ]  # fmt: skip
+    words = f"{size_text(record)} records, {size_text(size)} file, {'direct' if direct else 'page cache'}"
+    return Work(words, command, figures, threads=1, takes_s=_PASSES * size / _USUAL_BYTES_PER_S)
+
+
+def _difference(op: str, which: str, record: int, direct: bool) -> str:
+    return _FOLIOS if op == "write" and which == "again" and not direct and record < _LARGE_RECORD else ""
+
+
+def _works(setting: Setting) -> list[Work]:
+    """Return the records and the file size that a plan gives, or the usual ones and one past the page cache."""
+    size = setting.params.get("size", DEFAULT_FILE_BYTES)
+    records = setting.params.get("block", DEFAULT_RECORDS)
+    too_large = next((record for record in records if record > size), None)
+    if too_large is not None:
+        raise UsageError(f"iozone: block = {size_text(too_large)} is larger than the file, size = {size_text(size)}")
+    cached = [_work(setting, record, size, direct=False) for record in records]
+    return cached if setting.params else [*cached, _work(setting, DIRECT_RECORD, size, direct=True)]
+
+
+def _records(text: str) -> tuple[int, ...]:
+    """Read record sizes, ``8KiB,8MiB``. Raises UsageError."""
+    records = tuple(parse_size(part.strip()) for part in text.split(","))
+    for record in records:
+        if not MIN_RECORD <= record <= MAX_RECORD or record % 1024:
+            raise UsageError(f"'{size_text(record)}' is not a record size of IOzone: whole KiB, 1KiB to 16MiB")
+    return records
+
+
+def _file_size(text: str) -> int:
+    size = parse_size(text)
+    if size < MIN_RECORD or size % 1024:
+        raise UsageError(f"'{text}' is not a file size of IOzone: whole KiB, 1KiB or more")
+    return size
+
+
+REFERENCE = Reference(
+    name="iozone",
+    programs=("iozone",),
+    identify=("-v",),
+    version=re.compile(r"'Iozone' Filesystem Benchmark Program\s+Version \$Revision: (\S+) \$"),
+    install="apt install iozone3 (of Debian's section non-free; script/bootstrap bench enables it)",
+    works=_works,
+    cannot=(
+        Cannot("disk_block", "block=1,8", "its records are 1 KiB to 16 MiB"),
+        Cannot("disk_block", "block=80MiB", "its records are 1 KiB to 16 MiB"),
+    ),
+    parameters={"block": _records, "size": _file_size},
+)

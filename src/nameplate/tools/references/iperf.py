@@ -1,0 +1,41 @@
+"""iperf (2, https://sourceforge.net/projects/iperf2/): bulk transfer over TCP, a thread for each connection."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from nameplate.tools.references import LOOPBACK, Figure, Reference, Setting, Work, number
+
+_BLOCK = 128 << 10
+
+
+def _rate(connections: int, text: str) -> float:
+    who = r"SUM(?:-\d+)?" if connections > 1 else r" *\d+"
+    return number(text, rf"^\[{who}\] +0\.0+-\d+\.\d+ sec +[\d.]+ [KMGT]?Bytes +([\d.]+) Mbits/sec$", 1e6 / 8)
+
+
+def _works(setting: Setting) -> list[Work]:
+    program = setting.found["iperf"].path
+    port = ["-p", str(setting.port)]
+    return [
+        Work(
+            f"tcp, 128 KiB, {count} connection{'s' if count > 1 else ''}",
+            [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-l", str(_BLOCK), "-P", str(count),
+             "-f", "m"],
+            [Figure("", "net_stream", {"protocol": "tcp", "block": _BLOCK, "connections": count}, "bandwidth",
+                    partial(_rate, count), sample_s=float(setting.seconds))],
+            server=[program, "-s", "-B", LOOPBACK, *port, "-l", str(_BLOCK)],
+        )
+        for count in (1, 4)
+    ]  # fmt: skip
+
+
+REFERENCE = Reference(
+    name="iperf",
+    programs=("iperf",),
+    identify=("--version",),
+    version=re.compile(r"^iperf version (2\.\S+)"),
+    install="apt install iperf",
+    works=_works,
+)

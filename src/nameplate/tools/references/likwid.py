@@ -1,0 +1,83 @@
+"""likwid-bench (https://github.com/RRZE-HPC/likwid): loops written in assembly, one kernel for each instruction set.
+
+Each thread fills its own part (``-W``); a run's figure is all its work over all its time.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import NamedTuple
+
+from nameplate.records.model import Value
+from nameplate.tools.references import Figure, Reference, Setting, Work, number
+
+# Ours, likwid's suffix, and the flag of the CPU that both need.
+_WIDTHS = (("avx512", "avx512", "avx512f"), ("avx2", "avx", "avx2"), ("sse2", "sse", "sse2"))
+_IN_REGISTERS_KB = 16
+
+
+class _Stream(NamedTuple):
+    """Our loop and stores, likwid's kernel of the same traffic, and how many arrays that has."""
+
+    op: str
+    stores: str
+    kernel: str
+    arrays: int
+
+
+_STREAMS = (
+    _Stream("copy", "plain", "copy_{}", 2),
+    _Stream("triad", "plain", "stream_{}_fma", 3),
+    _Stream("triad", "nontemporal", "stream_mem_{}_fma", 3),
+    _Stream("read", "plain", "load_{}", 1),
+)
+# Its flags take hardware threads of the first socket.
+_DOMAIN = "S0"
+
+
+def _rate(unit: str, text: str) -> float:
+    return number(text, rf"^{unit}/s:\s+([\d.]+)$", 1e6)
+
+
+def _command(setting: Setting, kernel: str, kilobytes: int, threads: int) -> list[str]:
+    where = f"{_DOMAIN}:{kilobytes}kB:{threads}"
+    return [setting.found["likwid-bench"].path, "-t", kernel, "-W", where, "-s", str(setting.seconds)]
+
+
+def _flops(setting: Setting, isa: str, suffix: str, threads: int) -> Work:
+    has_fma = isa != "sse2" and setting.has("fma")
+    mix, kernel = ("fma", f"peakflops_{suffix}_fma") if has_fma else ("add+mul", f"peakflops_{suffix}")
+    figure = Figure("", "cpu_flops", {"isa": isa, "mix": mix, "threads": threads}, "rate", partial(_rate, "MFlops"),
+                    sample_s=setting.seconds)  # fmt: skip
+    words = f"{isa} {mix} fp64, {threads} thread{'s' if threads > 1 else ''}"
+    return Work(words, _command(setting, kernel, _IN_REGISTERS_KB * threads, threads), [figure])
+
+
+def _stream(setting: Setting, stream: _Stream, suffix: str, threads: int) -> Work:
+    array_bytes = setting.beyond_bytes // 64_000 * 64_000
+    params: dict[str, Value] = {"op": stream.op, "stores": stream.stores, "threads": threads, "size": array_bytes}
+    figure = Figure("", "memory_stream", params, "bandwidth", partial(_rate, "MByte"), sample_s=setting.seconds)
+    words = f"{stream.op} {stream.stores}, {threads} thread{'s' if threads > 1 else ''}"
+    kilobytes = stream.arrays * array_bytes // 1000
+    return Work(words, _command(setting, stream.kernel.format(suffix), kilobytes, threads), [figure])
+
+
+def _works(setting: Setting) -> list[Work]:
+    widths = [(isa, suffix) for isa, suffix, flag in _WIDTHS if setting.has(flag)]
+    counts = sorted({1, setting.cores})
+    works = [_flops(setting, isa, suffix, threads) for isa, suffix in widths for threads in counts]
+    suffix = next((suffix for _, suffix in widths if suffix != "sse"), "")
+    if suffix:
+        works += [_stream(setting, stream, suffix, threads) for stream in _STREAMS for threads in counts]
+    return works
+
+
+REFERENCE = Reference(
+    name="likwid",
+    programs=("likwid-bench",),
+    identify=("-h",),
+    version=re.compile(r"Threaded Memory Hierarchy Benchmark --\s+Version\s+(\S+)"),
+    install="apt install likwid",
+    works=_works,
+)

@@ -1,0 +1,42 @@
+"""sockperf (https://github.com/Mellanox/sockperf): round trips, of which it states the half."""
+
+from __future__ import annotations
+
+import re
+
+from nameplate.tools.references import LOOPBACK, Cannot, Figure, Reference, Setting, Work, number
+
+_BYTES = 64
+
+
+def _median(text: str) -> float:
+    return number(text, r"^sockperf: ---> percentile 50\.000 =\s+([\d.]+)$", 2e-6)
+
+
+def _works(setting: Setting) -> list[Work]:
+    program = setting.found["sockperf"].path
+    where = ["-i", LOOPBACK, "-p", str(setting.port)]
+    works = []
+    for protocol in ("tcp", "udp"):
+        options = ["--tcp"] if protocol == "tcp" else []
+        ours = {"protocol": protocol, "payload": _BYTES, "wait": "block"}
+        works.append(
+            Work(
+                f"{protocol} round trip, 64 B, median",
+                [program, "ping-pong", *where, "-m", str(_BYTES), "-t", str(setting.seconds), *options],
+                [Figure("", "net_pingpong", ours, "latency_p50", _median, sample_s=0.25)],
+                server=[program, "server", *where, *options],
+            )
+        )
+    return works
+
+
+REFERENCE = Reference(
+    name="sockperf",
+    programs=("sockperf",),
+    identify=("--version",),
+    version=re.compile(r"^sockperf, version (\S+)", re.MULTILINE),
+    install="apt install sockperf",
+    works=_works,
+    cannot=(Cannot("net_pingpong", "payload=1", "its least message is 14 B"),),
+)

@@ -1,0 +1,62 @@
+"""sysbench (https://github.com/akopytov/sysbench): its memory and file tests.
+
+Its CPU test looks for primes by trial division, work that no probe of ours does.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nameplate.records.model import Value
+from nameplate.tools.references import Cannot, Figure, Reference, Setting, Work, number
+
+FILE_BYTES = 300 << 20
+_BLOCK = 1 << 20
+
+
+def _memory(text: str) -> float:
+    return number(text, r"^[\d.]+ MiB transferred \(([\d.]+) MiB/sec\)$", 2**20)
+
+
+def _reads(text: str) -> float:
+    return number(text, r"^\s+reads/s:\s+([\d.]+)$")
+
+
+def _works(setting: Setting) -> list[Work]:
+    program = setting.found["sysbench"].path
+    file = [program, "fileio", "--file-num=1", f"--file-total-size={FILE_BYTES}"]
+    seconds = f"--time={setting.seconds}"
+    write: dict[str, Value] = {"op": "write", "block": _BLOCK, "size": _BLOCK, "threads": 1}
+    read: dict[str, Value] = {"op": "read", "pattern": "random", "block": 4096, "cache": "warm", "threads": 1,
+                              "size": FILE_BYTES, "file": str(setting.folder)}  # fmt: skip
+    by_word = "sysbench writes word by word, a C library's memset in vectors"
+    return [
+        Work(
+            "write 1 MiB again and again, 1 thread",
+            [program, "memory", f"--memory-block-size={_BLOCK}", "--memory-oper=write", "--memory-total-size=100T",
+             seconds, "run"],
+            [Figure("", "memory_block", write, "bandwidth", _memory, differs=by_word)],
+            threads=1,
+        ),
+        Work(
+            "4 KiB random read, page cache",
+            [*file, "--file-test-mode=rndrd", "--file-block-size=4096", "--file-io-mode=sync", seconds, "run"],
+            [Figure("", "disk_block", read, "iops", _reads)],
+            threads=1,
+            prepare=[*file, "prepare"],
+        ),
+    ]  # fmt: skip
+
+
+REFERENCE = Reference(
+    name="sysbench",
+    programs=("sysbench",),
+    identify=("--version",),
+    version=re.compile(r"^sysbench (\S+)"),
+    install="apt install sysbench",
+    works=_works,
+    cannot=(
+        Cannot("cpu_intops", "sysbench cpu", "it counts how often it finds the primes below 10,000, by trial division: "
+               "no probe does that"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,246 @@
+"""Files that were made to stop their reader, each with the command that reads it and with what it should say."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recorded_runs import unpacked
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """A hostile file: ``make`` writes it into a folder and returns the arguments of the command that reads it."""
+
+    title: str
+    make: Callable[[Path], Sequence[str]]
+    says: str
+
+
+def _bytes(name: str, content: bytes | Callable[[], bytes], *command: str) -> Callable[[Path], Sequence[str]]:
+    def make(folder: Path) -> Sequence[str]:
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content())
+        return [*command, name]
+
+    return make
+
+
+def _pipe(*command: str) -> Callable[[Path], Sequence[str]]:
+    def make(folder: Path) -> Sequence[str]:
+        os.mkfifo(folder / "pipe.jsonl")
+        return [*command, "pipe.jsonl"]
+
+    return make
+
+
+def _job(**job: Any) -> Callable[[Path], Sequence[str]]:
+    """A run of several nodes with other facts about its job."""
+
+    def make(folder: Path) -> Sequence[str]:
+        lines = unpacked("mpi_pairs").splitlines()
+        for place, line in enumerate(lines):
+            record = json.loads(line)
+            if record["type"] == "header":
+                record["machine"]["job"] |= job
+                lines[place] = json.dumps(record).encode()
+        (folder / "x.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+        return ["show", "x.jsonl"]
+
+    return make
+
+
+def _page(data: bytes) -> bytes:
+    packed = base64.b64encode(gzip.compress(data, 9))
+    return b'<script type="text/plain" id="nameplate-data">' + packed + b"</script>"
+
+
+_ENTITIES = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+_LAUGHS = f'<!DOCTYPE x [<!ENTITY e0 "ha">{_ENTITIES}]><stream_run><experiment>&e9;</experiment></stream_run>'
+
+HOSTILE = [
+    Hostile("a named pipe as a run", _pipe("show"), "it is a named pipe, not a regular file"),
+    Hostile("a named pipe as nodes", _pipe("nodes"), "it is a named pipe, not a regular file"),
+    Hostile("a device as a run", lambda _: ["show", "/dev/zero"], "it is a character device, not a regular file"),
+    Hostile("a device as a plan", lambda _: ["plan", "/dev/zero"], "it is a character device, not a regular file"),
+    Hostile(
+        "a device as rated values", lambda _: ["run", "null", "--dry-run", "--rated", "/dev/zero"],
+        "it is a character device, not a regular file",
+    ),
+    Hostile("a directory as nodes", lambda _: ["nodes", "/"], "it is a directory, not a regular file"),
+    Hostile(
+        "XML with entities that expand", _bytes("x.dat", _LAUGHS.encode(), "nodes"), "x.dat: line 1: it has a document"
+    ),
+    Hostile(
+        "XML that is nested deeply", _bytes("x.dat", b"<stream_run>" + b"<a>" * (MIB // 3), "nodes"),
+        "x.dat: line 1: 'a' is nested more than 16 elements deep",
+    ),
+    Hostile(
+        "XML that is nested deeply, as a run", _bytes("x.dat", b"<stream_run>" + b"<a>" * (MIB // 3), "show"),
+        "nested more than 16 elements deep",
+    ),
+    Hostile(
+        "a report that unpacks to spaces", _bytes("x.html", lambda: _page(b" " * (700 * MIB)), "show"),
+        "unpacks to more than",
+    ),
+    Hostile(
+        "a report that unpacks to values", _bytes("x.html", lambda: _page(b"[" + b"[]," * (60 * MIB) + b"[]]"), "show"),
+        "unpacks to more than",
+    ),
+]  # fmt: skip
+
+
+def _plan(text: str) -> Callable[[Path], Sequence[str]]:
+    return _bytes("x.toml", text.encode(), "plan")
+
+
+HOSTILE += [
+    Hostile("a plan of dotted keys", _plan(f"{'a.' * 30_000}a=1"), "line 1 has more than 200 dots"),
+    Hostile("a plan of nested lists", _plan(f"a={'[' * 60_000}"), "x.toml: its lists or tables are nested too deeply"),
+    Hostile("a plan of a long number", _plan(f"a={'9' * 60_000}"), "x.toml: Exceeds the limit"),
+    Hostile("a plan of empty lines", _plan("\n" * 120_000 + "a=1"), "line 120001: unknown key 'a'"),
+    Hostile("a plan that is too long", _plan("\n" * MIB), "x.toml is larger than any plan: more than 128 KiB"),
+    Hostile(
+        "rated values that are none", lambda folder: [
+            "run", "null", "--dry-run", *_bytes("rated.txt", b"# ours\nmemory=\xff\n", "--rated")(folder)
+        ], "rated.txt: line 2: byte 0xff is not UTF-8",
+    ),
+    Hostile(
+        "a line of rated values", lambda folder: [
+            "run", "null", "--dry-run", *_bytes("rated.txt", b"memory=59.7GB/s\nmemory=fast\n", "--rated")(folder)
+        ], "rated.txt: line 2: 'fast' is not a value with a unit",
+    ),
+]  # fmt: skip
+
+# Calls of pure functions that users reach by --mpi "srun …", by names of nodes and by notes of a run.
+SLOW_CALLS = {
+    "a list of hosts with many long ranges": (
+        "from nameplate.hostlist import expand; expand('n[' + '1-65536,' * 100_000 + '1]')",
+        "has more than 65536 hosts",
+    ),
+    "a list of hosts with many brackets": (
+        "from nameplate.hostlist import expand; expand('[1-2]' * 100_000)", "has more than 65536 hosts",
+    ),
+    "a list of hosts with a long name": (
+        "from nameplate.hostlist import expand; expand('[1-65536]' + '[1]' * 300_000)",
+        "has a name of more than 255 characters",
+    ),
+    "names of digits": (
+        "from nameplate.hostlist import compress; print(len(compress(['1' * 500_000 + 'x', '1' * 500_000])))", "",
+    ),
+    "a range without an end": (
+        "from nameplate.planning.sweep import _RANGE; print(_RANGE.fullmatch('1..' * 60_000))", "",
+    ),
+    "an address without an end": (
+        "from nameplate.report.aliases import _hidden; print(len(_hidden('[' + ':' * 500_000)))", "",
+    ),
+}  # fmt: skip
+
+
+def _records(kind: str) -> list[dict[str, Any]]:
+    return [record for record in map(json.loads, unpacked(kind).splitlines()) if record["type"] != "figures"]
+
+
+def _run_of(records: Sequence[dict[str, Any]], *command: str) -> Callable[[Path], Sequence[str]]:
+    content = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records)
+    return _bytes("x.jsonl", content.encode(), *command)
+
+
+def _of_cell(records: Sequence[dict[str, Any]], identity: str) -> list[dict[str, Any]]:
+    return [record for record in records if record.get("id") == identity and record["round"] == 1]
+
+
+def _many_experiments(folder: Path) -> Sequence[str]:
+    first, *others = _records("mpi_stream")
+    cells = [{"id": f"x{place}", "probe": "null", "params": {}} for place in range(20_000)]
+    first["plan"] = {**first["plan"], "experiments": cells}
+    return _run_of([first, *others[:1]], "show", "--format", "csv")(folder)
+
+
+def _many_sizes(folder: Path) -> Sequence[str]:
+    """A curve of message sizes with as many points as fit in 1 MB, whose times are noise."""
+    first, header, *others = _records("mpi_pingpong")
+    template = first["plan"]["experiments"][0]
+    sample, *_, outcome = _of_cell(others, template["id"])
+    cells, lines = [], []
+    for place in range(900):
+        own = {"id": f"x{place}"}
+        params = {**outcome["params"], "size": 64 * place}
+        cells.append({**template, **own, "params": params})
+        elapsed_s = 1e-3 * (1 + place * 7919 % 1000)
+        lines += [{**sample, **own, "elapsed_s": elapsed_s}, {**outcome, **own, "params": params}]
+    first["plan"]["experiments"] = cells
+    return _run_of([first, header, *lines], "show", "--format", "csv")(folder)
+
+
+def _long_series(folder: Path) -> Sequence[str]:
+    """A series of as many samples as fit in 1 MB, whose times are noise."""
+    first, header, *others = _records("series")
+    cell = first["plan"]["experiments"][0]
+    sample, *_, outcome = _of_cell(others, cell["id"])
+    first["plan"]["experiments"] = [cell]
+    samples = [
+        {**sample, "index": place, "start_s": place, "elapsed_s": 1 + place * 7919 % 1000 / 1000}
+        for place in range(2400)
+    ]
+    return _run_of([first, header, *samples, outcome], "show", "--format", "csv")(folder)
+
+
+def _many_nodes(folder: Path, *command: str) -> Sequence[str]:
+    count = 40_000
+    first, header, *others = _records("mpi_pairs")
+    names = [f"n{place}" for place in range(count)]
+    header["machine"]["job"] |= {
+        "nodes": names, "ranks": count, "hardware": [["", count]],
+        "placement": [[place, 1] for place in range(count)],
+    }  # fmt: skip
+    first["plan"]["notes"] = ["n1 n2 x" * 100] * 100
+    return _run_of([first, header, *others], *command)(folder)
+
+
+def _many_ranks(folder: Path) -> Sequence[str]:
+    first, header, *others = _records("mpi_pairs")
+    header["machine"]["job"] |= {"ranks": 4 << 20, "placement": [[0, 4 << 20]]}
+    return _run_of([first, header, *others], "show")(folder)
+
+
+def _many_pairs(folder: Path) -> Sequence[str]:
+    first, header, *others = _records("mpi_pairs")
+    for record in others:
+        if "pairs" in record:
+            record["pairs"] = [1e-6] * (400 * 399 // 2)
+            break
+    return _run_of([first, header, *others], "show")(folder)
+
+
+def _page_of_values(text: str) -> Callable[[Path], Sequence[str]]:
+    """A report of 1 MB whose data are many values, and noise so that they do not shrink too far."""
+
+    def content() -> bytes:
+        noise = json.dumps(base64.b64encode(os.urandom(500_000)).decode())
+        return _page(f'[{{"machine":{{"x":{noise},"y":[{text}0]}}}}]'.encode())
+
+    return _bytes("x.html", content, "show")
+
+
+# Files that are as large as a hostile one may be, and in order or nearly so: they need not be refused.
+HEAVY = [
+    Hostile("20,000 experiments", _many_experiments, ""),
+    Hostile("900 message sizes", _many_sizes, ""),
+    Hostile("a series of 2,400 samples", _long_series, ""),
+    Hostile("40,000 nodes, named", lambda folder: _many_nodes(folder, "show"), ""),
+    Hostile("40,000 nodes, by aliases", lambda folder: _many_nodes(folder, "show", "--format", "csv"), ""),
+    Hostile("40,000 nodes, their view", lambda folder: _many_nodes(folder, "nodes"), ""),
+    Hostile("four million ranks", _many_ranks, ""),
+    Hostile("80,000 pairs", _many_pairs, ""),
+    Hostile("a report of empty lists", _page_of_values("[]," * 1_300_000), ""),
+    Hostile("a report of empty objects", _page_of_values("{}," * 1_300_000), ""),
+    Hostile("a report of long text", _page_of_values(json.dumps("x" * 30_000_000) + ","), ""),
+]

@@ -1,0 +1,55 @@
+"""Recorded runs of every kind, and what ``show --format json`` said of them when they were recorded.
+
+``python tests/recorded_runs.py`` writes what it says now, for a change that means to alter a value.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from nameplate.commands._reading import read_report
+from nameplate.report.exports.json import export
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+RUNS = sorted((GOLDEN / "runs").glob("*.jsonl.xz"))
+OUTPUTS = [GOLDEN / "references" / name for name in ("fio-3.33.json", "osu_latency-7.5.txt")]
+
+
+def unpacked(kind: str) -> bytes:
+    """Return the content of the recorded run file of a kind, such as "quick"."""
+    return lzma.decompress((GOLDEN / "runs" / f"{kind}.jsonl.xz").read_bytes())
+
+
+def recorded_file(name: str, folder: Path) -> Path:
+    """Write a recorded run, such as ``quick.jsonl``, into the folder and return its path."""
+    path = folder / name
+    path.write_bytes(unpacked(path.stem))
+    return path
+
+
+def rows_of(recorded: Path, folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of a recorded run, or of another tool's output; a run is unpacked into the folder."""
+    path = recorded_file(recorded.stem, folder) if recorded.suffix == ".xz" else recorded
+    rows: list[dict[str, Any]] = json.loads(export(read_report(path)))["rows"]
+    return rows
+
+
+def expected_path(recorded: Path) -> Path:
+    """Return the file with the rows that a recording had."""
+    return GOLDEN / "runs" / f"{recorded.name.removesuffix('.xz')}.rows.json.xz"
+
+
+def main() -> None:
+    """Write the rows of every recording as they are now."""
+    with TemporaryDirectory() as folder:
+        for recorded in (*RUNS, *OUTPUTS):
+            text = json.dumps(rows_of(recorded, Path(folder)), separators=(",", ":"))
+            expected_path(recorded).write_bytes(lzma.compress(text.encode(), preset=9))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""Reports with every kind of chart that a report can have, for tests of what must hold for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from itertools import combinations, product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+from report_samples import (
+    block_results,
+    failed,
+    memory_report,
+    report,
+    result,
+    scaling_results,
+    series,
+    swept,
+    twenty_seconds,
+)
+from simulated_cluster import write_stream_run
+
+from nameplate.records.model import (
+    Limits,
+    Quantity,
+    Report,
+    Result,
+    Series,
+    Study,
+    StudyAxis,
+    StudyCell,
+    StudyChart,
+    StudyColumn,
+    StudyLine,
+    StudyTable,
+    Table,
+    Value,
+)
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
+
+NODES = 30
+_PERCENTILES = {"p50": 2e-6, "p90": 3e-6, "p99": 5e-6, "max": 4e-5}
+
+
+@cache
+def one_machine() -> Report:
+    """Each kind but the maps of nodes: of one machine, with figures of each area."""
+    memory = memory_report()
+    own = [r for r in memory.results if r.summary.probe != "cpu_flops"]
+    disturbed = result({"threads": 1, "mix": "div"}, samples=series([5e10 + 1e8 * i for i in range(40)], [3, 4]))
+    flops = [
+        *(_in_precision(r) for r in scaling_results()), _with_id(disturbed), _as_series(twenty_seconds()),
+        failed({"mix": "mul", "threads": 2}, "failed", "a reason"),
+    ]  # fmt: skip
+    others = [_without_samples(each) for each in (*own, *_disk(), *_network(), *_messages())]
+    made = report([*flops, *others], notes=["a note on this run"])
+    job = {"nodes": [f"n{i}" for i in range(12)], "ranks": 12, "library": "MPI", "placement": []}
+    run = msgspec.structs.replace(
+        made.run, plan=msgspec.structs.replace(made.run.plan, name="t2micro-posix", limits=Limits(300.0, 0.02))
+    )
+    return msgspec.structs.replace(
+        made, run=run, machine={**made.machine, "job": job}, tables=[*memory.tables, _tools_table()], study=_study()
+    )
+
+
+@cache
+def cluster() -> Report:
+    """A run of many nodes, of which one is slow."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl"
+        write_stream_run(path, NODES, slow={17: 0.2}, rounds=3)
+        return summarise(read_run(path))
+
+
+def every_kind() -> list[Report]:
+    """Several runs side by side, and between them every kind of chart."""
+    return [
+        one_machine(),
+        report([_with_id(_without_samples(each)) for each in block_results(["random"])], host="b"),
+        cluster(),
+    ]
+
+
+def _without_samples(made: Result) -> Result:
+    """A chart of samples for each of them would make the page slow to look through, and none would be of a new kind."""
+    return msgspec.structs.replace(made, series=Series([], [], [], []))
+
+
+def _with_id(made: Result) -> Result:
+    row = made.summary
+    words = " ".join([row.probe, *(f"{name}={value}" for name, value in row.params.items())])
+    return msgspec.structs.replace(made, id=words)
+
+
+def _in_precision(made: Result) -> Result:
+    params: dict[str, Value] = {**made.summary.params, "precision": "fp64"}
+    return _with_id(msgspec.structs.replace(made, summary=msgspec.structs.replace(made.summary, params=params)))
+
+
+def _as_series(made: Result) -> Result:
+    return msgspec.structs.replace(made, id=f"{made.id} series")
+
+
+def _cell(probe: str, params: Mapping[str, Value], value: float, metric: str, unit: str) -> Result:
+    return _with_id(swept(probe, dict(params), value, metric, unit))
+
+
+def _disk() -> list[Result]:
+    """Blocks, libraries and depths, and the percentiles of one of them."""
+    usual: dict[str, Value] = {"op": "read", "pattern": "random", "block": 4096, "library": "pread"}
+    facts = {"file_bytes": 1 << 30, "memory_bytes": 8 << 30, "clock_cost_s": 25e-9, "timed_every": 1}
+    cells: list[dict[str, Value]] = [
+        *({**usual, "block": block} for block in (512, 4096, 65536, 1 << 20)),
+        *({**usual, "library": library} for library in ("stdio", "mmap", "libaio")),
+        *({**usual, "library": "uring", "depth": depth} for depth in (1, 4, 16, 64)),
+    ]
+    shown = [
+        _cell("disk_block", params, value, metric, unit)
+        for params in cells
+        for metric, value, unit in _disk_figures(float(params["block"]), float(params.get("depth", 1)))
+    ]
+    tails = [
+        msgspec.structs.replace(_cell("disk_block", usual, value, f"latency_{name}", "s"), is_detail=True)
+        for name, value in _PERCENTILES.items()
+    ]
+    return [msgspec.structs.replace(each, facts=facts) for each in (*shown, *tails)]
+
+
+def _disk_figures(block: float, depth: float) -> list[tuple[str, float, str]]:
+    time_s = 2e-6 + block / 3e9
+    return [("bandwidth", depth * block / time_s, "B/s"), ("iops", depth / time_s, "op/s"), ("latency", time_s, "s")]
+
+
+def _network() -> list[Result]:
+    """Round trips by payload and by connections, with their distributions."""
+    rising = [(1e-5 * (1 + share**8), share) for share in (0.0, 0.25, 0.5, 0.9, 0.99, 1.0)]
+    places = [(payload, 1) for payload in (1, 1024, 65536)] + [(64, number) for number in (1, 2, 4)]
+    made = []
+    for payload, connections in places:
+        params: dict[str, Value] = {"protocol": "tcp", "payload": payload, "connections": connections}
+        latency = _cell("net_pingpong", params, 2e-5 + payload / 1e9, "latency", "s")
+        made += [
+            msgspec.structs.replace(latency, distribution=rising),
+            _cell("net_pingpong", params, payload / 2e-5, "bandwidth", "B/s"),
+            _cell("net_pingpong", params, connections / 2e-5, "round_trips", "op/s"),
+        ]
+    return made
+
+
+def _messages() -> list[Result]:
+    """Messages by size and by pairs at once, and between all nodes, of which one is slow."""
+    sizes = [0, *(2**power for power in range(0, 20, 2))]
+    by_size = [_cell("mpi_pingpong", {"size": size, "pairs": 1}, 1e-6 + size / 1e9, "latency", "s") for size in sizes]
+    by_pairs = [
+        _cell("mpi_pingpong", {"size": size, "pairs": pairs}, 1e9 * min(pairs, 4), "bandwidth", "B/s")
+        for size, pairs in product((1000, 100_000), (1, 2, 4, 6))
+    ]
+    times = [4e-5 if 7 in pair else 1e-5 for pair in combinations(range(12), 2)]
+    among_all = _cell("mpi_pairs", {"between": "nodes", "size": 8}, 1e-5, "latency", "s")
+    found = [*by_size, *by_pairs, msgspec.structs.replace(among_all, pairs=times)]
+    return [msgspec.structs.replace(each, facts=_JOB_FACTS) for each in found]
+
+
+_JOB_FACTS = {"ranks": 12.0, "nodes": 12.0, "parties": 12.0, "pairs_between_nodes": 6.0}
+_STUDIED: list[tuple[str, float | None, float]] = [("read 1 KiB", 2e3, 900.0), ("read 1 MiB", 7e3, 3e3),
+                                                   ("write 1 KiB", None, 4e2)]  # fmt: skip
+
+
+def _study() -> Study:
+    cells = [[StudyCell(here, printed, remarks=["a remark on it"])] for _, here, printed in _STUDIED]
+    table = StudyTable(title="disk", rows=[name for name, *_ in _STUDIED], columns=[StudyColumn("bandwidth", "MB/s")],
+                       cells=cells, notes=["by the study's definition"])  # fmt: skip
+    lines = [
+        StudyLine("read", [(1024.0, 2000.0), (1048576.0, 7000.0)]),
+        StudyLine("read", [(1024.0, 900.0), (1048576.0, 3000.0)], is_published=True),
+        StudyLine("single times", [(1500.0, 1800.0), (2048.0, 2100.0)], is_joined=False),
+    ]
+    x = StudyAxis("block size", is_logarithmic=True, names=[(1024.0, "1 KiB"), (1048576.0, "1 MiB")])
+    chart = StudyChart("disk against block", x, StudyAxis("bandwidth (MB/s)"), lines, [(1500.0, "MTU")])
+    return Study([table], [chart])
+
+
+def _tools_table() -> Table:
+    rows: list[list[str | Quantity | None]] = [["iozone 3.489", "reread", Quantity(1e9, "B/s")]]
+    return Table("", "Reference tools on this machine", ["tool", "work", "value"], rows, ["each ran once"])

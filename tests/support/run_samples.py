@@ -1,0 +1,177 @@
+"""Records and run files made by hand, for tests of what reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from nameplate.execution.core_process import OnRecord
+from nameplate.execution.session import Control, Session
+from nameplate.records.model import (
+    SCHEMA,
+    Clock,
+    Ending,
+    Experiment,
+    FileRecord,
+    Header,
+    Limits,
+    Outcome,
+    Plan,
+    Run,
+    Sample,
+    Stop,
+    Work,
+)
+from nameplate.results.run_file import Measurement, RunFile
+
+MACHINE: dict[str, Any] = {
+    "hostname": "secret-host", "kernel": "6.1", "distribution": "Debian", "hypervisor": None, "product": None,
+    "vulnerable_to": [], "load_1min": 0.0, "default_threads": 2,
+    "cpu": {"architecture": "x86_64", "vendor": "V", "model": "M", "flags": [], "listed_frequency_hz": 2e9,
+            "base_frequency_hz": None, "maximum_frequency_hz": None, "governor": None, "turbo": None, "smt": None},
+    "memory": {"total_bytes": 2**33, "available_bytes": 2**32, "swap_bytes": 0, "transparent_huge_pages": "madvise"},
+    "topology": {"packages": 1, "cores": 2, "threads": 2, "caches": [], "numa_nodes": [], "core_kinds": [],
+                 "allowed_cpus": [0, 1], "allowed_cores": 2},
+    "limits": {"cgroup_version": 0, "cpus": None, "memory_bytes": None},
+}  # fmt: skip
+
+FACTS = {
+    "chains": 12.0, "lanes": 8.0, "burst_cycles": 30000.0, "operations_per_instruction": 16.0,
+    "port_block_instructions": 1e6, "port_block_s": 1e6 / 3e9, "port_burst_s": 1e-5,
+}  # fmt: skip
+
+
+def header() -> Header:
+    return Header(
+        schema=SCHEMA, version="0", build="test", features=[], machine=MACHINE, clock=Clock("tsc", 2e9, 1e-8, 2e-8)
+    )
+
+
+def sample(
+    identity: str,
+    index: int = 0,
+    flops: int = 480_000_000,
+    round_number: int = 0,
+    disturbed: Mapping[str, float] | None = None,
+) -> Sample:
+    """10 ms of a kernel on a core at 3 GHz with one port of 16 operations: its ceiling is 48 GFLOP/s."""
+    return Sample(
+        round=round_number, id=identity, index=index, start_s=0.01 * index, elapsed_s=0.01, repetitions=1,
+        work=Work(0, flops, 0), counters={"cpu_user_s": 0.01, "cpu_system_s": 0.0, "burst_s": 1e-5},
+        disturbed={"involuntary_switches": 0, "burst_s": 1e-5, **(disturbed or {})},
+    )  # fmt: skip
+
+
+def outcome(identity: str, ending: Ending = "ok", round_number: int = 0, interrupted: bool = False) -> Outcome:
+    return Outcome(
+        round=round_number, id=identity, probe="cpu_flops", ending=ending, params={"isa": "avx512", "threads": 1},
+        facts=FACTS, labels={}, oversubscribed=False, interrupted=interrupted, samples=1, setup_s=0.01, total_s=0.1,
+        reason="" if ending == "ok" else "because", stage="" if ending == "ok" else "setup",
+    )  # fmt: skip
+
+
+def plan(*identities: str, **limits: Any) -> Plan:
+    experiments = [Experiment(id=i, probe="cpu_flops", params={}, slice_s=1.0) for i in identities]
+    return Plan("test", experiments, Limits(**{"budget_s": 60.0, "precision": 0.02, **limits}))
+
+
+def run(which: Plan) -> Run:
+    return Run(schema=SCHEMA, version="0", started="2026-01-01T00:00:00+00:00", plan=which, seed=1, rated={})
+
+
+class SilentProgress:
+    """Keeps the warnings."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def __enter__(self) -> SilentProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
+        assert 0 <= share_done <= 1
+        assert left_s >= 0
+
+    def sample(self, experiment: Experiment, sample: Sample) -> None:
+        pass
+
+    def warn(self, words: str) -> None:
+        self.warnings.append(words)
+
+
+Answer = Callable[[str, int], Iterable[Sample | Outcome]]
+
+
+@dataclass
+class FakeCores:
+    """Stands in for nameplate-core on a clock of its own: an experiment takes its slice and ``beside_s`` seconds.
+
+    ``answer(id, how many times it was asked before)`` gives the records, or raises what the core would.
+    """
+
+    answer: Answer
+    beside_s: float = 0.0
+    now: float = 0.0
+    started: int = 0
+    asked: list[tuple[int, str]] = field(default_factory=list)
+    slices: list[float] = field(default_factory=list)
+    written: list[FileRecord] = field(default_factory=list)
+    control: Control = field(default_factory=Control)
+    progress: SilentProgress = field(default_factory=SilentProgress)
+
+    def start(self, on_record: OnRecord) -> FakeCores:
+        self.started += 1
+        on_record(header())
+        return self
+
+    def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
+        identity = request["id"]
+        before = sum(identity == asked for _, asked in self.asked)
+        self.asked.append((self.started, identity))
+        self.slices.append(request["slice_s"])
+        self.now += request["slice_s"] + self.beside_s
+        for record in self.answer(identity, before):
+            on_record(record)
+            if isinstance(record, Outcome):
+                return record
+        raise AssertionError("no outcome")
+
+    def close(self) -> None:
+        pass
+
+    def interrupt(self) -> None:
+        pass
+
+    def kill(self) -> None:
+        pass
+
+    def session(self, which: Plan, headlines: Callable[[Sequence[Sample]], float | None], seed: int = 1) -> Session:
+        return Session(
+            plan=which, seed=seed, start_core=self.start, write=self.written.append,
+            headline_of=lambda measurement: headlines(measurement.samples), progress=self.progress,
+            control=self.control, clock=lambda: self.now,
+        )  # fmt: skip
+
+    def stop(self) -> Stop:
+        last = self.written[-1]
+        assert isinstance(last, Stop)
+        return last
+
+
+def run_of_one(probe: str, params: Mapping[str, Any], facts: Mapping[str, float], samples: Sequence[Sample]) -> RunFile:
+    """A run of one experiment, a round of ``samples``."""
+    experiment = Experiment(id="x", probe=probe, params=dict(params), slice_s=1.0)
+    which = Plan("test", [experiment], Limits(budget_s=60.0, precision=0.02))
+    end = Outcome(
+        round=1, id="x", probe=probe, ending="ok", params=dict(params), facts=dict(facts), labels={},
+        oversubscribed=False, interrupted=False, samples=len(samples), setup_s=0.01, total_s=0.1,
+    )  # fmt: skip
+    stop = Stop(reasons={"x": "rounds"}, elapsed_s=1.0, interrupted=False)
+    return RunFile("x.jsonl", run(which), [header()], [Measurement(end, list(samples))], stop, 0, 0)

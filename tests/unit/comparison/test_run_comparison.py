@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from report_samples import failed, report, result, with_summary
+
+from nameplate.comparison.false_positives import count_falses, upper_bound
+from nameplate.comparison.run_comparison import compare_by, compare_runs, compare_several
+from nameplate.errors import UsageError
+from nameplate.records.model import Report, Result, Value
+
+ROUNDS = [1.0, 1.003, 0.998, 1.001, 0.999, 1.002]
+
+
+def measured(value: float, params: dict[str, Value] | None = None, **changes: Any) -> Result:
+    made = result(params if params is not None else {"threads": 1}, value)
+    return msgspec.structs.replace(made, round_values=[value * each for each in ROUNDS], **changes)
+
+
+def of(*results: Result, **machine: Any) -> Report:
+    made = report(list(results))
+    return msgspec.structs.replace(made, machine={**made.machine, **machine})
+
+
+def test_figures_are_matched_by_what_was_measured() -> None:
+    base = of(measured(50e9), measured(90e9, {"threads": 2}), measured(1e9, {"threads": 4}))
+    new = of(measured(80e9, {"threads": 2}), measured(50e9), measured(2e9, {"threads": 8}))
+    found = compare_runs(base, new)
+    assert [(row.params, row.verdict) for row in found.rows] == [({"threads": 1}, "SAME"), ({"threads": 2}, "SLOWER")]
+    assert found.rows[1].ratio == pytest.approx(8 / 9)
+    assert (found.rows[1].base, found.rows[1].new, found.rows[1].unit) == (90e9, 80e9, "FLOP/s")
+    assert found.only_in_base == ["cpu_flops threads=4 rate"]
+    assert found.only_in_new == ["cpu_flops threads=8 rate"]
+
+
+def test_what_is_derived_has_no_rounds_and_is_left_out() -> None:
+    derived = with_summary(measured(32768.0), stop="derived", metric="l1d_size")
+    assert compare_runs(of(derived, measured(1e9)), of(derived, measured(1e9))).rows[0].metric == "rate"
+
+
+def only(base: Result, new: Result) -> tuple[str, str]:
+    (row,) = compare_runs(of(base), of(new)).rows
+    return row.verdict, row.reason
+
+
+def test_without_a_figure_there_is_nothing_to_compare() -> None:
+    missing = failed({"threads": 1}, "skipped", "no such instruction set")
+    verdict, reason = only(measured(1e9), missing)
+    assert (verdict, reason) == ("INCOMPARABLE", "the new run has no figure: skipped: no such instruction set")
+    assert "the base has no figure" in only(missing, measured(1e9))[1]
+
+
+def test_other_work_is_not_compared() -> None:
+    cached, device = measured(9e9, source="page cache"), measured(1e9, source="device")
+    verdict, reason = only(cached, device)
+    assert verdict == "INCOMPARABLE"
+    assert reason == "not the same work: served by page cache in the base and by device in the new run"
+    assert only(measured(1.0), with_summary(measured(1.0), unit="B/s"))[0] == "INCOMPARABLE"
+    assert only(msgspec.structs.replace(measured(1.0), round_values=[0.0, 1.0]), measured(1.0))[0] == "INCOMPARABLE"
+
+
+def test_a_difference_comes_with_its_circumstances() -> None:
+    disturbed = with_summary(measured(0.8e9), disturbed=0.6)
+    verdict, reason = only(
+        measured(1e9, labels={"isa": "avx512"}), msgspec.structs.replace(disturbed, labels={"isa": "avx2"})
+    )
+    assert verdict == "SLOWER"
+    assert reason == (
+        "60% of the samples of the new run were disturbed; isa is avx512 in the base and avx2 in the new run"
+    )
+    assert only(measured(1e9), with_summary(measured(1e9), disturbed=0.6)) == ("SAME", "")
+
+
+def test_settings_that_differ_are_told() -> None:
+    base = of(measured(1e9), kernel="6.1", vulnerable_to=["a", "b"])
+    new = of(measured(1e9), kernel="6.12", vulnerable_to=[])
+    assert [(s.name, s.base, s.new) for s in compare_runs(base, new).settings] == [
+        ("vulnerable to", "a, b", "none"), ("kernel", "6.1", "6.12"),
+    ]  # fmt: skip
+    assert compare_runs(base, base).settings == []
+    assert compare_runs(of(measured(1e9), cpu={}), of(measured(1e9), cpu={})).settings == []
+
+
+def test_by_a_parameter_within_a_run() -> None:
+    cells = [measured(n * 10e9, {"threads": n, "mix": mix}) for mix in ("add", "mul") for n in (1, 2, 4)]
+    rows = compare_by(of(*cells), "threads")
+    assert [(row.params["mix"], row.params["threads"], row.verdict) for row in rows] == [
+        ("add", 2, "FASTER"), ("add", 4, "FASTER"), ("mul", 2, "FASTER"), ("mul", 4, "FASTER"),
+    ]  # fmt: skip
+    assert rows[1].ratio == pytest.approx(4.0)
+    with pytest.raises(
+        UsageError, match="--by isa: no figure was measured at several values of it: possible is mix, t"
+    ):
+        compare_by(of(*cells), "isa")
+    with pytest.raises(UsageError, match="none was varied in this run"):
+        compare_by(of(measured(1.0)), "threads")
+
+
+def test_of_several_runs_the_best_are_marked() -> None:
+    runs = [of(measured(10e9)), of(measured(20e9)), of(measured(20.1e9)), of(measured(1.0, {"threads": 9}))]
+    (row,) = compare_several(runs)
+    assert row.values == [10e9, 20e9, 20.1e9, None]
+    assert row.best == [1, 2]
+    other = [of(measured(10e9, source="device")), of(measured(20e9, source="page cache")), of(measured(5.0))]
+    assert (compare_several(other)[0].best, compare_several(other)[0].reason[:17]) == ([], "not the same work")
+    latencies = [of(measured(value, better="lower")) for value in (3e-6, 1e-6, 2e-6)]
+    assert compare_several(latencies)[0].best == [1]
+
+
+def test_a_run_against_itself_by_stretches() -> None:
+    steady = msgspec.structs.replace(measured(1e9), round_values=[1e9 * each for each in ROUNDS] * 4)
+    jumping = measured(1e9, {"threads": 2})
+    jumping = msgspec.structs.replace(jumping, round_values=[v * f for f in (1, 1, 2, 2) for v in ROUNDS])
+    short = measured(1e9, {"threads": 3})
+    falses = count_falses(of(steady, jumping, short))
+    assert [(each.params["threads"], each.pairs, each.wrong, each.same, each.unsure) for each in falses] == [
+        (1, 3, 0, 3, 0), (2, 3, 1, 2, 0),
+    ]  # fmt: skip
+
+
+def test_the_upper_bound_of_a_rate() -> None:
+    assert upper_bound(0, 299) == pytest.approx(0.01, rel=0.01)  # the rule of three
+    assert upper_bound(5, 5) == 1.0

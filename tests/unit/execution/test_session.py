@@ -1,0 +1,273 @@
+"""The policy of a run, on a clock that stands still but for the slices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import pytest
+from run_samples import FakeCores, outcome, plan, sample
+
+from nameplate.errors import CoreDied, CoreHung, FileError
+from nameplate.planning.budget import MIN_SLICE_S
+from nameplate.records.model import Outcome, Plan, Sample
+from nameplate.results.run_file import Measurement
+
+
+def steady(identity: str, before: int) -> Iterable[Sample | Outcome]:
+    return [sample(identity), outcome(identity)]
+
+
+def noisy(identity: str, before: int) -> Iterable[Sample | Outcome]:
+    return [sample(identity, flops=480_000_000 + 50_000_000 * (before % 3)), outcome(identity)]
+
+
+def rate(samples: Sequence[Sample]) -> float:
+    return samples[0].work.flops / samples[0].elapsed_s
+
+
+def test_a_precise_experiment_rests_after_six_rounds() -> None:
+    cores = FakeCores(steady)
+    cores.session(plan("a", "b"), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 6}
+    assert cores.started == 6
+    assert cores.stop().reasons == {"a": "precision", "b": "precision"}
+
+
+def test_the_others_go_on_until_the_budget_is_spent() -> None:
+    cores = FakeCores(lambda identity, before: (steady if identity == "a" else noisy)(identity, before))
+    cores.session(plan("a", "b", budget_s=20.0), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 14}
+    assert cores.stop().reasons == {"a": "precision", "b": "budget"}
+    assert cores.stop().elapsed_s == 20.0
+
+
+def test_fixed_rounds_are_kept_whatever_the_budget() -> None:
+    cores = FakeCores(noisy)
+    cores.session(plan("a", "b", rounds=9, budget_s=1.0), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 9, "b": 9}
+    assert cores.stop().reasons == {"a": "rounds", "b": "rounds"}
+
+
+def test_each_round_has_its_own_order_and_the_seed_repeats_it() -> None:
+    def orders(seed: int) -> list[str]:
+        cores = FakeCores(steady)
+        cores.session(plan(*"abcdefgh", rounds=4), rate, seed).run()
+        text = "".join(identity for _, identity in cores.asked)
+        return [text[i : i + 8] for i in range(0, 32, 8)]
+
+    assert orders(7) == orders(7)
+    assert orders(7) != orders(8)
+    assert len(set(orders(7))) == 4
+    assert all(sorted(order) == list("abcdefgh") for order in orders(7))
+
+
+@pytest.mark.parametrize("error", [CoreDied("SIGSEGV"), CoreHung("no answer")])
+def test_a_core_that_is_lost_fails_one_experiment_and_the_rest_goes_on(error: Exception) -> None:
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        if identity == "bad":
+            raise error
+        return steady(identity, before)
+
+    cores = FakeCores(answer)
+    cores.session(plan("a", "bad", "b", rounds=3), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 3, "b": 3, "bad": 1}
+    assert cores.stop().reasons == {"a": "rounds", "b": "rounds", "bad": "failed"}
+    failed = [r for r in cores.written if isinstance(r, Outcome) and r.ending == "failed"]
+    assert [r.reason for r in failed] == [str(error)]
+    assert cores.progress.warnings == [f"bad: {error}"]
+
+
+@pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])
+def test_what_did_not_end_well_is_not_tried_again(ending: str) -> None:
+    cores = FakeCores(lambda identity, before: [outcome(identity, ending)])  # type: ignore[arg-type]
+    cores.session(plan("a"), rate).run()
+    assert len(cores.asked) == 1
+    assert cores.stop().reasons == {"a": ending}
+
+
+def test_an_interrupted_run_stops_and_says_so() -> None:
+    cores = FakeCores(lambda identity, before: [])
+
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        cores.control.request()
+        return [sample(identity), outcome(identity, interrupted=True)]
+
+    cores.answer = answer
+    cores.session(plan("a", "b"), rate).run()
+    assert len(cores.asked) == 1
+    assert cores.stop().interrupted
+    assert cores.stop().reasons == {"a": "interrupted", "b": "interrupted"}
+
+
+def test_samples_of_a_given_length_all_fit_into_the_slice() -> None:
+    cores = FakeCores(steady)
+    cores.session(plan("a", rounds=1, samples=3, sample_s=10.0), rate).run()
+    assert cores.now == 30.0
+
+
+def test_a_request_that_the_core_rejects_is_not_asked_again() -> None:
+    cores = FakeCores(lambda identity, before: [outcome("", "failed")])
+    cores.session(plan("a"), rate).run()
+    assert len(cores.asked) == 1
+
+
+def test_a_resumed_run_measures_only_what_is_missing() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a", "b", rounds=3), rate)
+    done = [("a", 1), ("b", 1), ("a", 2)]
+    session.take_over(Measurement(outcome(i, round_number=r), [sample(i, round_number=r)]) for i, r in done)
+    session.run()
+    assert sorted(identity for _, identity in cores.asked) == ["a", "b", "b"]
+    rounds = [(r.id, r.round) for r in cores.written if isinstance(r, Outcome)]
+    assert rounds[0] == ("b", 2)
+    assert sorted(rounds[1:]) == [("a", 3), ("b", 3)]
+
+
+def test_a_finished_run_that_is_resumed_measures_nothing() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a", rounds=2), rate)
+    session.take_over(Measurement(outcome("a", round_number=r), [sample("a", round_number=r)]) for r in (1, 2))
+    session.run()
+    assert cores.asked == []
+
+
+def test_a_full_disk_ends_the_run() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a"), rate)
+
+    def full(record: object) -> None:
+        raise FileError("cannot write x: No space left on device")
+
+    session.write = full
+    with pytest.raises(FileError):
+        session.run()
+
+
+def test_dense_points_are_measured_only_where_they_are_worth_it() -> None:
+    """Asked for after two rounds; what is not wanted rests as ``even`` and keeps nothing waiting."""
+    asked: list[dict[str, int]] = []
+
+    def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:
+        asked.append({identity: len(values) for identity, values in headlines.items() if values})
+        return {"b"}
+
+    which = plan("a", "b", "c")
+    dense = [msgspec.structs.replace(e, dense=e.id != "a") for e in which.experiments]
+    cores = FakeCores(steady)
+    session = cores.session(msgspec.structs.replace(which, experiments=dense), rate)
+    session.refine = refine
+    session.run()
+    assert asked[0] == {"a": 2}
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 6}
+    assert cores.stop().reasons == {"a": "precision", "b": "precision", "c": "even"}
+
+
+def test_a_series_of_a_plan_is_measured_in_one_round() -> None:
+    which = plan("a", "b", rounds=3)
+    mixed = [msgspec.structs.replace(e, interval_s=0.1 if e.id == "b" else None) for e in which.experiments]
+    cores = FakeCores(steady)
+    cores.session(msgspec.structs.replace(which, experiments=mixed), rate).run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 3, "b": 1}
+    assert cores.stop().reasons == {"a": "rounds", "b": "rounds"}
+
+
+def bound(*identities: str, rounds: int, budget_s: float) -> Plan:
+    return plan(*identities, rounds=rounds, budget_s=budget_s, budget_binds=True)
+
+
+def test_slices_become_shorter_where_set_up_takes_longer_than_estimated() -> None:
+    """24 slices of 1 s fit 30 s by the probe's estimate of 0.15 s each; the fake cores take 1 s besides."""
+    cores = FakeCores(noisy, beside_s=1.0)
+    cores.session(bound(*"abcdefgh", rounds=3, budget_s=30.0), rate).run()
+    assert set(Counter(identity for _, identity in cores.asked).values()) == {3}
+    assert set(cores.stop().reasons.values()) == {"rounds"}
+    assert cores.slices[0] == 1.0
+    assert MIN_SLICE_S <= cores.slices[-1] < 0.5
+    assert cores.now <= 30.0 + 0.6
+
+
+def test_a_run_stops_at_its_budget_where_the_shortest_slices_do_not_fit() -> None:
+    cores = FakeCores(noisy, beside_s=3.0)
+    cores.session(bound(*"abcdefgh", rounds=3, budget_s=40.0), rate).run()
+    measured = Counter(identity for _, identity in cores.asked)
+    assert set(measured) == set("abcdefgh")
+    assert max(measured.values()) < 3
+    assert set(cores.stop().reasons.values()) == {"budget"}
+    assert 36.0 < cores.now <= 40.0 * 1.05
+
+
+def test_what_the_first_round_does_not_reach_has_the_reason_budget() -> None:
+    cores = FakeCores(noisy, beside_s=3.0)
+    cores.session(bound(*"abcdefgh", rounds=1, budget_s=12.0), rate).run()
+    reached = {identity for _, identity in cores.asked}
+    assert 0 < len(reached) < 8
+    reasons = cores.stop().reasons
+    assert {identity for identity, reason in reasons.items() if reason == "rounds"} == reached
+    assert {reasons[identity] for identity in set("abcdefgh") - reached} == {"budget"}
+
+
+def test_the_time_before_the_first_round_counts_against_a_budget_that_binds() -> None:
+    cores = FakeCores(noisy, now=100.0)
+    session = cores.session(bound("a", "b", rounds=5, budget_s=20.0), rate)
+    session.began = 85.0
+    session.run()
+    assert cores.now <= 105.4
+    assert len(cores.asked) == 10
+
+
+def test_the_time_before_the_first_round_counts_against_every_other_budget_too() -> None:
+    cores = FakeCores(noisy, now=100.0)
+    session = cores.session(plan("a", budget_s=20.0), rate)
+    session.began = 92.0
+    session.run()
+    assert cores.now == 112.0
+
+
+def test_a_resumed_run_divides_its_budget_among_what_is_missing() -> None:
+    cores = FakeCores(noisy, beside_s=1.0)
+    session = cores.session(bound("a", "b", rounds=2, budget_s=5.0), rate)
+    session.take_over([Measurement(outcome(i, round_number=1), [sample(i, round_number=1)]) for i in "ab"])
+    session.run()
+    assert sorted(identity for _, identity in cores.asked) == ["a", "b"]
+    assert cores.slices[0] == 1.0
+    assert set(cores.stop().reasons.values()) == {"rounds"}
+
+
+def test_a_series_is_shortened_to_whole_intervals() -> None:
+    which = bound("a", "b", rounds=1, budget_s=7.0)
+    long = [msgspec.structs.replace(e, slice_s=60.0, interval_s=0.1) if e.id == "b" else e for e in which.experiments]
+    cores = FakeCores(noisy)
+    cores.session(msgspec.structs.replace(which, experiments=long), rate).run()
+    (series_s,) = (s for (_, identity), s in zip(cores.asked, cores.slices, strict=True) if identity == "b")
+    assert 1.0 <= series_s < 7.0
+    assert series_s * 10 == pytest.approx(round(series_s * 10))
+    assert cores.now <= 7.14
+
+
+def test_without_fixed_rounds_nothing_is_begun_that_ends_long_after_the_budget() -> None:
+    cores = FakeCores(noisy, beside_s=9.0)
+    cores.session(plan("a", budget_s=25.0), rate).run()
+    assert cores.now == 20.0
+    assert cores.stop().reasons == {"a": "budget"}
+
+
+def test_the_first_measurement_is_begun_however_short_the_budget_without_fixed_rounds() -> None:
+    cores = FakeCores(noisy, beside_s=99.0)
+    cores.session(plan("a", budget_s=1.0), rate).run()
+    assert len(cores.asked) == 1
+
+
+def test_a_sample_that_goes_on_after_the_budget_is_not_a_failure() -> None:
+    cores = FakeCores(noisy)
+
+    def hang(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        cores.now += 60.0
+        raise CoreHung("did not answer before its deadline and was killed")
+
+    cores.answer = hang
+    cores.session(bound("a", "b", rounds=1, budget_s=30.0), rate).run()
+    assert len(cores.asked) == 1
+    assert set(cores.stop().reasons.values()) == {"budget"}
+    assert not [record for record in cores.written if isinstance(record, Outcome)]

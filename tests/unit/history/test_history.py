@@ -1,0 +1,448 @@
+"""A folder of runs and its index: what is read, what is kept, and that the run files are the truth."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import random
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from run_samples import header, outcome, plan, run, sample
+
+from nameplate.command_line import run as nameplate
+from nameplate.errors import FileError, UsageError
+from nameplate.history import update
+from nameplate.history.changes import changes_found, figures_named, run_rows, runs_of, series_of, tell
+from nameplate.history.index import NAME, Index, empty_index, load_index, save_index
+from nameplate.history.update import run_files, updated
+from nameplate.records.model import FileRecord, Stop
+from nameplate.records.run_writer import RunWriter
+from nameplate.results.digest import add_figures
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
+
+FIRST = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
+ROUNDS = 6
+
+
+def write_run(path: Path, day: int, flops: float = 480e6, host: str = "node01", **machine: Any) -> None:
+    """A whole run of one cell, six rounds of one sample."""
+    which = plan("x")
+    own = header()
+    records: list[FileRecord] = [
+        msgspec.structs.replace(run(which), started=(FIRST + timedelta(days=day)).isoformat()),
+        msgspec.structs.replace(own, machine={**own.machine, "hostname": host, **machine}),
+    ]
+    for number in range(1, ROUNDS + 1):
+        records += [sample("x", flops=round(flops), round_number=number), outcome("x", round_number=number)]
+    writer = RunWriter.create(path)
+    for record in [*records, Stop(reasons={"x": "rounds"}, elapsed_s=1.0, interrupted=False)]:
+        writer.write(record)
+    writer.close()
+
+
+def write_runs(folder: Path, runs: int, host: str = "node01", slower_from: int | None = None) -> None:
+    """A run a day, about one in a thousand apart; ``slower_from`` on a tenth slower, under another kernel."""
+    source = random.Random(host)
+    for day in range(runs):
+        is_slower = slower_from is not None and day >= slower_from
+        flops = 480e6 * source.gauss(1, 0.002) * (0.9 if is_slower else 1)
+        write_run(folder / f"{host}-{day:03}.jsonl", day, flops, host, kernel="6.2" if is_slower else "6.1")
+
+
+def read(folder: Path) -> Index:
+    return updated(load_index(folder), folder, run_files(folder))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_runs(tmp_path, 20, "node01")
+    (tmp_path / "older").mkdir()
+    write_runs(tmp_path / "older", 20, "node02", slower_from=12)
+    return tmp_path
+
+
+def test_figures_are_those_that_show_prints(folder: Path) -> None:
+    index = read(folder)
+    (series,) = series_of(index, figures_named(index, ["rate"]), "node02")
+    for point in series.points:
+        row = summarise(read_run(folder / point.path)).results[0].summary
+        assert (point.value, point.ci) == (row.value, row.ci)
+        assert (series.figure.probe, series.figure.params, series.figure.unit) == (row.probe, row.params, row.unit)
+    assert [point.started for point in series.points] == sorted(point.started for point in series.points)
+
+
+def test_a_step_is_told_with_its_day_its_machine_and_what_changed_then(folder: Path) -> None:
+    index = read(folder)
+    told = [each for each in tell(index, changes_found(index), folder) if each.figure.metric == "rate"]
+    (change,) = told
+    assert (change.verdict, change.machine, change.runs) == ("SLOWER", "node02", 8)
+    assert (change.until, change.since) == ("older/node02-011.jsonl", "older/node02-012.jsonl")
+    assert datetime.fromisoformat(change.since_started) == FIRST + timedelta(days=12)
+    assert change.after / change.before == pytest.approx(0.9, rel=0.005)
+    assert [(s.name, s.base, s.new) for s in change.settings] == [("kernel", "6.1", "6.2")]
+
+
+def test_a_time_that_rises_is_slower(folder: Path) -> None:
+    index = read(folder)
+    turned = msgspec.structs.replace(
+        index, figures=[msgspec.structs.replace(figure, better="lower") for figure in index.figures]
+    )
+    assert {each.verdict for each in tell(turned, changes_found(turned), folder)} == {"FASTER"}
+
+
+def test_each_run_stands_beside_what_is_usual(folder: Path) -> None:
+    index = read(folder)
+    rows = run_rows(index, runs_of(index, "node02"))
+    assert [row.path for row in rows] == [f"older/node02-{day:03}.jsonl" for day in range(20)]
+    assert rows[0].beside_usual == pytest.approx(1.0, abs=0.01)
+    assert rows[-1].beside_usual == pytest.approx(0.9, abs=0.01)
+    assert run_rows(index, runs_of(index)[-3:])[-1] == rows[-1]
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are read."""
+    seen: list[str] = []
+
+    def reading(path: Path) -> Any:
+        seen.append(path.name)
+        return read_run(path)
+
+    monkeypatch.setattr(update, "read_run", reading)
+    return seen
+
+
+def kept(folder: Path) -> Index:
+    index = read(folder)
+    save_index(index, folder)
+    return index
+
+
+def test_only_what_is_new_is_read(folder: Path, reads: list[str]) -> None:
+    kept(folder)
+    assert len(reads) == 40
+    before = load_index(folder)
+    assert updated(before, folder, run_files(folder)) is before
+    write_run(folder / "new.jsonl", 30)
+    assert len(read(folder).entries) == 41
+    assert reads[40:] == ["new.jsonl"]
+
+
+def same(one: Index, other: Index, folder: Path) -> bool:
+    """Whether both say the same; the places of figures and machines in them do not matter."""
+
+    def said(index: Index) -> Any:
+        series = sorted(map(repr, series_of(index, range(len(index.figures)))))
+        changes = sorted(map(repr, tell(index, changes_found(index), folder)))
+        return sorted(map(repr, index.entries)), sorted(map(repr, run_rows(index, runs_of(index)))), series, changes
+
+    return bool(said(one) == said(other))
+
+
+@pytest.mark.parametrize("day", [0, 15])
+def test_a_run_that_changed_or_went_is_no_longer_there(folder: Path, day: int) -> None:
+    kept(folder)
+    changed, gone = folder / f"node01-{day:03}.jsonl", folder / "older" / f"node02-{day:03}.jsonl"
+    changed.unlink()
+    write_run(changed, day, flops=999e6)
+    gone.unlink()
+    index = read(folder)
+    assert same(index, updated(empty_index(), folder, run_files(folder)), folder)
+    values = [point.value for each in series_of(index, figures_named(index, ["rate"])) for point in each.points]
+    assert len(values) == 39
+    assert max(values) == pytest.approx(99.9e9)
+
+
+def test_many_files_are_read_by_several_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = read(folder)
+    monkeypatch.setattr(update, "_MANY", 2)
+    monkeypatch.setattr(update, "_BATCH", 3)
+    told: list[tuple[int, int]] = []
+    together = updated(empty_index(), folder, run_files(folder), lambda done, files: told.append((done, files)))
+    assert same(alone, together, folder)
+    assert told[-1] == (40, 40)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "noise", "places", "code"])
+def test_an_index_that_is_damaged_is_made_anew(folder: Path, damage: str, reads: list[str]) -> None:
+    whole = kept(folder)
+    path = folder / NAME
+    content = path.read_bytes()
+    stored = msgspec.msgpack.decode(content)
+    match damage:
+        case "cut":
+            path.write_bytes(content[:-100])
+        case "empty":
+            path.write_bytes(b"")
+        case "noise":
+            path.write_bytes(random.Random(1).randbytes(len(content)))
+        case "places":
+            path.write_bytes(msgspec.msgpack.encode({**stored, "entries": stored["entries"][:1]}))
+        case "code":
+            path.write_bytes(msgspec.msgpack.encode({**stored, "by": ""}))
+    assert load_index(folder).entries == []
+    del reads[:]
+    assert same(read(folder), whole, folder)
+    assert len(reads) == 40
+
+
+def _index_again_and_again(folder: Path, times: int) -> None:
+    for _ in range(times):
+        index = updated(empty_index(), folder, run_files(folder))
+        save_index(index, folder)
+        assert len(load_index(folder).entries) == 40
+
+
+def test_two_writers_at_once(folder: Path) -> None:
+    """Neither ever sees half an index, and nothing of them is left behind."""
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_index_again_and_again, args=(folder, 15)) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        is_there = (folder / NAME).exists()
+        assert len(load_index(folder).entries) == 40 or not is_there
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [NAME]
+
+
+def test_a_folder_that_takes_no_index(folder: Path) -> None:
+    (folder / NAME).mkdir()
+    with pytest.raises(FileError, match="not a regular file: the runs are read again each time"):
+        save_index(read(folder), folder)
+
+
+HOSTILE = {
+    "no-run.jsonl": b'{"some": "log"}\n',
+    "empty.jsonl": b"",
+    "newer.jsonl": b'{"type":"run","schema":99}\n',
+    "binary.jsonl": bytes(range(256)),
+}
+
+
+def test_what_is_no_run_is_said_and_not_read_again(folder: Path, reads: list[str]) -> None:
+    for name, content in HOSTILE.items():
+        (folder / name).write_bytes(content)
+    write_run(folder / "hidden.jsonl", 1)
+    (folder / "hidden.jsonl").rename(folder / ".hidden.jsonl")
+    (folder / "dangling.jsonl").symlink_to("nowhere")
+    index = kept(folder)
+    assert {entry.path for entry in index.entries if entry.reason} == set(HOSTILE)
+    assert sum(not entry.reason for entry in index.entries) == 40
+    del reads[:]
+    assert read(folder).entries == index.entries
+    assert reads == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("started", "yesterday"), ("hostname", ["a"]), ("job", 7), ("job", {"nodes": 7})],
+)
+def test_records_that_say_what_cannot_be(tmp_path: Path, field: str, value: Any) -> None:
+    write_run(tmp_path / "a.jsonl", 0)
+    changed = []
+    for line in (tmp_path / "a.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        for holder in (record, record.get("machine", {})):
+            if field in holder or (field == "job" and "hostname" in holder):
+                holder[field] = value
+        changed.append(json.dumps(record))
+    (tmp_path / "b.jsonl").write_text("\n".join(changed) + "\n")
+    entries = {entry.path: entry for entry in read(tmp_path).entries}
+    assert not entries["a.jsonl"].reason
+    assert entries["b.jsonl"].reason.startswith(str(tmp_path / "b.jsonl")) or field == "hostname"
+
+
+def test_a_run_that_is_still_written_counts_as_far_as_it_is(tmp_path: Path) -> None:
+    write_run(tmp_path / "a.jsonl", 0)
+    lines = (tmp_path / "a.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:10])
+    index = kept(tmp_path)
+    (row,) = run_rows(index, runs_of(index))
+    assert (row.unfinished, row.figures > 0) == (True, True)
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
+    assert [entry.unfinished for entry in read(tmp_path).entries] == [False]
+
+
+@pytest.fixture
+def with_figures(folder: Path) -> Path:
+    """The same runs as they end in order: what each comes to is its last line."""
+    for path in folder.rglob("*.jsonl"):
+        add_figures(read_run(path))
+    return folder
+
+
+def test_of_whole_runs_the_last_line_is_enough(folder: Path, reads: list[str]) -> None:
+    from_samples = read(folder)
+    for path in folder.rglob("*.jsonl"):
+        add_figures(read_run(path))
+    del reads[:]
+    from_figures = read(folder)
+    assert reads == []
+    assert (from_figures.figures, from_figures.machines) == (from_samples.figures, from_samples.machines)
+    assert from_figures.values.tobytes() == from_samples.values.tobytes()
+    assert [entry.started for entry in from_figures.entries] == [entry.started for entry in from_samples.entries]
+
+
+def _other_code(content: bytes) -> bytes:
+    return re.sub(rb'"by":"[0-9a-f]+"', b'"by":"0000"', content)
+
+
+def _other_samples(content: bytes) -> bytes:
+    return re.sub(rb'("type":"sample".*?"flops":)(\d)', rb"\g<1>9", content, count=1)
+
+
+def _gone_on_with(content: bytes) -> bytes:
+    """As --resume does: a core's header, rounds, and a stop of its own behind what was the last line."""
+    lines = content.splitlines(keepends=True)
+    return content + b"".join(lines[1:-1])
+
+
+def _without_its_end(content: bytes) -> bytes:
+    return content[:-10]
+
+
+@pytest.mark.parametrize("change", [_other_code, _other_samples, _gone_on_with, _without_its_end])
+def test_figures_that_do_not_belong_to_the_records_are_of_no_account(
+    with_figures: Path, reads: list[str], change: Callable[[bytes], bytes]
+) -> None:
+    path = with_figures / "node01-007.jsonl"
+    before = path.read_bytes()
+    path.write_bytes(change(before))
+    assert path.read_bytes() != before
+    index = read(with_figures)
+    assert reads == ["node01-007.jsonl"]
+    place = next(i for i, entry in enumerate(index.entries) if entry.path == path.name)
+    rates = [r.summary for r in summarise(read_run(path)).results if r.summary.metric == "rate"]
+    values = index.values[index.values["run"] == place]
+    assert rates[0].value in values["value"].tolist()
+    assert not index.entries[place].unfinished
+
+
+def test_figures_are_found_by_words(folder: Path) -> None:
+    index = read(folder)
+    names = {index.figures[i].metric for i in figures_named(index, ["cpu_flops", "threads=1"])}
+    assert "rate" in names
+    assert figures_named(index, ["cpu"]) == figures_named(index, ["isa=avx512"])
+    with pytest.raises(UsageError, match="no figure here is called 'memory_stream': possible are cpu_flops"):
+        figures_named(index, ["memory_stream"])
+    with pytest.raises(UsageError, match="--machine node09: there are only runs of node01, node02"):
+        series_of(index, [0], "node09")
+
+
+def shown(folder: Path, capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert nameplate(["history", str(folder), *words]) == code
+    out, err = capsys.readouterr()
+    return out if code == 0 else err
+
+
+def test_the_overview(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    (folder / "log.jsonl").write_bytes(b"{}\n")
+    text = shown(folder, capsys)
+    assert "40 runs of 2 machines, 2026-01-01 to 2026-01-20" in text
+    assert "SLOWER node02 since 2026-01-13, 8 runs" in text
+    assert "with kernel: 6.1 → 6.2" in text
+    assert "the latest 20 of 40 runs" in text
+    assert "1 file not read" in text
+    assert max(map(len, text.splitlines())) <= 80
+    only = shown(folder, capsys, "--machine", "node01")
+    assert "no figure moved" in only
+    assert "node02" not in only
+
+
+def test_a_figure_over_time(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    text = shown(folder, capsys, "cpu_flops", "rate")
+    assert [line.split()[:2] for line in text.splitlines() if line.startswith("node")] == [
+        ["node01", "20"],
+        ["node02", "20"],
+    ]
+    one = shown(folder, capsys, "rate", "--machine", "node02", "-o", str(folder / "rate.svg"))
+    assert one.count(".jsonl") == 20
+    assert "node02" in (folder / "rate.svg").read_text()
+    assert shown(folder, capsys, "rate", "-o", "rate.pdf", code=2).endswith("charts are written as .svg or .png\n")
+
+
+def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(shown(folder, capsys, "rate", "--json"))
+    assert set(document) == {"schema", "runs", "changes", "series", "not_read"}
+    assert len(document["runs"]) == 40
+    assert [len(each["points"]) for each in document["series"]] == [20, 20]
+    assert document["changes"][0]["machine"] == "node02"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--last", "0"], "--last 0 is not possible: 1 or more"),
+        (["-o", "x.svg"], "-o draws a figure over time"),
+        (["nonsense"], "no figure here is called 'nonsense'"),
+        (["--machine", "node09"], "--machine node09: there are only runs of node01, node02"),
+    ],
+)
+def test_what_cannot_be_asked(folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said in shown(folder, capsys, *words, code=2)
+
+
+def test_a_folder_without_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "has no run: nameplate run -o" in shown(tmp_path, capsys, code=2)
+    assert "is not a folder" in shown(tmp_path / "nowhere", capsys, code=2)
+
+
+def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
+    names = ["n1", "n2"]
+    for day in range(3):
+        path = tmp_path / f"{day}.jsonl"
+        placed = {"ranks": 2, "placement": [[0, 1], [1, 1]], "hardware": [["", 2]]}
+        write_run(path, day, job={"nodes": names, "library": "", **placed})
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        whole = []
+        for record in lines:
+            if record["type"] == "run":
+                record["per_node"] = "in-turn"
+            if record["type"] in ("sample", "outcome"):
+                whole += [{**record, "node": node} for node in range(2)]
+            if record["type"] != "sample":
+                whole.append(record)
+            if record["type"] == "outcome":
+                whole.insert(-1, {**next(r for r in lines if r["type"] == "sample"), "round": record["round"]})
+        path.write_text("".join(json.dumps(record) + "\n" for record in whole))
+    from_samples = read(tmp_path)
+    for path in tmp_path.glob("*.jsonl"):
+        add_figures(read_run(path))
+    index = read(tmp_path)
+    assert index.values.tobytes() == from_samples.values.tobytes()
+    assert sorted(index.machines) == ["n1", "n2", "n[1-2]"]
+    series = {each.machine: len(each.points) for each in series_of(index, figures_named(index, ["rate"]))}
+    assert series == {"n1": 3, "n2": 3, "n[1-2]": 3}
+    assert [(row.machine, row.figures > 0) for row in run_rows(index, runs_of(index, "n2"), "n2")] == [("n2", True)] * 3
+    assert [row.figures for row in run_rows(index, runs_of(index))] == [np.sum(index.values["run"] == 0) // 3] * 3
+
+
+def test_a_machine_whose_runs_were_taken_away_is_not_known(tmp_path: Path) -> None:
+    write_runs(tmp_path, 2, "node01")
+    write_runs(tmp_path, 2, "node02")
+    assert nameplate(["history", str(tmp_path), "--machine", "node02"]) == 0
+    for path in tmp_path.glob("node02*"):
+        path.unlink()
+    assert nameplate(["history", str(tmp_path), "--machine", "node02"]) == 2
+
+
+def test_an_index_with_a_machine_twice_counts_as_none(tmp_path: Path) -> None:
+    write_runs(tmp_path, 2)
+    assert nameplate(["history", str(tmp_path)]) == 0
+    index = load_index(tmp_path)
+    assert index.machines
+    save_index(msgspec.structs.replace(index, machines=index.machines * 2), tmp_path)
+    assert not load_index(tmp_path).machines

@@ -1,0 +1,55 @@
+"""The size of a test file that should be larger than the memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from run_samples import MACHINE
+
+from nameplate.planning import file_size
+from nameplate.planning.file_size import file_beyond_memory
+
+GIB = 1 << 30
+BLOCK = 4096
+LONG_S = 1e6
+
+
+def has_free(monkeypatch: pytest.MonkeyPatch, total_gib: int, free_gib: int) -> None:
+    """The file system has so much room in all, and free."""
+    status = SimpleNamespace(f_blocks=total_gib * GIB // BLOCK, f_bavail=free_gib * GIB // BLOCK, f_frsize=BLOCK)
+    monkeypatch.setattr(file_size, "os", SimpleNamespace(statvfs=lambda _: status))
+
+
+def test_a_file_is_as_many_times_the_memory_as_the_studys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    has_free(monkeypatch, 1000, 500)
+    assert file_beyond_memory(MACHINE, tmp_path, LONG_S) == (20 * GIB, "")  # 2.5 × 8 GiB
+
+
+def test_little_room_makes_it_only_just_larger(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    has_free(monkeypatch, 100, 25)
+    assert file_beyond_memory(MACHINE, tmp_path, LONG_S) == (10 * GIB, "")
+
+
+def test_without_room_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    has_free(monkeypatch, 100, 15)
+    size, reason = file_beyond_memory(MACHINE, tmp_path, LONG_S)
+    assert size == 1280 << 20
+    assert reason == (
+        "the disk file has 1280 MiB, not 10.7 GB, which is more than the memory: the file system has room for 5.37 GB"
+    )
+
+
+def test_without_time_it_says_how_much_would_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    has_free(monkeypatch, 1000, 500)
+    size, reason = file_beyond_memory(MACHINE, tmp_path, 300)
+    assert size == 1280 << 20
+    assert reason.endswith("to write that much takes a budget of 12min or more")
+
+
+def test_the_real_file_system_is_asked(tmp_path: Path) -> None:
+    size, _ = file_beyond_memory(MACHINE, tmp_path, LONG_S)
+    status = os.statvfs(tmp_path)
+    assert size <= max(status.f_bavail * status.f_frsize, 1280 << 20)

@@ -1,0 +1,252 @@
+"""Cache levels of a whole run: what is derived, tabulated and named."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import pytest
+from run_samples import MACHINE
+
+from nameplate.probes.shared.levels import derived, table
+from nameplate.records.model import Rated, Result, Series, Summary, Table, Value
+
+KIB, MIB = 1 << 10, 1 << 20
+ROUNDS = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005)
+LATENCY: dict[str, Value] = {"stride": 64, "chains": 1, "load": 0, "pages": "huge"}
+RATE: dict[str, Value] = {"threads": 1, "build": "vector", "pages": "huge"}
+
+
+def machine(l1: int = 48 * KIB, l2: int = 2 * MIB, l3: int = 105 * MIB) -> dict[str, Any]:
+    result = copy.deepcopy(MACHINE)
+    result["topology"]["caches"] = [
+        {"level": level, "type": "data" if level == 1 else "unified", "size_bytes": size, "count": 1}
+        for level, size in ((1, l1), (2, l2), (3, l3))
+    ]
+    result["topology"]["cpuid_caches"] = [{"level": 1, "type": "data", "size_bytes": 48 * KIB}]
+    return result
+
+
+def sizes(low: int, high: int, octave: int = 8) -> list[int]:
+    result, step = [], 0
+    while low * 2 ** (step / octave) <= high * 1.001:
+        result.append(round(low * 2 ** (step / octave)))
+        step += 1
+    return result
+
+
+def cell(probe: str, metric: str, unit: str, params: Mapping[str, Value], value: float) -> Result:
+    summary = Summary(
+        probe=probe, params=dict(params), metric=metric, value=value, unit=unit, ci=None, rounds=6, samples=6,
+        mean=value, best=value, sustained=value, p95=value, p99=value, rated=None, efficiency=None, outcome="ok",
+        reason="", stop="precision", disturbed=0.0,
+    )  # fmt: skip
+    return Result(
+        id=f"{probe} {params}", summary=summary, better="lower", rated=Rated(None, ""), efficiency_ci=None,
+        series=Series([], [], [], []), round_values=[value * factor for factor in ROUNDS], utilisation=1.0,
+        oversubscribed=False, facts={},
+    )  # fmt: skip
+
+
+def curve(  # noqa: PLR0913, PLR0917 (what a curve is made of)
+    probe: str, metric: str, unit: str, params: Mapping[str, Value], at: list[int], value: Callable[[int], float]
+) -> list[Result]:
+    return [cell(probe, metric, unit, {**params, "size": size}, value(size)) for size in at]
+
+
+def by_capacity(size: int) -> float:
+    """A Sapphire Rapids guest: 48 KiB, 2 MiB, and 9 MiB of an L3 that the system lists with 105."""
+    return 1.7e-9 if size <= 48 * KIB else 5.4e-9 if size <= 2 * MIB else 19.5e-9 if size <= 9 * MIB else 90e-9
+
+
+def latencies(value: Callable[[int], float] = by_capacity, stride: int = 64) -> list[Result]:
+    a_page = [*sizes(64 * KIB, MIB, octave=4), *sizes(2 * MIB, 256 * MIB, octave=1)]
+    at = sizes(4 * KIB, 256 * MIB) if stride == 64 else a_page
+    return curve("memory_latency", "latency", "s", {**LATENCY, "stride": stride}, at, value)
+
+
+def rates() -> list[Result]:
+    return curve(
+        "cpu_workset", "rate", "FLOP/s", RATE, sizes(KIB, 256 * MIB, 4), lambda size: 40e9 if size < 8 * MIB else 12e9
+    )
+
+
+def values(results: list[Result]) -> dict[str, float | None]:
+    return {result.summary.metric: result.summary.value for result in results}
+
+
+def only_table(tables: list[Table]) -> Table:
+    assert len(tables) == 1
+    return tables[0]
+
+
+def test_levels_are_derived_with_their_sizes_intervals_and_latencies() -> None:
+    found = {r.summary.metric: r.summary for r in derived("memory_latency", {"memory_latency": latencies()}, machine())}
+    assert list(found) == [
+        "l1d_size",
+        "l1d_latency",
+        "l2_size",
+        "l2_latency",
+        "l3_size",
+        "l3_latency",
+        "memory_latency",
+    ]
+    for name, truth in (("l1d_size", 48 * KIB), ("l2_size", 2 * MIB), ("l3_size", 9 * MIB)):
+        interval = found[name].ci
+        assert interval is not None
+        assert interval[0] <= truth <= interval[1]
+        assert interval[1] / interval[0] < 1.24
+    assert found["l2_latency"].value == pytest.approx(5.4e-9)
+    assert found["l3_size"].rated == 105 * MIB
+    assert found["l3_size"].efficiency == pytest.approx(9 / 105, rel=0.1)
+
+
+def test_what_the_system_claims_does_not_move_what_was_measured() -> None:
+    """Falsified sizes change what stands beside, not the levels."""
+    by_probe = {"memory_latency": latencies(), "cpu_workset": rates()}
+    true, false = machine(), machine(l1=KIB, l2=64 * MIB, l3=4 * KIB)
+    for probe in by_probe:
+        assert values(derived(probe, by_probe, true)) == values(derived(probe, by_probe, false))
+
+
+def test_a_disagreement_is_named() -> None:
+    notes = only_table(table("memory_latency", {"memory_latency": latencies()}, machine())).notes
+    assert [note for note in notes if note.startswith("L3: the system lists 105MiB, measured is 0.0")]
+    assert not [note for note in notes if note.startswith(("L1d:", "L2:"))]
+    lying = only_table(table("memory_latency", {"memory_latency": latencies()}, machine(l1=32 * KIB))).notes
+    assert [note for note in lying if note.startswith("L1d: the system lists 32KiB, measured is 1.")]
+
+
+def test_one_line_a_page_tells_a_cache_from_a_translation_buffer() -> None:
+    flat = latencies(lambda size: 1.7e-9 if size <= 3 * MIB else 5.4e-9, stride=4096)
+    capacity = only_table(table("memory_latency", {"memory_latency": [*latencies(), *flat]}, machine()))
+    assert [note for note in capacity.notes if note.startswith("L3: ends by its capacity")]
+
+
+def test_a_second_translation_buffer_s_reach_is_no_level() -> None:
+    """Beyond what the first cache holds of one line a page, a step of both walks is told by its share."""
+    reach = 3 * MIB // 2
+
+    def with_reach(size: int) -> float:
+        return (1.7e-9 if size <= 48 * KIB else 5.4e-9 if size <= 6 * MIB else 60e-9) + (4e-9 if size > reach else 0)
+
+    def one_a_page(size: int) -> float:
+        return 1.7e-9 + (4e-9 if size > reach else 0) + (3.7e-9 if size > 3 * MIB else 0)
+
+    results = [*latencies(with_reach), *latencies(one_a_page, stride=4096)]
+    table_of = only_table(table("memory_latency", {"memory_latency": results}, machine()))
+    assert [note for note in table_of.notes if "a translation buffer's reach, not a cache's end" in note]
+    assert values(derived("memory_latency", {"memory_latency": results}, machine()))["l2_size"] == pytest.approx(
+        6 * MIB, rel=0.15
+    )
+
+    # The same where a neighbour mostly has a half of what lies behind: only the best samples tell what the step costs.
+    results = [mostly_slower(each) if reach < int(each.summary.params["size"]) < 6 * MIB else each for each in results]
+    found = values(derived("memory_latency", {"memory_latency": results}, machine()))
+    assert found["l2_size"] == pytest.approx(6 * MIB, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("reach", "small", "behind_s"),
+    [(256 * KIB, 420 * KIB, 16e-9), (384 * KIB, 300 * KIB, 16e-9), (256 * KIB, 420 * KIB, 7.8e-9)],
+)
+def test_what_loads_wait_for_translations_hides_no_level_and_makes_none(
+    reach: int, small: int, behind_s: float
+) -> None:
+    """A guest of small pages: the second cache ends where a first translation buffer is mostly missed."""
+
+    def lines(size: int) -> float:
+        own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= small else behind_s if size <= 5 * MIB else 130e-9
+        return own + 2.2e-9 * max(0.0, 1 - reach / size)
+
+    pages = latencies(lambda size: 1.2e-9 + (2.2e-9 if size > reach else 0), stride=4096)
+    results = [*latencies(lines), *pages]
+    found = {r.summary.metric: r.summary for r in derived("memory_latency", {"memory_latency": results}, machine())}
+    assert [name for name in found if name.endswith("_size")] == ["l1d_size", "l2_size", "l3_size"]
+    interval = found["l2_size"].ci
+    assert interval is not None
+    assert interval[0] * 0.95 <= small <= interval[1] * 1.05
+    assert found["l2_size"].value == pytest.approx(small, rel=0.12)
+    notes = only_table(table("memory_latency", {"memory_latency": results}, machine())).notes
+    assert [note for note in notes if "wait for translations too, 2.2 ns where they miss" in note]
+    assert [
+        note for note in notes if note.startswith("L2: ends by its capacity: with one line a page the latency rises")
+    ]
+    assert not [note for note in notes if "does not rise there" in note]
+
+
+def test_a_size_that_was_always_disturbed_does_not_end_a_level_before_it() -> None:
+    """The larger ones were served in it, so it would have been as well."""
+    last = max(size for size in sizes(4 * KIB, 256 * MIB) if size <= 44 * KIB)
+
+    def disturbed(size: int) -> float:
+        return by_capacity(size) * (1.9 if size == last else 1)
+
+    quiet = values(derived("memory_latency", {"memory_latency": latencies()}, machine()))
+    found = values(derived("memory_latency", {"memory_latency": latencies(disturbed)}, machine()))
+    assert found["l1d_size"] == pytest.approx(quiet["l1d_size"], rel=0.01)
+
+
+def test_a_size_that_was_lucky_once_moves_no_end_before_it() -> None:
+    def lucky(size: int) -> float:
+        return 19.5e-9 if size == 64 * MIB else by_capacity(size)
+
+    quiet = values(derived("memory_latency", {"memory_latency": latencies()}, machine()))
+    found = values(derived("memory_latency", {"memory_latency": latencies(lucky)}, machine()))
+    assert found["l3_size"] == pytest.approx(quiet["l3_size"], rel=0.01)
+
+
+def test_what_is_left_of_a_translation_buffer_s_step_is_no_level() -> None:
+    def lines(size: int) -> float:
+        own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= 900 * KIB else 16e-9 if size <= 5 * MIB else 130e-9
+        return own + (2.2e-9 * (1 - 256 * KIB / size) + 0.9e-9 if size > 256 * KIB else 0)
+
+    pages = latencies(lambda size: 1.2e-9 + (2.2e-9 if size > 256 * KIB else 0), stride=4096)
+    results = {"memory_latency": [*latencies(lines), *pages]}
+    found = values(derived("memory_latency", results, machine()))
+    assert [name for name in found if name.endswith("_size")] == ["l1d_size", "l2_size", "l3_size"]
+    assert found["l2_size"] == pytest.approx(900 * KIB, rel=0.12)
+
+
+def test_as_many_levels_as_can_be_found_have_names() -> None:
+    def stairs(size: int) -> float:
+        return float(1e-9 * 2 ** sum(size > 16 * KIB * 8**step for step in range(6)))
+
+    at = sizes(4 * KIB, 2048 * MIB)
+    found = derived("memory_latency", {"memory_latency": curve("memory_latency", "latency", "s", LATENCY, at, stairs)},
+                    machine())  # fmt: skip
+    assert [name for name in values(found) if name.endswith("_size")][-1] == "l6_size"
+
+
+def mostly_slower(result: Result) -> Result:
+    if result.summary.params["stride"] != LATENCY["stride"]:
+        return result
+    return msgspec.structs.replace(result, round_values=[2 * value for value in result.round_values])
+
+
+def test_the_table_has_the_other_curves_in_each_level() -> None:
+    reads = curve("memory_stream", "bandwidth", "B/s", {"op": "read", "threads": 1, "pages": "huge"},
+                  sizes(4 * KIB, 128 * MIB, 1), lambda size: 200e9 if size <= 48 * KIB else 60e9)  # fmt: skip
+    by_probe = {"memory_latency": latencies(), "cpu_workset": rates(), "memory_stream": reads}
+    own = only_table(table("memory_latency", by_probe, machine()))
+    rows = {str(row[0]): dict(zip(own.headings, row, strict=True)) for row in own.rows}
+    assert list(rows) == ["L1d", "L2", "L3", "memory"]
+    assert 74 <= int(str(rows["L1d"]["largest k × k"]).removeprefix("k = ")) <= 79
+    assert getattr(rows["L1d"]["bandwidth"], "value", None) == pytest.approx(200e9)
+    assert getattr(rows["L2"]["rate"], "value", None) == pytest.approx(40e9)
+    assert getattr(rows["memory"]["rate"], "value", None) == pytest.approx(12e9)
+    assert table("cpu_workset", by_probe, machine()) == []
+
+
+def test_levels_by_the_rate_alone_bear_no_caches_name_unless_all_are_there() -> None:
+    found = values(derived("cpu_workset", {"cpu_workset": rates()}, machine()))
+    assert list(found) == ["level1_size", "level1_rate", "memory_rate"]
+    assert found["level1_size"] == pytest.approx(8 * MIB, rel=0.2)
+
+
+def test_a_few_sizes_are_no_curve() -> None:
+    few = [result for result in latencies() if int(result.summary.params["size"]) < 8 * KIB]
+    assert derived("memory_latency", {"memory_latency": few}, machine()) == []
+    assert table("memory_latency", {"memory_latency": few}, machine()) == []

@@ -1,0 +1,95 @@
+"""Which break of a message's cost the MTU of a link explains."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from nameplate.probes.shared.message_cost import Cost
+from nameplate.probes.shared.mtu_break import MtuBreak, NoMtuBreak, find_mtu_break
+from nameplate.records.model import Quantity
+from nameplate.statistics.piecewise_linear import Bounds, Break, Line, Lines
+
+ETHERNET: dict[str, Any] = {"job": {"mtu_bytes": {"eth0": 1500.0}}}
+
+
+def cost(*breaks: tuple[float, float, float], pairs: int = 1, between_nodes: int = 1) -> Cost:
+    """Return a curve with breaks (at, low, high), whose i-th line has t_s = i µs and t_w = i ns/B."""
+    edges = [0.0, *(at for at, _, _ in breaks), 100_000.0]
+    lines = tuple(
+        Line((index + 1) * 1e-6, (index + 1) * 1e-9, first, last) for index, (first, last) in enumerate(pairwise(edges))
+    )
+    around = tuple(
+        ((0.9 * line.startup_s, 1.1 * line.startup_s), (0.9 * line.per_byte_s, 1.1 * line.per_byte_s)) for line in lines
+    )
+    places = tuple(Break(at, is_jump=False, jump_s=0.0) for at, _, _ in breaks)
+    bounds = Bounds(around, tuple((low, high) for _, low, high in breaks))
+    return Cost({"pairs": pairs, "pairing": "block"}, (0, 100_000), Lines(lines, places), bounds, 6, between_nodes)
+
+
+def named(found: MtuBreak | NoMtuBreak) -> MtuBreak:
+    assert isinstance(found, MtuBreak), found
+    return found
+
+
+def reason(found: MtuBreak | NoMtuBreak) -> str:
+    assert isinstance(found, NoMtuBreak), found
+    return found.reason
+
+
+def test_the_lines_beside_the_break_at_the_mtu_are_given_and_not_the_first_and_the_last() -> None:
+    found = named(find_mtu_break(cost((300, 256, 384), (1460, 1300, 1600), (65_536, 65_000, 66_000)), ETHERNET))
+    assert (found.link, found.mtu_bytes) == ("eth0", 1500)
+    assert found.at == Quantity(1460, "B", (1300, 1600))
+    assert (found.below.from_bytes, found.below.to_bytes) == (300, 1460)
+    assert (found.above.from_bytes, found.above.to_bytes) == (1460, 65_536)
+    assert found.below.startup.value == pytest.approx(2e-6)
+    assert found.above.per_byte.value == pytest.approx(3e-9)
+    assert found.above.per_byte.ci == pytest.approx((2.7e-9, 3.3e-9))
+    bandwidth = found.above.bandwidth("bit/s")
+    assert bandwidth is not None
+    assert bandwidth.value == pytest.approx(8 / 3e-9)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_near"),
+    [
+        (1460.0, 1500.0, True),
+        (1000.0, 1034.0, True),  # 1,500 less 80 and 128 of headers, less than a factor of 1.25 away
+        (1000.0, 1033.0, False),
+        (1875.0, 1900.0, True),
+        (1876.0, 1900.0, False),
+        (900.0, 1801.0, False),  # wider than a factor of two: it would hold any limit
+    ],
+)
+def test_near_is_a_factor_of_1_25_around_what_fills_a_packet(low: float, high: float, is_near: bool) -> None:
+    found = find_mtu_break(cost((low, low, high)), ETHERNET)
+    assert isinstance(found, MtuBreak) is is_near
+
+
+def test_of_two_near_breaks_the_one_whose_interval_holds_the_mtu_is_taken() -> None:
+    found = named(find_mtu_break(cost((1200, 1150, 1250), (1700, 1450, 1800)), ETHERNET))
+    assert found.at.value == 1700
+
+
+def test_of_two_that_hold_it_the_nearer_one_is_taken() -> None:
+    found = named(find_mtu_break(cost((1310, 1290, 1500), (1480, 1450, 1510)), ETHERNET))
+    assert found.at.value == 1480
+
+
+def test_of_several_links_the_one_is_named_whose_mtu_fits() -> None:
+    machine = {"job": {"mtu_bytes": {"eth0": 9000.0, "ib0": 2044.0}}}
+    assert named(find_mtu_break(cost((1990, 1900, 2050)), machine)).link == "ib0"
+
+
+def test_why_no_break_can_be_named_is_said() -> None:
+    at_mtu = (1460.0, 1400.0, 1500.0)
+    assert "within one node" in reason(find_mtu_break(cost(at_mtu, between_nodes=0), ETHERNET))
+    assert "only 1 of 2 pairs" in reason(find_mtu_break(cost(at_mtu, pairs=2), ETHERNET))
+    assert reason(find_mtu_break(cost(at_mtu), {"job": {}})) == "no MTU of a link is known"
+    assert reason(find_mtu_break(cost(at_mtu), {})) == "no MTU of a link is known"
+    assert reason(find_mtu_break(cost(), ETHERNET)) == "the curve has no break"
+    far = reason(find_mtu_break(cost((65_536, 65_000, 66_000)), ETHERNET))
+    assert far == "no break of this curve lies near an MTU (eth0 = 1,500 B)"

@@ -1,0 +1,122 @@
+"""What the network probes' figures are shown as: tables, ceilings, remarks, and the distribution of round trips."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from report_samples import result, with_summary
+from run_samples import run_of_one
+
+from nameplate.probes import Cell
+from nameplate.probes.net_pingpong import PROBE as PINGPONG
+from nameplate.probes.net_stream import PROBE as STREAM
+from nameplate.probes.shared.ceilings import parse_rated
+from nameplate.records.model import Histogram, Quantity, Result, Sample, Table, Work
+from nameplate.report.charts.ecdf import ecdf
+from nameplate.results.summarise import summarise
+
+LOCAL = {"is_local": 1.0, "link_bytes_per_s": 0.0, "path_mtu_bytes": 65535.0, "clock_cost_s": 25e-9,
+         "timed_every": 1.0, "connect_s": 1e-5}  # fmt: skip
+REMOTE = {**LOCAL, "is_local": 0.0, "link_bytes_per_s": 125e6, "path_mtu_bytes": 1500.0}
+COUNTERS = {
+    "up_bytes": 1e6, "down_bytes": 0.0, "sent": 1100.0, "lost_sender": 10.0, "lost_queue": 20.0, "lost_network": 70.0,
+    "reordered": 3.0, "duplicates": 1.0, "jitter_s": 5e-5, "retransmits": 4.0, "window_bytes": 65536.0,
+    "round_trip_s": 1e-4, "zerocopy_sends": 0.0, "zerocopy_copied": 0.0, "other_sessions": 0.0, "lost": 0.0,
+}  # fmt: skip
+
+
+def cell(probe: str, value: float, metric: str, unit: str, **params: Any) -> Result:
+    made = with_summary(result(params, value, probe=probe), metric=metric, unit=unit)
+    identity = " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
+    return msgspec.structs.replace(made, id=identity, facts=LOCAL, evidence=dict(COUNTERS))
+
+
+def sample(**counters: float) -> Sample:
+    return Sample(
+        id="x", index=0, start_s=0.0, elapsed_s=0.01, repetitions=1, work=Work(1_000_000, 0, 1000),
+        counters={**COUNTERS, "cpu_user_s": 0.0, "cpu_system_s": 0.0, **counters}, disturbed={},
+        histogram=Histogram([1000, 2000, 100_000], [50, 40, 10]),
+    )  # fmt: skip
+
+
+def told(probe: Any, facts: dict[str, float], labels: dict[str, str], params: dict[str, Any], **more: float) -> Any:
+    return probe.remarks(Cell(params, facts, {}, labels), [sample(**more)])
+
+
+def titled(found: list[Table], words: str) -> Table:
+    return next(table for table in found if words in table.title)
+
+
+def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> None:
+    cells = [
+        cell("net_pingpong", value, metric, unit, protocol=protocol, payload=payload, connections=connections)
+        for protocol in ("tcp", "udp") for payload in (1, 65536) for connections in (1, 2)
+        for metric, unit, value in (("latency", "s", 5e-5), ("bandwidth", "B/s", 1e6))
+    ]  # fmt: skip
+    assert PINGPONG.tables is not None
+    table = titled(PINGPONG.tables({"net_pingpong": cells}, {}), "By protocol and payload")
+    assert [row[0] for row in table.rows] == ["tcp 1B", "tcp 64KiB", "udp 1B", "udp 64KiB"]
+    assert table.headings[1:4] == ["bandwidth, 1 connection", "in bits, 1 connection", "latency, 1 connection"]
+    assert [q.value for q in table.rows[0][1:4] if isinstance(q, Quantity)] == [1e6, 8e6, 5e-5]
+    assert "not a network" in table.notes[-1]
+
+
+def test_every_datagram_is_accounted_for_by_place() -> None:
+    assert STREAM.tables is not None
+    own = cell("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)
+    table = titled(STREAM.tables({"net_stream": [own]}, {}), "Datagrams")
+    assert table.rows[0][1:] == ["1,100", "10 (0.91%)", "20 (1.82%)", "70 (6.36%)", "3 (0.27%)", "1 (0.09%)", "50 µs"]
+
+
+def test_loss_is_the_share_of_what_was_to_be_sent() -> None:
+    loss = next(metric for metric in STREAM.metrics if metric.name == "loss")
+    assert loss.value(Cell({"protocol": "udp"}, LOCAL, {}), sample()) == pytest.approx(100 / 1100)
+
+
+def test_the_way_is_told() -> None:
+    udp = {"protocol": "udp", "payload": 65507, "direction": "up"}
+    assert told(PINGPONG, LOCAL, {"peer": "own"}, udp) == ["loopback, no network",
+                                                          "65,507 B: the most that a datagram holds"]  # fmt: skip
+    assert told(STREAM, LOCAL, {"peer": "named"}, udp) == ["this machine, no network"]
+    labels = {"peer": "named", "interface": "eth1", "route": "gateway"}
+    assert told(STREAM, REMOTE, labels, udp) == ["eth1, through a gateway, MTU 1500"]
+    assert told(STREAM, LOCAL, labels, udp, other_sessions=1)[-1] == "the peer served others meanwhile"
+    assert told(STREAM, LOCAL, labels, udp, zerocopy_sends=10, zerocopy_copied=5)[-1] == (
+        "the kernel copied 50% of the zero-copy sends"
+    )
+
+
+def test_a_link_bounds_each_direction() -> None:
+    bandwidth = STREAM.metrics[0]
+    for direction, expected in (("up", 125e6), ("both", 250e6)):
+        rated = STREAM.rated(bandwidth, Cell({"direction": direction}, REMOTE, {}, {"interface": "eth1"}), [])
+        assert rated.value == expected
+        assert rated.times == expected / 125e6
+    assert STREAM.rated(bandwidth, Cell({"direction": "up"}, LOCAL, {}), []).value is None
+    assert parse_rated(["net=10Gbit/s"]) == {"net B/s": 1.25e9}
+
+
+def test_a_distribution_rises_and_is_drawn_by_cell() -> None:
+    report = summarise(run_of_one("net_pingpong", {"protocol": "tcp", "payload": 64, "connections": 1}, LOCAL,
+                                  [sample() for _ in range(3)]))  # fmt: skip
+    distribution = report.results[0].distribution
+    times, shares = zip(*distribution, strict=True)
+    assert list(times) == sorted(times)
+    assert dict(zip(shares, times, strict=True))[0.5] == pytest.approx(1e-6, rel=0.01)
+    assert dict(zip(shares, times, strict=True))[0.999] == pytest.approx(1e-4, rel=0.01)
+    assert all(not other.distribution for other in report.results[1:])
+    (chart,) = ecdf(report.results[:1])
+    assert "share" in [name for name, _ in chart.columns]
+    assert len(ecdf([report.results[0]] * 40)) == 0
+
+
+def test_a_sample_in_which_no_operation_was_timed_has_no_part_in_percentiles() -> None:
+    """Which operations are timed is chance, where reading the clock for each would cost too much."""
+    untimed = msgspec.structs.replace(sample(), histogram=Histogram([], []))
+    report = summarise(run_of_one("net_pingpong", {"protocol": "tcp", "payload": 64, "connections": 1}, LOCAL,
+                                  [untimed, sample(), untimed]))  # fmt: skip
+    rows = {found.summary.metric: found.summary for found in report.results}
+    assert rows["latency_p50"].value == pytest.approx(1e-6, rel=0.01)
+    assert (rows["latency_p50"].samples, rows["latency"].samples) == (1, 3)

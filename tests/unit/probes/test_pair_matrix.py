@@ -1,0 +1,173 @@
+"""What is made of the times between all pairs: medians by node, the slow ones, the heat map."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from report_samples import result, with_summary
+from run_samples import run_of_one
+
+from nameplate.probes import Cell
+from nameplate.probes.mpi_pairs import PROBE
+from nameplate.probes.shared.job import party_names
+from nameplate.probes.shared.pair_matrix import pair_times, parties_of, party_medians
+from nameplate.records.model import Quantity, Result, Sample, Table, Work
+from nameplate.report.aliases import without_names
+from nameplate.report.charts.pair_map import MOST_ROWS, pair_maps
+from nameplate.report.html.document import DETAILS, SIZE_LIMIT
+from nameplate.report.html.embed import read_embedded
+from nameplate.report.html.page import render
+from nameplate.results.summarise import summarise
+
+FAST_S, SLOW_S = 1e-5, 4e-5
+FACTS = {"parties": 4.0, "nodes": 4.0, "pairs_between_nodes": 6.0}
+
+
+def job(nodes: int, ranks_each: int = 1) -> dict[str, Any]:
+    return {
+        "library": "Open MPI v4.1.4", "ranks": nodes * ranks_each, "nodes": [f"node{n}" for n in range(nodes)],
+        "placement": [[n, ranks_each] for n in range(nodes)], "eager_limits": {}, "mtu_bytes": {},
+        "socket_buffer_bytes": {},
+    }  # fmt: skip
+
+
+def matrix(parties: int, slow: int) -> list[float]:
+    """All pairs are alike but for those of one party."""
+    return [SLOW_S if slow in pair else FAST_S for pair in combinations(range(parties), 2)]
+
+
+def sample(pairs: list[float]) -> Sample:
+    messages = 20 * len(pairs)
+    return Sample(
+        id="x", index=0, start_s=0.0, elapsed_s=0.03, repetitions=10, disturbed={}, pairs=pairs,
+        counters={"cpu_user_s": 0.0, "cpu_system_s": 0.0}, work=Work(8 * messages, 0, messages),
+    )  # fmt: skip
+
+
+def measured(parties: int, slow: int, size: int = 1 << 20, between: str = "nodes") -> Result:
+    made = result({"between": between, "size": size}, FAST_S, probe="mpi_pairs")
+    return msgspec.structs.replace(with_summary(made, metric="latency", unit="s"), pairs=matrix(parties, slow))
+
+
+def tables(of: Result, nodes: int) -> list[Table]:
+    assert PROBE.tables is not None
+    return PROBE.tables({"mpi_pairs": [of]}, {"job": job(nodes)})
+
+
+@pytest.mark.parametrize("parties", [2, 3, 4, 5, 1001])
+def test_the_number_of_parties_follows_from_that_of_pairs(parties: int) -> None:
+    assert parties_of(matrix(parties, 0)) == parties
+
+
+def test_a_slow_party_is_slow_with_all_and_the_others_are_not() -> None:
+    for slow in range(5):
+        assert party_medians(matrix(5, slow)) == [SLOW_S if party == slow else FAST_S for party in range(5)]
+
+
+def test_a_slow_link_leaves_its_ends_alone() -> None:
+    values = [SLOW_S, *[FAST_S] * 5]
+    assert party_medians(values) == [FAST_S] * 4
+
+
+def test_a_pair_has_the_median_of_its_samples() -> None:
+    assert pair_times([sample(matrix(4, 1)), sample(matrix(4, 1)), sample(matrix(4, 2))]) == matrix(4, 1)
+
+
+def test_the_pair_in_the_middle_is_the_headline() -> None:
+    latency, bandwidth = PROBE.metrics
+    large = Cell({"size": 1 << 20}, {"parties": 4.0, "pairs_between_nodes": 6.0}, {}, {})
+    small = Cell({"size": 8}, {"parties": 4.0, "pairs_between_nodes": 4.0}, {}, {})
+    taken = sample([1e-6, 2e-6, 3e-6, 5e-6, 6e-6, 9e-6])
+    assert latency.value(small, taken) == pytest.approx(4e-6)
+    assert bandwidth.value(large, taken) == pytest.approx((1 << 20) / 4e-6)
+    assert (bandwidth.when(small), bandwidth.when(large)) == (False, True)
+    assert PROBE.evidence(small, [taken]) == {"pair_p95_s": 9e-6, "pair_worst_s": 9e-6}
+    assert PROBE.remarks(small, []) == ["4 of 6 pairs between nodes"]
+    assert PROBE.remarks(large, []) == ["between nodes"]
+
+
+def test_the_slow_stand_first_with_their_names() -> None:
+    pairs, nodes = tables(measured(5, slow=3), 5)
+    assert [row[0] for row in pairs.rows[:4]] == ["node0 – node3", "node1 – node3", "node2 – node3", "node3 – node4"]
+    assert pairs.rows[0][1:] == [Quantity((1 << 20) / SLOW_S, "B/s"), Quantity(4.0, "")]
+    assert nodes.rows[0][0] == "node3"
+    assert nodes.rows[1] == ["node0", Quantity((1 << 20) / FAST_S, "B/s"), Quantity(1.0, "")]
+    small = tables(measured(5, slow=3, size=8), 5)[1]
+    assert small.headings == ["node", "time of a message", "× the median node's time"]
+    assert small.rows[0][1] == Quantity(SLOW_S, "s")
+
+
+def test_of_many_the_slowest_are_shown() -> None:
+    pairs, nodes = tables(measured(30, slow=29), 30)
+    assert (len(pairs.rows), pairs.notes) == (10, ["the slowest 10 of 435"])
+    assert (len(nodes.rows), nodes.notes) == (20, ["the slowest 20 of 30"])
+
+
+def test_two_have_one_pair_and_no_ranking() -> None:
+    assert len(tables(measured(2, slow=0), 2)) == 1
+
+
+def test_ranks_are_named_with_their_nodes_and_nodes_of_one_name_by_number() -> None:
+    assert party_names({"job": job(2, 2)}, "ranks", 4) == ["0 (node0)", "1 (node0)", "2 (node1)", "3 (node1)"]
+    alike = {**job(3), "nodes": ["a", "b", "a"]}
+    assert party_names({"job": alike}, "nodes", 3) == ["a [0]", "b", "a [2]"]
+
+
+def points_of(of: Result, nodes: int) -> list[dict[str, Any]]:
+    (chart,) = pair_maps([of], {"job": job(nodes)})
+    (points,) = chart.spec["datasets"].values()
+    return list(points)
+
+
+def test_the_heat_map_has_both_triangles_and_a_slow_row() -> None:
+    points = points_of(measured(5, slow=3), 5)
+    assert len(points) == 5 * 4
+    slow = {(point["row"], point["column"]) for point in points if point["value"] == SLOW_S}
+    assert slow == {pair for n in (0, 1, 2, 4) for pair in ((f"node{n}", "node3"), ("node3", f"node{n}"))}
+    assert points[0]["figure"] == "104.9 GB/s"
+
+
+@pytest.mark.parametrize("nodes", [48, 49, 1024])
+def test_many_share_rows_of_which_the_slowest_pair_is_shown(nodes: int) -> None:
+    points = points_of(measured(nodes, slow=nodes // 2), nodes)
+    rows = {point["row"] for point in points}
+    assert len(rows) <= MOST_ROWS
+    slow = {point["row"] for point in points if point["value"] == SLOW_S and point["row"] != point["column"]}
+    assert slow == rows
+    assert sum(point["value"] == SLOW_S for point in points) in {2 * len(rows) - 1, 2 * len(rows) - 2}
+
+
+def test_noise_does_not_look_like_a_slow_node() -> None:
+    even = msgspec.structs.replace(measured(4, slow=0), pairs=[1e-5, 1.01e-5, 1.02e-5, 1e-5, 1e-5, 1e-5])
+    (chart,) = pair_maps([even], {"job": job(4)})
+    assert chart.spec["layer"][0]["encoding"]["opacity"]["scale"]["domain"] == [1e-5, 2e-5]
+
+
+def test_a_report_of_a_thousand_nodes_is_small_and_names_none_of_them(tmp_path: Path) -> None:
+    report = summarise(run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(matrix(4, 1))]))
+    of = measured(1000, slow=123)
+    machine = {**report.machine, "job": job(1000)}
+    whole = msgspec.structs.replace(report, machine=machine, results=[of], tables=tables(of, 1000))
+    (named,) = without_names([whole])
+    page = render([named], DETAILS[-1])
+    (tmp_path / "page.html").write_text(page)
+    assert len(page.encode()) < SIZE_LIMIT
+    assert read_embedded(tmp_path / "page.html")[0].results[0].pairs == []
+    assert "machine 125" in page
+    assert "node123" not in page
+
+
+@pytest.mark.parametrize("pairs", [[], [1e-5] * 4, [1e-5] * 5])
+def test_what_is_no_matrix_has_no_figure(pairs: list[float]) -> None:
+    """Of a run file that somebody wrote by hand."""
+    file = run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(pairs)])
+    assert [(r.summary.value, r.pairs) for r in summarise(file).results] == []
+
+
+def test_without_a_job_parties_are_numbers() -> None:
+    report = summarise(run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(matrix(4, 1))]))
+    assert report.tables[1].rows[0][0] == "1"

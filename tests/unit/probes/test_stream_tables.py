@@ -1,0 +1,157 @@
+"""mpi_stream's tables and averages: the published ones of DistributedStream, and rows that can be told apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from report_samples import MACHINE, report, result, with_summary
+
+from nameplate.probes import Cell
+from nameplate.probes.mpi_stream import PROBE
+from nameplate.records.model import NodeTimes, Quantity, Report, Result, Sample, Spread, Table, Work
+from nameplate.report.aliases import without_names
+from nameplate.report.exports import csv, markdown
+from nameplate.report.html.document import DETAILS
+from nameplate.report.html.page import render
+from nameplate.results.published import Published, published
+from nameplate.results.studies import Measured, make_study
+
+# The document's job: 1,104 processes, 48 on each of 23 nodes; 5,000,000 elements of 8 bytes in each array.
+RANKS, NODES, ARRAY_BYTES = 48, 23, 40_000_000
+ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
+JOB = {
+    "library": "Open MPI v4.1.4", "ranks": RANKS * NODES, "nodes": [f"n{place:02}" for place in range(NODES)],
+    "hardware": [["M", NODES]], "placement": [[place, RANKS] for place in range(NODES)],
+    "eager_limits": {}, "mtu_bytes": {}, "socket_buffer_bytes": {},
+}  # fmt: skip
+FACTS = {
+    "ranks": float(RANKS * NODES), "nodes": float(NODES), "touched_bytes": 1e10, "last_level_bytes": 1e6,
+    "huge_bytes": 1e10, "bus_bytes_per_byte": 1.0,
+}  # fmt: skip
+PRINTED = [figure for figure in published("distributed-stream") if figure.table in ("rank", "node")]
+
+
+def printed(op: str, table: str, metric: str) -> float:
+    (found,) = (f for f in PRINTED if (f.op, f.table, f.metric) == (op, table, metric))
+    return found.value
+
+
+def document_sample(op: str) -> Sample:
+    """The document's times, unrounded by its bandwidths: nodes differ, and each extreme is another node's."""
+    moved = ARRAYS[op] * ARRAY_BYTES
+    average_s, shortest_s, longest_s = (
+        RANKS * moved / (printed(op, "node", f"bandwidth_{which}") * 1e6) for which in ("avg", "max", "min")
+    )
+    first_s = moved / (printed(op, "rank", "bandwidth_max") * 1e6)
+    usual = Spread(0.999 * longest_s, shortest_s * 1.001, longest_s * 0.999)
+    nodes = [
+        NodeTimes(
+            ranks=RANKS, repeats=10, bytes_in_repeat=RANKS * moved, window=usual, start_skew_s=1e-6,
+            longest=Spread(usual.average_s, shortest_s if place == 3 else usual.minimum_s,
+                           longest_s if place == 5 else usual.maximum_s),
+            rank=Spread(average_s * (1 + 0.02 * (place - NODES // 2) / NODES),
+                        first_s if place == 7 else first_s * 1.01,
+                        longest_s if place == 5 else usual.maximum_s),
+        )
+        for place in range(NODES)
+    ]  # fmt: skip
+    return Sample(
+        id="x", index=0, start_s=0.0, elapsed_s=0.3, repetitions=1, disturbed={},
+        counters={"cpu_user_s": 1.0, "cpu_system_s": 0.0}, work=Work(RANKS * moved * 10 * NODES, 0, 0), nodes=nodes,
+    )  # fmt: skip
+
+
+def measured(op: str, **given: Any) -> Result:
+    """A cell of which ``given`` are the parameters that its plan names beside the function."""
+    params = {"op": op, "threads": 1, "size": ARRAY_BYTES, "repeats": 10, "pages": "huge", "stores": "plain", **given}
+    taken = document_sample(op)
+    assert isinstance(taken.nodes, list)
+    made = with_summary(result(params, 4e9, probe="mpi_stream"), metric="node_bandwidth", unit="B/s")
+    identity = " ".join(["mpi_stream", f"op={op}", *(f"{name}={value}" for name, value in given.items())])
+    evidence = PROBE.evidence(Cell(params, FACTS, {}), [taken, taken])
+    return msgspec.structs.replace(made, id=identity, facts=FACTS, evidence=evidence, node_times=taken.nodes)
+
+
+def tables(*results: Result) -> list[Table]:
+    assert PROBE.tables is not None
+    return PROBE.tables({"mpi_stream": list(results)}, {"job": JOB})
+
+
+@pytest.mark.parametrize("figure", PRINTED, ids=lambda f: f"{f.table} {f.op} {f.metric}")
+def test_the_documents_times_give_its_figures_to_every_printed_digit(figure: Published) -> None:
+    level = {"rank": "rank", "node": "longest"}[figure.table]
+    key = {
+        "bandwidth_avg": "rank_average" if figure.table == "rank" else "rank_sum_average",
+        "time_avg": "rank_average_s" if figure.table == "rank" else "rank_sum_average_s",
+        "bandwidth_max": f"{level}_best", "time_min": f"{level}_best_s",
+        "bandwidth_min": f"{level}_worst", "time_max": f"{level}_worst_s",
+    }[figure.metric]  # fmt: skip
+    value = measured(figure.op).evidence[key]
+    shown = f"{value:.6f}" if figure.unit == "s" else f"{value / 1e6:.1f}"
+    assert float(shown) == figure.value
+
+
+def test_the_study_compares_its_averages_with_those_of_the_same_definition() -> None:
+    own = [measured(op) for op in ARRAYS]
+    study = make_study(Measured(plan="distributed-stream", results=own, machine={**MACHINE, "job": JOB}))
+    assert study is not None
+    cells = [cell for table in study.tables[1:] for row in table.cells for cell in row if cell.published is not None]
+    assert len(cells) == 48
+    for cell in cells:
+        assert cell.here == pytest.approx(cell.published, rel=1e-4)
+
+
+def test_a_nodes_averages_stand_side_by_side_with_their_definition() -> None:
+    table = tables(measured("copy"))[3]
+    assert table.headings[1:5] == ["rank average", "time", "average", "time"]
+    rates = [cell.value for cell in table.rows[0][1:-1:2] if isinstance(cell, Quantity)]
+    assert [f"{rate / 1e6:.1f}" for rate in rates] == ["135686.9", "131705.9", "134939.7", "131574.2"]
+    assert "sum of its ranks' bandwidths" in " ".join(table.notes)
+
+
+def test_the_configuration_is_the_documents_header() -> None:
+    table = tables(*(measured(op) for op in ARRAYS))[0]
+    assert table.headings == [
+        "Functions", "element", "elements", "per array", "per process", "per node", "repeats", "processes × threads",
+        "processes per node",
+    ]  # fmt: skip
+    assert [[cell.value if isinstance(cell, Quantity) else cell for cell in row] for row in table.rows] == [
+        ["Copy, Scale", "8 B", "5,000,000", 4e7, 8e7, 48 * 8e7, "10", "1104 × 1", "48"],
+        ["Add, Triad", "8 B", "5,000,000", 4e7, 12e7, 48 * 12e7, "10", "1104 × 1", "48"],
+    ]
+
+
+def test_rows_name_every_parameter_that_tells_them_apart() -> None:
+    results = [measured(op, threads=threads, stores=stores, size=ARRAY_BYTES) for op in ("copy", "triad")
+               for threads in (1, 2) for stores in ("plain", "nontemporal")]  # fmt: skip
+    for table in tables(*results)[1:]:
+        assert table.headings[:3] == ["Function", "threads", "stores"]
+        assert [row[:3] for row in table.rows[:4]] == [
+            ["Copy", "1", "plain"], ["Copy", "1", "nontemporal"], ["Copy", "2", "plain"], ["Copy", "2", "nontemporal"],
+        ]  # fmt: skip
+        assert "thread" not in table.title.partition("(")[2], "rows differ in it"
+
+
+def test_what_a_rank_chose_itself_needs_no_column() -> None:
+    few, many = measured("copy", threads=1), measured("copy", threads=2)
+    params = {**many.summary.params, "size": ARRAY_BYTES // 2}
+    many = with_summary(many, params=params)
+    assert tables(few, many)[1].headings[:3] == ["Function", "threads", "average"]
+
+
+def two_thread_counts() -> Report:
+    results = [measured("copy", threads=1), measured("copy", threads=2)]
+    made = report(results)
+    return msgspec.structs.replace(made, machine={**made.machine, "job": JOB}, tables=tables(*results))
+
+
+def test_thread_counts_are_told_apart_in_every_form() -> None:
+    shown = without_names([two_thread_counts()])[0]
+    lines = [line for line in markdown.export(shown).splitlines() if line.startswith("| Copy |")]
+    assert [line.split(" | ")[1] for line in lines if "8 B" not in line] == ["1", "2"] * 3
+    assert len([line for line in lines if "8 B" in line and ("| 1104 × 1 |" in line or "| 1104 × 2 |" in line)]) == 2
+    assert "param.threads" in csv.export(shown).splitlines()[0]
+    page = render([shown], DETAILS[-1])
+    assert page.count('scope="col">threads</th>') >= 3 or page.count(">threads<") >= 3

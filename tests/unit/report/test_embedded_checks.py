@@ -1,0 +1,51 @@
+"""The data of a report are checked where they are read back."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mutated_files import page
+
+from nameplate.errors import FileError
+from nameplate.report.html.embed import read_embedded
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "words"),
+    [
+        ("quick", "machine/topology/cores", "two", "machine: Expected `int`, got `str` - at `$.topology.cores`"),
+        ("quick", "machine/memory", [], "machine: Expected `object`, got `array` - at `$.memory`"),
+        ("quick", "machine", {"hostname": 5}, "machine: it has a job, or a hostname that is no text"),
+        ("quick", "results/0/facts", {}, "it has no fact"),
+        ("quick", "results/0/summary/params/threads", "x", "parameter 'threads' is 'x': it must be a whole number"),
+        ("quick", "results/0/round_values", [], "it has a value and no round_values"),
+        ("quick", "results/0/series/value", [1.0], "the lists of its series are not of the same length"),
+        ("quick", "tables/0/rows/0", [], "row 1 has 0 cells, and there are"),
+        ("quick", "run/started", "", "write it like 2026-01-31T12:00:00"),
+        ("per_node", "nodes/classes", [], "nodes: there are 0 classes for"),
+        ("per_node", "nodes/metrics/0/slow", [99], "slow names a node that is not one of"),
+        ("per_node", "nodes/metrics/0/gap", [], "a list is not of the length"),
+        ("t2micro-posix", "study/tables/0/cells/0", [], "row 1 has 0 cells, and there are"),
+        ("t2micro-posix", "study/tables/0/cells", [], "0 rows of cells"),
+    ],
+)
+def test_a_wrong_value_is_named(tmp_path: Path, kind: str, field: str, value: Any, words: str) -> None:
+    text, data = page(kind)
+    document = json.loads(json.dumps(data))
+    place = document[0]
+    *parents, name = field.split("/")
+    for parent in parents:
+        place = place[int(parent)] if isinstance(place, list) else place[parent]
+    place[int(name) if isinstance(place, list) else name] = value
+    packed = base64.b64encode(gzip.compress(json.dumps(document).encode())).decode()
+    path = tmp_path / "x.html"
+    path.write_text(text.replace("DATA", packed))
+    with pytest.raises(FileError) as caught:
+        read_embedded(path)
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)

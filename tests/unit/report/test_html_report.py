@@ -1,0 +1,635 @@
+"""What stands in an HTML report, and what must not."""
+
+from __future__ import annotations
+
+import random
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from report_samples import (
+    HOST,
+    block_results,
+    failed,
+    latency_at,
+    memory_report,
+    read_at,
+    report,
+    result,
+    scaling_results,
+    series,
+    sizes,
+    with_summary,
+)
+from run_samples import header, plan, run
+
+from nameplate.errors import FileError
+from nameplate.records.model import Experiment, Quantity, Rated, Report, Result, Series, Table
+from nameplate.report.aliases import without_names
+from nameplate.report.cells import headlines
+from nameplate.report.charts.bars import efficiencies
+from nameplate.report.charts.common import LINES_IN_A_CHART, Chart
+from nameplate.report.charts.over_time import over_time, thin
+from nameplate.report.charts.scaling import thread_scaling
+from nameplate.report.charts.side_by_side import make_beside_figure
+from nameplate.report.html.cards import Card, make_card
+from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
+from nameplate.report.html.embed import read_embedded
+from nameplate.report.html.page import render
+from nameplate.report.html.side_by_side import side_by_side
+from nameplate.report.repeat_commands import repeat_command
+from nameplate.report.terminal.run import MOST_CELLS, MOST_NOTES
+from nameplate.report.verdict import judged_by, remarks, verdict
+from nameplate.results.run_file import RunFile
+from nameplate.results.summarise import summarise
+
+HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>{{ 7*7 }}"
+
+
+class Page(HTMLParser):
+    """The tags of a page with their attributes, and its visible text without scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._open = tag
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._open not in ("script", "style"):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def cards_of(whole: Report) -> list[Card]:
+    groups: dict[str, list[Result]] = {}
+    for one in whole.results:
+        groups.setdefault(one.summary.probe, []).append(one)
+    return [make_card(probe, whole, results, 2000, []) for probe, results in groups.items()]
+
+
+def rated_at(cell: Result, rated: float) -> Result:
+    share = (cell.summary.value or 0.0) / rated
+    named = with_summary(cell, rated=rated, efficiency=share)
+    return msgspec.structs.replace(named, efficiency_ci=(share, share), rated=Rated(rated, "by hand"))
+
+
+def page_of(*reports: Report) -> Page:
+    return Page(render(without_names(reports), DETAILS[0]))
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "report.html"
+    write_html([report(scaling_results(), notes=[f"seen on {HOST}"])], path)
+    return path
+
+
+class TestFile:
+    def test_is_small_and_alone(self, written: Path) -> None:
+        assert written.stat().st_size <= SIZE_LIMIT
+        assert [path.name for path in written.parent.iterdir()] == ["report.html"]
+
+    def test_replaces_an_older_one(self, written: Path) -> None:
+        write_html([report([result({"threads": 1})])], written)
+        assert len(read_embedded(written)[0].results) == 1
+
+    def test_a_missing_directory_is_a_file_error(self, tmp_path: Path) -> None:
+        with pytest.raises(FileError, match="cannot write"):
+            write_html([report([])], tmp_path / "nowhere" / "report.html")
+
+    def test_a_directory_is_a_file_error(self, tmp_path: Path) -> None:
+        with pytest.raises(FileError, match="not a regular file"):
+            write_html([report([])], tmp_path)
+
+    def test_a_very_long_run_still_fits(self, tmp_path: Path) -> None:
+        source = random.Random(1)
+        long = [result({"threads": 1, "n": n}, samples=series([5e10 * source.gauss(1, 0.01) for _ in range(3000)]))
+                for n in range(1, 91)]  # fmt: skip
+        path = tmp_path / "long.html"
+        write_html([report(long)], path)
+        assert path.stat().st_size <= SIZE_LIMIT
+        assert "without their single samples" in path.read_text(encoding="utf-8")
+        assert [r.summary for r in read_embedded(path)[0].results] == [r.summary for r in long]
+
+    def test_a_run_of_large_sweeps_fits_with_its_samples(self, tmp_path: Path) -> None:
+        path = tmp_path / "sweeps.html"
+        fine = [round(1024 * 2 ** (step / 8)) for step in range(150)]
+        swept = [
+            with_summary(msgspec.structs.replace(at(size), series=samples), metric=metric)
+            for at, first in ((latency_at, "latency"), (read_at, "bandwidth"))
+            for size in fine for samples in [series([5e10 + i * size for i in range(20)])]
+            for metric in (first, "second", "third")
+        ]  # fmt: skip
+        write_html([report(swept)], path)
+        assert path.stat().st_size <= SIZE_LIMIT
+        assert "without their single samples" not in path.read_text(encoding="utf-8")
+
+
+class TestNothingIsFetched:
+    def test_no_attribute_names_another_resource(self, written: Path) -> None:
+        page = Page(written.read_text(encoding="utf-8"))
+        keys = ("src", "href", "action", "data", "srcset")
+        named = [attributes[key] or "" for _, attributes in page.tags for key in keys if key in attributes]
+        assert named
+        assert all(target.startswith("#") for target in named)
+
+    def test_neither_style_nor_script_names_an_address(self, written: Path) -> None:
+        text = written.read_text(encoding="utf-8")
+        assert not re.search(r"https?://|@import|url\(", text)
+
+    def test_a_policy_forbids_it(self, written: Path) -> None:
+        policies = [
+            attributes["content"] or ""
+            for attributes in Page(written.read_text(encoding="utf-8")).all("meta")
+            if attributes.get("http-equiv") == "Content-Security-Policy"
+        ]
+        assert len(policies) == 1
+        assert policies[0].startswith("default-src 'none'; script-src 'sha256-")
+        assert "unsafe-eval" not in policies[0]
+
+
+class TestEmbeddedData:
+    def test_reads_back_what_was_written(self, tmp_path: Path) -> None:
+        reports = [report(scaling_results()), report([result({"threads": 1, "mix": "ä<&"})], host="other")]
+        write_html(reports, tmp_path / "r.html")
+        assert read_embedded(tmp_path / "r.html") == without_names(reports)
+
+    def test_a_single_sample_has_six_digits(self, tmp_path: Path) -> None:
+        write_html([report([result({"threads": 1}, samples=series([123456789.0, 0.1 + 0.2]))])], tmp_path / "r.html")
+        assert read_embedded(tmp_path / "r.html")[0].results[0].series.value == [123457000.0, 0.3]
+
+    def test_only_the_name_differs(self, written: Path) -> None:
+        (read,) = read_embedded(written)
+        assert read.results == scaling_results()
+        assert read.machine["hostname"] == "machine 1"
+
+    @pytest.mark.parametrize("text", ["", "<html></html>"])
+    def test_another_file_is_a_file_error(self, tmp_path: Path, text: str) -> None:
+        (tmp_path / "other.html").write_text(text, encoding="utf-8")
+        with pytest.raises(FileError, match="no data of a nameplate report"):
+            read_embedded(tmp_path / "other.html")
+
+    def test_damaged_data_is_a_file_error(self, written: Path) -> None:
+        text = written.read_text(encoding="utf-8")
+        written.write_text(text.replace('id="nameplate-data">H4sI', 'id="nameplate-data">H4sIxx'), encoding="utf-8")
+        with pytest.raises(FileError, match="cannot be read"):
+            read_embedded(written)
+
+    def test_a_missing_file_is_a_file_error(self, tmp_path: Path) -> None:
+        with pytest.raises(FileError, match="cannot read"):
+            read_embedded(tmp_path / "none.html")
+
+
+class TestNames:
+    def test_the_host_is_nowhere(self, written: Path) -> None:
+        assert HOST not in written.read_text(encoding="utf-8")
+        assert HOST not in msgspec.json.encode(read_embedded(written)).decode()
+
+    def test_also_not_in_reasons_sources_and_notes(self) -> None:
+        broken = failed({"threads": 1}, "failed", f"cannot reach {HOST}:5201")
+        (hidden,) = without_names([report([broken], notes=[f"{HOST} was busy"])])
+        assert hidden.results[0].summary.reason == "cannot reach machine 1:5201"
+        assert hidden.notes == ["machine 1 was busy"]
+
+    def test_a_part_of_a_word_is_no_name(self) -> None:
+        (hidden,) = without_names([report([], notes=["vmx and a-vm.org"], host="vm")])
+        assert hidden.notes == ["vmx and a-vm.org"]
+
+    @pytest.mark.parametrize(
+        ("words", "hidden"),
+        [
+            ("no peer answers at 192.0.2.7:7477: timed out", "no peer answers at (address): timed out"),
+            ("[2001:db8::1]:80; 10.0.0.1", "(address); (address)"),
+            ("nameplate 0.1.0 took 1.5 s, Linux 6.18.44-v6", "nameplate 0.1.0 took 1.5 s, Linux 6.18.44-v6"),
+        ],
+    )
+    def test_no_address_travels(self, words: str, hidden: str) -> None:
+        assert without_names([report([], notes=[words])])[0].notes == [hidden]
+
+    def test_runs_of_one_machine_share_an_alias(self) -> None:
+        hidden = without_names([report([]), report([], host="b"), report([])])
+        assert [r.machine["hostname"] for r in hidden] == ["machine 1", "machine 2", "machine 1"]
+
+    def test_the_path_of_a_cut_off_run_is_left_out(self) -> None:
+        cut_off = RunFile("/home/alice/run.jsonl", run(plan("a")), [header()], [], None, 3, 0)
+        text = render(without_names([summarise(cut_off)]), DETAILS[0])
+        assert "The run was cut off before its end" in text
+        assert "alice" not in text
+
+
+class TestEscaping:
+    @pytest.fixture
+    def page(self) -> Page:
+        hostile = result({"file": HOSTILE, "threads": 1}, probe="cpu_flops")
+        unknown = result({"threads": 1}, probe=HOSTILE)
+        broken = failed({"file": HOSTILE}, "failed", HOSTILE)
+        return page_of(report([hostile, unknown, broken], notes=[HOSTILE], host=HOSTILE))
+
+    def test_makes_no_tags(self, page: Page) -> None:
+        assert len(page.all("script")) == 4
+        assert not page.all("img")
+        assert all(not name.startswith("on") for _, attributes in page.tags for name in attributes)
+
+    def test_is_shown_as_it_is(self, page: Page) -> None:
+        assert "{{ 7*7 }}" in page.text
+
+    def test_commands_are_quoted_for_the_shell(self) -> None:
+        assert (
+            repeat_command(result({"file": "a b; rm -rf ~"}, probe="disk_block"))
+            == "nameplate run disk_block 'file=a b; rm -rf ~'"
+        )
+        assert repeat_command(result({"duration": 1e-5}, probe="null")) == "nameplate run null duration=0.00001"
+
+
+class TestVerdict:
+    def test_takes_the_cell_that_promises_most_without_oversubscription(self) -> None:
+        (hidden,) = without_names([report(scaling_results())])
+        assert (
+            verdict(hidden)
+            == "Machine 1 delivers 96.0 % (95 % interval: 94.1 to 97.9 %) of its rated floating-point rate."
+        )
+
+    def test_of_nothing_rated(self) -> None:
+        (hidden,) = without_names([report([result({"threads": 1}, rated=None)])])
+        assert "not known" in verdict(hidden)
+        assert remarks(hidden) == ["Floating-point rate: measured, but without a rated value: nobody knows."]
+
+    @pytest.mark.parametrize(
+        ("outcome", "words"),
+        [("failed", "could not be measured"), ("invalid", "a wrong result"), ("skipped", "skipped")],
+    )
+    def test_says_what_is_missing(self, outcome: str, words: str) -> None:
+        bad = with_summary(failed({"threads": 1}, "failed", "a reason"), outcome=outcome)
+        (hidden,) = without_names([report([bad])])
+        assert any(words in remark and "1 cell" in remark for remark in remarks(hidden))
+
+    def test_says_that_the_machine_was_not_quiet(self) -> None:
+        noisy = with_summary(result({"threads": 1}), disturbed=0.4)
+        assert any("not quiet" in remark for remark in remarks(report([noisy])))
+
+    def test_says_that_a_ceiling_was_passed(self) -> None:
+        assert any("over the ceiling" in remark for remark in remarks(report([result({"threads": 1}, 120e9)])))
+
+
+class TestContent:
+    def test_a_cut_off_run(self) -> None:
+        assert "The run was cut off before its end" in page_of(report(scaling_results(), truncated=True)).text
+
+    def test_an_empty_cut_off_run_without_a_machine(self) -> None:
+        empty = msgspec.structs.replace(report([], truncated=True), machine={}, clock=None)
+        assert "not recorded" in page_of(empty).text
+
+    @pytest.mark.parametrize("outcome", ["failed", "invalid", "skipped"])
+    def test_no_number_without_a_measurement(self, outcome: str) -> None:
+        bad = with_summary(failed({"threads": 1}, "failed", "for a reason"), outcome=outcome)
+        page = page_of(report([bad]))
+        assert f"{outcome}: for a reason" in page.text
+        assert "FLOP/s" not in page.text
+        assert "delivers 0" not in page.text
+
+    def test_every_cell_can_be_repeated(self) -> None:
+        text = page_of(report(scaling_results())).text
+        for one in headlines(scaling_results()):
+            assert f"nameplate run {one.id}" in text
+
+    def test_what_is_needed_to_run_it_again(self) -> None:
+        text = page_of(report(scaling_results())).text
+        for word in ("4711", "2026-01-02T03:04:05+00:00", "by hand", "tsc", "oversubscribed", "1.5 CPUs", "kvm guest"):
+            assert word in text
+
+    def test_runs_side_by_side(self) -> None:
+        assert "Runs side by side" in page_of(report(scaling_results()), report(scaling_results(), host="b")).text
+        assert "Runs side by side" not in page_of(report(scaling_results())).text
+
+    def test_side_by_side_what_is_better_lies_to_the_right(self) -> None:
+        first = [result({"threads": 1}, 4e10), latency_at(4096), failed({"threads": 3}, "failed", "no")]
+        second = [with_summary(first[0], value=5e10), with_summary(first[1], value=4 * (first[1].summary.value or 0))]
+        reports = [report(first), report([*second, result({"threads": 3})], host="b")]
+        lines = side_by_side(reports)
+        assert [(line.short, line.to_first) for line in lines[:2]] == [
+            ("cpu_flops threads=1", [1.0, 1.25]), ("memory_latency", [1.0, 0.25]),
+        ]  # fmt: skip
+        charts: list[Chart] = []
+        make_beside_figure(lines, charts)
+        (chart,) = charts
+        assert "1 of 2 figures are" in chart.meaning
+        marks = next(points for points in chart.spec["datasets"].values() if "line" in points[0])
+        assert [(mark["line"], mark["ratio"]) for mark in marks] == [("Run 2", 1.25), ("Run 2", 0.25)]
+        assert "Beside the first run" in page_of(*reports).text
+
+    def test_side_by_side_without_a_shared_value_nothing_is_drawn(self) -> None:
+        runs = [report([failed({"threads": 1}, "failed", "no")]), report([result({"threads": 1})], host="b")]
+        charts: list[Chart] = []
+        assert not make_beside_figure(side_by_side(runs), charts)
+        assert not charts
+
+    @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
+    def test_is_accessible(self, whole: Report) -> None:
+        page = page_of(whole)
+        assert page.all("html")[0]["lang"] == "en"
+        assert page.all("a")[0]["href"] == "#content"
+        assert all("scope" in attributes for attributes in page.all("th"))
+        assert len(page.all("caption")) == len(page.all("table"))
+        framed = [attributes for attributes in page.all("div") if "scroll" in (attributes.get("class") or "").split()]
+        assert framed
+        assert all(attributes.get("tabindex") == "0" and attributes.get("aria-label") for attributes in framed)
+
+    @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
+    def test_headings_skip_no_level(self, whole: Report) -> None:
+        levels = [int(tag[1]) for tag, _ in page_of(whole).tags if re.fullmatch(r"h[1-6]", tag)]
+        assert levels[0] == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+
+    def test_anchors_are_unique_and_there(self) -> None:
+        page = page_of(report(scaling_results()), report(scaling_results(), host="b"), memory_report())
+        anchors = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+        assert len(anchors) == len(set(anchors))
+        assert {(a["href"] or "").lstrip("#") for a in page.all("a")} <= set(anchors)
+
+
+class TestProbesOwnTables:
+    TABLE = Table(
+        "cpu_flops", "Rates by size", ["size", "rate", "share"],
+        [["4KiB", Quantity(5e9, "FLOP/s", (4.9e9, 5.2e9)), "12"], ["8KiB", None, None]], ["a note on <it>"],
+    )  # fmt: skip
+
+    @pytest.fixture
+    def page(self) -> Page:
+        return page_of(msgspec.structs.replace(report(scaling_results()), tables=[self.TABLE]))
+
+    def test_stand_in_the_card_as_in_the_terminal(self, page: Page) -> None:
+        assert "Rates by size size rate share 4KiB 5.000 GFLOP/s" in page.text
+        assert "8KiB – – a note on <it>" in page.text
+        assert page.text.index("Rates by size") < page.text.index("Floating-point rate: figures")
+
+    def test_intervals_can_be_pointed_at_and_heard(self, page: Page) -> None:
+        assert [cell["title"] for cell in page.all("td") if "title" in cell] == [
+            "95 % interval: 4.900 to 5.200 GFLOP/s"
+        ]
+        assert "5.000 GFLOP/s , 95 % interval: 4.900 to 5.200 GFLOP/s" in page.text
+
+    def test_of_another_probe_stand_elsewhere(self) -> None:
+        other = msgspec.structs.replace(self.TABLE, probe="cpu_intops")
+        assert "Rates by size" not in page_of(msgspec.structs.replace(report(scaling_results()), tables=[other])).text
+
+    def test_that_a_heat_map_shows_are_folded_below_it(self) -> None:
+        whole = memory_report()
+        (block,) = [card for card in cards_of(whole) if card.probe == "memory_block"]
+        assert len(block.heat_maps) == 4
+        assert len(block.tables_of_maps) == 4
+        assert block.tables == []
+        assert "The same figures as tables" in page_of(whole).text
+
+    def test_names_in_notes_are_hidden(self) -> None:
+        noted = msgspec.structs.replace(self.TABLE, notes=[f"measured on {HOST}"])
+        (hidden,) = without_names([msgspec.structs.replace(report([]), tables=[noted])])
+        assert hidden.tables[0].notes == ["measured on machine 1"]
+
+
+SWEEP = [latency_at(size) for size in sizes(MOST_CELLS + 1)]
+
+
+class TestLargeSweeps:
+    def test_fold_their_cells_and_leave_their_samples_out(self) -> None:
+        (card,) = cards_of(report(SWEEP))
+        assert (len(card.curves), len(card.rows), len(card.folded), len(card.over_time)) == (1, 0, len(SWEEP), 0)
+        text = page_of(report(SWEEP)).text
+        assert "Every figure of all 25 cells" in text
+        assert "The samples over time are not drawn: 25 cells would be as many charts" in text
+
+    def test_show_what_could_not_be_measured(self) -> None:
+        bad = with_summary(SWEEP[3], value=None, outcome="failed", reason="no memory")
+        (card,) = cards_of(report([*SWEEP[:3], bad, *SWEEP[4:]]))
+        assert [row.missing for row in card.rows] == ["failed: no memory"]
+
+    def test_a_few_sizes_are_shown_whole(self) -> None:
+        (card,) = cards_of(report(SWEEP[:-1]))
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MOST_CELLS, 0, MOST_CELLS)
+
+    def test_many_cells_that_nothing_else_shows_stay_open(self) -> None:
+        (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MOST_CELLS + 1)]))
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MOST_CELLS + 1, 0, MOST_CELLS + 1)
+
+    def test_a_grid_is_not_drawn_again_against_threads(self) -> None:
+        (card,) = cards_of(report(block_results()))
+        assert (len(card.heat_maps), len(card.scaling)) == (4, 0)
+
+    def test_a_curve_at_each_number_of_threads_is_not_either(self) -> None:
+        (card,) = cards_of(report([read_at(size, threads=n) for size in sizes(12) for n in (1, 2)]))
+        assert (len(card.curves), len(card.scaling)) == (1, 0)
+
+    def test_a_line_over_threads_keeps_its_point_in_a_curve(self) -> None:
+        curve = [read_at(size) for size in sizes(12)]
+        (card,) = cards_of(report([*curve, read_at(sizes(12)[-1], threads=2)]))
+        (scaling,) = card.scaling
+        (points,) = scaling.chart.spec["datasets"].values()
+        assert [point["threads"] for point in points] == [1, 2]
+
+    def test_their_bars_are_left_out_but_for_the_one_that_is_judged(self) -> None:
+        rated = [rated_at(cell, 90e-9) for cell in SWEEP]
+        (group,) = efficiencies(report(rated)).groups
+        assert (len(group.bars), group.left_out) == (1, MOST_CELLS)
+        assert "24 more in the curves and tables below" in page_of(report(rated)).text
+
+    def test_side_by_side_they_are_folded(self) -> None:
+        lines = side_by_side([report(SWEEP), report(SWEEP)])
+        assert len(lines) == len(SWEEP)
+        assert all(line.is_folded for line in lines)
+        assert "25 cells of large sweeps" in page_of(report(SWEEP), report(SWEEP, host="b")).text
+
+    def test_many_notes_are_folded(self) -> None:
+        text = page_of(report([], notes=[f"note {n}" for n in range(MOST_NOTES + 3)])).text
+        assert f"note {MOST_NOTES - 1} 3 more note {MOST_NOTES}" in text
+
+    def test_points_of_curves_that_were_not_worth_measuring_are_not_missed(self) -> None:
+        sparse = report(SWEEP)
+        dense = [Experiment(f"memory_latency size={n}", "memory_latency", {"size": n}, dense=True) for n in range(9)]
+        plan = msgspec.structs.replace(sparse.run.plan, experiments=[*sparse.run.plan.experiments, *dense])
+        sparse = msgspec.structs.replace(sparse, run=msgspec.structs.replace(sparse.run, plan=plan))
+        (hidden,) = without_names([sparse])
+        assert not any("not measured" in remark for remark in remarks(hidden))
+        assert "by hand, 25 cells, and 0 of 9 more where a curve bends" in page_of(sparse).text
+
+
+class TestDerived:
+    """What is made of all cells together: no parameters, no samples, and a size that the system lists."""
+
+    @staticmethod
+    def smaller_cache(listed: float = 32768.0) -> Result:
+        size = with_summary(result({}, 8192.0, probe="memory_latency", rated=listed), metric="l1d_size", unit="B",
+                            stop="derived", disturbed=0.0, samples=0)  # fmt: skip
+        rated = Rated(listed, "listed by the system", is_ceiling=False, can_be_given=False)
+        named = msgspec.structs.replace(size, id="memory_latency l1d_size", rated=rated)
+        return msgspec.structs.replace(named, series=Series([], [], [], []), round_values=[], utilisation=0.0)
+
+    def test_is_no_verdict_and_no_bar(self) -> None:
+        run = report([*scaling_results(), latency_at(4096), self.smaller_cache()])
+        assert [judged.summary.probe for judged in judged_by(run)] == ["cpu_flops"]
+        assert [group.title for group in efficiencies(run).groups] == ["Floating-point rate"]
+        assert "Latency of a load: measured, but without a rated value: nobody knows." in remarks(run)
+
+    def test_larger_than_listed_is_not_over_a_ceiling(self) -> None:
+        run = report([latency_at(4096), self.smaller_cache(listed=1000.0)])
+        assert not any("over the ceiling" in remark for remark in remarks(run))
+        (hidden,) = without_names([run])
+        assert not hidden.results[1].rated.is_ceiling
+
+    def test_nor_is_a_cell_over_a_rated_value_that_is_no_ceiling(self) -> None:
+        base = Rated(2e9, "base clock", is_ceiling=False)
+        clock = msgspec.structs.replace(result({}, 3e9, probe="cpu_clock", rated=2e9), rated=base)
+        assert not any("over the ceiling" in remark for remark in remarks(report([clock])))
+
+    def test_stands_in_a_table_of_its_own(self) -> None:
+        page = page_of(report([latency_at(4096), self.smaller_cache()]))
+        assert "From all cells together metric measured 95 % interval rated delivers l1d_size 8.000 KiB" in page.text
+        assert "All cells: size=4KiB stride=64B" in page.text
+
+    def test_is_told_apart_from_its_neighbours_side_by_side(self) -> None:
+        other = msgspec.structs.replace(
+            with_summary(self.smaller_cache(), metric="l2_size", value=65536.0), id="memory_latency l2_size"
+        )
+        run = report([self.smaller_cache(), other])
+        assert [(line.label, line.values) for line in side_by_side([run, run])] == [
+            ("memory_latency l1d_size", ["8.000 KiB"] * 2),
+            ("memory_latency l2_size", ["64.00 KiB"] * 2),
+        ]
+
+
+class TestJudging:
+    def test_of_equal_promises_the_best_kept(self) -> None:
+        poor, good = (rated_at(read_at(2**26, threads=n), 40e9) for n in (1, 2))
+        assert judged_by(report([poor, good])) == [good]
+
+    def test_a_latency_is_judged_by_its_largest_region(self) -> None:
+        small, large = (rated_at(latency_at(size), 90e-9) for size in (4096, 2**26))
+        assert judged_by(report([small, large])) == [large]
+
+    def test_a_reason_that_can_be_mended_goes_before_others(self) -> None:
+        cached, beyond = read_at(4096), read_at(2**26)
+        cached = msgspec.structs.replace(cached, rated=Rated(None, "it may fit the caches", can_be_given=False))
+        assert remarks(report([cached, beyond])) == [
+            "Memory bandwidth: measured, but without a rated value: nobody knows."
+        ]
+
+
+def test_remarks_stand_beside_the_cell() -> None:
+    page = page_of(report([read_at(4096)]))
+    assert [badge["class"] for badge in page.all("span") if badge.get("class") == "badge"] == ["badge"]
+    assert "all as above may fit the caches bandwidth" in page.text
+
+
+class TestRooflineInThePage:
+    def test_stands_before_the_cards(self) -> None:
+        page = page_of(memory_report())
+        assert page.text.index("What this means:") < page.text.index("Peak floating-point rate")
+        assert {"href": "#run-1-roofline"} in page.all("a")
+
+    def test_only_where_there_is_a_peak_and_a_bandwidth(self) -> None:
+        assert "Roofline" not in page_of(report(scaling_results())).text
+
+
+def measured_points(chart: Chart) -> list[dict[str, Any]]:
+    """Return the points that a thread scaling chart draws from measured values, without its ideal line."""
+    return [point for points in chart.spec["datasets"].values() for point in points if "value" in point]
+
+
+class TestCharts:
+    def test_thinning_keeps_the_outline(self) -> None:
+        values = [1.0] * 10_000
+        values[1234], values[7777] = 9.0, -9.0
+        shown = thin(series(values), 200)
+        assert len(shown) <= 200
+        assert {1234, 7777} <= set(shown)
+        assert shown == sorted(shown)
+
+    def test_a_short_series_is_drawn_whole(self) -> None:
+        assert thin(series([1.0, 2.0, 3.0]), 3) == [0, 1, 2]
+        assert thin(Series([], [], [], []), 3) == []
+
+    def test_thinning_is_stated(self) -> None:
+        chart = over_time(result({"threads": 1}, samples=series([1e9, 2e9] * 50, [1])), 10)
+        assert "100 samples, 1 disturbed. 10 of them are drawn" in chart.caption
+        assert len(chart.spec["data"]["values"]) == 10
+
+    def test_nothing_scales_with_one_number_of_threads(self) -> None:
+        assert thread_scaling([result({"threads": 2, "mix": m}) for m in ("fma", "mul")], 2) == []
+
+    def test_ideal_scaling_ends_at_the_cores(self) -> None:
+        (chart,) = thread_scaling(scaling_results()[:3], 2)
+        layer = chart.spec["layer"][0]
+        ideal = chart.spec["datasets"][layer["data"]["name"]]
+        assert [(point["threads"], point["ideal"]) for point in ideal] == [(1, 48.0), (2, 96.0), (4, 96.0)]
+
+    def test_memory_has_no_ideal_scaling(self) -> None:
+        (bandwidth,) = thread_scaling([read_at(2**26, threads=n) for n in (1, 2)], 2)
+        (working_set,) = thread_scaling([result({"size": 4096, "threads": n}) for n in (1, 2)], 2)
+        (disk,) = thread_scaling([with_summary(result({"threads": n}), unit="B/s") for n in (1, 2)], 2)
+        for chart in (bandwidth, working_set, disk):
+            assert "ideal" not in chart.caption
+            assert "'ideal'" not in str(chart.spec)
+
+    def test_nothing_is_hollow_without_oversubscription(self) -> None:
+        (chart,) = thread_scaling([read_at(2**26, threads=n) for n in (1, 2)], 2)
+        assert len(chart.spec["layer"]) == 3
+
+    def test_many_lines_take_several_charts(self) -> None:
+        many = [result({"threads": n, "size": size}) for size in range(LINES_IN_A_CHART + 1) for n in (1, 2)]
+        assert [chart.title for chart in thread_scaling(many, 2)] == [
+            "Thread scaling (1 of 2)",
+            "Thread scaling (2 of 2)",
+        ]
+
+    def test_a_series_is_not_joined_to_the_slices(self) -> None:
+        long = msgspec.structs.replace(result({"threads": 4}), is_series=True)
+        (chart,) = thread_scaling([*(result({"threads": n}) for n in (1, 2, 4)), long], 4)
+        assert [(point["line"], point["threads"]) for point in measured_points(chart)] == [
+            ("measured", threads) for threads in (1, 2, 4)
+        ]
+
+    def test_several_series_are_a_line_of_their_own(self) -> None:
+        slices = [result({"threads": n}) for n in (1, 2, 4)]
+        (chart,) = thread_scaling([*slices, *(msgspec.structs.replace(r, is_series=True) for r in slices)], 4)
+        assert [(point["line"], point["threads"]) for point in measured_points(chart)] == [
+            (line, threads) for line in ("measured", "series") for threads in (1, 2, 4)
+        ]
+
+    def test_what_could_not_be_measured_is_not_drawn(self) -> None:
+        (chart,) = thread_scaling([*scaling_results()[:3], failed({"threads": 8, "mix": "fma"}, "failed", "no")], 2)
+        assert "8" not in re.findall(r"'threads': (\d+)", str(chart.spec))
+
+
+@pytest.mark.parametrize(
+    ("words", "hidden"),
+    [
+        ("card 52:54:00:12:34:56 is gone", "card (address) is gone"),
+        ("52-54-00-12-34-56", "(address)"),
+        ("disk 0f8fad5b-d9cb-469f-a165-70867728950e", "disk (identifier)"),
+        ("no room in /home/jane/data: 5 MB", "no room in ~/data: 5 MB"),
+        ("/root", "~"),
+        ("/root/x and /Users/jane", "~/x and ~"),
+        ("/srv/home/x, a/root, 12:34:56 and 1-2-3-4-5-6 stay", "/srv/home/x, a/root, 12:34:56 and 1-2-3-4-5-6 stay"),
+    ],
+)
+def test_no_identifier_travels_wherever_it_stands(words: str, hidden: str) -> None:
+    (shown,) = without_names([report([result({"file": words, "threads": 1})], notes=[words])])
+    assert shown.notes == [hidden]
+    assert shown.results[0].summary.params["file"] == hidden

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from report_samples import HOST, failed, memory_report, report, result, with_summary
+
+from nameplate.records.model import Report
+from nameplate.report.exports import openmetrics
+
+
+def samples(made: Report) -> dict[tuple[str, str], float]:
+    """As Prometheus's own reader takes them, by name and ``threads``."""
+    families = text_string_to_metric_families(openmetrics.export(made))
+    return {(s.name, s.labels.get("threads", "")): s.value for family in families for s in family.samples}
+
+
+def test_a_figure_with_its_interval_and_efficiency() -> None:
+    found = samples(report([result({"threads": 2}, 50e9), failed({"threads": 4}, "skipped", "no such cores")]))
+    assert found == {
+        ("nameplate_rate_flop_per_second", "2"): 50e9,
+        ("nameplate_rate_low_flop_per_second", "2"): 49e9,
+        ("nameplate_rate_high_flop_per_second", "2"): 51e9,
+        ("nameplate_rate_efficiency_ratio", "2"): 0.5,
+        ("nameplate_run_started_seconds", ""): 1767323045.0,
+    }
+
+
+def test_every_figure_of_a_large_report_is_read_back() -> None:
+    made = memory_report()
+    families = list(text_string_to_metric_families(openmetrics.export(made)))
+    assert {family.type for family in families} == {"gauge"}
+    assert {s.labels["machine"] for family in families for s in family.samples} == {HOST}
+    latencies = [s for f in families if f.name == "nameplate_latency_seconds" for s in f.samples]
+    assert len(latencies) == sum(r.summary.metric == "latency" and r.summary.value is not None for r in made.results)
+
+
+@pytest.mark.parametrize("text", ['a "quoted" one', "back\\slash", "new\nline", '"} 1\nevil 2'])
+def test_hostile_words_are_only_labels(text: str) -> None:
+    made = report([result({"mix": text, "probe": "x"})], host=text)
+    (sample,) = [
+        s
+        for family in text_string_to_metric_families(openmetrics.export(made))
+        for s in family.samples
+        if s.name == "nameplate_rate_flop_per_second"
+    ]
+    assert sample.labels == {"machine": text, "probe": "cpu_flops", "mix": text, "param_probe": "x"}
+
+
+def test_units_without_a_word_of_their_own() -> None:
+    odd = with_summary(result({"threads": 1}), unit="FLOP/cycle", metric="per cycle")
+    assert ("nameplate_per_cycle_FLOP_cycle", "1") in samples(report([odd]))

@@ -1,0 +1,90 @@
+"""What every chart of a report has: its meaning, its table and its command, whatever kind it is of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from report_kinds import cluster, every_kind, one_machine
+from report_samples import latency_at, twenty_seconds
+
+from nameplate.records.model import Report
+from nameplate.report.aliases import without_names
+from nameplate.report.charts.common import Chart
+from nameplate.report.charts.side_by_side import make_beside_figure
+from nameplate.report.html.document import DETAILS
+from nameplate.report.html.page import make_section, render
+from nameplate.report.html.side_by_side import side_by_side
+from nameplate.report.repeat_commands import node_command, plan_command, repeat_command
+
+KINDS = {
+    "Attainable rate against arithmetic intensity", "Latency against size", "Bandwidth against size", "Thread scaling",
+    "Bandwidth against block", "Bandwidth by library", "Time of single operations", "Latency against payload",
+    "Distribution of single operations' times", "Bandwidth against pairs", "bandwidth pattern=random", "threads=1",
+    "disk against block", "mpi_stream op=triad node_bandwidth, average",
+    "Beside the first run",
+}  # fmt: skip
+LONGEST_MEANING = 700
+
+
+def charts_of(reports: Sequence[Report]) -> list[Chart]:
+    charts: list[Chart] = []
+    for number, report in enumerate(reports, start=1):
+        make_section(number, report, DETAILS[0], charts)
+    make_beside_figure(side_by_side(reports), charts)
+    return charts
+
+
+CHARTS = charts_of(every_kind())
+
+
+def test_every_kind_is_there() -> None:
+    assert {chart.title for chart in CHARTS} >= KINDS
+    assert any("between=nodes" in chart.title for chart in CHARTS)
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.title)
+def test_every_chart_has_its_meaning_its_table_and_its_command(chart: Chart) -> None:
+    assert re.fullmatch(r"[A-Z0-9p].*\.", chart.meaning)
+    assert len(chart.meaning) <= LONGEST_MEANING
+    fields = {field for points in points_of(chart) for point in points for field in point}
+    assert chart.columns
+    assert {field for field, _ in chart.columns} <= fields
+    assert chart.commands
+    assert all(command.startswith("nameplate run ") for command in chart.commands)
+
+
+def points_of(chart: Chart) -> list[list[dict[str, Any]]]:
+    spec = chart.spec
+    return [spec["data"]["values"]] if "values" in spec.get("data", {}) else list(spec["datasets"].values())
+
+
+def test_all_of_it_stands_in_the_page() -> None:
+    text = render(without_names(every_kind()), DETAILS[0])
+    drawn = len(CHARTS)
+    counts = {words: len(re.findall(words, text)) for words in (
+        '<div class="chart" data-chart=', '<details class="points"', '<details class="again">',
+    )}  # fmt: skip
+    assert set(counts.values()) == {drawn}
+    assert len(re.findall(r'</figcaption>\s*<p class="meaning">', text)) == drawn
+
+
+class TestCommands:
+    def test_a_series_is_measured_as_one(self) -> None:
+        assert repeat_command(twenty_seconds()) == "nameplate run cpu_flops threads=1 --series 20s/1s"
+
+    def test_what_all_cells_made_takes_all_cells(self) -> None:
+        derived = [r for r in one_machine().results if r.summary.stop == "derived"]
+        assert {repeat_command(each) for each in derived} == {"nameplate run memory_latency"}
+        assert repeat_command(latency_at(4096)).startswith("nameplate run memory_latency size=4096")
+
+    def test_nodes_take_it_together(self) -> None:
+        run = cluster().run
+        expected = "nameplate run mpi_stream op=triad --mpi 'mpirun -n RANKS'"
+        assert node_command(run, "mpi_stream op=triad") == expected
+        assert node_command(run, "what another program measured") == ""
+
+    def test_a_plan_keeps_its_budget(self) -> None:
+        assert plan_command(cluster().run) == "nameplate run mpi_stream --budget 60s --mpi 'mpirun -n RANKS'"

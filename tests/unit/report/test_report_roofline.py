@@ -1,0 +1,136 @@
+"""The roofline of the HTML report: which figures bound a loop, and where they meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from report_samples import KIB, latency_at, memory_report, read_at, report, result, sizes
+
+from nameplate.records.model import Report, Result
+from nameplate.report.charts.roofline import INTENSITIES, roofline_chart
+from nameplate.report.html.roofline_card import make_roofline_card
+from nameplate.report.roofline import Roofline, meaning, roofline
+
+BEYOND = 2**26
+
+
+def peak(threads: int, value: float, precision: str = "fp64", oversubscribed: bool = False) -> Result:
+    return result({"precision": precision, "threads": threads}, value, oversubscribed=oversubscribed)
+
+
+def roofs_of(*results: Result) -> Roofline:
+    found = roofline(report(results))
+    assert found is not None
+    return found
+
+
+def labels(roofs: Roofline) -> list[str]:
+    return [bound.label for bound in [*roofs.peaks, *roofs.slopes]]
+
+
+class TestBounds:
+    def test_are_peaks_caches_and_memory_by_cores(self) -> None:
+        roofs = roofline(memory_report())
+        assert roofs is not None
+        assert [(bound.label, bound.quantity.value / 1e9) for bound in [*roofs.peaks, *roofs.slopes]] == [
+            ("fp64, 1 thread", 50), ("fp64, 2 threads", 100), ("L1d, 1 thread", 200), ("L2, 1 thread", 100),
+            ("memory, 1 thread", 10), ("memory, 2 threads", 20),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("results", [[], [peak(1, 5e10)], [read_at(BEYOND)], [peak(1, 5e10), read_at(4096)]])
+    def test_without_a_peak_or_a_bandwidth_there_is_none(self, results: list[Result]) -> None:
+        assert roofline(report(results)) is None
+
+    def test_without_a_machine_there_is_none(self) -> None:
+        assert roofline(msgspec.structs.replace(report([]), machine={})) is None
+
+    def test_fp64_goes_before_faster_precisions(self) -> None:
+        fast, usual = peak(1, 1e11, "fp32"), peak(1, 5e10)
+        assert labels(roofs_of(fast, usual, read_at(BEYOND)))[0] == "fp64, 1 thread"
+        assert labels(roofs_of(fast, read_at(BEYOND)))[0] == "fp32, 1 thread"
+
+    def test_the_best_of_many_threads_counts(self) -> None:
+        roofs = roofs_of(peak(1, 5e10), peak(2, 9e10), peak(4, 8e10), read_at(BEYOND))
+        assert labels(roofs)[:2] == ["fp64, 1 thread", "fp64, 2 threads"]
+
+    def test_oversubscribed_cells_do_not(self) -> None:
+        roofs = roofs_of(peak(1, 5e10), peak(4, 9e11, oversubscribed=True), read_at(BEYOND), read_at(BEYOND, threads=4))
+        assert labels(roofs) == ["fp64, 1 thread", "memory, 1 thread"]
+
+    def test_what_the_caches_may_serve_is_not_the_memory(self) -> None:
+        assert labels(roofs_of(peak(1, 5e10), read_at(4096), read_at(BEYOND)))[1:] == ["memory, 1 thread"]
+
+    def test_without_a_cell_beyond_the_caches_the_last_level_is_the_memory(self) -> None:
+        reads = [read_at(size) for size in (16 * KIB, 512 * KIB, 3500 * KIB)]
+        roofs = roofs_of(peak(1, 5e10), *(latency_at(size) for size in sizes(31)), *reads)
+        assert labels(roofs)[1:] == ["L1d, 1 thread", "L2, 1 thread", "memory, 1 thread"]
+        assert roofs.slopes[-1].source.endswith("cache levels: memory_stream op=read threads=1, 3 sizes, by level")
+
+    def test_every_bound_can_be_measured_again(self) -> None:
+        roofs = roofs_of(peak(1, 5e10), read_at(BEYOND))
+        assert [bound.command for bound in [*roofs.peaks, *roofs.slopes]] == [
+            "nameplate run cpu_flops precision=fp64 threads=1",
+            f"nameplate run memory_stream op=read threads=1 size={BEYOND} pages=huge stores=plain",
+        ]
+
+
+class TestRidges:
+    def test_a_slope_meets_the_peak_of_as_many_cores(self) -> None:
+        roofs = roofs_of(peak(1, 5e10), peak(2, 12e10), read_at(BEYOND), read_at(BEYOND, threads=2))
+        assert [roofs.ridge(slope) for slope in roofs.slopes] == [5.0, 6.0]
+
+    def test_without_such_a_peak_there_is_none(self) -> None:
+        roofs = roofs_of(peak(2, 12e10), read_at(BEYOND))
+        assert roofs.ridge(roofs.slopes[0]) is None
+
+    def test_the_words_name_those_of_memory(self) -> None:
+        roofs = roofs_of(peak(1, 5e10), peak(2, 12e10), read_at(BEYOND), read_at(BEYOND, threads=2))
+        assert meaning(roofs).endswith("from 5.000 FLOP/byte on with 1 thread, from 6.000 FLOP/byte on with 2 threads.")
+        alone = roofs_of(peak(2, 12e10), read_at(BEYOND))
+        assert "On this machine" not in meaning(alone)
+
+
+class TestChart:
+    @staticmethod
+    def points(*results: Result) -> list[dict[str, Any]]:
+        (points,) = roofline_chart(roofs_of(*results)).spec["datasets"].values()
+        return list(points)
+
+    def test_a_slope_rises_to_its_ridge_and_the_peak_goes_on(self) -> None:
+        roof, slope = "fp64, 1 thread: 50.00 GFLOP/s", "memory, 1 thread: 10.00 GB/s"
+        assert self.points(peak(1, 5e10), read_at(BEYOND)) == [
+            {"intensity": 5.0, "rate": 50.0, "kind": "line", "line": roof},
+            {"intensity": 64.0, "rate": 50.0, "kind": "end", "line": roof},
+            {"intensity": 1 / 64, "rate": 0.15625, "kind": "end", "line": slope},
+            {"intensity": 5.0, "rate": 50.0, "kind": "ridge", "line": slope},
+        ]
+
+    def test_a_ridge_beyond_the_axis_is_not_marked(self) -> None:
+        points = self.points(peak(1, 5e12), read_at(BEYOND))
+        assert [point["kind"] for point in points] == ["line", "end", "end", "line"]
+        assert all(INTENSITIES[0] <= point["intensity"] <= INTENSITIES[1] for point in points)
+
+    def test_both_axes_are_logarithmic(self) -> None:
+        encoding = roofline_chart(roofs_of(peak(1, 5e10), read_at(BEYOND))).spec["layer"][0]["encoding"]
+        assert encoding["x"]["scale"]["domain"] == [1 / 64, 64]
+        assert encoding["x"]["axis"]["values"] == [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64]
+        assert encoding["y"]["scale"] == {"type": "log", "domain": [0.1, 50], "nice": False}
+
+
+def test_the_table_gives_figures_intervals_ridges_and_sources() -> None:
+    card = make_roofline_card("roofline", memory_report(), [])
+    assert card is not None
+    rows = {row.label: row for row in card.rows}
+    memory, cache = rows["memory, 2 threads"], rows["L1d, 1 thread"]
+    assert (memory.figure, memory.interval, memory.ridge) == ("20.00 GB/s", "19.60 to 20.40 GB/s", "5.000")
+    assert memory.source == "memory_stream op=read threads=2 size=64MiB pages=huge stores=plain"
+    assert (cache.figure, cache.ridge) == ("200.0 GB/s", "0.250")
+    assert "table of the cache levels" in cache.source
+    assert rows["fp64, 1 thread"].ridge == "–"
+
+
+def test_a_run_of_one_probe_has_no_card() -> None:
+    empty: Report = report([peak(1, 5e10)])
+    assert make_roofline_card("roofline", empty, []) is None

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from report_samples import report, result, twenty_seconds
+
+from nameplate.records.model import Result
+from nameplate.report.charts.over_time import over_time
+from nameplate.report.html.document import write_html
+
+
+@dataclass
+class Drawn:
+    levels: list[dict[str, float]]
+    rings: list[dict[str, float]]
+    labels: list[dict[str, str | float]]
+
+
+def drawn(made: Result) -> Drawn:
+    spec = over_time(made, 400).spec
+    assert "data" not in spec["layer"][0], "the samples are the chart's own data"
+    data = [spec["datasets"][layer["data"]["name"]] for layer in spec["layer"][1:]]
+    return Drawn(data[0], data[1], data[2])
+
+
+def test_levels_are_lines_samples_within_dips_have_rings_and_events_numbers() -> None:
+    seen = drawn(twenty_seconds())
+    assert [(line["start"], line["end"], line["value"]) for line in seen.levels] == [
+        (0.05, 10.05, 50.0),
+        (10.05, 20.05, 40.0),
+    ]
+    assert [(ring["start"], ring["value"]) for ring in seen.rings] == [(2.05, 50.0), (7.05, 50.0), (12.05, 40.0)]
+    assert [(label["start"], label["number"]) for label in seen.labels] == [(10.05, "1"), (2.05, "2")]
+
+
+def test_the_page_has_the_events_as_a_table(tmp_path: Path) -> None:
+    write_html([report([twenty_seconds()])], tmp_path / "x.html")
+    page = (tmp_path / "x.html").read_text()
+    assert '<td class="words">every 5 s for 1 s it falls by 12 % (3 times from 2 s)</td>' in page
+    assert "with steal (38 % of a CPU; else 0 %)" in page
+    assert "and nothing that could explain it can be read here" in page
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_what_is_no_series_has_no_table_of_events(count: int) -> None:
+    assert over_time(result({"threads": count}), 400).events is None

@@ -1,0 +1,61 @@
+"""How large a report of the shipped plans can become: runs of all their cells, with as many samples as fit in."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+from report_samples import MACHINE, report, swept
+from run_samples import MACHINE as WHOLE_MACHINE
+
+from nameplate.planning.budget import FEWEST_ROUNDS
+from nameplate.planning.plan_file import build_plan, read_plan
+from nameplate.planning.sweep import ProbeInfo
+from nameplate.probes import probe_of
+from nameplate.records.model import Experiment, Report, Result, Series, Value
+from nameplate.report.aliases import without_names
+from nameplate.report.html.document import DETAILS, QUICK_LIMIT, SIZE_LIMIT
+from nameplate.report.html.page import render
+
+# What a calibrated sample takes.
+SAMPLE_S = 0.01
+DISTURBED = 0.05
+
+
+def run_of(name: str, described: Mapping[str, ProbeInfo]) -> Report:
+    """Figures and times have all their digits, as measured ones do: that is what compresses worst."""
+    plan = build_plan(read_plan(name), described, {}, {**WHOLE_MACHINE, **MACHINE})
+    noise = random.Random(1)
+    results = [each for cell in plan.experiments for each in results_of(cell, described[cell.probe], noise)]
+    made = report(results)
+    return msgspec.structs.replace(made, run=msgspec.structs.replace(made.run, plan=plan))
+
+
+def results_of(cell: Experiment, info: ProbeInfo, noise: random.Random) -> list[Result]:
+    params: dict[str, Value] = {"size": 1 << 26, "threads": 1, **cell.params}
+    facts = {named.name: noise.random() * 1e9 for named in info.facts}
+    facts |= {"touched_bytes": 1e9, "last_level_bytes": 1e7, "offset_s": 1e-9, "file_bytes": 1e9, "memory_bytes": 8e9}
+    number = FEWEST_ROUNDS * max(1, round(cell.slice_s / (cell.sample_s or SAMPLE_S)))
+    times = sorted(noise.uniform(0, 1800) for _ in range(number))
+    disturbed = [noise.random() < DISTURBED for _ in times]
+    rounds = [1 + place * FEWEST_ROUNDS // number for place in range(number)]
+    found = []
+    for metric in probe_of(cell.probe).metrics:
+        value = noise.uniform(1e-6, 9e-6) if metric.unit == "s" else noise.uniform(1e9, 9e9)
+        made = swept(cell.probe, params, value, metric.name, metric.unit, facts=facts)
+        values = [] if metric.is_detail else [value * noise.gauss(1, 0.01) for _ in times]
+        series = Series(times, values, disturbed, rounds) if values else Series([], [], [], [])
+        medians = [value * noise.gauss(1, 0.01) for _ in range(FEWEST_ROUNDS)]
+        found.append(
+            msgspec.structs.replace(made, id=cell.id, series=series, round_values=medians, is_detail=metric.is_detail)
+        )
+    return found
+
+
+@pytest.mark.parametrize(("name", "limit", "detail"), [("quick", QUICK_LIMIT, 0), ("full", SIZE_LIMIT, -1)])
+def test_a_shipped_plan_fits(described: dict[str, ProbeInfo], name: str, limit: int, detail: int) -> None:
+    """Quick with all that a report can hold; full may have to leave something out."""
+    page = render(without_names([run_of(name, described)]), DETAILS[detail])
+    assert len(page.encode()) <= limit

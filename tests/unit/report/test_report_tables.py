@@ -1,0 +1,41 @@
+"""A probe's own tables outside the terminal."""
+
+from __future__ import annotations
+
+import msgspec
+from report_samples import report, scaling_results
+
+from nameplate.records.model import Quantity, Table
+from nameplate.report.exports import markdown
+from nameplate.report.html.tables import Entry, own_table
+
+TABLE = Table(
+    "memory_stream", "By block", ["block | size", "bandwidth", "function"],
+    [["4KiB", Quantity(5e9, "B/s", (4.9e9, 5.2e9)), "Copy:"], ["8KiB", Quantity(6e9, "B/s"), None]],
+    ["the first sample is left out"],
+)  # fmt: skip
+
+
+def test_entries_have_the_terminals_words_and_their_intervals() -> None:
+    assert own_table(TABLE).rows == [
+        [Entry("4KiB", ""), Entry("5.000 GB/s", "4.900 to 5.200 GB/s"), Entry("Copy:", "")],
+        [Entry("8KiB", ""), Entry("6.000 GB/s", ""), Entry("–", "")],
+    ]
+
+
+def test_markdown_has_them_between_the_figures_and_the_notes() -> None:
+    text = markdown.export(msgspec.structs.replace(report(scaling_results(), notes=["a note"]), tables=[TABLE]))
+    own = (
+        "\n**Memory bandwidth: By block**\n"
+        "\n| block &#124; size | bandwidth | function |\n| --- | ---: | ---: |\n"
+        "| 4KiB | 5.000 GB/s | Copy: |\n| 8KiB | 6.000 GB/s | – |\n"
+        "\nthe first sample is left out\n"
+        "\n- a note\n"
+    )
+    assert text.endswith(own)
+    assert text.startswith("|  | measured |")
+
+
+def test_markdown_without_tables_is_the_figures_alone() -> None:
+    text = markdown.export(report(scaling_results()))
+    assert all(line.startswith("| ") for line in text.splitlines())

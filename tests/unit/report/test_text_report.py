@@ -1,0 +1,31 @@
+"""What the terminal says of a run that was cut off; what is passed on must not name the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from report_samples import report, scaling_results
+
+from nameplate.report.exports import markdown
+from nameplate.report.terminal.run import print_report
+
+PATH = Path("/home/alice/run.jsonl")
+CUT_OFF = report(scaling_results(), truncated=True, notes=["a note"])
+
+
+def test_the_terminal_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    print_report(CUT_OFF, PATH)
+    said = f"! {PATH} has no end: the run was cut off; go on with --resume {PATH}\n! a note\n"
+    assert said in capsys.readouterr().out
+
+
+def test_a_whole_run_needs_no_going_on(capsys: pytest.CaptureFixture[str]) -> None:
+    print_report(report(scaling_results()), PATH)
+    assert "--resume" not in capsys.readouterr().out
+
+
+def test_markdown_says_that_the_run_was_cut_off() -> None:
+    export = markdown.export
+    assert export(CUT_OFF).endswith("\n- the run was cut off before its end\n- a note\n")
+    assert "cut off" not in export(report(scaling_results()))

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from run_samples import MACHINE
+
+from nameplate.results.fitness import (
+    Finding,
+    busy_shares,
+    judge_machine,
+    judge_others,
+    judge_spins,
+    judge_steal,
+    overall,
+)
+
+FIT: dict[str, Any] = {
+    **MACHINE, "cpu": {**MACHINE["cpu"], "governor": "performance", "turbo": False},
+    "mitigated": [], "power": {"on_battery": None, "profile": None},
+}  # fmt: skip
+
+
+def grades(**changes: Any) -> dict[str, str]:
+    """Only those that are not A."""
+    return {found.what: found.grade for found in judge_machine({**FIT, **changes}) if found.grade != "A"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, {}),
+        ({"hypervisor": "kvm"}, {"virtualisation": "B", "caches": "B"}),
+        ({"cpu": {**FIT["cpu"], "governor": "powersave"}}, {"governor": "C"}),
+        ({"cpu": {**FIT["cpu"], "governor": None}}, {"governor": "B"}),
+        ({"cpu": {**FIT["cpu"], "turbo": True, "base_frequency_hz": 2e9, "maximum_frequency_hz": 3e9}}, {"turbo": "C"}),
+        ({"cpu": {**FIT["cpu"], "turbo": True}}, {"turbo": "B"}),
+        ({"cpu": {**FIT["cpu"], "turbo": None}}, {}),
+        ({"memory": {**FIT["memory"], "transparent_huge_pages": "never"}}, {"huge pages": "C"}),
+        ({"memory": {**FIT["memory"], "swap_bytes": 2**30, "swap_used_bytes": 2**20}}, {"swap": "B"}),
+        ({"memory": {**FIT["memory"], "swap_bytes": 2**30, "swap_used_bytes": 0}}, {}),
+        ({"limits": {**FIT["limits"], "cpus": 1.5}}, {"cgroup": "D"}),
+        ({"limits": {**FIT["limits"], "cpus": 2.0}}, {"cgroup": "C"}),
+        ({"limits": {**FIT["limits"], "memory_bytes": 2**30}}, {}),
+        ({"power": {"on_battery": True, "profile": None}}, {"power": "D"}),
+        ({"power": {"on_battery": False, "profile": "low-power"}}, {"power": "D"}),
+        ({"power": {"on_battery": False, "profile": "balanced"}}, {}),
+        ({"mitigated": ["meltdown"]}, {}),
+    ],
+)
+def test_what_spoils_figures_is_graded(changes: dict[str, Any], expected: dict[str, str]) -> None:
+    assert grades(**changes) == expected
+
+
+def test_what_is_not_fit_has_its_cost_and_its_cure() -> None:
+    worse = [
+        *judge_machine({**FIT, "hypervisor": "kvm", "limits": {**FIT["limits"], "cpus": 0.5}}),
+        judge_spins([1.0] * 18 + [1.5] * 2), judge_steal(0.1, 1.0), judge_others({0: 1.0, 1: 0.6}, has_smt=True),
+    ]  # fmt: skip
+    bad = [found for found in worse if found.grade != "A"]
+    assert len(bad) == 6
+    assert all(found.cost and found.advice for found in bad)
+
+
+def test_a_run_of_an_older_build_knows_less() -> None:
+    known = {name: value for name, value in FIT.items() if name not in ("mitigated", "power")}
+    assert {found.grade for found in judge_machine(known)} == {"A"}
+
+
+@pytest.mark.parametrize(
+    ("late", "grade"), [(1.0, "A"), (1.009, "A"), (1.015, "B"), (1.03, "C"), (1.07, "D"), (1.5, "F")]
+)
+def test_the_spread_of_a_control_loop(late: float, grade: str) -> None:
+    assert judge_spins([1.0] * 18 + [late] * 2).grade == grade
+
+
+@pytest.mark.parametrize(
+    ("steal_s", "grade"), [(0.0, "A"), (0.001, "B"), (0.02, "B"), (0.1, "C"), (0.3, "D"), (0.6, "F")]
+)
+def test_stolen_time(steal_s: float, grade: str) -> None:
+    assert judge_steal(steal_s, 1.0).grade == grade
+
+
+def test_the_busiest_cpu_is_the_one_that_measures() -> None:
+    assert judge_others({0: 1.0, 1: 0.002}, has_smt=False).grade == "A"
+    assert judge_others({0: 0.3, 1: 1.0, 2: 0.0}, has_smt=False).grade == "D"
+    assert judge_others({0: 1.0}, has_smt=False).grade == "A"
+    assert "sibling" in judge_others({0: 1.0, 1: 0.9}, has_smt=True).cost
+    assert "sibling" not in judge_others({0: 1.0, 1: 0.9}, has_smt=False).cost
+
+
+def test_busy_shares_of_two_readings() -> None:
+    before = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 10 0 0 90 0 0 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0 0 0\nintr 5\n"
+    after = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 60 0 0 140 0 0 0 0 0 0\ncpu1 0 0 0 190 10 0 0 0 0 0\ncpu2 1 1 1 1 1 1 1 1\n"
+    assert busy_shares(before, after) == {0: 0.5, 1: 0.0}
+    assert busy_shares(before, before) == {0: 0.0, 1: 0.0}
+
+
+def test_the_environments_grade_is_its_worst_findings() -> None:
+    assert overall([Finding("A", "x", ""), Finding("D", "y", ""), Finding("C", "z", "")]) == "D"
+    assert overall([]) == "A"

@@ -1,0 +1,71 @@
+"""Round trips over UDP of which a sample, a round or all were lost: there is no latency of what did not come back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_runs import unpacked
+
+from nameplate.commands._reading import read_report
+from nameplate.records.model import Result
+from nameplate.report.html.document import write_html
+from nameplate.report.terminal.run import print_report
+
+CELL = "net_pingpong protocol=udp payload=64"
+ROUNDS = 6
+
+
+def six_rounds() -> list[dict[str, Any]]:
+    """A recorded run of which the cell's only round is there six times."""
+    records = [json.loads(line) for line in unpacked("quick").splitlines()]
+    own = [record for record in records if record.get("id") == CELL]
+    place = next(place for place, record in enumerate(records) if record["type"] == "stop")
+    further = [{**record, "round": number} for number in range(2, ROUNDS + 1) for record in own]
+    return [*records[:place], *further, *records[place:]]
+
+
+def lost(record: dict[str, Any]) -> dict[str, Any]:
+    """The same sample, had every datagram been lost."""
+    kept = {key: value for key, value in record.items() if key != "histogram"}
+    nothing = {"bytes": 0, "flops": 0, "ops": 0}
+    return {**kept, "work": nothing, "counters": {**record["counters"], "lost": 12}}
+
+
+def with_losses(folder: Path, rounds: int, samples: int) -> dict[str, Result]:
+    """Show a run in which the first ``samples`` of the first ``rounds`` of a cell lost every datagram."""
+    records = [
+        lost(record)
+        if record.get("id") == CELL and record["round"] <= rounds and record.get("index", samples) < samples
+        else record
+        for record in six_rounds()
+    ]
+    path = folder / "lossy.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    report = read_report(path)
+    print_report(report, path)
+    write_html([report], folder / "lossy.html", identify=True)
+    return {result.summary.metric: result for result in report.results if result.id == CELL}
+
+
+def test_a_sample_without_an_answer_has_no_latency(tmp_path: Path) -> None:
+    whole, found = with_losses(tmp_path, 0, 0), with_losses(tmp_path, 1, 1)
+    assert found["latency"].summary.samples == whole["latency"].summary.samples - 1
+    assert found["round_trips"].summary.samples == whole["round_trips"].summary.samples
+    assert (found["latency"].summary.rounds, found["loss"].summary.best) == (6, 0.0)
+    assert any("1 of " in remark and "lost every datagram" in remark for remark in found["latency"].remarks)
+
+
+def test_a_round_without_an_answer_is_left_out_of_the_latency(tmp_path: Path) -> None:
+    found = with_losses(tmp_path, 2, 1000)
+    assert [found[metric].summary.rounds for metric in ("latency", "round_trips", "loss")] == [4, 6, 6]
+    assert found["latency"].summary.ci is None
+    assert found["loss"].round_values[:2] == pytest.approx([1.0, 1.0])
+
+
+def test_without_any_answer_there_is_a_loss_and_no_latency(tmp_path: Path) -> None:
+    found = with_losses(tmp_path, 6, 1000)
+    assert "latency" not in found
+    assert (found["loss"].summary.value, found["round_trips"].summary.value) == (1.0, 0.0)

@@ -1,0 +1,101 @@
+"""What is wrong with a record is said where it is read, with the file, the line and the field."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_runs import unpacked
+
+from nameplate.errors import FileError
+from nameplate.results.run_file import read_run
+from nameplate.statistics.stats import histogram_percentile_s
+
+GONE = object()
+HUGE = 10**11
+
+
+def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, int]:
+    """A recorded run with another value in its first such record that has the field, and that record's line."""
+    lines = unpacked(kind).splitlines()
+    *parents, name = field.split("/")
+    for number, line in enumerate(lines, start=1):
+        record = place = json.loads(line)
+        if record["type"] != record_type:
+            continue
+        for parent in parents:
+            place = place[int(parent)] if isinstance(place, list) else place.get(parent, {})
+        if name in place:
+            place.update({name: value})
+            if value is GONE:
+                del place[name]
+            lines[number - 1] = json.dumps(record).encode()
+            return b"\n".join(lines) + b"\n", number
+    raise AssertionError(f"no {record_type} of {kind} has {field}")
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "words"),
+    [
+        ("quick header machine/hostname", GONE, "machine: Object missing required field `hostname`"),
+        ("quick header machine/hostname", 5, "machine: Expected `str`, got `int` - at `$.hostname`"),
+        ("quick header machine/topology/cores", "two", "Expected `int`, got `str` - at `$.topology.cores`"),
+        ("quick header machine/topology/cores", -1, "Expected `int` >= 0 - at `$.topology.cores`"),
+        ("quick header machine/topology/caches", [{}], "missing required field `level`"),
+        ("quick header machine/memory/modules_status", "read", "`modules` must be there"),
+        ("quick header machine/cpu", [], "Expected `object`, got `array` - at `$.cpu`"),
+        ("mpi_pairs header machine/job/hardware", [["", HUGE]], "Expected `int` <= 4194304"),
+        ("mpi_pairs header machine/job/hardware", [["", 5]], "`hardware` has 5 nodes, the job 4"),
+        ("mpi_pairs header machine/job/placement", [[0, HUGE]], "Expected `int` <= 4194304"),
+        ("mpi_pairs header machine/job/placement", [[0, 1 << 20]] * 4, "`placement` has 4194304 ranks, the job 4"),
+        ("mpi_pairs header machine/job/placement", [[9, 4]], "`placement` names a node above 3"),
+        ("quick run started", "yesterday", "`started` is 'yesterday': write it like 2026-01-31T12:00:00+00:00"),
+        ("quick run started", "0001-01-01T00:00:00+00:00", "`started` is '0001-01-01"),
+        ("quick run seed", -1, "Expected `int` >= 0 - at `$.seed`"),
+        ("quick run plan/experiments/0/params", {"threads": "x"}, "'threads' is 'x': it must be a whole number"),
+        ("quick run plan/experiments/0/params", {"threads": 0}, "parameter 'threads' is 0: the least is 1"),
+        ("quick outcome facts", {}, "it has no fact '"),
+        ("quick outcome facts/burst_cycles", 0, "fact 'burst_cycles' is 0: it must be above 0"),
+        ("quick outcome facts/port_block_s", -1, "fact 'port_block_s' is -1: it must not be negative"),
+        ("quick outcome params/threads", 2.5, "parameter 'threads' is 2.5: it must be a whole number"),
+        ("quick outcome params/threads", 10**30, "Expected `int` <= 9223372036854775807"),
+        ("quick outcome total_s", -1, "Expected `float` >= 0.0 - at `$.total_s`"),
+        ("quick sample elapsed_s", 0, "Expected `float` >= 1e-12 - at `$.elapsed_s`"),
+        ("quick sample work/ops", -5, "Expected `int` >= 0 - at `$.work.ops`"),
+        ("quick sample counters", {}, "it has no counter 'cpu_user_s'"),
+        ("quick sample counters/burst_s", 0, "counter 'burst_s' is 0: it must be above 0"),
+        ("quick sample histogram/count", [1], "values, `count` 1 - at `$.histogram`"),
+        ("quick sample disturbed/burst_s", "x", "Expected `float`, got `str` - at `$.disturbed[...]`"),
+        ("mpi_pairs sample pairs", [0.0], "Expected `float` >= 1e-12 - at `$.pairs[0]`"),
+        ("mpi_stream sample nodes/0/repeats", 0, "Expected `int` >= 1 - at `$.nodes[0].repeats`"),
+        ("mpi_stream sample nodes", [], "it has 0 nodes, the job 1"),
+        ("per_node sample node", 7, "node 7 is not one of the job's"),
+        ("per_node outcome node", 7, "node 7 is not one of the job's"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named(tmp_path: Path, where: str, value: Any, words: str) -> None:
+    kind, record_type, field = where.split(" ")
+    content, line = edited(kind, record_type, field, value)
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(FileError) as caught:
+        read_run(path)
+    assert words in str(caught.value)
+    assert f"{path}: line {line}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_histogram_of_very_many_operations_has_a_longest() -> None:
+    assert histogram_percentile_s({5: 2**53 + 1, 7: 2**53}, 1.0) == pytest.approx(7e-9)
+    assert histogram_percentile_s({5: 2**54 + 3}, 1.0) == pytest.approx(5e-9)
+
+
+def test_an_experiment_is_there_once(tmp_path: Path) -> None:
+    records = [json.loads(line) for line in unpacked("quick").splitlines()]
+    records[0]["plan"]["experiments"][1] = records[0]["plan"]["experiments"][0]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    with pytest.raises(FileError, match="line 1: 2 experiments of its plan have the id 'cpu_"):
+        read_run(path)

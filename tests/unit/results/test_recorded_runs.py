@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import json
+import lzma
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_runs import OUTPUTS, RUNS, expected_path, rows_of
+
+
+def same(now: Any, then: Any) -> bool:
+    """Return whether two values are equal; the last bits of a float depend on the CPU's vectors and its libm."""
+    if isinstance(now, float) and isinstance(then, int | float):
+        return math.isclose(now, then, rel_tol=1e-9, abs_tol=1e-300)
+    if isinstance(now, dict):
+        return isinstance(then, dict) and now.keys() >= then.keys() and all(same(now[key], then[key]) for key in then)
+    if isinstance(now, list):
+        return isinstance(then, list) and len(now) == len(then) and all(map(same, now, then))
+    return bool(now == then)
+
+
+@pytest.mark.parametrize("recorded", [*RUNS, *OUTPUTS], ids=lambda path: path.name)
+def test_a_recorded_run_keeps_its_values(recorded: Path, tmp_path: Path) -> None:
+    then = json.loads(lzma.decompress(expected_path(recorded).read_bytes()))
+    now = rows_of(recorded, tmp_path)
+    assert len(now) == len(then) > 0
+    changed = [(a, b) for a, b in zip(now, then, strict=True) if not same(a, b)]
+    assert not changed, f"{len(changed)} of {len(then)} rows changed; the first: {changed[0]}"
+
+
+def test_there_are_recordings_of_every_kind() -> None:
+    kinds = {path.name.split(".")[0] for path in RUNS}
+    assert kinds >= {"quick", "full", "series", "mpi_stream", "mpi_pairs", "per_node", "t2micro-posix"}

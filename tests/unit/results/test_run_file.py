@@ -1,0 +1,185 @@
+"""Run files: what a reader makes of whole, cut-off, foreign and damaged ones."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from run_samples import header, outcome, plan, run, sample
+
+from nameplate.errors import FileError
+from nameplate.records.model import FileRecord, Stop
+from nameplate.records.run_writer import RunWriter
+from nameplate.results.run_file import read_figures, read_run
+
+STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
+
+
+def records() -> list[FileRecord]:
+    return [run(plan("a")), header(), sample("a", round_number=1), outcome("a", round_number=1), STOP]
+
+
+def write(path: Path, content: list[FileRecord]) -> Path:
+    with RunWriter.create(path) as writer:
+        for record in content:
+            writer.write(record)
+    return path
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    found = read_run(write(tmp_path / "x.jsonl", records()))
+    assert found.run == run(plan("a"))
+    assert found.stop == STOP
+    assert found.lost == 0
+    assert [m.samples for m in found.measurements] == [[sample("a", round_number=1)]]
+
+
+def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    before = path.read_bytes()
+    with pytest.raises(FileError, match=r"already there: name another with -o, or go on with --resume"):
+        RunWriter.create(path)
+    assert path.read_bytes() == before
+
+
+def test_a_cut_off_run_keeps_what_it_measured_and_is_gone_on_with(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records()[:-1])
+    whole = path.stat().st_size
+    with path.open("ab") as file:
+        file.write(b'{"type":"sample","round":2,"id":"a","ind')
+    found = read_run(path)
+    assert found.stop is None
+    assert len(found.measurements) == 1
+    writer = RunWriter.reopen(path)
+    writer.truncate(found.whole_bytes)
+    assert path.stat().st_size == whole
+    writer.write(STOP)
+    writer.close()
+    assert read_run(path).stop == STOP
+
+
+def test_samples_without_an_outcome_are_lost_and_counted(tmp_path: Path) -> None:
+    content = [*records()[:-1], sample("a", round_number=2), sample("a", 1, round_number=2)]
+    assert read_run(write(tmp_path / "x.jsonl", content)).lost == 2
+    resumed = [*content, header(), sample("a", round_number=2), outcome("a", round_number=2), STOP]
+    found = read_run(write(tmp_path / "y.jsonl", resumed))
+    assert found.lost == 2
+    assert [len(m.samples) for m in found.measurements] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty: this is not a run file"),
+        (b"\n", "line 1 is not a nameplate record"),
+        (b"\x7fELF\x02\x01\x01\n", "line 1 is not a nameplate record: this is not a run file"),
+        (b'{"type":"header","schema":1}\n', "line 1 is a record of type 'header', not 'run'"),
+        (b'{"type":"run","schema":2}\n', "schema 2, this nameplate reads 1: written by a newer nameplate; update this"),
+        (b'{"type":"run","schema":0}\n', "written by an older nameplate"),
+        (b'{"benchmarks": []}\n', "line 1 is not a nameplate record"),
+        (b'{"type":"run","schema":1', "line 1 is not a nameplate record"),
+    ],
+)
+def test_what_is_no_run_file(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(FileError) as caught:
+        read_run(path)
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], lines[2].replace(b'"elapsed_s":0.01', b'"elapsed_s":"x"'), *lines[3:]]))
+    with pytest.raises(FileError, match=r"x\.jsonl: line 3 is not a nameplate record: .*elapsed_s"):
+        read_run(path)
+
+
+FIGURES = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan":"","values":[]}\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(FIGURES, id="whole"),
+        pytest.param(FIGURES.replace(b":", b": "), id="spelled otherwise"),
+        pytest.param(FIGURES.replace(b'"by"', b'"new":1,"by"'), id="of another version"),
+        pytest.param(FIGURES.replace(b"[]", b"[\xff"), id="damaged"),
+        pytest.param(FIGURES[:-1] + b" " * 9999 + b"\n", id="longer than a record"),
+        pytest.param(FIGURES[:30], id="cut off"),
+    ],
+)
+def test_what_a_run_comes_to_is_not_needed_to_read_it(
+    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nameplate.results.run_file._LONGEST_LINE", 4096)
+    path = write(tmp_path / "x.jsonl", records())
+    whole = read_run(path)
+    with path.open("ab") as file:
+        file.write(line)
+    assert read_run(path) == whole  # also where it ends, so that --resume cuts off what no longer is
+    if line.endswith(b"\n"):
+        writer = RunWriter.reopen(path)
+        writer.write(STOP)
+        writer.close()
+        assert read_run(path).whole_bytes == path.stat().st_size
+
+
+def test_what_a_run_comes_to_is_no_first_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", records())
+    path.write_bytes(FIGURES + path.read_bytes())
+    with pytest.raises(FileError, match="line 1 is"):
+        read_run(path)
+
+
+def test_of_a_long_file_that_is_no_run_only_the_end_is_read_for_figures(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # a hole; whoever reads it all does not come back
+    assert read_figures(path, "x") is None
+
+
+def test_two_files_joined(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", [*records(), *records()])
+    with pytest.raises(FileError, match="two run files were joined"):
+        read_run(path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot read .*: No such file or directory"):
+        read_run(tmp_path / "none.jsonl")
+    with pytest.raises(FileError, match=r"cannot write .*: No such file or directory"):
+        RunWriter.create(tmp_path / "none" / "x.jsonl")
+
+
+WHOLE = b"".join(msgspec.json.encode(record) + b"\n" for record in records())
+
+
+@given(st.integers(0, len(WHOLE)), st.binary(max_size=8), st.integers(0, 40))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+def test_any_damage_gives_a_run_or_one_clear_line(tmp_path: Path, at: int, put: bytes, cut: int) -> None:
+    path = tmp_path / "damaged.jsonl"
+    path.write_bytes(WHOLE[:at] + put + WHOLE[at + cut :])
+    with suppress(FileError):
+        assert read_run(path).run.plan.name
+
+
+@given(st.integers(1, len(WHOLE) - 1))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+def test_a_kill_at_any_byte_loses_only_what_came_after(tmp_path: Path, at: int) -> None:
+    path = tmp_path / "killed.jsonl"
+    path.write_bytes(WHOLE[:at])
+    first_line = WHOLE.index(b"\n") + 1
+    if at < first_line:
+        with pytest.raises(FileError, match="line 1 is not a nameplate record"):
+            read_run(path)
+    else:
+        found = read_run(path)
+        assert found.whole_bytes == WHOLE[:at].rindex(b"\n") + 1
+        assert found.stop is None

@@ -1,0 +1,188 @@
+"""From records to figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from run_samples import FACTS, header, outcome, plan, run, sample
+
+from nameplate.records.model import Ending, Report, Result, Stop
+from nameplate.results.run_file import Measurement, RunFile
+from nameplate.results.summarise import summarise
+
+
+def report_of(measurements: Sequence[Measurement], rated: dict[str, float] | None = None) -> Report:
+    which = run(plan("a"))
+    if rated:
+        which = type(which)(**{**{f: getattr(which, f) for f in which.__struct_fields__}, "rated": rated})
+    stop = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
+    return summarise(RunFile("x.jsonl", which, [header()], list(measurements), stop, 0, 0))
+
+
+def rounds(*flops: int) -> list[Measurement]:
+    return [
+        Measurement(outcome("a", round_number=i), [sample("a", 0, f), sample("a", 1, f)]) for i, f in enumerate(flops)
+    ]
+
+
+def rate_of(report: Report) -> Result:
+    return next(result for result in report.results if result.summary.metric == "rate")
+
+
+def test_the_headline_is_the_median_of_the_rounds_with_its_interval() -> None:
+    row = rate_of(report_of(rounds(*(1_000_000 * f for f in (400, 410, 420, 430, 440, 450))))).summary
+    assert row.value == pytest.approx(42.5e9)
+    assert row.ci == pytest.approx((40e9, 45e9))
+    assert (row.rounds, row.samples) == (6, 12)
+    assert row.mean == pytest.approx(42.5e9)
+    assert row.best == pytest.approx(45e9)
+    assert row.sustained == pytest.approx(42.5e9)
+    assert row.p95 == pytest.approx(40e9)
+    assert row.stop == "rounds"
+
+
+def test_the_median_of_medians_is_not_moved_by_one_bad_round_but_sustained_is() -> None:
+    row = rate_of(report_of(rounds(*[480_000_000] * 6, 10_000_000))).summary
+    assert row.value == pytest.approx(48e9)
+    assert row.sustained is not None
+    assert row.sustained < 42e9
+
+
+@given(st.lists(st.lists(st.integers(1_000_000, 900_000_000), min_size=1, max_size=8), min_size=1, max_size=8))
+def test_best_is_never_worse_than_any_other_statistic_of_the_same_samples(flops: list[list[int]]) -> None:
+    measured = [
+        Measurement(
+            outcome("a", round_number=number), [sample("a", i, f, round_number=number) for i, f in enumerate(own)]
+        )
+        for number, own in enumerate(flops, start=1)
+    ]
+    for result in report_of(measured).results:
+        row = result.summary
+        if row.value is None or row.best is None:
+            continue
+        sign = 1 if result.better == "higher" else -1
+        for other in (row.mean, row.value, row.sustained, row.p95, row.p99):
+            assert other is not None
+            # Sums of floats round: a mean of equal values may differ from them in the last digit.
+            assert sign * row.best >= sign * other - 1e-12 * abs(other)
+
+
+@pytest.mark.parametrize(("reason", "said"), [("budget", True), ("rounds", False)])
+def test_rounds_that_the_budget_left_out_are_noted(reason: str, said: bool) -> None:
+    which = run(plan("a", rounds=3, budget_s=9.0, budget_binds=True))
+    stop = Stop(reasons={"a": reason}, elapsed_s=9.0, interrupted=False)
+    report = summarise(RunFile("x.jsonl", which, [header()], rounds(480_000_000, 480_000_000), stop, 0, 0))
+    words = "the budget of 9 s was spent after 2 of 3 rounds; 1 of 1 experiments lack a round"
+    assert (words in report.notes) == said
+
+
+def test_efficiency_is_against_ports_times_clock_under_load() -> None:
+    result = rate_of(report_of(rounds(*[456_000_000] * 6)))
+    assert result.summary.rated == pytest.approx(48e9)
+    assert result.summary.efficiency == pytest.approx(0.95)
+    assert "1 port (measured) × 16 operations × 3.00 GHz" in result.rated.source
+
+
+def test_nothing_is_clamped_and_more_than_the_ceiling_is_an_error_in_one_of_them() -> None:
+    report = report_of(rounds(*[490_000_000] * 6))
+    assert rate_of(report).summary.efficiency == pytest.approx(49 / 48)
+    assert any("one of the two is wrong" in note for note in report.notes)
+    assert not report_of(rounds(*[481_000_000] * 6)).notes
+
+
+def test_a_given_rated_value_goes_before_the_measured_ports() -> None:
+    result = rate_of(report_of(rounds(*[480_000_000] * 6), {"cpu_flops FLOP/s": 60e9}))
+    assert result.summary.efficiency == pytest.approx(0.8)
+    assert result.rated.source == "given: --rated cpu_flops"
+
+
+def test_a_round_whose_ports_could_not_be_counted_leaves_the_rating_to_the_others() -> None:
+    measured = rounds(*[480_000_000] * 7)
+    odd = type(measured[0].outcome)(
+        **{**{f: getattr(measured[0].outcome, f) for f in measured[0].outcome.__struct_fields__},
+           "facts": {**FACTS, "port_block_s": FACTS["port_block_s"] * 1.6}}
+    )  # fmt: skip
+    one_odd = [Measurement(odd, measured[0].samples), *measured[1:]]
+    assert rate_of(report_of(one_odd)).summary.efficiency == pytest.approx(1.0)
+    all_odd = [Measurement(odd, m.samples) for m in measured]
+    unrated = rate_of(report_of(all_odd)).summary
+    assert unrated.efficiency is None
+    assert "no whole number of ports" in unrated.reason
+
+
+@pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])
+def test_what_did_not_end_well_shows_no_number_even_if_other_rounds_did(ending: Ending) -> None:
+    measured = [*rounds(480_000_000), Measurement(outcome("a", ending), [sample("a")])]
+    report = report_of(measured)
+    assert len(report.results) == 1
+    row = report.results[0].summary
+    assert (row.outcome, row.value, row.ci, row.best, row.reason) == (ending, None, None, None, "because")
+
+
+@pytest.mark.parametrize(
+    ("seen", "disturbed"),
+    [
+        ({}, False),
+        ({"steal_s": 0.01}, True),
+        ({"cgroup_throttled": 1}, True),
+        ({"thermal_throttled": 1}, True),
+        ({"involuntary_switches": 1}, False),
+        ({"involuntary_switches": 5}, True),
+        ({"burst_s": 1.1e-5}, True),
+    ],
+)
+def test_a_disturbed_sample_is_flagged_and_kept(seen: dict[str, float], disturbed: bool) -> None:
+    measured = [
+        Measurement(outcome("a"), [sample("a"), sample("a", 1, disturbed=seen), sample("a", 2), sample("a", 3)])
+    ]
+    result = rate_of(report_of(measured))
+    assert result.series.disturbed == [False, disturbed, False, False]
+    assert result.summary.samples == 4
+    assert result.summary.disturbed == (0.25 if disturbed else 0.0)
+
+
+def test_utilisation_is_cpu_time_over_elapsed_time() -> None:
+    assert rate_of(report_of(rounds(480_000_000))).utilisation == pytest.approx(1.0)
+
+
+def test_a_run_without_an_end_is_truncated_and_no_note_names_its_file() -> None:
+    report = summarise(RunFile("x.jsonl", run(plan("a")), [header()], rounds(1), None, 3, 0))
+    assert report.truncated
+    assert report.notes == ["3 samples of an experiment that was cut off are left out"]
+
+
+def test_a_run_that_was_killed_before_its_first_measurement_names_what_is_missing() -> None:
+    results = summarise(RunFile("x.jsonl", run(plan("a")), [], [], None, 0, 0)).results
+    assert [(r.summary.outcome, r.summary.reason) for r in results] == [
+        ("failed", "the run was cut off before its turn")
+    ]
+
+
+def test_an_experiment_that_was_never_reached_is_not_passed_over() -> None:
+    which = run(plan("a", "b"))
+    stop = Stop(reasons={"a": "precision", "b": "budget"}, elapsed_s=1.0, interrupted=False)
+    report = summarise(RunFile("x.jsonl", which, [header()], rounds(480_000_000), stop, 0, 0))
+    missing = report.results[-1].summary
+    assert (missing.outcome, missing.value) == ("failed", None)
+    assert "the budget was spent before its turn" in missing.reason
+    assert any("b: failed" in note for note in report.notes)
+
+
+def test_a_slice_that_was_cut_short_is_no_round_of_its_own() -> None:
+    cut = Measurement(outcome("a", round_number=6, interrupted=True), [sample("a", 0, 48_000)])
+    whole = rounds(*[480_000_000] * 6)
+    assert rate_of(report_of([*whole, cut])).summary.rounds == 6
+    assert rate_of(report_of([*whole, cut])).summary.ci == pytest.approx((48e9, 48e9))
+    alone = rate_of(report_of([cut])).summary
+    assert alone.rounds == 1
+    assert alone.value == pytest.approx(48_000 / 0.01)
+
+
+def test_cells_that_are_missing_for_one_reason_are_one_note() -> None:
+    skipped = [Measurement(outcome(name, ending="skipped"), []) for name in "abc"]
+    failed = Measurement(outcome("d", ending="failed"), [])
+    file = RunFile("x.jsonl", run(plan("a", "b", "c", "d")), [header()], [*skipped, failed], None, 0, 0)
+    assert summarise(file).notes == ["a and 2 more: skipped: because", "d: failed: because"]

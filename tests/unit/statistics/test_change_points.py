@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nameplate.statistics.change_points import Array, drifts, levels, moved, residuals, runs
+from nameplate.statistics.periodic_dips import periodic_dips
+
+LENGTH = 600
+
+
+def steady(seed: int, noise: float = 0.02, count: int = LENGTH) -> Array:
+    return 50e9 * (1 + noise * np.random.default_rng(seed).normal(size=count))
+
+
+def found_dips(values: Array) -> tuple[float, float, float] | None:
+    dips = periodic_dips(residuals(values, levels(values)))
+    return (dips.shape.period, dips.shape.length, dips.shape.depth) if dips else None
+
+
+def with_dips(values: Array, period: float, width: int, depth: float, first: int = 4) -> Array:
+    result = values.copy()
+    for begin in np.arange(first, len(values), period).astype(int):
+        result[begin : begin + width] *= 1 - depth
+    return result
+
+
+def test_a_steady_series_has_no_events() -> None:
+    for seed in range(5):
+        values = steady(seed)
+        found = levels(values)
+        residual = residuals(values, found)
+        assert len(found) == 1
+        assert found[0].value == pytest.approx(50e9, rel=0.01)
+        assert periodic_dips(residual) is None
+        assert runs(residual) == []
+
+
+def test_a_slow_drift_has_no_levels() -> None:
+    for seed in range(5):
+        steps = np.random.default_rng(seed).normal(size=LENGTH + 500)
+        drift = np.zeros_like(steps)
+        for i in range(1, len(steps)):
+            drift[i] = 0.99 * drift[i - 1] + 0.14 * steps[i]
+        assert len(levels(50e9 * (1 + 0.03 * drift[500:]))) == 1
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.003, 0.01])
+def test_a_line_has_no_levels_but_drifts(noise: float) -> None:
+    values = np.linspace(1, 0.6, 240) * steady(1, noise, 240)
+    (level,) = levels(values)
+    (drift,) = drifts(values, [level])
+    assert drift.begin <= 12
+    assert drift.end >= 228
+    assert drift.change == pytest.approx(-0.4, abs=0.03)
+    ((begin, end),) = drift.inside
+    assert begin == pytest.approx(120, abs=12)
+    assert end == 240
+
+
+def test_noise_alone_is_no_drift() -> None:
+    for seed in range(10):
+        values = steady(seed, 0.3, 240)
+        assert drifts(values, levels(values)) == []
+
+
+def test_a_dip_at_the_end_does_not_pull_the_trend_down() -> None:
+    values = np.ones(120)
+    values[0] = values[-1] = 0.5
+    assert residuals(values, levels(values)) == pytest.approx(values - 1)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.05])
+@pytest.mark.parametrize(("period", "width"), [(60, 1), (60, 3), (30, 2), (7.3, 1), (7.3, 2)])
+def test_dips_that_come_again_are_found_with_period_width_and_depth(period: float, width: int, noise: float) -> None:
+    found = found_dips(with_dips(steady(3, noise), period, width, 0.12))
+    assert found is not None
+    assert found[0] == pytest.approx(period, rel=0.01)
+    assert found[1] == pytest.approx(width, abs=0.6)
+    assert found[2] == pytest.approx(0.12, abs=0.04)
+
+
+def test_dips_are_found_on_both_sides_of_a_lasting_fall() -> None:
+    values = with_dips(steady(5, 0.015), 60, 1, 0.12)
+    values[350:] *= 0.75
+    found = levels(values)
+    assert [level.begin for level in found] == [0, pytest.approx(350, abs=1)]
+    assert found[1].value / found[0].value == pytest.approx(0.75, abs=0.02)
+    period, width, depth = found_dips(values) or (0.0, 0.0, 0.0)
+    assert period == pytest.approx(60, rel=0.01)
+    assert width == pytest.approx(1, abs=0.2)
+    assert depth == pytest.approx(0.12, abs=0.03)
+
+
+def test_a_single_dip_and_a_single_burst_stand_out() -> None:
+    values = steady(6)
+    values[100:102] *= 0.7
+    values[300] *= 1.4
+    dip, burst = runs(residuals(values, levels(values)))
+    assert (dip.begin, dip.end) == (100, 102)
+    assert dip.change == pytest.approx(-0.3, abs=0.04)
+    assert (burst.begin, burst.end) == (300, 301)
+    assert burst.change == pytest.approx(0.4, abs=0.05)
+    assert runs(residuals(values, levels(values)), apart=[100, 101, 300]) == []
+
+
+def test_a_few_values_or_a_constant_have_no_events() -> None:
+    for values in (np.ones(600), np.arange(1.0, 11.0), np.zeros(100)):
+        residual = residuals(values, levels(values))
+        assert len(levels(values)) == 1
+        assert periodic_dips(residual) is None
+        assert runs(residual) == []
+
+
+def test_what_moves_with_an_event_is_told_from_what_does_not() -> None:
+    random = np.random.default_rng(1)
+    inside = [(13 + 60 * k, 14 + 60 * k) for k in range(10)]
+    steal = random.choice([0.0, 0.01], LENGTH)
+    other = random.choice([0.0, 0.01], LENGTH)
+    for begin, end in inside:
+        steal[begin:end] = 0.38
+    assert moved(steal, inside, 6)
+    assert not moved(other, inside, 6)
+    assert not moved(np.ones(LENGTH), inside, 6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 1e12, allow_subnormal=False), min_size=1, max_size=150))
+def test_any_series_is_cut_into_levels(values: list[float]) -> None:
+    series = np.array(values)
+    found = levels(series)
+    assert found[0].begin == 0
+    assert found[-1].end == len(series)
+    assert all(a.end == b.begin for a, b in pairwise(found))
+    residual = residuals(series, found)
+    assert np.isfinite(residual).all()
+    for run in runs(residual):
+        assert 0 <= run.begin < run.end <= len(series)

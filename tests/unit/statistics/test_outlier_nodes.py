@@ -1,0 +1,129 @@
+"""How many healthy nodes are called slow, and how many slow ones are found, on simulated clusters."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeFigures, judge
+
+RANDOM = np.random.default_rng(20)
+ROUNDS = 6
+# A round varies by this share of what nodes differ by.
+OWN = 0.3
+
+
+def cluster(nodes: int, spread: float, slow: int = 0, by: float = 0.1) -> Floats:
+    """Rounds by nodes around 1 GB/s; the first ``slow`` of them slower."""
+    usual = RANDOM.normal(0, spread, nodes)
+    usual[:slow] += np.log(1 - by)
+    drift = RANDOM.normal(0, 0.2, (ROUNDS, 1))
+    return np.asarray(1e9 * np.exp(usual + drift + RANDOM.normal(0, OWN * spread, (ROUNDS, nodes))))
+
+
+def judged(values: Floats, classes: list[str] | None = None) -> Judgement:
+    return judge([NodeFigures("x", "y", "B/s", "higher", values)], classes or [""] * values.shape[1])[0]
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.01, 0.03])
+def test_no_more_than_one_healthy_node_of_ten_thousand_is_called_slow(spread: float) -> None:
+    assert sum(judged(cluster(10_000, spread)).is_slow.sum() for _ in range(5)) <= 5
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.01])
+def test_nodes_that_are_a_tenth_slower_are_found(spread: float) -> None:
+    found = judged(cluster(10_000, spread, slow=100)).is_slow
+    assert found[:100].sum() >= 99
+    assert found[100:].sum() <= 1
+
+
+def test_one_of_eight_that_is_a_fifth_slower_is_found() -> None:
+    runs = [judged(cluster(8, 0.015, slow=1, by=0.2)).is_slow for _ in range(100)]
+    assert sum(run[0] for run in runs) >= 95
+    assert sum(run[1:].any() for run in runs) <= 5
+
+
+def test_eight_healthy_nodes_are_left_alone() -> None:
+    assert sum(judged(cluster(8, 0.03)).is_slow.any() for _ in range(300)) <= 15
+
+
+def test_for_a_latency_more_is_worse() -> None:
+    values = 1 / cluster(50, 0.01, slow=1, by=0.2)
+    found = judge([NodeFigures("x", "y", "s", "lower", values)], [""] * 50)[0]
+    assert np.flatnonzero(found.is_slow).tolist() == [0]
+    assert found.gap[0] == pytest.approx(0.2, abs=0.04)
+
+
+def test_an_older_class_is_no_slow_node() -> None:
+    values = cluster(40, 0.01)
+    values[:, :10] *= 0.6
+    assert not judged(values, ["old"] * 10 + ["new"] * 30).is_slow.any()
+    assert judged(values).is_slow[:10].all()
+
+
+def test_of_three_nodes_none_is_the_usual_one() -> None:
+    found = judged(cluster(3, 0.01, slow=1, by=0.5))
+    assert not found.is_slow.any()
+    assert np.isnan(found.gap).all()
+
+
+def test_a_node_that_was_slow_in_one_round_is_not() -> None:
+    values = cluster(50, 0.01)
+    values[2, 7] *= 0.3
+    assert not judged(values).is_slow.any()
+
+
+def test_a_node_whose_own_figure_varies_as_much_is_not_named() -> None:
+    values = cluster(50, 0.01)
+    values[:, 7] *= np.array([0.4, 1.0, 0.5, 1.0, 0.9, 1.0])
+    found = judged(values)
+    assert found.gap[7] > 0.03
+    assert not found.is_slow.any()
+
+
+def test_a_node_that_is_missing_is_not_judged() -> None:
+    values = cluster(50, 0.01, slow=1, by=0.2)
+    values[:, 3] = np.nan
+    values[:4, 5] = np.nan
+    found = judged(values)
+    assert np.isnan([found.gap[3], found.value[3]]).all()
+    assert np.flatnonzero(found.is_slow).tolist() == [0]
+    assert np.isfinite(found.gap[5])
+
+
+def test_figures_that_are_all_the_same_are_no_outliers() -> None:
+    assert not judged(np.full((3, 10), 1e9)).is_slow.any()
+
+
+def test_two_rounds_tell_nothing_of_what_a_node_varies_by() -> None:
+    values = cluster(50, 0.01, slow=1, by=0.3)
+    assert judged(values[:3]).is_slow[0]
+    assert not judged(values[:2]).is_slow.any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_class_that_is_missing_in_a_round_is_judged_by_the_others() -> None:
+    values = cluster(20, 0.01, slow=1, by=0.3)
+    values[2, :10] = np.nan
+    assert judged(values, ["a"] * 10 + ["b"] * 10).is_slow[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_beside_equals_a_slow_node_is_named() -> None:
+    values = np.full((3, 10), 1e9)
+    values[:, 4] = 0.8e9
+    assert np.flatnonzero(judged(values).is_slow).tolist() == [4]
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_a_share_is_that_of_the_values_shown_next_to_it(better: Literal["higher", "lower"]) -> None:
+    """Rounds that drift: a node's median round is another one than its class's."""
+    rates = np.array([[100.0, 101, 99, 102, 90, 98], [80, 70, 80, 79, 75, 81], [60, 61, 63, 59, 58, 40]]) * 1e9
+    values = rates if better == "higher" else 1 / rates
+    found = judge([NodeFigures("x", "y", "B/s", better, values)], ["a"] * 6)[0]
+    middle, worst = np.median(found.value), found.value[4]
+    assert found.gap[4] == pytest.approx(1 - (worst / middle if better == "higher" else middle / worst))
+    assert np.median(found.value) == pytest.approx(79.25e9 if better == "higher" else 1 / 79.25e9, rel=0.01)
+    assert np.argmax(found.gap) == 4

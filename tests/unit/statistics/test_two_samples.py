@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import mannwhitneyu
+
+from nameplate.statistics.two_samples import (
+    CONFIDENCE,
+    Judged,
+    Rounds,
+    _by_ranks,
+    _rank_of_interval,
+    _tails,
+    judge,
+    rounds_for,
+)
+
+Floats = NDArray[np.float64]
+Noise = Callable[[np.random.Generator, int], Floats]
+
+
+def one(base: list[float], new: list[float], better: str = "higher", same_within: float = 0.05) -> Judged:
+    return judge([Rounds(base, new, "higher" if better == "higher" else "lower")], same_within)[0]
+
+
+STEADY = [100.0, 100.4, 99.7, 100.1, 99.9, 100.2]
+
+
+def times(values: list[float], factor: float) -> list[float]:
+    return [value * factor for value in values]
+
+
+@pytest.mark.parametrize(
+    ("factor", "better", "verdict"),
+    [
+        (0.9, "higher", "SLOWER"), (1.1, "higher", "FASTER"), (0.9, "lower", "FASTER"), (1.1, "lower", "SLOWER"),
+        (1.0, "higher", "SAME"), (1.02, "higher", "SAME"), (0.98, "lower", "SAME"),
+    ],
+)  # fmt: skip
+def test_the_verdict_knows_which_direction_is_better(factor: float, better: str, verdict: str) -> None:
+    found = one(STEADY, times(STEADY, factor), better)
+    assert found.verdict == verdict
+    assert found.ratio == pytest.approx(factor, rel=0.005)
+    assert found.ci is not None
+    assert found.ci[0] <= found.ratio <= found.ci[1]
+
+
+def test_a_small_difference_is_no_change_however_certain() -> None:
+    steady = [100 + i * 1e-4 for i in range(30)]
+    assert one(steady, times(steady, 1.025)).verdict == "SAME"
+    assert one(steady, times(steady, 1.025), same_within=0.01).verdict == "UNSURE"
+    assert one(steady, times(steady, 1.035)).verdict == "FASTER"
+
+
+def test_a_machine_that_moves_by_itself_has_to_move_more() -> None:
+    drifting = [100.0 * 1.01**i for i in range(12)]
+    found = one(drifting, times(drifting, 1.1))
+    assert (found.verdict, found.reason[:23]) == ("UNSURE", "a run drifted by 6.2%: ")
+    assert one(drifting, times(drifting, 1.3)).verdict == "FASTER"
+    noisy = [100.0, 130.0, 75.0, 110.0, 90.0, 101.0, 120.0, 82.0]
+    assert one(noisy, times(noisy, 1.2)).verdict == "UNSURE"
+
+
+def test_one_round_far_off_decides_nothing() -> None:
+    burst = [*STEADY[:5], 20.0]
+    assert one(STEADY, burst).verdict != "SLOWER"
+    twelve = STEADY + STEADY
+    assert one(twelve, [*times(twelve, 0.95)[:11], 30.0]).verdict == "SLOWER"
+    assert one([*twelve[:11], 30.0], twelve).verdict == "SAME"
+
+
+@pytest.mark.parametrize(("base", "new"), [(1, 6), (4, 4), (6, 1), (2, 2)])
+def test_too_few_rounds_leave_it_open(base: int, new: int) -> None:
+    found = one(STEADY[:base], times(STEADY[:new], 0.5))
+    assert (found.verdict, found.ci) == ("UNSURE", None)
+    assert f"{min(base, new)} of at least 5 rounds" in found.reason
+
+
+def test_values_that_never_vary() -> None:
+    assert one([5.0] * 6, [5.0] * 6).verdict == "SAME"
+    assert one([5.0] * 6, [4.0] * 6).verdict == "SLOWER"
+
+
+def test_of_many_figures_a_chance_finding_stays_open() -> None:
+    """Ranks of six rounds decide one figure, but not one of a hundred; an outlier hides it from Welch's t."""
+    base, new = [100.0, 101.0, 60.0, 99.0, 100.5, 100.2], [110.0, 111.0, 150.0, 109.5, 112.0, 110.3]
+    assert one(base, new).verdict == "FASTER"
+    same = Rounds(STEADY, STEADY, "higher")
+    found = judge([Rounds(base, new, "higher"), *[same] * 100])
+    assert found[0].verdict == "UNSURE"
+    assert "more rounds could tell" in found[0].reason
+    assert {each.verdict for each in found[1:]} == {"SAME"}
+
+
+def test_rounds_that_decide_any_figure() -> None:
+    assert [rounds_for(n) for n in (1, 40, 1000)] == [6, 9, 11]
+    for figures in (1, 40, 1000):
+        rounds = rounds_for(figures)
+        assert 4 / math.comb(2 * rounds, rounds) <= 0.01 / figures
+
+
+@given(st.integers(1, 14), st.integers(1, 14), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_ranks_are_as_improbable_as_scipy_says(base: int, new: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = rng.normal(size=base), rng.normal(size=new)
+    differences = np.sort((second[:, None] - first[None, :]).ravel())
+    exact = mannwhitneyu(first, second, method="exact").pvalue
+    assert _by_ranks(differences, first, second) == pytest.approx(exact)
+    assert _tails(base, new)[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("base", "new"), [(5, 5), (6, 6), (12, 7), (61, 40)])
+def test_the_interval_covers_the_ratio_as_often_as_it_says(base: int, new: int) -> None:
+    rng = np.random.default_rng(base * 100 + new)
+    rank = _rank_of_interval(base, new)
+    assert rank is not None
+    covered, repeats = 0, 4000
+    for _ in range(repeats):
+        differences = np.sort((rng.standard_t(3, new)[:, None] - rng.standard_t(3, base)[None, :]).ravel())
+        covered += differences[rank] <= 0 <= differences[-1 - rank]
+    assert covered / repeats >= CONFIDENCE - 0.006
+
+
+def drifting(rng: np.random.Generator, rounds: int) -> Floats:
+    """Up and down, slowly, with a round's own noise."""
+    phase = rng.uniform(0, 2 * math.pi)
+    return 0.007 * np.sin(phase + np.arange(rounds) / 6) + 0.005 * rng.normal(size=rounds)
+
+
+NOISE: dict[str, Noise] = {
+    "normal": lambda rng, rounds: 0.01 * rng.normal(size=rounds),
+    "drift": drifting,
+    "two modes": lambda rng, rounds: 0.01 * rng.choice([-1.0, 1.0], rounds) + 0.002 * rng.normal(size=rounds),
+    "heavy tail": lambda rng, rounds: 0.0058 * rng.standard_t(3, rounds),
+    "bursts": lambda rng, rounds: 0.005 * rng.normal(size=rounds) - 0.1 * (rng.random(rounds) < 0.03),
+}
+
+
+def verdicts(noise: Noise, factor: float, repeats: int) -> Counter[str]:
+    """Of a run of twelve rounds and the next one of the same machine, a family of one figure each."""
+    rng = np.random.default_rng(7)
+    found: Counter[str] = Counter()
+    for _ in range(repeats):
+        rounds = np.exp(noise(rng, 24))
+        found[judge([Rounds(list(rounds[:12]), list(rounds[12:] * factor), "higher")])[0].verdict] += 1
+    return found
+
+
+@pytest.mark.parametrize("name", NOISE)
+def test_a_loss_of_five_percent_is_found_within_one_percent_of_noise(name: str) -> None:
+    assert verdicts(NOISE[name], 0.95, 500)["SLOWER"] >= 0.95 * 500
+
+
+@pytest.mark.parametrize("name", NOISE)
+def test_a_machine_is_the_same_as_itself(name: str) -> None:
+    found = verdicts(NOISE[name], 1.0, 500)
+    assert found["FASTER"] + found["SLOWER"] == 0
+    assert found["SAME"] >= 0.95 * 500

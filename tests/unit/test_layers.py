@@ -1,0 +1,93 @@
+"""Imports point one way, in both languages."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# A package may import from itself and from those named before it.
+PACKAGES = [
+    "records", "statistics", "probes", "planning", "results", "execution", "comparison", "tools", "history", "report",
+    "commands",
+]  # fmt: skip
+# Modules that every package may use, and that use none.
+SHARED = {"__init__", "errors", "control_characters", "hostlist", "interruption", "streams", "units"}
+# What starts the program uses everything.
+TOP = {"__main__", "command_line"}
+CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "net", "cluster", "mpi", "probes", "main.cpp"]
+# Headers of a higher part that a lower one may see: errors are raised everywhere.
+CORE_EXCEPTIONS = {"probe/error.h"}
+
+
+PYTHON_FILES = sorted((ROOT / "src" / "nameplate").rglob("*.py"))
+
+
+def python_imports(path: Path) -> set[str]:
+    """The modules of nameplate that a file imports, with the names: "probes.shared.job.nodes_of"."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "nameplate":
+            found |= {f"{node.module}.{alias.name}".removeprefix("nameplate.") for alias in node.names}
+    return {name if name != "__version__" else "__init__" for name in found}
+
+
+def package_of(path: Path) -> str:
+    """The package or top-level module that a file is in."""
+    return path.relative_to(ROOT / "src" / "nameplate").parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_python_imports_point_one_way(path: Path) -> None:
+    own = package_of(path)
+    used = {name.split(".")[0] for name in python_imports(path)} - {own}
+    if own in TOP:
+        return
+    allowed = SHARED | set(PACKAGES[: PACKAGES.index(own)] if own in PACKAGES else [])
+    assert used <= allowed, f"{own} imports {used - allowed}"
+
+
+def test_every_package_has_its_place() -> None:
+    assert {package_of(path) for path in PYTHON_FILES} == {*PACKAGES, *SHARED, *TOP}
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_private_is_imported_from_another_package(path: Path) -> None:
+    own = package_of(path)
+    for name in python_imports(path):
+        package, *rest = name.split(".")
+        private = [part for part in rest if part.startswith("_") and not part.startswith("__")]
+        assert package == own or not private, f"{own} imports {name}"
+
+
+CORE_FILES = sorted(p for p in (ROOT / "core").rglob("*") if p.suffix in (".h", ".cpp") and "tests" not in p.parts)
+
+
+@pytest.mark.parametrize("path", CORE_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_core_includes_point_one_way(path: Path) -> None:
+    part = path.relative_to(ROOT / "core").parts[0]
+    own = CORE_ORDER.index(part)
+    for included in re.findall(r'#include "([^"]+)"', path.read_text()):
+        if included not in CORE_EXCEPTIONS:
+            assert CORE_ORDER.index(included.split("/")[0]) <= own, f"{path.name} includes {included}"
+
+
+def test_nothing_is_timed_by_a_clock_that_somebody_can_set() -> None:
+    """Of the day, which jumps; what the kernel waits by (SO_RCVTIMEO, epoll, nanosleep) does not."""
+    for path in CORE_FILES:
+        assert not re.search(r"system_clock|CLOCK_REALTIME|gettimeofday|\btime\(", path.read_text()), path.name
+
+
+def test_kernels_time_nothing_and_do_no_io() -> None:
+    for path in (ROOT / "core" / "kernels").iterdir():
+        text = path.read_text()
+        assert not re.search(r"#include <(chrono|iostream|fstream|cstdio)>|Clock::|clock_gettime", text), path.name
+
+
+def test_only_the_vnni_and_amx_kernels_use_x86_intrinsics() -> None:
+    users = {path.name for path in (ROOT / "core").rglob("*.*") if "immintrin.h" in path.read_text()}
+    assert users == {"vnni.cpp", "amx.cpp"}

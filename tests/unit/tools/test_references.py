@@ -1,0 +1,195 @@
+"""Adapters read what the tools really said, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from nameplate.errors import Unreadable, UsageError
+from nameplate.probes import load_probes
+from nameplate.tools.references import Figure, Found, Setting, Work, load_references, number, positive
+from nameplate.tools.references.osu import read_size
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "references"
+MACHINE = {"cpu": {"flags": ["sse2", "avx2", "fma", "avx512f"]}}
+
+
+def setting(tool: str, text: str = "") -> Setting:
+    reference = load_references()[tool]
+    found = {name: Found(f"/usr/bin/{name}", "1", text) for name in reference.programs}
+    return Setting(
+        found=found, folder=Path("/nowhere"), port=7000, seconds=2, cores=2, beyond_bytes=1 << 27, machine=MACHINE,
+        launcher=("mpirun", "-n", "2"), ranks=2,
+    )  # fmt: skip
+
+
+def golden(name: str) -> str:
+    return (GOLDEN / name).read_text()
+
+
+def works(tool: str, text: str = "") -> list[Work]:
+    return list(load_references()[tool].works(setting(tool, text)))
+
+
+def figure(tool: str, words: str, text: str = "", index: int = 0) -> Figure:
+    """The first figure of the work whose name holds the words."""
+    work = next(work for work in works(tool, text) if words in work.name)
+    return work.figures[index]
+
+
+STREAM = golden("stream-5.10.txt")
+# Tool, a work of it, which of its figures, what it printed, and what that is in SI units, read by hand.
+READINGS = [
+    ("fio", "direct, io_uring", 0, "fio-3.33.json", 14721.115538),
+    ("fio", "direct, io_uring", 1, "fio-3.33.json", 45824e-9),
+    ("likwid", "avx2 fma fp64, 1 thread", 0, "likwid-5.2.txt", 10134.21e6),
+    ("likwid", "copy plain, 1 thread", 0, "likwid-5.2.txt", 2702.46e6),
+    ("stream", "arrays of 80 MB, 8 threads", 0, "stream-5.10.txt", 8239.8e6),
+    ("stream", "arrays of 80 MB, 8 threads", 3, "stream-5.10.txt", 6125.3e6),
+    ("sysbench", "write 1 MiB", 0, "sysbench-memory-1.0.20.txt", 4711.05 * 2**20),
+    ("sysbench", "4 KiB random read", 0, "sysbench-fileio-1.0.20.txt", 16872.76),
+    ("iozone", "1KiB records", 0, "iozone-3.489-1k.txt", 710230 * 1024),
+    ("iozone", "1KiB records", 1, "iozone-3.489-1k.txt", 733425 * 1024),
+    ("iozone", "8KiB records", 2, "iozone-3.489-8k.txt", 7516033 * 1024),
+    ("iozone", "1MiB records, 256MiB file, page cache", 3, "iozone-3.489-1024k.txt", 14273290 * 1024),
+    ("iozone", "8MiB records", 4, "iozone-3.489-8192k.txt", 12247440 * 1024),
+    ("iozone", "8MiB records", 5, "iozone-3.489-8192k.txt", 10233554 * 1024),
+    ("iperf3", "tcp", 0, "iperf3-tcp-3.12.json", 2930247944.1487684 / 8),
+    ("iperf3", "udp", 0, "iperf3-udp-3.12.json", 349455343.96486557 / 8 * (42660 - 35716) / 42660),
+    ("iperf", "1 connection", 0, "iperf-1-2.1.8.txt", 2398e6 / 8),
+    ("iperf", "4 connections", 0, "iperf-4-2.1.8.txt", 3247e6 / 8),
+    ("sockperf", "tcp", 0, "sockperf-3.7.txt", 2 * 7.345e-6),
+    ("osu", "osu_latency, 8 B", 0, "osu_latency-7.5.txt", 3.34e-6),
+    ("osu", "osu_latency, 8 B", 0, "osu_latency-7.1.txt", 3.14e-6),
+    ("osu", "osu_multi_lat", 0, "osu_multi_lat-5.6.3.txt", 0.23e-6),
+    ("hpcc", "order 5,000", 1, "hpcc-1.5.0.txt", 8.85004e9),
+    ("hpcc", "order 5,000", 2, "hpcc-1.5.0.txt", 2 * 5.85461e9),
+    ("hpcc", "order 5,000", 4, "hpcc-1.5.0.txt", 2 * 7.73213e9),
+    ("hpcc", "order 5,000", 5, "hpcc-1.5.0.txt", 0.128569e-6),
+    ("hpcc", "order 5,000", 6, "hpcc-1.5.0.txt", 6.84209e9),
+]
+IDS = [f"{tool}-{words}-{index}" for tool, words, index, _, _ in READINGS]
+
+
+@pytest.mark.parametrize(("tool", "words", "index", "name", "expected"), READINGS, ids=IDS)
+def test_a_recorded_output_is_read(tool: str, words: str, index: int, name: str, expected: float) -> None:
+    read = figure(tool, words, STREAM, index).read
+    assert read(golden(name)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_osu_bandwidths_are_read() -> None:
+    assert read_size("osu_bw", 268435456, golden("osu_bw-7.5.txt")) == pytest.approx(12254.16e6)
+    assert read_size("osu_mbw_mr", 8, golden("osu_mbw_mr-5.6.3.txt")) == pytest.approx(73.66e6)
+
+
+@pytest.mark.parametrize(("tool", "words", "index", "name", "_"), READINGS, ids=IDS)
+def test_a_broken_output_is_no_number(tool: str, words: str, index: int, name: str, _: float) -> None:
+    """Cut off, its figures gone, its units or names changed, or nothing but an error."""
+    read = figure(tool, words, STREAM, index).read
+    text = golden(name)
+    broken = [
+        "",
+        "Segmentation fault",
+        text[: len(text) // 3],
+        re.sub(r"\d+(\.\d+)?", "nan", text),
+        re.sub(r"\d+(\.\d+)?", "-", text),
+        re.sub(r"(?i)mbytes?/s|mflops/s|mib/sec|mbits/sec|kbytes/sec|reads/s", "furlongs", text)
+        if not text.lstrip().startswith("{") and tool not in {"stream", "hpcc", "sockperf", "iozone", "osu"}
+        else "{}",
+        text.replace("bits_per_second", "bits").replace("iops", "io_rate").replace("percentile", "quantile")
+        .replace("Latency", "Delay").replace("reread", "again").replace("STREAM", "RIVER").replace("PingPong", "Ping")
+        .replace("Copy", "C").replace("Triad", "T").replace("MByte", "MB").replace("MFlops", "FLOPS")
+        .replace("transferred", "moved").replace("reads/s", "reads").replace("Mbits", "Gbits"),
+    ]  # fmt: skip
+    for number_of, each in enumerate(broken):
+        with pytest.raises(Unreadable):
+            print(number_of, read(each))
+
+
+def test_iozone_runs_the_records_and_the_file_size_that_a_plan_gives() -> None:
+    reference = load_references()["iozone"]
+    given = {"block": reference.parameters["block"]("8KiB,8MiB"), "size": reference.parameters["size"]("64MiB")}
+    chosen = reference.works(replace(setting("iozone"), params=given))
+    assert [work.name for work in chosen] == [
+        "8KiB records, 64MiB file, page cache", "8MiB records, 64MiB file, page cache"
+    ]  # fmt: skip
+    assert chosen[0].command[1:11] == ["-i", "0", "-i", "1", "-i", "2", "-r", "8k", "-s", "65536k"]
+    assert [figure.name for figure in chosen[0].figures] == [
+        "write", "rewrite", "read", "reread", "random read", "random write"
+    ]  # fmt: skip
+    for figure in chosen[1].figures:
+        assert (figure.params["block"], figure.params["size"]) == (8 << 20, 64 << 20)
+
+
+@pytest.mark.parametrize(("key", "text"), [("block", "8"), ("block", "80MiB"), ("block", "1500"), ("size", "100")])
+def test_iozone_rejects_what_it_cannot_run(key: str, text: str) -> None:
+    with pytest.raises(UsageError, match="of IOzone"):
+        load_references()["iozone"].parameters[key](text)
+
+
+def test_hpcc_must_have_succeeded_with_the_order_that_was_asked_for() -> None:
+    read = figure("hpcc", "order", index=1).read
+    text = golden("hpcc-1.5.0.txt")
+    for changed in (text.replace("Success=1", "Success=0"), text.replace("HPL_N=5000", "HPL_N=1000")):
+        with pytest.raises(Unreadable):
+            read(changed)
+
+
+def test_stream_must_validate() -> None:
+    with pytest.raises(Unreadable, match="validates"):
+        figure("stream", "", STREAM).read(STREAM.replace("Solution Validates", "Failed Validation"))
+
+
+def test_numbers_that_stand_twice_or_cannot_be_figures_are_refused() -> None:
+    assert number("x: 2\n", r"^x: (\d+)$", 1e6) == 2e6
+    for text in ("x: 1\nx: 2\n", "y: 1\n"):
+        with pytest.raises(Unreadable):
+            number(text, r"^x: (\d+)$")
+    for text in ("0", "-1", "inf", "nan", "1.2.3"):
+        with pytest.raises(Unreadable):
+            positive(text)
+
+
+@pytest.mark.parametrize("tool", load_references())
+def test_every_figure_is_one_of_our_probes(tool: str) -> None:
+    for work in works(tool, STREAM):
+        for each in work.figures:
+            probe = load_probes()[each.probe]
+            assert each.metric in [metric.name for metric in probe.metrics], each
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("fio", "fio-3.33\n"),
+        ("likwid", "Threaded Memory Hierarchy Benchmark --  Version  5.2 \n"),
+        ("stream", STREAM),
+        ("sysbench", "sysbench 1.0.20\n"),
+        ("iozone", "       'Iozone' Filesystem Benchmark Program\n \n        Version $Revision: 3.489 $\n"),
+        ("iperf3", "iperf 3.12 (cJSON 1.7.15)\nLinux vm\n"),
+        ("iperf", "iperf version 2.1.8 (12 August 2022) pthreads\n"),
+        ("sockperf", "sockperf, version 3.7-no.git \n"),
+        ("osu", golden("osu_latency-7.5.txt")),
+        ("hpcc", "####\nThis is the DARPA/DOE HPC Challenge Benchmark version 1.5.0 October 2012\n"),
+    ],
+)
+def test_a_tool_is_known_by_its_own_words_and_by_no_other_tools(tool: str, said: str) -> None:
+    known = {name for name, reference in load_references().items() if reference.version.search(said)}
+    assert known == {tool}
+
+
+def test_imagemagicks_stream_is_not_stream() -> None:
+    said = "Usage: stream [options ...] input-image raw-image\n\nVersion: ImageMagick 6.9.11-60 Q16 x86_64\n"
+    assert not load_references()["stream"].version.search(said)
+
+
+def test_partial_readers_keep_their_operation() -> None:
+    """A write's figures are not the read's, which fio prints beside them as zeros."""
+    read = figure("fio", "write").read
+    assert isinstance(read, partial)
+    with pytest.raises(Unreadable):
+        read(golden("fio-3.33.json"))
