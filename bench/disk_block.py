@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 from _pairs import asked_pairs, measure, summary
 from nameplate.execution.core_process import CoreProcess, OnRecord
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.records.model import Histogram, Value
 from nameplate.statistics.stats import histogram_percentile_s, merged
 
 SECONDS = 2.0
 SIZE = 300_000_000 // 4096 // 8 * 4096 * 8
-KEEPER = Keeper()
+KEEPER = FileDescriptorCache()
 CORES = os.sched_getaffinity(0)
 
 

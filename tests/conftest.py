@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from nameplate.execution.core_process import describe_all
 from nameplate.execution.launch import CORE_VARIABLE, mpi_programs
@@ -13,6 +14,10 @@ from nameplate.execution.launch import core_path as installed_core_path
 from nameplate.planning.sweep import ProbeInfo
 
 ROOT = Path(__file__).parent.parent
+
+# No test asserts a time: the machine may be busy.
+settings.register_profile("nameplate", deadline=None)
+settings.load_profile("nameplate")
 
 
 @pytest.fixture(scope="session")

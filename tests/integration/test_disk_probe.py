@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from nameplate.execution.core_process import CoreProcess
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.probes import Cell
 from nameplate.probes.shared.served import served_by
 from nameplate.records.model import Header, Outcome, Sample
@@ -445,7 +445,7 @@ def test_a_killed_core_leaves_nothing_in_any_phase(
 def test_the_next_core_takes_over_the_file_of_the_last(
     core_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keeper = Keeper()
+    keeper = FileDescriptorCache()
     request = {"id": "x", "probe": "disk_block", "params": {"file": str(folder), "size": "16MiB"}, "slice_s": 0.01}
     written = []
     for _ in range(2):

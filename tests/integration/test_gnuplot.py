@@ -18,7 +18,7 @@ from nameplate.records.model import Report
 from nameplate.report.charts.gnuplot import quoted
 from nameplate.report.exports import gnuplot
 from nameplate.results.run_file import read_run
-from nameplate.results.studies import Measured, make_study
+from nameplate.results.studies import StudyRun, make_study
 from nameplate.results.summarise import summarise
 
 
@@ -79,7 +79,7 @@ def test_many_nodes_and_pairs_of_them(tmp_path: Path) -> None:
 
 def test_a_study_has_its_charts(tmp_path: Path) -> None:
     ours = [result({"mix": "mixed", "threads": n}, 1e9 * n) for n in (1, 2)]
-    study = make_study(Measured(plan="cs553-kvm", results=ours, machine=MACHINE))
+    study = make_study(StudyRun(plan="cs553-kvm", results=ours, machine=MACHINE))
     drawings = draw(msgspec.structs.replace(report(ours), study=study), tmp_path)
     assert {"rate (GFLOP/s)", "threads", "8"} <= set(words(drawings["study-gflop-s-against-threads"]))
     assert len([name for name in drawings if name.startswith("study-")]) == len(study.charts if study else [])

@@ -36,7 +36,7 @@ from nameplate.history.index import NAME as INDEX
 from nameplate.planning.plan_file import SHIPPED
 from nameplate.records.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
 from nameplate.records.model import Spread
-from nameplate.results.digest import by_this_code
+from nameplate.results.digest import code_fingerprint
 
 KINDS = ("quick", "full", "series", "soak", "t2micro-posix", "mpi_stream", "mpi_pairs", "mpi_pingpong", "per_node")
 OUTPUTS = ("fio-3.33.json", "iperf3-tcp-3.12.json", "iperf3-udp-3.12.json", "stream-5.10.txt", "osu_latency-7.5.txt",
@@ -316,7 +316,7 @@ def _mutated_index(random: Random) -> bytes:
     for name, array in arrays.items():
         changed.setdefault(name, mutate_bytes(array, random) if random.random() < 0.2 else array)
     with contextlib.suppress(OverflowError):
-        return msgspec.msgpack.encode({**changed, "by": by_this_code()})
+        return msgspec.msgpack.encode({**changed, "by": code_fingerprint()})
     return index()
 
 

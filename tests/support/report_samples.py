@@ -10,12 +10,12 @@ import msgspec
 from nameplate.probes import load_probes, probe_of
 from nameplate.records.model import (
     Clock,
+    CorrelatedCondition,
     Ending,
     Event,
     Experiment,
     LevelOverTime,
     Limits,
-    Moved,
     OverTime,
     Plan,
     Rated,
@@ -206,7 +206,7 @@ def with_summary(original: Result, **changes: Any) -> Result:
 
 DIPS = Event(
     kind="dips", begin_s=2.0, end_s=13.0, change=-0.12, period_s=5.0, width_s=1.0, at_s=[2.0, 7.0, 12.0],
-    moved=[Moved("steal", 0.38, 0.0)], still=["clock"],
+    moved=[CorrelatedCondition("steal", 0.38, 0.0)], still=["clock"],
 )  # fmt: skip
 FALL = Event(
     kind="level", begin_s=10.0, end_s=20.0, change=-0.2, period_s=None, width_s=10.0, at_s=[10.0], moved=[], still=[]

@@ -91,3 +91,12 @@ def test_kernels_time_nothing_and_do_no_io() -> None:
 def test_only_the_vnni_and_amx_kernels_use_x86_intrinsics() -> None:
     users = {path.name for path in (ROOT / "core").rglob("*.*") if "immintrin.h" in path.read_text()}
     assert users == {"vnni.cpp", "amx.cpp"}
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in PYTHON_FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}

@@ -17,14 +17,14 @@ from nameplate import __version__
 from nameplate.errors import FileError, Interrupted
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.curve_refinement import refiner
-from nameplate.execution.file_keeper import Keeper
-from nameplate.execution.session import Control, Nodes, Progress, Session
+from nameplate.execution.file_keeper import FileDescriptorCache
+from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
 from nameplate.planning.budget import overrun_s
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Run
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.digest import add_figures, by_this_code
+from nameplate.results.digest import add_figures, code_fingerprint
 from nameplate.results.run_file import RunFile, read_run
 from nameplate.results.summarise import headline
 
@@ -38,15 +38,15 @@ class Place:
     """
 
     machine: dict[str, Any]
-    start_core: Callable[[OnRecord, Keeper], CoreProcess]
-    nodes: Nodes | None
+    start_core: Callable[[OnRecord, FileDescriptorCache], CoreProcess]
+    nodes: NodeTurns | None
     said: Sequence[Reference] = ()
     began: float | None = None
 
 
-def nodes_of_run(header: Run, machine: Mapping[str, Any]) -> Nodes | None:
+def nodes_of_run(header: Run, machine: Mapping[str, Any]) -> NodeTurns | None:
     """All of the job's, where the run is of nodes."""
-    return Nodes(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
+    return NodeTurns(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
 
 
 def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
@@ -70,9 +70,9 @@ def measure_to_file(
 
     ``writer`` has a new file, or that of the ``earlier`` run; it is closed at the end. Raises FileError.
     """
-    by_this_code()  # at the end of a long run its files may be those of another version
+    code_fingerprint()  # at the end of a long run its files may be those of another version
     control = Control()
-    keeper = Keeper()
+    keeper = FileDescriptorCache()
 
     session = Session(
         plan=header.plan,

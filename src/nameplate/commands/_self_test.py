@@ -9,7 +9,7 @@ from nameplate.commands._measuring import Place, make_run, measure_to_file
 from nameplate.comparison.false_positives import WINDOW
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import CoreProcess, OnRecord, describe, read_machine
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.planning.budget import round_s
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.model import Report
@@ -35,7 +35,7 @@ def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
     plan = build_plan(text, describe(), {"rounds": str(rounds)}, machine)
     path = Path(f"nameplate-selftest-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
 
-    def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
+    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
         return CoreProcess(on_record, keeper=keeper)
 
     header = make_run(plan, None, {}, "normal", "")

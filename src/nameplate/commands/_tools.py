@@ -12,16 +12,16 @@ from typing import Any
 
 from nameplate.errors import NameplateError, ToolError, ToolFailed, Unreadable, UsageError
 from nameplate.execution.core_process import describe, read_machine
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, family_of, launch_with
 from nameplate.planning.plan_file import PlanText
 from nameplate.planning.stand_ins import beyond_caches_bytes
 from nameplate.planning.sweep import nearest
 from nameplate.records.model import Plan, ReferenceWork
 from nameplate.records.model import Reference as Said
-from nameplate.tools.paired import DEADLINE_S, Bench, Comparison, Row, scratch
+from nameplate.tools.paired import DEADLINE_S, Bench, PairedComparison, PairedRow, scratch
 from nameplate.tools.process import free_port, identify
-from nameplate.tools.references import Found, Reference, Setting, Work, load_references
+from nameplate.tools.references import FoundProgram, ReferenceTool, ToolSetting, ToolWork, load_references
 
 # How long each runs where only its own figure is wanted, and what starting it and its server takes besides.
 _SECONDS = 2
@@ -40,10 +40,10 @@ def usual_launch() -> Launch | None:
 
 
 def _setting(  # noqa: PLR0913, PLR0917 (what a setting consists of)
-    reference: Reference, found: Mapping[str, Found], folder: Path, machine: Mapping[str, Any], launch: Launch | None,
-    seconds: int, ranks: int,
-) -> Setting:  # fmt: skip
-    return Setting(
+    reference: ReferenceTool, found: Mapping[str, FoundProgram], folder: Path, machine: Mapping[str, Any],
+    launch: Launch | None, seconds: int, ranks: int,
+) -> ToolSetting:  # fmt: skip
+    return ToolSetting(
         found=found, folder=folder, port=free_port(), seconds=seconds,
         cores=int(machine["topology"]["allowed_cores"]), beyond_bytes=beyond_caches_bytes(machine), machine=machine,
         launcher=launch.launcher if launch else (), ranks=ranks, params=reference.given,
@@ -61,69 +61,73 @@ class Search:
         job = read_machine(launch=launch)["job"] if launch else None
         self._ranks = int(job["ranks"]) if job else 1
 
-    def all(self, references: Sequence[Reference]) -> tuple[list[Comparison], list[Row]]:
+    def all(self, references: Sequence[ReferenceTool]) -> tuple[list[PairedComparison], list[PairedRow]]:
         """The comparisons, and a row for what there is none of."""
-        comparisons: list[Comparison] = []
-        others: list[Row] = []
+        comparisons: list[PairedComparison] = []
+        others: list[PairedRow] = []
         for reference in references:
             try:
                 found = self._works(reference)
             except NameplateError as error:
-                others.append(Row(tool=reference.name, reason=str(error)))
+                others.append(PairedRow(tool=reference.name, reason=str(error)))
                 continue
-            comparisons += [item for item in found if isinstance(item, Comparison)]
-            others += [item for item in found if isinstance(item, Row)]
+            comparisons += [item for item in found if isinstance(item, PairedComparison)]
+            others += [item for item in found if isinstance(item, PairedRow)]
         return comparisons, others
 
-    def _works(self, reference: Reference) -> list[Comparison | Row]:
+    def _works(self, reference: ReferenceTool) -> list[PairedComparison | PairedRow]:
         own = self.folder / reference.name
         own.mkdir(exist_ok=True)  # a plan may name a tool twice, with different work
         if reference.is_mpi and self.launch is None:
             return (
                 []
                 if self.probes
-                else [Row(tool=reference.name, reason="no MPI launcher", install="apt install openmpi-bin")]
+                else [PairedRow(tool=reference.name, reason="no MPI launcher", install="apt install openmpi-bin")]
             )
         found, doubts = identify(reference, self.launch.launcher if self.launch else (), own)
         if not found:
             reason = "; ".join(doubts) or "not installed"
-            return [] if self.probes else [Row(tool=reference.name, reason=reason, install=reference.install)]
+            return [] if self.probes else [PairedRow(tool=reference.name, reason=reason, install=reference.install)]
         setting = _setting(reference, found, own, self.machine, self.launch, self.seconds, self._ranks)
         version = next(iter(found.values())).version
-        result: list[Comparison | Row] = []
+        result: list[PairedComparison | PairedRow] = []
         for work in reference.works(setting):
             result += self._of_work(reference, version, work, setting)
         result += [
-            Row(tool=reference.name, reason=cannot.reason, version=version, probe=cannot.probe, work=cannot.what)
+            PairedRow(tool=reference.name, reason=cannot.reason, version=version, probe=cannot.probe, work=cannot.what)
             for cannot in reference.cannot
             if not self.probes or cannot.probe in self.probes
         ]
         return result
 
-    def _of_work(self, reference: Reference, version: str, work: Work, setting: Setting) -> Iterator[Comparison | Row]:
+    def _of_work(
+        self, reference: ReferenceTool, version: str, work: ToolWork, setting: ToolSetting
+    ) -> Iterator[PairedComparison | PairedRow]:
         figures = [figure for figure in work.figures if not self.probes or figure.probe in self.probes]
         for figure in figures:
             if figure.probe not in self._known:
                 reason = f"this nameplate has no {figure.probe}"
-                yield Row(tool=reference.name, reason=reason, version=version, probe=figure.probe, work=figure.name)
+                yield PairedRow(
+                    tool=reference.name, reason=reason, version=version, probe=figure.probe, work=figure.name
+                )
         known = [figure for figure in figures if figure.probe in self._known]
         if known:
-            yield Comparison(reference, version, replace(work, figures=known), setting)
+            yield PairedComparison(reference, version, replace(work, figures=known), setting)
 
 
-def asked_references(plan: PlanText | Plan) -> list[Reference]:
+def asked_references(plan: PlanText | Plan) -> list[ReferenceTool]:
     """Return the tools that a plan names, with what it says of their work. Raises UsageError."""
     usual = [_known(name) for name in plan.references]
     return usual + [replace(_known(work.tool), given=_given(_known(work.tool), work)) for work in plan.reference_works]
 
 
-def _known(name: str) -> Reference:
+def _known(name: str) -> ReferenceTool:
     if name not in load_references():
         raise UsageError(f"unknown tool '{name}' among references: {nearest(name, load_references())}")
     return load_references()[name]
 
 
-def _given(reference: Reference, work: ReferenceWork) -> dict[str, Any]:
+def _given(reference: ReferenceTool, work: ReferenceWork) -> dict[str, Any]:
     for key in work.params:
         if key not in reference.parameters:
             known = ", ".join(reference.parameters) or "nothing"
@@ -134,14 +138,14 @@ def _given(reference: Reference, work: ReferenceWork) -> dict[str, Any]:
         raise UsageError(f"reference {work.tool}: {error}") from None
 
 
-def references_take_s(references: Sequence[Reference], machine: Mapping[str, Any]) -> float:
+def references_take_s(references: Sequence[ReferenceTool], machine: Mapping[str, Any]) -> float:
     """Return an estimate of how long the installed ones among these tools run, in seconds, without running any."""
     return sum(_takes_s(reference, machine) for reference in references)
 
 
-def _takes_s(reference: Reference, machine: Mapping[str, Any]) -> float:
+def _takes_s(reference: ReferenceTool, machine: Mapping[str, Any]) -> float:
     paths = {name: shutil.which(name) for name in reference.programs}
-    found = {name: Found(path, "", "") for name, path in paths.items() if path is not None}
+    found = {name: FoundProgram(path, "", "") for name, path in paths.items() if path is not None}
     if not found:
         return 0.0
     try:
@@ -153,7 +157,7 @@ def _takes_s(reference: Reference, machine: Mapping[str, Any]) -> float:
     return reference.identify_s + sum(each_s)
 
 
-def reference_figures(references: Sequence[Reference], machine: Mapping[str, Any], ends: float) -> list[Said]:
+def reference_figures(references: Sequence[ReferenceTool], machine: Mapping[str, Any], ends: float) -> list[Said]:
     """What each of these tools says of this machine, from one run of each of its works; or why it says nothing.
 
     No tool runs on after ``ends``, by ``time.monotonic``.
@@ -163,17 +167,19 @@ def reference_figures(references: Sequence[Reference], machine: Mapping[str, Any
     with scratch(Path.cwd()) as folder:
         search = Search(folder, usual_launch(), machine, _SECONDS, frozenset())
         comparisons, others = search.all(references)
-        bench = Bench(sorted(os.sched_getaffinity(0)), machine, search.launch, _SECONDS, Keeper(), lambda _, __: None)
+        bench = Bench(
+            sorted(os.sched_getaffinity(0)), machine, search.launch, _SECONDS, FileDescriptorCache(), lambda _, __: None
+        )
         figures = [figure for comparison in comparisons for figure in _said(bench, comparison, ends)]
     missing = [row for row in others if not row.probe]
     return [*figures, *(_record(row, None, _why(row)) for row in missing)]
 
 
-def _why(row: Row) -> str:
+def _why(row: PairedRow) -> str:
     return f"{row.reason}; to get it: {row.install}" if row.install else row.reason
 
 
-def _said(bench: Bench, comparison: Comparison, ends: float) -> list[Said]:
+def _said(bench: Bench, comparison: PairedComparison, ends: float) -> list[Said]:
     left_s = ends - monotonic()
     try:
         if left_s <= 0:
@@ -185,7 +191,7 @@ def _said(bench: Bench, comparison: Comparison, ends: float) -> list[Said]:
     return [_record(row, value, reason) for row, value in zip(comparison.rows(), values, strict=True)]
 
 
-def _record(row: Row, value: float | None, reason: str) -> Said:
+def _record(row: PairedRow, value: float | None, reason: str) -> Said:
     return Said(
         tool=row.tool, version=row.version, command=row.command, work=row.work, metric=row.metric, unit=row.unit,
         value=value, reason=reason,

@@ -11,7 +11,7 @@ import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._reading import read_report
-from nameplate.comparison.run_comparison import Row, compare_by, compare_runs, compare_several
+from nameplate.comparison.run_comparison import ComparisonRow, compare_by, compare_runs, compare_several
 from nameplate.errors import UsageError
 from nameplate.records.model import SCHEMA, Report
 from nameplate.statistics.two_samples import SAME_WITHIN
@@ -104,7 +104,7 @@ def _several(reports: Sequence[Report], names: Sequence[str], limit: float | Non
     return 0 if any(row.best for row in rows) else _NOT_COMPARABLE
 
 
-def _exit_code(rows: Sequence[Row], limit: float | None, strict: bool) -> int:
+def _exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool) -> int:
     verdicts = {row.verdict for row in rows}
     if any(row.verdict == "SLOWER" and _loss(row) >= (limit or 0.0) for row in rows):
         return _AGAINST
@@ -113,7 +113,7 @@ def _exit_code(rows: Sequence[Row], limit: float | None, strict: bool) -> int:
     return _UNSURE if strict and "UNSURE" in verdicts else 0
 
 
-def _loss(row: Row) -> float:
+def _loss(row: ComparisonRow) -> float:
     """How much worse, as a share: of a rate that halved and of a time that doubled the same."""
     ratio = row.ratio or 1.0
     return 1 - min(ratio, 1 / ratio)

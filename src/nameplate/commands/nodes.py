@@ -13,9 +13,9 @@ from cyclopts import Parameter
 from nameplate.commands._measuring import Place, make_run, measure_to_file
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import CoreProcess, OnRecord, describe, read_machine
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import launch_with
-from nameplate.execution.session import Nodes as NodesInTurn
+from nameplate.execution.session import NodeTurns as NodesInTurn
 from nameplate.hostlist import compress
 from nameplate.planning.places import check_places
 from nameplate.planning.sweep import split_arguments
@@ -110,7 +110,7 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, pla
     header = make_run(suspects.plan, None, first.rated, "normal", "in-turn")
     positions = _positions(suspects.nodes, nodes_of(machine))
 
-    def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
+    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
         return CoreProcess(on_record, keeper=keeper, launch=launch)
 
     place = Place(machine, start_core, NodesInTurn(positions, at_once=False))

@@ -22,7 +22,7 @@ from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_figures, references_take_s
 from nameplate.errors import OutputError, UsageError
 from nameplate.execution.core_process import CoreProcess, OnRecord, check_options, describe, describe_all, read_machine
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
 from nameplate.planning.budget import FEWEST_ROUNDS, START_COMMAND_S, least_s, round_s
@@ -248,7 +248,7 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
     header, machine = prepared.header, prepared.machine
     nice = _nice(header.priority)
 
-    def start_core(on_record: OnRecord, keeper: Keeper) -> CoreProcess:
+    def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
         return CoreProcess(on_record, nice, keeper, options.core_options, options.launch)
 
     nodes = nodes_of_run(header, machine)

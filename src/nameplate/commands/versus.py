@@ -16,7 +16,7 @@ from cyclopts import Parameter
 from nameplate.commands._tools import Search, usual_launch
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import read_machine
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import launch_with
 from nameplate.planning.sweep import nearest
 from nameplate.probes import load_probes
@@ -25,8 +25,8 @@ from nameplate.records.model import SCHEMA, Experiment
 from nameplate.records.outputs import check_output
 from nameplate.report.terminal.paired import print_rows
 from nameplate.report.terminal.progress import make_progress
-from nameplate.tools.paired import DEFAULT_PAIRS, FEWEST_PAIRS, Bench, Comparison, Row, scratch
-from nameplate.tools.references import Reference, load_references
+from nameplate.tools.paired import DEFAULT_PAIRS, FEWEST_PAIRS, Bench, PairedComparison, PairedRow, scratch
+from nameplate.tools.references import ReferenceTool, load_references
 from nameplate.units import parse_duration
 
 Option = Annotated[str | None, Parameter(show_default=False)]
@@ -83,7 +83,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     return 3 if interrupted or any(comparison.reason for comparison in comparisons) else 0
 
 
-def _chosen(names: Sequence[str]) -> tuple[list[Reference], frozenset[str]]:
+def _chosen(names: Sequence[str]) -> tuple[list[ReferenceTool], frozenset[str]]:
     """The tools, and of which probes; none: of all."""
     references = load_references()
     for name in names:
@@ -93,9 +93,9 @@ def _chosen(names: Sequence[str]) -> tuple[list[Reference], frozenset[str]]:
     return named or [*references.values()], frozenset(name for name in names if name not in references)
 
 
-def _measure(comparisons: list[Comparison], search: Search, pairs: int, seed: int | None, quiet: bool) -> bool:
+def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, seed: int | None, quiet: bool) -> bool:
     """Whether Ctrl-C ended it: what was measured until then is kept."""
-    keeper = Keeper()
+    keeper = FileDescriptorCache()
     progress = make_progress(quiet, is_series=False)
     began = clock.monotonic()
 
@@ -115,7 +115,7 @@ def _measure(comparisons: list[Comparison], search: Search, pairs: int, seed: in
     return False
 
 
-def _show(rows: Sequence[Row], machine: Mapping[str, Any], json: bool, output: Path | None) -> None:
+def _show(rows: Sequence[PairedRow], machine: Mapping[str, Any], json: bool, output: Path | None) -> None:
     # It travels: without the host's name.
     kept = {name: machine[name] for name in ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor")}
     whole = {"schema": SCHEMA, "machine": kept, "rows": rows}

@@ -14,7 +14,7 @@ from nameplate.statistics.two_samples import Judged, Rounds, judge
 WINDOW = 6
 
 
-class Falses(msgspec.Struct, frozen=True, kw_only=True):
+class FalsePositiveCount(msgspec.Struct, frozen=True, kw_only=True):
     """Of one figure, pairs of stretches of the same run and what was said of them. ``wrong``: FASTER or SLOWER."""
 
     probe: str
@@ -26,7 +26,7 @@ class Falses(msgspec.Struct, frozen=True, kw_only=True):
     unsure: int
 
 
-def count_falses(report: Report, window: int = WINDOW) -> list[Falses]:
+def count_falses(report: Report, window: int = WINDOW) -> list[FalsePositiveCount]:
     """Every two stretches of ``window`` rounds that follow each other, each pair of stretches judged as two whole runs.
 
     Each pair's figures are one family, as in a comparison.
@@ -59,10 +59,10 @@ def _pair(result: Result, begin: int, window: int) -> Rounds:
     return Rounds(values[begin : begin + window], values[begin + window : begin + 2 * window], result.better)
 
 
-def _falses(result: Result, said: Sequence[Judged]) -> Falses:
+def _falses(result: Result, said: Sequence[Judged]) -> FalsePositiveCount:
     verdicts = [found.verdict for found in said]
     row = result.summary
-    return Falses(
+    return FalsePositiveCount(
         probe=row.probe, params=row.params, metric=row.metric, pairs=len(said),
         wrong=verdicts.count("FASTER") + verdicts.count("SLOWER"), same=verdicts.count("SAME"),
         unsure=verdicts.count("UNSURE"),

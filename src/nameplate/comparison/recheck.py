@@ -34,7 +34,7 @@ class Suspects:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RecheckFinding:
     """One suspect by one metric: how far it was behind, how far it is by itself if known, what that makes of it."""
 
     node: str
@@ -84,7 +84,7 @@ def _references(nodes: Nodes, metric: NodeMetric, suspect: int) -> list[str]:
     return [nodes.names[place] for _, place in sorted(alike)[:REFERENCES]]
 
 
-def findings(nodes: Nodes, suspects: Suspects, again: Nodes | None, first: Run) -> list[Finding]:
+def findings(nodes: Nodes, suspects: Suspects, again: Nodes | None, first: Run) -> list[RecheckFinding]:
     """Of every suspect by every metric; ``again`` are the nodes of the second run, if it measured any."""
     whole_job = {each.id for each in first.plan.experiments if probe_of(each.probe).takes_whole_job}
     found = []
@@ -93,7 +93,7 @@ def findings(nodes: Nodes, suspects: Suspects, again: Nodes | None, first: Run) 
         for place in metric.slow:
             name, before = nodes.names[place], metric.gap[place] or 0.0
             alone = _gap(again, metric, name, suspects.references.get((metric.title, name), []))
-            found.append(Finding(name, metric.title, before, alone, _label(before, alone, was_alone)))
+            found.append(RecheckFinding(name, metric.title, before, alone, _label(before, alone, was_alone)))
     return found
 
 

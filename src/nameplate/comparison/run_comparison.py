@@ -22,7 +22,7 @@ _RUNS = ("the base", "the new run")
 _VALUES = ("the first", "this one")
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
     """One figure in two runs, or at two values of a parameter.
 
     ``base`` and ``new`` are medians in SI units; ``ratio`` is new over base, as they are. ``reason`` says why a verdict
@@ -41,7 +41,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Setting(msgspec.Struct, frozen=True):
+class SettingDifference(msgspec.Struct, frozen=True):
     """Something about the machine or the run that is not the same in both."""
 
     name: str
@@ -61,22 +61,22 @@ class Several(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two runs. ``only_in_base`` and ``only_in_new`` are figures that the other has not."""
 
-    rows: list[Row]
-    settings: list[Setting]
+    rows: list[ComparisonRow]
+    settings: list[SettingDifference]
     only_in_base: list[str]
     only_in_new: list[str]
 
 
-def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> Comparison:
+def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> RunComparison:
     """Every figure that both runs have. What was made of several figures, such as a cache's size, is left out."""
     ours, theirs = _figures(base.results), _figures(new.results)
     partners = _partners(list(ours), list(theirs))
     pairs = [_Pair(max(key, other, key=lambda k: len(k[2])), ours[key], theirs[other], _RUNS)
              for key, other in partners.items()]  # fmt: skip
-    return Comparison(
+    return RunComparison(
         rows=_rows(pairs, same_within),
         settings=differing_settings((base.run, base.machine), (new.run, new.machine)),
         only_in_base=[_name(key) for key in ours if key not in partners],
@@ -103,7 +103,7 @@ def _is_part(one: Key, other: Key) -> bool:
     return one[:2] == other[:2] and (first <= second or second <= first)
 
 
-def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[Row]:
+def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[ComparisonRow]:
     """Each figure at each value of one parameter beside that at the first value, which was measured in the same rounds.
 
     ``params`` of a row has the value that is beside the first. Raises UsageError for a parameter that was not varied.
@@ -156,7 +156,7 @@ class _Pair:
         return (self.names[0], self.base), (self.names[1], self.new)
 
 
-def _rows(pairs: Sequence[_Pair], same_within: float) -> list[Row]:
+def _rows(pairs: Sequence[_Pair], same_within: float) -> list[ComparisonRow]:
     reasons = [_why_incomparable(pair) for pair in pairs]
     comparable = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
     rounds = [Rounds(pair.base.round_values, pair.new.round_values, pair.base.better) for pair in comparable]
@@ -167,11 +167,11 @@ def _rows(pairs: Sequence[_Pair], same_within: float) -> list[Row]:
     ]
 
 
-def _incomparable(pair: _Pair, reason: str) -> Row:
+def _incomparable(pair: _Pair, reason: str) -> ComparisonRow:
     return _row(pair, Judged("INCOMPARABLE", math.nan, None, reason))
 
 
-def _judged(pair: _Pair, found: Judged, figures: int) -> Row:
+def _judged(pair: _Pair, found: Judged, figures: int) -> ComparisonRow:
     parts = [found.reason, *(_circumstances(pair) if found.verdict != "SAME" else [])]
     rounds = min(len(pair.base.round_values), len(pair.new.round_values))
     if "more rounds" in found.reason and rounds < rounds_for(figures):
@@ -179,9 +179,9 @@ def _judged(pair: _Pair, found: Judged, figures: int) -> Row:
     return _row(pair, Judged(found.verdict, found.ratio, found.ci, "; ".join(part for part in parts if part)))
 
 
-def _row(pair: _Pair, found: Judged) -> Row:
+def _row(pair: _Pair, found: Judged) -> ComparisonRow:
     base, new = pair.base.summary, pair.new.summary
-    return Row(
+    return ComparisonRow(
         probe=pair.key[0],
         params=dict(pair.key[2]),
         metric=pair.key[1],
@@ -225,11 +225,13 @@ def _circumstances(pair: _Pair) -> list[str]:
     ]
 
 
-def differing_settings(base: tuple[Run, Mapping[str, Any]], new: tuple[Run, Mapping[str, Any]]) -> list[Setting]:
+def differing_settings(
+    base: tuple[Run, Mapping[str, Any]], new: tuple[Run, Mapping[str, Any]]
+) -> list[SettingDifference]:
     """What of two runs and their machines is not alike: only what is stable and what bears on figures."""
     sides = [{**machine, "priority": run.priority, "version": run.version} for run, machine in (base, new)]
     return [
-        Setting(name, shown[0], shown[1])
+        SettingDifference(name, shown[0], shown[1])
         for name, look in _SETTINGS.items()
         if (shown := [_shown(look, side) for side in sides])[0] != shown[1]
     ]

@@ -18,7 +18,7 @@ from nameplate.control_characters import clean_json
 from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
 from nameplate.execution import child_process
 from nameplate.execution.child_process import Output
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
 from nameplate.execution.srun import explain
 from nameplate.planning.sweep import ProbeInfo
@@ -146,15 +146,15 @@ class CoreProcess:
     """One nameplate-core process: its header is read when it starts."""
 
     def __init__(
-        self, on_record: OnRecord, nice: int = 0, keeper: Keeper | None = None, options: Sequence[str] = (),
-        launch: Launch | None = None,
+        self, on_record: OnRecord, nice: int = 0, keeper: FileDescriptorCache | None = None,
+        options: Sequence[str] = (), launch: Launch | None = None,
     ) -> None:  # fmt: skip
         """Files that it makes are kept by ``keeper`` for the next one; ``options`` are further ones of nameplate-core.
 
         Raises CoreError when it does not start.
         """
         self._launch = launch or alone()
-        self._keeper = keeper or Keeper()
+        self._keeper = keeper or FileDescriptorCache()
         self._owns_keeper = keeper is None
         self._is_gone = False
         self._process = self._start(options)

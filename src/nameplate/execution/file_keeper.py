@@ -10,7 +10,7 @@ from collections.abc import Mapping
 LONGEST_KEY = 8192
 
 
-class Keeper:
+class FileDescriptorCache:
     """Open files by the core's own key for them; what is in them is the core's business."""
 
     def __init__(self) -> None:

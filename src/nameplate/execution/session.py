@@ -68,7 +68,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
-class Nodes:
+class NodeTurns:
     """The nodes of a job that each take a single machine's experiments: all at once, or one after the other."""
 
     places: Sequence[int]
@@ -104,7 +104,7 @@ class Control:
 
 
 @dataclass
-class Measured:
+class ExperimentProgress:
     """What is known of one experiment so far."""
 
     rounds: set[int] = field(default_factory=set)
@@ -124,14 +124,14 @@ class Session:
     progress: Progress
     control: Control
     refine: Refine = lambda _: set()
-    nodes: Nodes | None = None
+    nodes: NodeTurns | None = None
     # Called while nothing is being measured: a good time to put records on the disk.
     sync: Callable[[], None] = lambda: None
     clock: Clock = time.monotonic
     grace_s: float = GRACE_S
     # When the time began that the budget is for, by the clock; None: when the run begins.
     began: float | None = None
-    _measured: dict[str, Measured] = field(default_factory=lambda: defaultdict(Measured))
+    _measured: dict[str, ExperimentProgress] = field(default_factory=lambda: defaultdict(ExperimentProgress))
     _worth_measuring: set[str] = field(default_factory=set)
     _began: float = 0.0
     _start_core_s: float = 0.0
@@ -349,7 +349,7 @@ class Session:
             measured.headlines.append(headline)
         measured.reason = "rounds" if outcome.id in self._series else self._why_rest(measured)
 
-    def _why_rest(self, measured: Measured) -> str:
+    def _why_rest(self, measured: ExperimentProgress) -> str:
         limits = self.plan.limits
         if limits.rounds is not None:
             return "rounds" if len(measured.rounds) >= limits.rounds else ""

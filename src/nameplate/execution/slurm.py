@@ -13,7 +13,7 @@ from pathlib import Path
 from nameplate import __version__
 from nameplate.errors import FileError, UsageError
 from nameplate.execution.launch import MPI_START_DEADLINE_S, Launch
-from nameplate.execution.srun import Words, is_srun
+from nameplate.execution.srun import OptionExtractor, is_srun
 from nameplate.hostlist import expand
 from nameplate.planning.budget import longest_s
 from nameplate.probes import probe_of
@@ -79,7 +79,7 @@ def allocation_of(launch: Launch) -> Allocation:
             '--slurm needs --mpi "srun -N 2 --ntasks-per-node=1"; what needs no MPI is submitted by '
             '`sbatch --exclusive --wrap "nameplate run ..."`'
         )
-    parser = Words()
+    parser = OptionExtractor()
     for names in _ALLOCATION:
         parser.add_argument(*names, dest=names[-1].removeprefix("--"))
     found, rest = parser.pick(launch.launcher)
@@ -115,7 +115,7 @@ def write_script(path: Path, allocation: Allocation, run: Run, arguments: Sequen
 
 def _command(arguments: Sequence[str], allocation: Allocation) -> tuple[list[str], str | None]:
     """The same command with what srun still has to be told, and the run file that was named."""
-    parser = Words()
+    parser = OptionExtractor()
     parser.add_argument("--slurm")
     parser.add_argument("--mpi")
     parser.add_argument("-o", "--output")

@@ -28,7 +28,7 @@ _PAGES = {
 }
 
 
-class Words(argparse.ArgumentParser):
+class OptionExtractor(argparse.ArgumentParser):
     """Picks some options out of a command's words and leaves the others alone."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ def explain(launchers_words: str) -> str:
 
 
 def _asked_pmi(words: Sequence[str]) -> str:
-    parser = Words()
+    parser = OptionExtractor()
     parser.add_argument("--mpi")
     return parser.pick(words[1:])[0]["mpi"] or os.environ.get("SLURM_MPI_TYPE", "")
 

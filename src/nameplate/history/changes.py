@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from nameplate.comparison.run_comparison import Setting, differing_settings
+from nameplate.comparison.run_comparison import SettingDifference, differing_settings
 from nameplate.errors import FileError, UsageError
 from nameplate.history.index import Change, Entry, Index, Rows
 from nameplate.history.update import days_of, in_time
 from nameplate.records.model import Figure
 from nameplate.results.run_file import read_beginning
-from nameplate.statistics.benjamini_hochberg import discovered
+from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
 from nameplate.statistics.trends import FEWEST_RUNS
 from nameplate.units import size_text
 
@@ -33,7 +33,7 @@ def changes_found(index: Index) -> list[Change]:
     judged = int(np.sum(index.usual["runs"] >= FEWEST_RUNS))
     probabilities = np.ones(max(judged, len(index.changes)))
     probabilities[: len(index.changes)] = [change.probability for change in index.changes]
-    is_found = discovered(probabilities, FALSE_DISCOVERY_RATE)[: len(index.changes)]
+    is_found = benjamini_hochberg(probabilities, FALSE_DISCOVERY_RATE)[: len(index.changes)]
     return [change for change, real in zip(index.changes, is_found, strict=True) if real]
 
 
@@ -120,7 +120,7 @@ class Point(msgspec.Struct, frozen=True):
     ci: tuple[float, float] | None
 
 
-class Series(msgspec.Struct, frozen=True, kw_only=True):
+class MetricHistory(msgspec.Struct, frozen=True, kw_only=True):
     """A figure of a machine over time; ``usual`` is the median."""
 
     figure: Figure
@@ -129,14 +129,14 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     points: list[Point]
 
 
-def series_of(index: Index, figures: Sequence[int], machine: str | None = None) -> list[Series]:
+def series_of(index: Index, figures: Sequence[int], machine: str | None = None) -> list[MetricHistory]:
     """The values of these figures, by their place, on every machine or on one."""
     chosen = np.isin(index.values["figure"], figures)
     if machine is not None:
         chosen &= _of_machine(index, machine)
     found = in_time(index.values[chosen], days_of(index.entries))
     return [
-        Series(
+        MetricHistory(
             figure=index.figures[int(own["figure"][0])], machine=index.machines[int(own["machine"][0])],
             usual=float(np.median(own["value"])), points=[_point(index.entries, row) for row in own.tolist()],
         )
@@ -172,7 +172,7 @@ def _has(figure: Figure, word: str) -> bool:
     return own is not None and (str(own) == value or (isinstance(own, int) and size_text(own) == value))
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     """A change, with what of the machine changed between the two runs around a step.
 
     A step lies between the runs ``until`` and ``since``, and ``runs`` is how many there were after it; a drift goes
@@ -190,10 +190,10 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     before: float
     after: float
-    settings: list[Setting]
+    settings: list[SettingDifference]
 
 
-def tell(index: Index, changes: Sequence[Change], folder: Path) -> list[Told]:
+def tell(index: Index, changes: Sequence[Change], folder: Path) -> list[ChangeReport]:
     """In an order in which those of the same machine and time stand together, the latest first."""
     started = {entry.path: entry.started for entry in index.entries}
     settings = {(change.until, change.since): _settings(folder, change) for change in changes if change.kind == "step"}
@@ -201,10 +201,10 @@ def tell(index: Index, changes: Sequence[Change], folder: Path) -> list[Told]:
     return sorted(told, key=lambda each: (each.since_started, each.machine, each.since, each.kind), reverse=True)
 
 
-def _told(index: Index, change: Change, started: Mapping[str, str], settings: list[Setting]) -> Told:
+def _told(index: Index, change: Change, started: Mapping[str, str], settings: list[SettingDifference]) -> ChangeReport:
     figure = index.figures[change.figure]
     is_better = (change.after > change.before) == (figure.better == "higher")
-    return Told(
+    return ChangeReport(
         verdict="FASTER" if is_better else "SLOWER", kind=change.kind, figure=figure,
         machine=index.machines[change.machine], until=change.until, until_started=started[change.until],
         since=change.since, since_started=started[change.since], runs=change.runs, before=change.before,
@@ -212,7 +212,7 @@ def _told(index: Index, change: Change, started: Mapping[str, str], settings: li
     )  # fmt: skip
 
 
-def _settings(folder: Path, change: Change) -> list[Setting]:
+def _settings(folder: Path, change: Change) -> list[SettingDifference]:
     try:
         return differing_settings(read_beginning(folder / change.until), read_beginning(folder / change.since))
     except FileError:  # taken away since the index was made

@@ -20,7 +20,7 @@ from nameplate.errors import FileError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.inputs import read_input
 from nameplate.records.model import Figure, Positive, Real, check_moment
-from nameplate.results.digest import by_this_code
+from nameplate.results.digest import code_fingerprint
 
 NAME = ".nameplate-history"
 # A hundred thousand runs of the plan full fit.
@@ -105,7 +105,7 @@ def load_index(folder: Path) -> Index:
         values, usual = np.frombuffer(stored.values, VALUES), np.frombuffer(stored.usual, USUAL)
     except (FileError, ValueError, msgspec.DecodeError, RecursionError):
         return empty_index()
-    if stored.by != by_this_code() or not _fits(stored, values, usual) or not _is_clean(stored):
+    if stored.by != code_fingerprint() or not _fits(stored, values, usual) or not _is_clean(stored):
         return empty_index()
     return Index(entries=stored.entries, figures=stored.figures, machines=stored.machines, changes=stored.changes,
                  usual=usual, values=values)  # fmt: skip
@@ -158,7 +158,7 @@ def _are_places(column: NDArray[np.int32], size: int) -> bool:
 
 def save_index(index: Index, folder: Path) -> None:
     """Raises FileError where the folder does not take it."""
-    stored = _Stored(by=by_this_code(), entries=index.entries, figures=index.figures, machines=index.machines,
+    stored = _Stored(by=code_fingerprint(), entries=index.entries, figures=index.figures, machines=index.machines,
                      changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip
     try:
         write_whole(msgspec.msgpack.encode(stored), folder / NAME)

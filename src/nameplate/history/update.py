@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nameplate.errors import FileError
 from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
 from nameplate.records.model import Figure, Figures
-from nameplate.results.digest import by_this_code, figures_of
+from nameplate.results.digest import code_fingerprint, figures_of
 from nameplate.results.run_file import read_figures, read_run
 from nameplate.statistics.trends import Drift, find_trend
 
@@ -34,7 +34,7 @@ _MOST_NAMED = 10
 OnFiles = Callable[[int, int], None]
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundFile(msgspec.Struct, frozen=True):
     """A run file by its path below the folder; with a ``reason`` it cannot be read, and this is why."""
 
     path: str
@@ -52,14 +52,14 @@ class _Batch(msgspec.Struct, frozen=True):
     values: bytes
 
 
-def run_files(folder: Path) -> list[Found]:
+def run_files(folder: Path) -> list[FoundFile]:
     """Return every run file in the folder and below, in order; what is hidden is left out.
 
     A folder below that cannot be read counts as a file that cannot be read. Raises FileError for ``folder`` itself.
     """
     if not folder.is_dir():
         raise FileError(f"{folder} is not a folder: nameplate history takes one with run files ({_SUFFIX})")
-    found: list[Found] = []
+    found: list[FoundFile] = []
 
     def note(error: OSError) -> None:
         if Path(error.filename) == folder:
@@ -75,7 +75,7 @@ def run_files(folder: Path) -> list[Found]:
     return found
 
 
-def _looked_at(folder: Path, path: Path) -> list[Found]:
+def _looked_at(folder: Path, path: Path) -> list[FoundFile]:
     try:
         status = (folder / path).stat()
     except FileNotFoundError:  # taken away in between, or a link to nowhere
@@ -84,11 +84,11 @@ def _looked_at(folder: Path, path: Path) -> list[Found]:
         return [_unreadable(folder, path, error.strerror or "error")]
     if _in_utf_8(path) != str(path):
         return [_unreadable(folder, path, "its name is not UTF-8: rename it")]
-    return [Found(str(path), status.st_size, status.st_mtime_ns)]
+    return [FoundFile(str(path), status.st_size, status.st_mtime_ns)]
 
 
-def _unreadable(folder: Path, path: Path, why: str) -> Found:
-    return Found(_in_utf_8(path), reason=f"cannot read {_in_utf_8(folder / path)}: {why}")
+def _unreadable(folder: Path, path: Path, why: str) -> FoundFile:
+    return FoundFile(_in_utf_8(path), reason=f"cannot read {_in_utf_8(folder / path)}: {why}")
 
 
 def _in_utf_8(path: Path) -> str:
@@ -96,7 +96,7 @@ def _in_utf_8(path: Path) -> str:
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
-def updated(index: Index, folder: Path, found: Sequence[Found], on_files: OnFiles = lambda _, __: None) -> Index:
+def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: OnFiles = lambda _, __: None) -> Index:
     """The index of what is there now: only what is new or has changed is read. The same one, where nothing has.
 
     ``on_files`` is told how many files of how many have been read.
@@ -120,7 +120,7 @@ def _key(entry: Entry) -> tuple[str, int, int]:
     return entry.path, entry.size_bytes, entry.modified_ns
 
 
-def _batches(folder: Path, missing: Sequence[Found]) -> Iterator[_Batch]:
+def _batches(folder: Path, missing: Sequence[FoundFile]) -> Iterator[_Batch]:
     read = partial(_read_batch, str(folder))
     parts = [missing[begin : begin + _BATCH] for begin in range(0, len(missing), _BATCH)]
     if len(missing) < _MANY:
@@ -131,7 +131,7 @@ def _batches(folder: Path, missing: Sequence[Found]) -> Iterator[_Batch]:
         yield from pool.map(read, parts)
 
 
-def _read_batch(folder: str, files: Sequence[Found]) -> _Batch:
+def _read_batch(folder: str, files: Sequence[FoundFile]) -> _Batch:
     entries: list[Entry] = []
     figures: dict[bytes, int] = {}
     machines: dict[str, int] = {}
@@ -148,13 +148,13 @@ def _read_batch(folder: str, files: Sequence[Found]) -> _Batch:
 _Value = tuple[bytes, str, float, float, float]
 
 
-def _read(folder: Path, each: Found) -> tuple[Entry, list[_Value]]:
+def _read(folder: Path, each: FoundFile) -> tuple[Entry, list[_Value]]:
     entry = Entry(path=each.path, size_bytes=each.size_bytes, modified_ns=each.modified_ns, reason=each.reason)
     if each.reason:
         return entry, []
     path = folder / each.path
     try:
-        figures = read_figures(path, by_this_code())
+        figures = read_figures(path, code_fingerprint())
         if figures is not None:
             return _entered(entry, figures, unfinished=False)
         file = read_run(path)

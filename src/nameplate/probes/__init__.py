@@ -191,7 +191,7 @@ class Cells:
     overhead_s: float | None = None
 
 
-class Along(NamedTuple):
+class ParameterChart(NamedTuple):
     """A chart of a metric against a parameter; ``meaning`` says how to read it and what a bad sign would be."""
 
     metric: str
@@ -246,7 +246,7 @@ class Probe:
     evidence: Callable[[Cell, Sequence[Sample]], dict[str, float]] = lambda _, __: {}
     source: Callable[[Cell, Sequence[Sample]], str] = lambda _, __: ""
     derive: Callable[[ByProbe, Mapping[str, Any]], list[Result]] = lambda _, __: []
-    along: tuple[Along, ...] = ()
+    along: tuple[ParameterChart, ...] = ()
     disk_use: Callable[[Sequence[Experiment], int], list[str]] = lambda _, __: []
     network_use: Callable[[Sequence[Experiment], int], str] = lambda _, __: ""
     longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
+from nameplate.probes import (
+    ByProbe,
+    Cell,
+    Cells,
+    Metric,
+    ParameterChart,
+    Probe,
+    Ratio,
+    elapsed,
+    moved_bytes,
+    operations,
+)
 from nameplate.probes.shared.ceilings import disk_link
 from nameplate.probes.shared.disk_tables import tables
 from nameplate.probes.shared.percentiles import PERCENTILES
@@ -145,15 +156,19 @@ PROBE = Probe(
     evidence=evidence,
     source=source,
     along=(
-        Along("bandwidth", "block", "Small blocks are bounded by what each call costs, large ones by the device or the "
+        ParameterChart("bandwidth", "block",
+              "Small blocks are bounded by what each call costs, large ones by the device or the "
               "page cache; the bandwidth should rise with the block and level off. One that stays low for large blocks "
               "is a slow device, or a limit of the provider's."),
-        Along("latency", "block", "The time of one operation: level while the call dominates, then rising with the "
+        ParameterChart("latency", "block",
+              "The time of one operation: level while the call dominates, then rising with the "
               "block. High already at the smallest block: each call reaches the device, or is made durable by itself."),
-        Along("bandwidth", "library", "The same work through different calls. They differ where the cost of a call "
+        ParameterChart("bandwidth", "library",
+              "The same work through different calls. They differ where the cost of a call "
               "counts, with small blocks from the page cache, and agree where the device is the limit. Far behind: "
               "copies or buffers in between."),
-        Along("iops", "depth", "How many operations a second with so many under way at once. It should rise until the "
+        ParameterChart("iops", "depth",
+              "How many operations a second with so many under way at once. It should rise until the "
               "device is busy. Level from the start: the device, or what is in front of it, takes one at a time."),
     ),
     disk_use=_disk_use,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes import ByProbe, Cell, Cells, Metric, ParameterChart, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes.shared.job import placement_remark
 from nameplate.probes.shared.message_cost import cost_results, cost_tables
 from nameplate.probes.shared.pairs_at_once import pair_evidence, pair_tables, saturation_results
@@ -84,7 +84,8 @@ PROBE = Probe(
     remarks=_remarks,
     evidence=pair_evidence,
     along=(
-        Along("bandwidth", "pairs", "Bandwidth of all pairs together, with so many at once. It should rise with "
+        ParameterChart("bandwidth", "pairs",
+              "Bandwidth of all pairs together, with so many at once. It should rise with "
               "the pairs until what they share is full: a network card, a switch, a memory. Full with one pair "
               "already: all use the same link."),
     ),

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
+from nameplate.probes import (
+    ByProbe,
+    Cell,
+    Cells,
+    Metric,
+    ParameterChart,
+    Probe,
+    Ratio,
+    elapsed,
+    moved_bytes,
+    operations,
+)
 from nameplate.probes.shared.grid import crossed, quantity_of
 from nameplate.probes.shared.mtu import mtu_results
 from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
@@ -108,12 +119,15 @@ PROBE = Probe(
     overhead_s=0.15,
     remarks=_remarks,
     along=(
-        Along("latency", "payload", "The time there and back: level for small payloads, where the way itself counts, "
+        ParameterChart("latency", "payload",
+              "The time there and back: level for small payloads, where the way itself counts, "
               "then rising with each byte. High at the smallest payload: a long way, sleeping processors or interrupts "
               "that are held back."),
-        Along("bandwidth", "payload", "What round trips of such payloads carry, one after the other: it rises with the "
+        ParameterChart("bandwidth", "payload",
+              "What round trips of such payloads carry, one after the other: it rises with the "
               "payload, since the way costs the same. A bend downwards: they are cut up, or fill a socket's buffer."),
-        Along("round_trips", "connections", "Round trips a second over so many connections at once. It should rise "
+        ParameterChart("round_trips", "connections",
+              "Round trips a second over so many connections at once. It should rise "
               "until the processors or the link are busy. Level from the start: one core serves them all."),
     ),
     network_use=network_use,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nameplate.probes import Along, ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes import ByProbe, Cell, Cells, Metric, ParameterChart, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
 from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import MOST_ROWS
@@ -178,12 +178,15 @@ PROBE = Probe(
     remarks=_remarks,
     evidence=_evidence,
     along=(
-        Along("bandwidth", "block", "Bandwidth by how much a call hands over: small blocks are bounded by calls, large "
+        ParameterChart("bandwidth", "block",
+              "Bandwidth by how much a call hands over: small blocks are bounded by calls, large "
               "ones by the link. Below the link's rate for large blocks: a window too small for the way, loss, or one "
               "core at its limit."),
-        Along("bandwidth", "connections", "Bandwidth of all connections together. If it rises with more of them, a "
+        ParameterChart("bandwidth", "connections",
+              "Bandwidth of all connections together. If it rises with more of them, a "
               "single one was bounded by its window, by loss or by its core; if it falls, they push each other out."),
-        Along("bandwidth", "mode", "The same stream by different ways of sending. They differ where the processor is "
+        ParameterChart("bandwidth", "mode",
+              "The same stream by different ways of sending. They differ where the processor is "
               "the limit, and agree where the link is. A way that should be cheaper and is slower is "
               "emulated by the driver."),
     ),

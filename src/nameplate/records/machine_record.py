@@ -108,7 +108,7 @@ class Topology(msgspec.Struct):
     cpuid_caches: list[CpuidCache] = []
 
 
-class Limits(msgspec.Struct):
+class GroupLimits(msgspec.Struct):
     """What the control group leaves."""
 
     cpus: Annotated[float, msgspec.Meta(ge=0, le=1e9)] | None
@@ -158,7 +158,7 @@ class Machine(msgspec.Struct):
     cpu: Cpu
     memory: Memory
     topology: Topology
-    limits: Limits
+    limits: GroupLimits
     vulnerable_to: list[str] = []
     mitigated: list[str] = []
     power: Power | None = None

@@ -330,7 +330,7 @@ class Interval(msgspec.Struct, frozen=True):
     coverage: Real
 
 
-class Moved(msgspec.Struct, frozen=True):
+class CorrelatedCondition(msgspec.Struct, frozen=True):
     """A condition that differed within an event (mean of its samples) from what it was elsewhere.
 
     Steal and CPU time in CPUs' worth, throttling and switches in events a second, the clock in bursts a second (of use
@@ -358,7 +358,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     period_s: Real | None
     width_s: Real
     at_s: list[Real]
-    moved: list[Moved]
+    moved: list[CorrelatedCondition]
     still: list[str]
 
 

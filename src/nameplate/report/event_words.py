@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from nameplate.records.model import Event, Moved, OverTime, Sensitivity, Summary
+from nameplate.records.model import CorrelatedCondition, Event, OverTime, Sensitivity, Summary
 from nameplate.report.format import quantity
 
 _MOST_EVENTS = 8
@@ -107,29 +107,29 @@ def _and(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 
 
-def _share_of_a_cpu(moved: Moved) -> str:
+def _share_of_a_cpu(moved: CorrelatedCondition) -> str:
     return f"steal ({moved.inside:.0%} of a CPU; else {moved.outside:.0%})".replace("%", " %")
 
 
-def _cpu_time(moved: Moved) -> str:
+def _cpu_time(moved: CorrelatedCondition) -> str:
     how = "less" if moved.inside < moved.outside else "more"
     return f"{how} CPU time ({moved.inside:.0%} of a CPU; else {moved.outside:.0%})".replace("%", " %")
 
 
-def _a_second(moved: Moved) -> str:
+def _a_second(moved: CorrelatedCondition) -> str:
     return f"{moved.name} ({moved.inside:.3g} a second; else {moved.outside:.2g})"
 
 
-def _clock(moved: Moved) -> str:
+def _clock(moved: CorrelatedCondition) -> str:
     change = moved.inside / moved.outside - 1
     return f"a {'slower' if change < 0 else 'faster'} clock ({change:+.1%})".replace("%", " %")
 
 
-def _temperature(moved: Moved) -> str:
+def _temperature(moved: CorrelatedCondition) -> str:
     return f"temperature ({moved.inside:.0f} °C; else {moved.outside:.0f} °C)"
 
 
-_WORDS: Mapping[str, Callable[[Moved], str]] = {
+_WORDS: Mapping[str, Callable[[CorrelatedCondition], str]] = {
     "steal": _share_of_a_cpu,
     "cgroup throttling": _a_second,
     "thermal throttling": _a_second,

@@ -17,7 +17,7 @@ from nameplate.results.summarise import headlines, nodes_in
 
 
 @cache
-def by_this_code() -> str:
+def code_fingerprint() -> str:
     """The code that figures are computed by: a change anywhere in it may change them."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
@@ -41,7 +41,7 @@ def figures_of(file: RunFile) -> Figures:
             ci = (interval.low, interval.high) if interval else None
             own[key] = FigureValue(figure, value, ci, of_nodes.get((identity, figure.metric), {}))
     return Figures(
-        by=by_this_code(),
+        by=code_fingerprint(),
         crc32=0,
         started=file.run.started,
         machine=_machine_of(file),

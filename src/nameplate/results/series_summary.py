@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from nameplate.records.model import Event, LevelOverTime, Moved, OverTime, Sample
-from nameplate.statistics.change_points import MAX_STEPS, MIN_SAMPLES, Array, Level, moved
+from nameplate.records.model import CorrelatedCondition, Event, LevelOverTime, OverTime, Sample
+from nameplate.statistics.change_points import MAX_STEPS, MIN_SAMPLES, Array, SeriesLevel, moved
 from nameplate.statistics.series_findings import Findings, look_for_events
 from nameplate.statistics.stats import median, reached_by
 
@@ -38,7 +38,7 @@ _GOOD = ("clock", "CPU time")
 _ONLY_ALONE = "CPU time"
 
 
-def look_over_time(
+def summarise_series(
     values: Sequence[float],
     samples: Sequence[Sample],
     better: Literal["higher", "lower"],
@@ -94,7 +94,7 @@ class _Look:
         means: Array = np.diff(total[edges]) / np.diff(edges)
         return means
 
-    def _burst(self, found: Sequence[Level]) -> tuple[float, float]:
+    def _burst(self, found: Sequence[SeriesLevel]) -> tuple[float, float]:
         """The best level before the first lasting fall, and until when; without a fall, of the whole time."""
         falls = [i for i in range(1, len(found)) if found[i].value < found[i - 1].value]
         before = found[: falls[0]] if falls else found
@@ -124,7 +124,7 @@ class _Look:
         mask = np.zeros(len(self._goodness), dtype=bool)
         for begin, end in inside:
             mask[begin:end] = True
-        found: list[Moved] = []
+        found: list[CorrelatedCondition] = []
         still: list[str] = []
         for name, values in self._conditions.items():
             if name == _ONLY_ALONE and found:
@@ -134,7 +134,7 @@ class _Look:
             if difference < _CONDITIONS[name][1] or not moved(values, inside, len(self._conditions)):
                 still.append(name)
             elif (now > else_) == ((name in _GOOD) == (change > 0)):
-                found.append(Moved(name, now, else_))
+                found.append(CorrelatedCondition(name, now, else_))
         width = median([end - begin for begin, end in inside])
         return Event(
             kind=kind, begin_s=self._times[inside[0][0]], end_s=self._times[inside[-1][1]], change=self._sign * change,

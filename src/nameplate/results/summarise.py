@@ -32,7 +32,7 @@ from nameplate.records.model import (
 )
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.run_file import Measurement, RunFile
-from nameplate.results.studies import Measured, make_study
+from nameplate.results.studies import StudyRun, make_study
 from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 
 # From here on a core's clock, or the number of preemptions, is out of the ordinary.
@@ -84,7 +84,7 @@ def summarise(file: RunFile) -> Report:
     tables = [table for probe in present if probe.tables for table in probe.tables(by_probe, machine)]
     if file.references:
         tables.append(reference_table(file.references))
-    measured = Measured(
+    measured = StudyRun(
         plan=file.run.plan.name, results=results, machine=machine, series=series, rated=file.run.rated,
         references=file.references, notes=file.run.plan.notes,
     )  # fmt: skip
@@ -378,12 +378,12 @@ class _Figures:
 
     def over_time(self, interval_s: float) -> OverTime | None:
         """Of the last round: between rounds there are gaps."""
-        from nameplate.results.series_summary import look_over_time  # noqa: PLC0415 (scipy and ruptures take seconds to import)
+        from nameplate.results.series_summary import summarise_series  # noqa: PLC0415 (scipy and ruptures take seconds to import)
 
         cell, samples = self._cells[-1], self._measurements[-1].samples
         sustained = self._metric.sustained(cell, samples)
         values = [self._metric.value(cell, sample) for sample in samples]
-        return look_over_time(values, samples, self._metric.better, interval_s, sustained)
+        return summarise_series(values, samples, self._metric.better, interval_s, sustained)
 
     def _utilisation(self) -> float:
         """CPU time over elapsed time: how many cores were kept busy."""

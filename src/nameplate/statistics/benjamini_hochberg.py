@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def discovered(probabilities: NDArray[np.float64], rate: float) -> NDArray[np.bool_]:
+def benjamini_hochberg(probabilities: NDArray[np.float64], rate: float) -> NDArray[np.bool_]:
     """Which of them are improbable enough that of all found at most ``rate`` are found wrongly, on average.
 
     Benjamini, Hochberg, Controlling the False Discovery Rate, 1995. What is nan was not judged and is not found.

@@ -59,7 +59,7 @@ _FREEDOMS = np.append(1 / np.arange(1.0, 0.02, -0.02), math.inf)
 
 
 @dataclass(frozen=True)
-class Level:
+class SeriesLevel:
     """Steps ``begin`` to ``end`` (exclusive), about whose median ``value`` the others vary."""
 
     begin: int
@@ -68,7 +68,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Run:
+class OutlierRun:
     """Steps ``begin`` to ``end`` (exclusive) that stand out: ``change`` is a share of the level, negative: worse."""
 
     begin: int
@@ -77,7 +77,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Drift:
+class SeriesDrift:
     """The trend within a level moves by ``change``, a share of where it was, between the steps ``begin`` and ``end``.
 
     ``inside`` are the stretches of steps in which the trend is nearer to where it goes than to where it comes from.
@@ -89,7 +89,7 @@ class Drift:
     inside: tuple[tuple[int, int], ...]
 
 
-def levels(goodness: Array) -> list[Level]:
+def levels(goodness: Array) -> list[SeriesLevel]:
     """The levels between lasting changes; a single one where there is none.
 
     Proposed by PELT (Killick, Fearnhead and Eckley 2012; ``ruptures``) with a penalty by the noise. A change is
@@ -106,7 +106,7 @@ def levels(goodness: Array) -> list[Level]:
             break
         del cuts[weakest]
     ends = [*cuts, count]
-    return [Level(a, b, float(np.median(goodness[a:b]))) for a, b in zip([0, *cuts], ends, strict=True)]
+    return [SeriesLevel(a, b, float(np.median(goodness[a:b]))) for a, b in zip([0, *cuts], ends, strict=True)]
 
 
 def _around(cuts: Sequence[int], count: int) -> list[tuple[int, int, int]]:
@@ -183,7 +183,7 @@ def trend(part: Array) -> Array:
     return result
 
 
-def residuals(goodness: Array, found: Sequence[Level], undipped: Array | None = None) -> Array:
+def residuals(goodness: Array, found: Sequence[SeriesLevel], undipped: Array | None = None) -> Array:
     """Return the differences from the trend of each level, as shares of the level.
 
     The trend is that of ``undipped``, the series without known dips, if that is given.
@@ -196,13 +196,13 @@ def residuals(goodness: Array, found: Sequence[Level], undipped: Array | None = 
     return result
 
 
-def drifts(goodness: Array, found: Sequence[Level]) -> list[Drift]:
+def drifts(goodness: Array, found: Sequence[SeriesLevel]) -> list[SeriesDrift]:
     """Return the drifts within levels that exceed ``LIMIT`` and that noise without a memory does not explain."""
     each = [_drift(goodness[level.begin : level.end], level.begin) for level in found]
     return [drift for drift in each if drift is not None]
 
 
-def _drift(part: Array, offset: int) -> Drift | None:
+def _drift(part: Array, offset: int) -> SeriesDrift | None:
     own = trend(part)
     begin, end = sorted((int(np.argmin(own)), int(np.argmax(own))))
     first, last = float(own[begin]), float(own[end])
@@ -215,10 +215,10 @@ def _drift(part: Array, offset: int) -> Drift | None:
     arrived = np.abs(own - last) < np.abs(own - first)
     edges = np.flatnonzero(np.diff(arrived, prepend=False, append=False)) + offset
     inside = tuple((int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return Drift(offset + begin, offset + end + 1, (last - first) / max(abs(first), 1e-300), inside)
+    return SeriesDrift(offset + begin, offset + end + 1, (last - first) / max(abs(first), 1e-300), inside)
 
 
-def runs(residual: Array, apart: Sequence[int] = ()) -> list[Run]:
+def runs(residual: Array, apart: Sequence[int] = ()) -> list[OutlierRun]:
     """Steps that stand out of the noise, neighbours together; those ``apart``, which are known already, are left out.
 
     Noise is taken for Student's t, whose tails are read off the middle 95 %, so that what has heavy tails has no events
@@ -230,7 +230,7 @@ def runs(residual: Array, apart: Sequence[int] = ()) -> list[Run]:
     stands_out[list(apart)] = False
     signs = np.where(stands_out, np.sign(residual), 0)
     ends = np.flatnonzero(np.diff(signs, prepend=0, append=0))
-    return [Run(int(a), int(b), float(np.mean(residual[a:b]))) for a, b in pairwise(ends) if signs[a] != 0]
+    return [OutlierRun(int(a), int(b), float(np.mean(residual[a:b]))) for a, b in pairwise(ends) if signs[a] != 0]
 
 
 def run_limit(residual: Array) -> float:

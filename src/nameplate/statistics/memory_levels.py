@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nameplate.statistics.plateaus import MINIMUM_STEP, Line, choose_plateaus, find_knee, running_median
+from nameplate.statistics.plateaus import MINIMUM_STEP, LogCurve, choose_plateaus, find_knee, running_median
 from nameplate.statistics.stats import median, median_interval
 
 
@@ -43,7 +43,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Level:
+class MemoryLevel:
     """One level of the hierarchy: a plateau of the curve, and where it ends.
 
     ``size_bytes`` is the effective capacity, the largest working set still served by the level, with its 95 % interval;
@@ -62,7 +62,7 @@ class Level:
     p_value: float | None
 
 
-def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[Level]:
+def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[MemoryLevel]:
     """The levels from the smallest to the largest; none for an empty curve. Where they end is told by the best values.
 
     ``rising`` says which way the curve goes: True for a latency, False for a rate. ``seed`` is the permutations'.
@@ -70,9 +70,9 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[Level]:
     if not curve.size_bytes:
         return []
     best = undisturbed(curve)
-    line = Line.of(best.size_bytes, best.values, rising)
+    line = LogCurve.of(best.size_bytes, best.values, rising)
     plateaus, p_values = choose_plateaus(line, np.random.default_rng(seed))
-    line = Line.of(best.size_bytes, undisturbed(bounded(curve, rising=rising)).values, rising)
+    line = LogCurve.of(best.size_bytes, undisturbed(bounded(curve, rising=rising)).values, rising)
     knees = [find_knee(line, before, after) for before, after in pairwise(plateaus)]
     levels = []
     for plateau, knee, p_value in zip(plateaus, [*knees, None], [*p_values, None], strict=True):
@@ -83,7 +83,7 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[Level]:
         value, value_ci = _over_rounds(curve.values[first : last + 1])
         sizes = curve.size_bytes[first], curve.size_bytes[last]
         levels.append(
-            Level(size, size_ci, value, value_ci, _over_rounds(best.values[first : last + 1])[0], *sizes, p_value)
+            MemoryLevel(size, size_ci, value, value_ci, _over_rounds(best.values[first : last + 1])[0], *sizes, p_value)
         )
     return levels
 
@@ -108,7 +108,7 @@ def bounded(curve: Curve, *, rising: bool) -> Curve:
     return replace(curve, best=tuple(map(float, np.where(worse, possible, best))))
 
 
-def level_values(levels: Sequence[Level], curve: Curve) -> list[tuple[float, tuple[float, float]] | None]:
+def level_values(levels: Sequence[MemoryLevel], curve: Curve) -> list[tuple[float, tuple[float, float]] | None]:
     """Another curve's median and 95 % interval at the sizes safely within each level; None where none was measured.
 
     A sixth of the plateau's octaves is left out beside each ramp: another curve may have its own a little apart.

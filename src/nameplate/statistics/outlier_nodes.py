@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nameplate.statistics.benjamini_hochberg import discovered
+from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -82,7 +82,7 @@ def judge(metrics: Sequence[NodeFigures], classes: Sequence[str]) -> list[Judgem
     """
     judged = [_measured(figures, np.asarray(classes)) for figures in metrics]
     found = (
-        discovered(np.concatenate([each.probability for each in judged]), FALSE_DISCOVERY_RATE)
+        benjamini_hochberg(np.concatenate([each.probability for each in judged]), FALSE_DISCOVERY_RATE)
         if judged
         else np.array([], bool)
     )

@@ -37,7 +37,7 @@ _CLOSEST_FIT = 1e-3
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """t_s and t_w, by the last and the first point that they hold for."""
 
     startup_s: float
@@ -59,7 +59,7 @@ class Break:
 class Lines:
     """Lines from the smallest size to the largest, and the breaks between them."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[FittedLine, ...]
     breaks: tuple[Break, ...]
 
 
@@ -137,7 +137,7 @@ class _Again:
     by_size: Sequence[Lines]
     independent: int
 
-    def bound_line(self, line: Line) -> tuple[tuple[float, float], tuple[float, float]]:
+    def bound_line(self, line: FittedLine) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the intervals of t_s and t_w."""
         startup = self._interval(line.startup_s, lambda lines: self._counterpart(line, lines).startup_s)
         per_byte = self._interval(line.per_byte_s, lambda lines: self._counterpart(line, lines).per_byte_s)
@@ -164,10 +164,10 @@ class _Again:
         above = math.hypot(of_rounds[1] - found, of_sizes[1] - found)
         return found - below, found + above
 
-    def _counterpart(self, line: Line, lines: Lines) -> Line:
+    def _counterpart(self, line: FittedLine, lines: Lines) -> FittedLine:
         """Return the line of another fit that holds for most of the sizes of ``line``."""
 
-        def shared(other: Line) -> int:
+        def shared(other: FittedLine) -> int:
             first, last = max(line.first_bytes, other.first_bytes), min(line.last_bytes, other.last_bytes)
             return int(np.count_nonzero((self.sizes >= first) & (self.sizes <= last)))
 
@@ -340,13 +340,13 @@ def _fitted(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> 
     steps = iter(solution[len(places) + 2 :])
     edges = [float(points.sizes[0]), *map(float, places), float(points.sizes[-1])]
     start = float(solution[0])
-    lines = [Line(*_through_origin(points, (start, float(slopes[0])), edges[1]), edges[0], edges[1])]
+    lines = [FittedLine(*_through_origin(points, (start, float(slopes[0])), edges[1]), edges[0], edges[1])]
     breaks = []
     for index, is_jump in enumerate(jumps):
         jump = float(next(steps)) if is_jump else 0.0
         place, slope = edges[index + 1], float(slopes[index + 1])
         start += jump + (float(slopes[index]) - slope) * place
-        lines.append(Line(start, slope, place, edges[index + 2]))
+        lines.append(FittedLine(start, slope, place, edges[index + 2]))
         breaks.append(Break(place, is_jump, jump))
     return Lines(tuple(lines), tuple(breaks))
 

@@ -62,7 +62,7 @@ def running_median(y: Array, reach: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Line:
+class LogCurve:
     """What the search sees: log2 of the sizes; at each, the logs of its values, their median and its standard error."""
 
     x: Array
@@ -71,7 +71,7 @@ class Line:
     error: Array
 
     @classmethod
-    def of(cls, size_bytes: Sequence[int], rounds: Sequence[Sequence[float]], rising: bool) -> Line:
+    def of(cls, size_bytes: Sequence[int], rounds: Sequence[Sequence[float]], rising: bool) -> LogCurve:
         """With the sign that lets the curve rise."""
         x = np.log2(np.array(size_bytes, dtype=np.float64))
         values = [np.log(of) * (1 if rising else -1) for of in rounds]
@@ -109,12 +109,12 @@ class _Pieces:
     slope: Array
 
     @classmethod
-    def of(cls, line: Line) -> _Pieces:
+    def of(cls, line: LogCurve) -> _Pieces:
         with np.errstate(divide="ignore", invalid="ignore"):
             return cls(*_plateaus(line), *_ramps(line))
 
 
-def _plateaus(line: Line) -> tuple[Array, Array]:
+def _plateaus(line: LogCurve) -> tuple[Array, Array]:
     """The costs of straight lines with a bounded lean from one size to another, and their leans without bounds."""
     x, y, count = line.x - line.x.mean(), line.y, len(line.x)
     terms = np.stack([np.ones(count), x, y, x * x, x * y, y * y]) / line.error**2
@@ -133,7 +133,7 @@ def _plateaus(line: Line) -> tuple[Array, Array]:
     return np.where(allowed, cost, np.inf), lean
 
 
-def _ramps(line: Line) -> tuple[Array, Array]:
+def _ramps(line: LogCurve) -> tuple[Array, Array]:
     """The costs of the sizes strictly between two plateaus on the best of the ramps that differ in bend; their slope.
 
     A ramp joins the medians of the three sizes of the plateaus beside it, so that its cost depends on its ends only.
@@ -207,7 +207,7 @@ def _path(came_from: Sequence[NDArray[np.intp]], first: int, last: int) -> list[
     return path
 
 
-def choose_plateaus(line: Line, source: np.random.Generator) -> tuple[list[Plateau], list[float]]:
+def choose_plateaus(line: LogCurve, source: np.random.Generator) -> tuple[list[Plateau], list[float]]:
     """The plateaus with the least penalised cost whose every step is accepted, and the steps' p-values."""
     penalty = PARAMETERS_PER_LEVEL * math.log(len(line.x))
     for _, plateaus in sorted(_cheapest(_Pieces.of(line)), key=lambda fit: fit[0] + penalty * len(fit[1])):
@@ -217,7 +217,7 @@ def choose_plateaus(line: Line, source: np.random.Generator) -> tuple[list[Plate
     return [(0, len(line.x) - 1)], []
 
 
-def _permutation_p(line: Line, before: Plateau, after: Plateau, source: np.random.Generator) -> float:
+def _permutation_p(line: LogCurve, before: Plateau, after: Plateau, source: np.random.Generator) -> float:
     """How often noise alone parts the values of two plateaus as clearly as they are, at whichever size.
 
     The statistic is the largest standardised difference of sums over all sizes to part them at, after a lean through
@@ -249,7 +249,7 @@ def _lean(x: Array, y: Array, steepest: float) -> float:
     return float(np.clip(off @ y / (off @ off), -steepest, steepest))
 
 
-def find_knee(line: Line, before: Plateau, after: Plateau) -> tuple[float, tuple[float, float]]:
+def find_knee(line: LogCurve, before: Plateau, after: Plateau) -> tuple[float, tuple[float, float]]:
     """Where the curve leaves a plateau for the next, in bytes: the median and the 95 % interval of the posterior.
 
     Each ramp that could have been (where it begins, how long it is, straight or bent) is weighed by how well it fits

@@ -14,9 +14,9 @@ from nameplate.statistics.change_points import (
     LIMIT_SINGLE,
     MIN_SAMPLES,
     Array,
-    Drift,
-    Level,
-    Run,
+    OutlierRun,
+    SeriesDrift,
+    SeriesLevel,
     detectable_change,
     drifts,
     levels,
@@ -31,10 +31,10 @@ from nameplate.statistics.sensitivity import detectable_dips, detectable_single_
 class Findings:
     """The events of a series, in steps, and the smallest events that would have been found besides."""
 
-    levels: list[Level]
-    drifts: list[Drift]
+    levels: list[SeriesLevel]
+    drifts: list[SeriesDrift]
     dips: Dips | None
-    runs: list[Run]
+    runs: list[OutlierRun]
     sensitivity: Sensitivity
 
     @property
@@ -77,7 +77,7 @@ def look_for_events(goodness: Array) -> Findings:
     return Findings(found, drifts(undipped, found), dips, single, _sensitivity(undipped, found, residual, known))
 
 
-def _without(dips: Dips, goodness: Array, found: Sequence[Level]) -> Array:
+def _without(dips: Dips, goodness: Array, found: Sequence[SeriesLevel]) -> Array:
     lost = dips.shape.depth * dips.shape.cover(len(goodness))
     scale = np.concatenate([np.full(level.end - level.begin, abs(level.value)) for level in found])
     undipped: Array = goodness + lost * scale
@@ -92,7 +92,7 @@ def _near(dips: Dips, count: int) -> np.typing.NDArray[np.bool_]:
 
 
 def _sensitivity(
-    undipped: Array, found: Sequence[Level], residuals_of_all: Array, known: np.typing.NDArray[np.bool_]
+    undipped: Array, found: Sequence[SeriesLevel], residuals_of_all: Array, known: np.typing.NDArray[np.bool_]
 ) -> Sensitivity:
     residual = residuals_of_all[~known]
     if len(residual) < MIN_SAMPLES or not all(level.value for level in found):

@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nameplate.statistics.benjamini_hochberg import discovered
+from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
 
 Verdict: TypeAlias = Literal["FASTER", "SLOWER", "SAME", "UNSURE", "INCOMPARABLE"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -80,7 +80,7 @@ class _Shift:
 def judge(figures: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[Judged]:
     """A verdict for each; ``same_within`` is the change that SAME rules out."""
     shifts = [_shift(np.log(np.asarray(each.base)), np.log(np.asarray(each.new))) for each in figures]
-    found = discovered(np.asarray([shift.probability for shift in shifts]), FALSE_DISCOVERY_RATE)
+    found = benjamini_hochberg(np.asarray([shift.probability for shift in shifts]), FALSE_DISCOVERY_RATE)
     return [
         _judged(each, shift, bool(is_found), same_within)
         for each, shift, is_found in zip(figures, shifts, found, strict=True)

@@ -26,7 +26,7 @@ import msgspec
 
 from nameplate.errors import CoreError, FileError, NameplateError, Unreadable
 from nameplate.execution.core_process import CoreProcess, make_request
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, core_path
 from nameplate.interruption import handled
 from nameplate.planning.sweep import experiment_id
@@ -34,7 +34,7 @@ from nameplate.probes import Cell, Metric, probe_of
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
 from nameplate.statistics.stats import median_interval
 from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
-from nameplate.tools.references import LOOPBACK, Figure, Reference, Setting, Work
+from nameplate.tools.references import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 # Six pairs are the fewest with an interval; one more lets one of them be far off.
 DEFAULT_PAIRS = 7
@@ -49,7 +49,7 @@ _SCRATCH = ".nameplate-versus-"
 Verdict: TypeAlias = Literal["same", "more", "less", "unsure", "other work", "none"]
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
     """One figure of the tool's beside ours.
 
     ``ratio`` is the median of the pairs', above 1 where nameplate's is the better one: more of a rate, less of a time.
@@ -75,21 +75,21 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass
-class Comparison:
+class PairedComparison:
     """A work of a tool's, and what its pairs gave so far; with a reason it is not measured any longer."""
 
-    reference: Reference
+    reference: ReferenceTool
     version: str
-    work: Work
-    setting: Setting
+    work: ToolWork
+    setting: ToolSetting
     pairs: list[tuple[list[float], list[float]]] = field(default_factory=list)
     reason: str = ""
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[PairedRow]:
         """One for each of its figures."""
         return [self._row(index, figure) for index, figure in enumerate(self.work.figures)]
 
-    def _row(self, index: int, figure: Figure) -> Row:
+    def _row(self, index: int, figure: ComparedMetric) -> PairedRow:
         metric = metric_of(figure)
         ours, theirs = ([pair[side][index] for pair in self.pairs] for side in (0, 1))
         ratios = [_ratio(metric, *pair) for pair in zip(ours, theirs, strict=True)]
@@ -97,7 +97,7 @@ class Comparison:
         ci = (interval.low, interval.high) if interval else None
         ratio = statistics.median(ratios) if ratios else None
         verdict = verdict_of(ratio, ci)
-        return Row(
+        return PairedRow(
             tool=self.reference.name,
             version=self.version,
             command=shlex.join(self.work.command),
@@ -115,7 +115,7 @@ class Comparison:
         )
 
 
-def metric_of(figure: Figure) -> Metric:
+def metric_of(figure: ComparedMetric) -> Metric:
     """The probe's metric of that name."""
     return next(metric for metric in probe_of(figure.probe).metrics if metric.name == figure.metric)
 
@@ -149,10 +149,10 @@ class Bench:
     machine: Mapping[str, Any]
     launch: Launch | None
     seconds: int
-    keeper: Keeper
+    keeper: FileDescriptorCache
     tell: Callable[[float, str], None]
 
-    def run(self, comparisons: Sequence[Comparison], pairs: int, seed: int) -> None:
+    def run(self, comparisons: Sequence[PairedComparison], pairs: int, seed: int) -> None:
         """Measures all pairs. What goes wrong with one work is its reason, and the others go on."""
         order = random.Random(seed)
         first = {id(comparison): order.random() < 1 / 2 for comparison in comparisons}
@@ -166,12 +166,12 @@ class Bench:
                 if not comparison.reason:
                     self._pair(comparison, ours_first=first[id(comparison)] == (number % 2 == 0))
 
-    def theirs_alone(self, comparison: Comparison, deadline_s: float) -> list[float]:
+    def theirs_alone(self, comparison: PairedComparison, deadline_s: float) -> list[float]:
         """The tool's own figures, from one run that is ended after ``deadline_s``. Raises ToolError."""
         self._prepare(comparison)
         return self._theirs(comparison, deadline_s)
 
-    def _pair(self, comparison: Comparison, ours_first: bool) -> None:
+    def _pair(self, comparison: PairedComparison, ours_first: bool) -> None:
         try:
             if not comparison.pairs:
                 self._prepare(comparison)
@@ -188,14 +188,14 @@ class Bench:
         else:
             comparison.pairs.append((ours, theirs))
 
-    def _prepare(self, comparison: Comparison) -> None:
+    def _prepare(self, comparison: PairedComparison) -> None:
         work, folder = comparison.work, comparison.setting.folder
         for name, text in work.files.items():
             (folder / name).write_text(text, encoding="utf-8")
         if work.prepare:
             run_tool(work.prepare, folder, DEADLINE_S)
 
-    def _theirs(self, comparison: Comparison, deadline_s: float = DEADLINE_S) -> list[float]:
+    def _theirs(self, comparison: PairedComparison, deadline_s: float = DEADLINE_S) -> list[float]:
         work, setting = comparison.work, comparison.setting
         output = comparison.reference.output
         with self._clients_bound(work), ExitStack() as stack:
@@ -209,7 +209,7 @@ class Bench:
             text = read_output(setting.folder / output)
         return [figure.read(text) for figure in work.figures]
 
-    def _ours(self, comparison: Comparison) -> list[float]:
+    def _ours(self, comparison: PairedComparison) -> list[float]:
         work = comparison.work
         measured: dict[str, tuple[Cell, list[Sample]]] = {}
         for figure in work.figures:
@@ -219,7 +219,7 @@ class Bench:
                     measured[name] = self._measure(figure, comparison.setting)
         return [_figure(figure, *measured[experiment_id(figure.probe, figure.params)]) for figure in work.figures]
 
-    def _measure(self, figure: Figure, setting: Setting) -> tuple[Cell, list[Sample]]:
+    def _measure(self, figure: ComparedMetric, setting: ToolSetting) -> tuple[Cell, list[Sample]]:
         """Our samples of one figure, in a fresh core."""
         samples: list[Sample] = []
         with self._core_options(figure, setting) as options:
@@ -233,18 +233,18 @@ class Bench:
             raise CoreError(f"{outcome.ending}: {outcome.reason}")
         return Cell(outcome.params, outcome.facts, self.machine, outcome.labels), samples
 
-    def _request(self, figure: Figure) -> Mapping[str, Any]:
+    def _request(self, figure: ComparedMetric) -> Mapping[str, Any]:
         experiment = Experiment("versus", figure.probe, dict(figure.params), sample_s=figure.sample_s)
         return make_request(experiment, Limits(self.seconds, 0.01), float(self.seconds))
 
-    def _launch(self, figure: Figure) -> Launch:
+    def _launch(self, figure: ComparedMetric) -> Launch:
         if not probe_of(figure.probe).takes_whole_job:
             return alone()
         assert self.launch is not None
         return self.launch
 
     @contextmanager
-    def _core_options(self, figure: Figure, setting: Setting) -> Iterator[list[str]]:
+    def _core_options(self, figure: ComparedMetric, setting: ToolSetting) -> Iterator[list[str]]:
         """For a network's probe a peer on the servers' CPU, as the tool has one."""
         if probe_of(figure.probe).area != "net":
             yield []
@@ -254,7 +254,7 @@ class Bench:
             yield ["--peer", f"{LOOPBACK}:{port}"]
 
     @contextmanager
-    def _clients_bound(self, work: Work) -> Iterator[None]:
+    def _clients_bound(self, work: ToolWork) -> Iterator[None]:
         with on_cpus(self.cpus[: 1 if work.server else work.threads]):
             yield
 
@@ -267,7 +267,7 @@ def _keep(samples: list[Sample], record: Header | Sample | Outcome) -> None:
         samples.append(record)
 
 
-def _figure(figure: Figure, cell: Cell, samples: Sequence[Sample]) -> float:
+def _figure(figure: ComparedMetric, cell: Cell, samples: Sequence[Sample]) -> float:
     metric = metric_of(figure)
     if figure.take == "sustained":
         return metric.sustained(cell, samples)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nameplate.errors import ToolFailed
 from nameplate.execution import child_process
-from nameplate.tools.references import Found, Reference
+from nameplate.tools.references import FoundProgram, ReferenceTool
 
 # STREAM, which has no option that says what it is, must run once.
 IDENTIFY_S = 60.0
@@ -109,9 +109,11 @@ def on_cpus(cpus: Sequence[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def identify(reference: Reference, launcher: Sequence[str], folder: Path) -> tuple[dict[str, Found], list[str]]:
+def identify(
+    reference: ReferenceTool, launcher: Sequence[str], folder: Path
+) -> tuple[dict[str, FoundProgram], list[str]]:
     """The programs on PATH that say themselves that they are the tool's, and why others are not taken for it."""
-    found: dict[str, Found] = {}
+    found: dict[str, FoundProgram] = {}
     doubts = []
     for name in reference.programs:
         path = shutil.which(name)
@@ -125,7 +127,7 @@ def identify(reference: Reference, launcher: Sequence[str], folder: Path) -> tup
             continue
         match = reference.version.search(text)
         if match:
-            found[name] = Found(path, match[1], text)
+            found[name] = FoundProgram(path, match[1], text)
         else:
             doubts.append(f"{path} is not {reference.name}: it says '{_first_line(text)}'")
     return found, doubts

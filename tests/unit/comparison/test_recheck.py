@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from run_samples import run
 
-from nameplate.comparison.recheck import Finding, findings, suspects_of
+from nameplate.comparison.recheck import RecheckFinding, findings, suspects_of
 from nameplate.errors import UsageError
 from nameplate.records.model import Experiment, Limits, NodeMetric, Nodes, PerNode, Plan, Run
 
@@ -37,7 +37,7 @@ FIRST = nodes(
 )
 
 
-def found(again: NodeMetric, how: PerNode, probe: str = "cpu_flops") -> list[Finding]:
+def found(again: NodeMetric, how: PerNode, probe: str = "cpu_flops") -> list[RecheckFinding]:
     suspects = suspects_of(FIRST, plan(probe))
     return findings(FIRST, suspects, nodes(again), run_of(how, probe))
 

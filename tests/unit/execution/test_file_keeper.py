@@ -6,7 +6,7 @@ import os
 import socket
 from pathlib import Path
 
-from nameplate.execution.file_keeper import Keeper
+from nameplate.execution.file_keeper import FileDescriptorCache
 
 
 def nameless(folder: Path, text: str) -> int:
@@ -33,7 +33,7 @@ def waiting(end: socket.socket) -> dict[bytes, str]:
 
 
 def test_what_one_process_made_is_waiting_for_the_next(tmp_path: Path) -> None:
-    keeper = Keeper()
+    keeper = FileDescriptorCache()
     with keeper.lend() as first:
         assert waiting(first) == {}
         for key, text in ((b"a", "one"), (b"b", "two")):
@@ -47,7 +47,7 @@ def test_what_one_process_made_is_waiting_for_the_next(tmp_path: Path) -> None:
 
 def test_closing_lets_every_file_go(tmp_path: Path) -> None:
     before = open_files()
-    keeper = Keeper()
+    keeper = FileDescriptorCache()
     for _ in range(3):
         with keeper.lend() as lent:
             descriptor = nameless(tmp_path, "x")
@@ -60,7 +60,7 @@ def test_closing_lets_every_file_go(tmp_path: Path) -> None:
 
 
 def test_a_process_that_died_gives_back_what_it_had_sent(tmp_path: Path) -> None:
-    keeper = Keeper()
+    keeper = FileDescriptorCache()
     with keeper.lend() as lent:
         descriptor = nameless(tmp_path, "kept")
         socket.send_fds(lent, [b"a"], [descriptor])

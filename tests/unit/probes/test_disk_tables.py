@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from report_samples import result, with_summary
 
-from nameplate.probes import Along
+from nameplate.probes import ParameterChart
 from nameplate.probes.shared.disk_tables import tables
 from nameplate.records.model import Quantity, Result, Table
 from nameplate.report.charts.parameters import along, percentiles
@@ -128,11 +128,15 @@ def test_a_stopped_plan_still_prints_iozones_matrix() -> None:
 
 def test_charts_go_along_what_was_swept_and_show_the_percentiles() -> None:
     swept = [cell(1e6 * block, block=block, library=library) for block in (1, 8, 1024) for library in ("pread", "mmap")]
-    (against_block,) = along(swept, [Along("bandwidth", "block", "words"), Along("iops", "depth", "words")])
+    (against_block,) = along(
+        swept, [ParameterChart("bandwidth", "block", "words"), ParameterChart("iops", "depth", "words")]
+    )
     assert against_block.title == "Bandwidth against block"
     assert against_block.spec["description"] == "bandwidth of disk_block by block, logarithmic"
     libraries = [cell(1e6, library=name) for name in ("stdio", "pread", "uring")]
-    assert [chart.title for chart in along(libraries, [Along("bandwidth", "library", "")])] == ["Bandwidth by library"]
+    assert [chart.title for chart in along(libraries, [ParameterChart("bandwidth", "library", "")])] == [
+        "Bandwidth by library"
+    ]
     timed = [cell(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
     assert [chart.title for chart in percentiles(timed)] == ["Time of single operations"]
     assert percentiles(timed[:2]) == []

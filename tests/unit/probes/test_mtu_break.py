@@ -10,7 +10,7 @@ import pytest
 from nameplate.probes.shared.message_cost import Cost
 from nameplate.probes.shared.mtu_break import MtuBreak, NoMtuBreak, find_mtu_break
 from nameplate.records.model import Quantity
-from nameplate.statistics.piecewise_linear import Bounds, Break, Line, Lines
+from nameplate.statistics.piecewise_linear import Bounds, Break, FittedLine, Lines
 
 ETHERNET: dict[str, Any] = {"job": {"mtu_bytes": {"eth0": 1500.0}}}
 
@@ -19,7 +19,8 @@ def cost(*breaks: tuple[float, float, float], pairs: int = 1, between_nodes: int
     """Return a curve with breaks (at, low, high), whose i-th line has t_s = i µs and t_w = i ns/B."""
     edges = [0.0, *(at for at, _, _ in breaks), 100_000.0]
     lines = tuple(
-        Line((index + 1) * 1e-6, (index + 1) * 1e-9, first, last) for index, (first, last) in enumerate(pairwise(edges))
+        FittedLine((index + 1) * 1e-6, (index + 1) * 1e-9, first, last)
+        for index, (first, last) in enumerate(pairwise(edges))
     )
     around = tuple(
         ((0.9 * line.startup_s, 1.1 * line.startup_s), (0.9 * line.per_byte_s, 1.1 * line.per_byte_s)) for line in lines

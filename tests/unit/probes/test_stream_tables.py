@@ -16,7 +16,7 @@ from nameplate.report.exports import csv, markdown
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import render
 from nameplate.results.published import Published, published
-from nameplate.results.studies import Measured, make_study
+from nameplate.results.studies import StudyRun, make_study
 
 # The document's job: 1,104 processes, 48 on each of 23 nodes; 5,000,000 elements of 8 bytes in each array.
 RANKS, NODES, ARRAY_BYTES = 48, 23, 40_000_000
@@ -95,7 +95,7 @@ def test_the_documents_times_give_its_figures_to_every_printed_digit(figure: Pub
 
 def test_the_study_compares_its_averages_with_those_of_the_same_definition() -> None:
     own = [measured(op) for op in ARRAYS]
-    study = make_study(Measured(plan="distributed-stream", results=own, machine={**MACHINE, "job": JOB}))
+    study = make_study(StudyRun(plan="distributed-stream", results=own, machine={**MACHINE, "job": JOB}))
     assert study is not None
     cells = [cell for table in study.tables[1:] for row in table.cells for cell in row if cell.published is not None]
     assert len(cells) == 48

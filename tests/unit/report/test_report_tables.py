@@ -7,7 +7,7 @@ from report_samples import report, scaling_results
 
 from nameplate.records.model import Quantity, Table
 from nameplate.report.exports import markdown
-from nameplate.report.html.tables import Entry, own_table
+from nameplate.report.html.tables import TableEntry, own_table
 
 TABLE = Table(
     "memory_stream", "By block", ["block | size", "bandwidth", "function"],
@@ -18,8 +18,8 @@ TABLE = Table(
 
 def test_entries_have_the_terminals_words_and_their_intervals() -> None:
     assert own_table(TABLE).rows == [
-        [Entry("4KiB", ""), Entry("5.000 GB/s", "4.900 to 5.200 GB/s"), Entry("Copy:", "")],
-        [Entry("8KiB", ""), Entry("6.000 GB/s", ""), Entry("–", "")],
+        [TableEntry("4KiB", ""), TableEntry("5.000 GB/s", "4.900 to 5.200 GB/s"), TableEntry("Copy:", "")],
+        [TableEntry("8KiB", ""), TableEntry("6.000 GB/s", ""), TableEntry("–", "")],
     ]
 
 

@@ -9,7 +9,7 @@ import run_samples as rs
 
 from nameplate.records.model import OverTime, Sample, Work
 from nameplate.report.event_words import lines, verdict, words
-from nameplate.results.series_summary import look_over_time
+from nameplate.results.series_summary import summarise_series
 from nameplate.results.summarise import summarise
 
 QUIET = {"involuntary_switches": 1.0, "burst_s": 9e-6, "steal_s": 0.0}
@@ -32,7 +32,7 @@ def series(
 
 
 def look(samples: list[Sample]) -> OverTime:
-    seen = look_over_time([sample.work.flops / sample.elapsed_s for sample in samples], samples, "higher", 1.0, 5e10)
+    seen = summarise_series([sample.work.flops / sample.elapsed_s for sample in samples], samples, "higher", 1.0, 5e10)
     assert seen is not None
     return seen
 
@@ -91,7 +91,7 @@ def test_a_single_dip_beside_throttling_of_the_control_group() -> None:
 def test_a_latency_that_rises_is_a_dip_of_what_is_good() -> None:
     samples = series(lambda i: 50, lambda _: {})
     values = [1e-6 * (1.3 if i % 30 == 5 else 1) * (1 + 0.001 * (i % 7)) for i in range(600)]
-    seen = look_over_time(values, samples, "lower", 1.0, 1e-6)
+    seen = summarise_series(values, samples, "lower", 1.0, 1e-6)
     assert seen is not None
     (event,) = seen.events
     assert words(event).startswith("every 30 s for 1 s it rises by 30 % (20 times from 5 s)")
@@ -141,7 +141,7 @@ def test_a_dip_of_1_s_in_intervals_of_half_a_second_is_said_to_last_1_s() -> Non
         )
     ]
     rates = [sample.work.flops / sample.elapsed_s * (1 + 0.001 * (i % 7)) for i, sample in enumerate(samples)]
-    seen = look_over_time(rates, samples, "higher", 0.5, 5e10)
+    seen = summarise_series(rates, samples, "higher", 0.5, 5e10)
     assert seen is not None
     (event,) = seen.events
     assert words(event).startswith("every 10 s for 1 s it falls by 50 % (6 times from ")
@@ -163,4 +163,4 @@ def test_a_series_of_an_earlier_version_has_no_verdict() -> None:
 
 def test_too_few_samples_say_nothing() -> None:
     samples = series(lambda i: 50, lambda _: {}, 19)
-    assert look_over_time([1.0] * 19, samples, "higher", 1.0, 1.0) is None
+    assert summarise_series([1.0] * 19, samples, "higher", 1.0, 1.0) is None

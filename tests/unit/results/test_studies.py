@@ -22,7 +22,7 @@ from nameplate.report.study_tables import MAX_WIDTH, ratio, study_table
 from nameplate.report.terminal.run import table_text
 from nameplate.results.published import Published, published
 from nameplate.results.reference_tools import reference_table
-from nameplate.results.studies import Measured, make_study, study_names
+from nameplate.results.studies import StudyRun, make_study, study_names
 from nameplate.results.studies._units import FACTORS
 
 STUDIES = ("cs553-kvm", "cse557-now", "distributed-stream", "t2micro-cloud", "t2micro-posix")
@@ -290,7 +290,7 @@ def test_tables_fit_100_columns_and_cut_nothing(plan: str, described: dict[str, 
 
 
 def test_other_plans_reproduce_nothing() -> None:
-    assert make_study(Measured(plan="quick", results=[], machine=MACHINE)) is None
+    assert make_study(StudyRun(plan="quick", results=[], machine=MACHINE)) is None
     assert set(study_names()) == set(STUDIES)
 
 

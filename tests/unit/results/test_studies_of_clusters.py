@@ -16,7 +16,7 @@ from nameplate.records.model import Rated, Result, Series, StudyTable, Summary, 
 from nameplate.report.aliases import without_names
 from nameplate.report.study_tables import MAX_WIDTH, study_table
 from nameplate.report.terminal.run import table_text
-from nameplate.results.studies import Measured, make_study
+from nameplate.results.studies import StudyRun, make_study
 
 # The document's two lines: seconds, and seconds for each byte, below and from the MTU on.
 BELOW, FROM = (181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)
@@ -54,7 +54,7 @@ def message(size: int, pairs: int = 1, slower_s: float = 0.0) -> Result:
 
 
 def tables(plan: str, results: Sequence[Result], rated: Mapping[str, float]) -> dict[str, StudyTable]:
-    study = make_study(Measured(plan=plan, results=results, machine=JOB, rated=rated))
+    study = make_study(StudyRun(plan=plan, results=results, machine=JOB, rated=rated))
     assert study is not None
     return {table.title: table for table in study.tables}
 
@@ -120,7 +120,7 @@ def test_tables_fit_100_columns(plan: str) -> None:
 
 def test_figures_3_and_4_have_every_message() -> None:
     own = [message(size, pairs) for size in SIZES for pairs in (1, 2, 4)]
-    study = make_study(Measured(plan="cse557-now", results=own, machine=JOB))
+    study = make_study(StudyRun(plan="cse557-now", results=own, machine=JOB))
     assert study is not None
     charts = {chart.title.partition(":")[0]: chart for chart in study.charts}
     scatter = next(line for line in charts["Figure 3"].lines if not line.is_joined)
@@ -153,7 +153,7 @@ def test_a_study_that_travels_names_no_host() -> None:
     """The slowest node's name, and whatever a reason or a note names."""
     machine = {**JOB, "job": {**JOB["job"], "nodes": ["rack7-n1", "rack7-n2"]}}
     own = [result("mpi_stream", "node_bandwidth", [1.0], {"op": "copy"}, {"rank_worst_node": 1.0})]
-    study = make_study(Measured(plan="distributed-stream", results=own, machine=machine))
+    study = make_study(StudyRun(plan="distributed-stream", results=own, machine=machine))
     made = msgspec.structs.replace(report([]), machine=machine, study=study)
     assert b"rack7-n2" in msgspec.json.encode(made.study)
     (named,) = without_names([made])

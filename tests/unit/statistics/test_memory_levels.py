@@ -16,7 +16,7 @@ import pytest
 from nameplate.planning.sweep import coarse
 from nameplate.statistics.memory_levels import (
     Curve,
-    Level,
+    MemoryLevel,
     find_levels,
     find_mtu,
     fragments_of,
@@ -106,16 +106,16 @@ def adaptive(curve: Curve) -> Curve:
     return only(curve, first | refine(curve.size_bytes, medians(only(curve, first))))
 
 
-def ends(levels: Sequence[Level]) -> list[float]:
+def ends(levels: Sequence[MemoryLevel]) -> list[float]:
     return [level.size_bytes for level in levels if level.size_bytes is not None]
 
 
-def intervals(levels: Sequence[Level]) -> list[tuple[float, float]]:
+def intervals(levels: Sequence[MemoryLevel]) -> list[tuple[float, float]]:
     return [level.size_ci for level in levels if level.size_ci is not None]
 
 
 @cache
-def many() -> list[tuple[Truth, Curve, list[Level]]]:
+def many() -> list[tuple[Truth, Curve, list[MemoryLevel]]]:
     """Curves of all kinds, every other one a rate, with the levels found."""
     result = []
     for seed in range(CURVES):
@@ -390,9 +390,9 @@ def test_what_is_no_curve_is_refused(sizes: tuple[int, ...], values: tuple[tuple
 
 
 LEVELS = [
-    Level(48.0 * KIB, (45.0 * KIB, 50.0 * KIB), 1.7, (1.6, 1.8), 1.7, 4 * KIB, 45 * KIB, 0.001),
-    Level(2.0 * MIB, (1.9 * MIB, 2.1 * MIB), 5.4, (5.3, 5.5), 5.4, 50 * KIB, 1900 * KIB, 0.001),
-    Level(None, None, 50, (49, 51), 50, 4 * MIB, 64 * MIB, None),
+    MemoryLevel(48.0 * KIB, (45.0 * KIB, 50.0 * KIB), 1.7, (1.6, 1.8), 1.7, 4 * KIB, 45 * KIB, 0.001),
+    MemoryLevel(2.0 * MIB, (1.9 * MIB, 2.1 * MIB), 5.4, (5.3, 5.5), 5.4, 50 * KIB, 1900 * KIB, 0.001),
+    MemoryLevel(None, None, 50, (49, 51), 50, 4 * MIB, 64 * MIB, None),
 ]
 
 

@@ -11,17 +11,25 @@ import pytest
 
 from nameplate.errors import Unreadable, UsageError
 from nameplate.probes import load_probes
-from nameplate.tools.references import Figure, Found, Setting, Work, load_references, number, positive
+from nameplate.tools.references import (
+    ComparedMetric,
+    FoundProgram,
+    ToolSetting,
+    ToolWork,
+    load_references,
+    number,
+    positive,
+)
 from nameplate.tools.references.osu import read_size
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "references"
 MACHINE = {"cpu": {"flags": ["sse2", "avx2", "fma", "avx512f"]}}
 
 
-def setting(tool: str, text: str = "") -> Setting:
+def setting(tool: str, text: str = "") -> ToolSetting:
     reference = load_references()[tool]
-    found = {name: Found(f"/usr/bin/{name}", "1", text) for name in reference.programs}
-    return Setting(
+    found = {name: FoundProgram(f"/usr/bin/{name}", "1", text) for name in reference.programs}
+    return ToolSetting(
         found=found, folder=Path("/nowhere"), port=7000, seconds=2, cores=2, beyond_bytes=1 << 27, machine=MACHINE,
         launcher=("mpirun", "-n", "2"), ranks=2,
     )  # fmt: skip
@@ -31,11 +39,11 @@ def golden(name: str) -> str:
     return (GOLDEN / name).read_text()
 
 
-def works(tool: str, text: str = "") -> list[Work]:
+def works(tool: str, text: str = "") -> list[ToolWork]:
     return list(load_references()[tool].works(setting(tool, text)))
 
 
-def figure(tool: str, words: str, text: str = "", index: int = 0) -> Figure:
+def figure(tool: str, words: str, text: str = "", index: int = 0) -> ComparedMetric:
     """The first figure of the work whose name holds the words."""
     work = next(work for work in works(tool, text) if words in work.name)
     return work.figures[index]

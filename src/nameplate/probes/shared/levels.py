@@ -14,7 +14,7 @@ from nameplate.records.model import Quantity, Rated, Result, Table, Value
 from nameplate.units import size_text
 
 if TYPE_CHECKING:
-    from nameplate.statistics.memory_levels import Curve, Level
+    from nameplate.statistics.memory_levels import Curve, MemoryLevel
 
 # Fewer sizes are a comparison, not a curve; with one line a page they need only tell a step.
 FEWEST_SIZES, FEWEST_PAGES = 12, 6
@@ -25,11 +25,11 @@ _NAMES = ("l1d", "l2", "l3", "l4", "l5", "l6")
 
 
 @dataclass(frozen=True)
-class Found:
+class MeasuredLevel:
     """One level with everything that was measured of it."""
 
     name: str
-    level: Level
+    level: MemoryLevel
     latency: Quantity | None
     bandwidth: Quantity | None
     rate: Quantity | None
@@ -54,7 +54,7 @@ class Found:
 class Levels:
     """The levels from the first cache to memory, and notes on steps that are none."""
 
-    found: list[Found]
+    found: list[MeasuredLevel]
     notes: list[str]
 
 
@@ -94,7 +94,7 @@ def table(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Tab
     return [Table(probe, title, headings, [_row(each) for each in found], notes)]
 
 
-def find(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Found]:
+def find(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[MeasuredLevel]:
     """The levels from the first cache to memory; none without a curve."""
     return _find(by_probe, machine).found
 
@@ -121,7 +121,7 @@ def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
     ]  # fmt: skip
     names = _names(levels, machine, by_latency)
     found = [
-        Found(
+        MeasuredLevel(
             name, level, latency, bandwidth, rate, _listed_bytes(machine, "caches", name),
             _listed_bytes(machine, "cpuid_caches", name), remark,
         )
@@ -130,7 +130,7 @@ def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
     return Levels(found, notes)
 
 
-def _names(levels: Sequence[Level], machine: Mapping[str, Any], by_latency: bool) -> list[str]:
+def _names(levels: Sequence[MemoryLevel], machine: Mapping[str, Any], by_latency: bool) -> list[str]:
     """Every cache shows in the latency; a loop that computes may hide some, and then there is no telling which."""
     count = len(levels) - 1
     known = by_latency or count == len(_listed_levels(machine))
@@ -196,7 +196,7 @@ def _listed_levels(machine: Mapping[str, Any]) -> set[int]:
     return {c["level"] for c in machine["topology"]["caches"] if c["type"] != "instruction"}
 
 
-def _listed(found: Found) -> Rated:
+def _listed(found: MeasuredLevel) -> Rated:
     if found.listed_bytes is None:
         return Rated(None, "the system lists no such cache", can_be_given=False)
     cpuid = f", CPUID {size_text(found.cpuid_bytes)}" if found.cpuid_bytes else ""
@@ -204,7 +204,7 @@ def _listed(found: Found) -> Rated:
     return Rated(float(found.listed_bytes), source, is_ceiling=False, can_be_given=False)
 
 
-def _row(found: Found) -> list[str | Quantity | None]:
+def _row(found: MeasuredLevel) -> list[str | Quantity | None]:
     size = found.size
     interval = f"{size_text(size.ci[0])} to {size_text(size.ci[1])}" if size and size.ci else None
     return [
@@ -220,14 +220,14 @@ def _row(found: Found) -> list[str | Quantity | None]:
     ]
 
 
-def _number_of_levels(found: Sequence[Found], machine: Mapping[str, Any]) -> list[str]:
+def _number_of_levels(found: Sequence[MeasuredLevel], machine: Mapping[str, Any]) -> list[str]:
     listed, measured = len(_listed_levels(machine)), len(found) - 1
     if measured == listed:
         return []
     return [f"{measured} level{'s' if measured != 1 else ''} of cache found where the system lists {listed}"]
 
 
-def _disagreements(found: Sequence[Found]) -> list[str]:
+def _disagreements(found: Sequence[MeasuredLevel]) -> list[str]:
     """The measured sizes that differ from the listed ones."""
     return [
         f"{each.shown}: {what} {size_text(listed)}, measured is {each.size.value / listed:.2g} × that"
@@ -237,7 +237,7 @@ def _disagreements(found: Sequence[Found]) -> list[str]:
     ]
 
 
-def _knees_of_the_rate(found: Sequence[Found], by_probe: ByProbe) -> list[str]:
+def _knees_of_the_rate(found: Sequence[MeasuredLevel], by_probe: ByProbe) -> list[str]:
     """Where the rate falls and the latency does not rise."""
     from nameplate.statistics.memory_levels import find_levels  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from nameplate.units import size_text
 
 if TYPE_CHECKING:
-    from nameplate.statistics.memory_levels import Curve, Level
+    from nameplate.statistics.memory_levels import Curve, MemoryLevel
 
 LINE_BYTES, PAGE_BYTES = 64, 4096
 # One line in each page of so much fits the smallest first cache: whatever a walk over them waits for is translation.
@@ -52,7 +52,7 @@ class Waits:
         """Seconds of a load of the walk over one line in each page, which misses a buffer always or never."""
         return sum(wait for reach, wait in self.steps if reach < size_bytes)
 
-    def leave(self, level: Level, following: Level) -> bool:
+    def leave(self, level: MemoryLevel, following: MemoryLevel) -> bool:
         """Whether the step behind a level is what is left of a buffer that reaches about as far."""
         size_bytes = level.size_bytes or math.inf
         near_s = sum(wait for reach, wait in self.steps if STEP_WINDOW[0] < reach / size_bytes < STEP_WINDOW[1])
@@ -94,18 +94,18 @@ def less_waiting(curve: Curve, seconds: Callable[[int], float]) -> Curve:
 
 
 def without_translation(
-    levels: Sequence[Level], pages: Curve | None, waits: Waits
-) -> tuple[list[Level], list[str], list[str]]:
+    levels: Sequence[MemoryLevel], pages: Curve | None, waits: Waits
+) -> tuple[list[MemoryLevel], list[str], list[str]]:
     """The levels without the steps of translation buffers, a remark on each, and notes on what was taken out.
 
     A step that the walk over pages has as well is a translation buffer's. It fills a cache itself only at a region of
     as many times its size as a page has lines, and that rise is taken off, as what ``waits`` says is of both. What is
     left at a buffer's reach, less than half of what was taken off there, is that buffer's too.
     """
-    kept: list[Level] = []
+    kept: list[MemoryLevel] = []
     remarks: list[str] = []
     notes = waits.notes()
-    taken_off: list[Level] = []
+    taken_off: list[MemoryLevel] = []
     if pages and waits.steps:
         pages = less_waiting(pages, waits.in_pages)
     for level, following in itertools.pairwise(levels):
@@ -129,7 +129,7 @@ def _by_capacity(waits: Waits) -> str:
     return f"ends by its capacity: with one line a page the latency {rises}"
 
 
-def _joined(parts: Sequence[Level]) -> Level:
+def _joined(parts: Sequence[MemoryLevel]) -> MemoryLevel:
     """One level of several plateaus: its value is the first one's, where every translation is at hand."""
     last = parts[-1]
     return replace(
@@ -137,7 +137,9 @@ def _joined(parts: Sequence[Level]) -> Level:
     )
 
 
-def _share_of_pages(level: Level, following: Level, before: Sequence[Level], pages: Curve | None) -> float | None:
+def _share_of_pages(
+    level: MemoryLevel, following: MemoryLevel, before: Sequence[MemoryLevel], pages: Curve | None
+) -> float | None:
     """How much of the step behind a level is there with one line a page; None where that cannot be told."""
     from nameplate.statistics.memory_levels import step_across, undisturbed  # noqa: PLC0415
 

@@ -54,16 +54,16 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Figure:
+class NumberedChart:
     """A chart with its place in the list that the page's script draws."""
 
     index: int
     chart: Chart
 
 
-def placed(new: Sequence[Chart], charts: list[Chart]) -> list[Figure]:
+def placed(new: Sequence[Chart], charts: list[Chart]) -> list[NumberedChart]:
     """New charts at the end of all, with their places there."""
-    figures = [Figure(len(charts) + offset, chart) for offset, chart in enumerate(new)]
+    figures = [NumberedChart(len(charts) + offset, chart) for offset, chart in enumerate(new)]
     charts.extend(new)
     return figures
 

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from nameplate.errors import UsageError
-from nameplate.history.changes import Series, Told
+from nameplate.history.changes import ChangeReport, MetricHistory
 from nameplate.report.charts.common import definition
 from nameplate.report.charts.pictures import FORMATS, write_picture
 from nameplate.report.figure_names import FigureNames
@@ -21,7 +21,7 @@ _WIDTH = 720
 _MOST_CHARTS = 30
 
 
-def write_series(series: Sequence[Series], told: Sequence[Told], names: FigureNames, path: Path) -> None:
+def write_series(series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames, path: Path) -> None:
     """A chart for each figure, its machines in it, one below the other. Raises UsageError or FileError."""
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: charts are written as {' or '.join(FORMATS)}")
@@ -31,7 +31,7 @@ def write_series(series: Sequence[Series], told: Sequence[Told], names: FigureNa
     write_picture({"vconcat": [_chart(own, told, names) for own in by_figure]}, path)
 
 
-def _chart(own: Sequence[Series], told: Sequence[Told], names: FigureNames) -> dict[str, Any]:
+def _chart(own: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames) -> dict[str, Any]:
     """Lines of machines, told apart by colour and shape; a rule with its verdict where one's level changed."""
     figure = own[0].figure
     factor, unit = scale(own[0].usual, figure.unit)
@@ -65,5 +65,5 @@ def _chart(own: Sequence[Series], told: Sequence[Told], names: FigureNames) -> d
     return made
 
 
-def _started(own: Sequence[Series], change: Told) -> str:
+def _started(own: Sequence[MetricHistory], change: ChangeReport) -> str:
     return next(point.started for each in own for point in each.points if point.path == change.since)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nameplate.records.model import Report
 from nameplate.report.cells import ALL_COMMON
 from nameplate.report.charts.common import Chart
-from nameplate.report.html.page import Detail, Section, make_section
+from nameplate.report.html.page import Detail, PageSection, make_section
 
 # A series of a day, a sample a second; what is longer is thinned.
 _MOST_POINTS = 100_000
@@ -44,7 +44,7 @@ def named_charts(report: Report) -> list[NamedChart]:
     return named
 
 
-def _places(section: Section) -> Iterator[tuple[int, tuple[str, str]]]:
+def _places(section: PageSection) -> Iterator[tuple[int, tuple[str, str]]]:
     """Of each chart its place, and what stands around it and over it."""
     if section.roofline:
         yield section.roofline.figure.index, ("roofline", "")

@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.probes import Along
+from nameplate.probes import ParameterChart
 from nameplate.probes.shared.grid import labels
 from nameplate.records.model import Result, Value
 from nameplate.report.charts.common import (
@@ -40,7 +40,7 @@ _SIZES = ("block", "size", "payload")
 
 
 @dataclass(frozen=True)
-class Line:
+class ParameterLine:
     """Results in the order of the axis, each with its place's name there."""
 
     label: str
@@ -48,12 +48,12 @@ class Line:
     results: list[Result]
 
 
-def along(results: Sequence[Result], wanted: Sequence[Along]) -> list[Chart]:
+def along(results: Sequence[Result], wanted: Sequence[ParameterChart]) -> list[Chart]:
     """Each where its parameter has enough values; words are not joined by a line."""
     return [chart for each in wanted for chart in _along(results, each)]
 
 
-def _along(results: Sequence[Result], wanted: Along) -> list[Chart]:
+def _along(results: Sequence[Result], wanted: ParameterChart) -> list[Chart]:
     metric, name = wanted.metric, wanted.parameter
     own = [r for r in results if r.summary.metric == metric and name in r.summary.params and (r.summary.value or 0) > 0]
     groups: dict[str, list[Result]] = {}
@@ -81,9 +81,9 @@ def _words(metric: str) -> str:
     return f"{metric[:1].upper()}{metric[1:]}".replace("_", " ")
 
 
-def _named(lines: Sequence[list[Result]], name: str) -> list[Line]:
+def _named(lines: Sequence[list[Result]], name: str) -> list[ParameterLine]:
     return [
-        Line(label, [_place(name, result.summary.params[name]) for result in line], line)
+        ParameterLine(label, [_place(name, result.summary.params[name]) for result in line], line)
         for label, line in zip(_labels(lines, name), lines, strict=True)
     ]
 
@@ -110,7 +110,12 @@ def percentiles(results: Sequence[Result]) -> list[Chart]:
     named = {id(line): label for line, label in zip(lines, _labels(lines, ""), strict=True)}
     return [
         replace(
-            _chart(title, [Line(named[id(line)], [_tail(r) for r in line], line) for line in part], "percentile", True),
+            _chart(
+                title,
+                [ParameterLine(named[id(line)], [_tail(r) for r in line], line) for line in part],
+                "percentile",
+                True,
+            ),
             meaning=_PERCENTILES_MEAN,
             commands=repeat_commands(line[0] for line in part),
         )
@@ -122,7 +127,7 @@ def _tail(result: Result) -> str:
     return result.summary.metric.rpartition("_")[2]
 
 
-def _chart(title: str, lines: Sequence[Line], name: str, is_joined: bool) -> Chart:
+def _chart(title: str, lines: Sequence[ParameterLine], name: str, is_joined: bool) -> Chart:
     first = lines[0].results[0].summary
     metric = "latency" if name == "percentile" else first.metric
     values = [result.summary.value or 0.0 for line in lines for result in line.results]

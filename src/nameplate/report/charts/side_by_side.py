@@ -7,9 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.report.charts.common import Chart, Figure, Point, definition, legend, log_axis, placed, rounded
+from nameplate.report.charts.common import Chart, NumberedChart, Point, definition, legend, log_axis, placed, rounded
 from nameplate.report.format import count
-from nameplate.report.html.side_by_side import Beside
+from nameplate.report.html.side_by_side import SideBySideRow
 
 _ROW_PX = 20
 # What differs by less is drawn on an axis that shows this much to either side.
@@ -22,7 +22,7 @@ _CAPTION = "Dashed line: the first run. Logarithmic: twice and half lie equally 
 _COLUMNS = (("cell", "cell"), ("line", "run"), ("ratio", "over the first run"))
 
 
-def make_beside_figure(lines: Sequence[Beside], charts: list[Chart]) -> list[Figure]:
+def make_beside_figure(lines: Sequence[SideBySideRow], charts: list[Chart]) -> list[NumberedChart]:
     """The chart of those cells that are not folded, at the end of ``charts``; none where no two runs share a value."""
     drawn = [line for line in lines if not line.is_folded and _points(line)]
     if not drawn:
@@ -33,7 +33,7 @@ def make_beside_figure(lines: Sequence[Beside], charts: list[Chart]) -> list[Fig
     return placed([chart], charts)
 
 
-def _points(line: Beside) -> list[Point]:
+def _points(line: SideBySideRow) -> list[Point]:
     return [
         {"cell": line.short, "line": f"Run {number}", "ratio": rounded(ratio)}
         for number, ratio in enumerate(line.to_first[1:], start=2)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from nameplate import probes
 from nameplate.records.model import Report, Result, Value
 from nameplate.report.cells import common_params, headlines, is_derived, label_of, title_of
-from nameplate.report.charts.common import Chart, Figure, lines_along, placed
+from nameplate.report.charts.common import Chart, NumberedChart, lines_along, placed
 from nameplate.report.charts.curves import curve_lines, curves, level_ends
 from nameplate.report.charts.ecdf import ecdf
 from nameplate.report.charts.grids import Grid, grids, holds
@@ -19,7 +19,7 @@ from nameplate.report.charts.pair_map import pair_maps
 from nameplate.report.charts.parameters import along, percentiles
 from nameplate.report.charts.scaling import thread_scaling
 from nameplate.report.format import count, parameters
-from nameplate.report.html.rows import Row, Source, make_row, sources
+from nameplate.report.html.rows import ReportRow, Source, make_row, sources
 from nameplate.report.html.tables import OwnTable, own_table
 from nameplate.report.terminal.run import MOST_CELLS, explanations
 
@@ -40,22 +40,22 @@ class Card:
     common: str
     tables: list[OwnTable]
     tables_of_maps: list[OwnTable]
-    derived: list[Row]
-    rows: list[Row]
-    folded: list[Row]
+    derived: list[ReportRow]
+    rows: list[ReportRow]
+    folded: list[ReportRow]
     cells: int
     explanations: list[str]
     sources: list[Source]
-    curves: list[Figure]
-    along: list[Figure]
-    heat_maps: list[Figure]
-    pair_maps: list[Figure]
-    scaling: list[Figure]
-    over_time: list[Figure]
+    curves: list[NumberedChart]
+    along: list[NumberedChart]
+    heat_maps: list[NumberedChart]
+    pair_maps: list[NumberedChart]
+    scaling: list[NumberedChart]
+    over_time: list[NumberedChart]
     no_series: str
 
     @property
-    def drawn(self) -> list[Figure]:
+    def drawn(self) -> list[NumberedChart]:
         """Its charts, but for those over time."""
         return [*self.curves, *self.along, *self.heat_maps, *self.pair_maps, *self.scaling]
 

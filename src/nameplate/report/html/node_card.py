@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nameplate.records.model import NodeMetric, Nodes, Quantity, Report, Table
-from nameplate.report.charts.common import Chart, Figure, placed
+from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.format import count, share
 from nameplate.report.html.tables import OwnTable, own_table
@@ -37,7 +37,7 @@ class NodeCard:
     anchor: str
     sentences: list[str]
     tables: list[OwnTable]
-    maps: list[Figure]
+    maps: list[NumberedChart]
 
 
 def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard | None:

@@ -45,7 +45,7 @@ class Detail:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """One run; of its ``notes`` those beyond the first few are ``further_notes``."""
 
     anchor: str
@@ -90,9 +90,9 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     )
 
 
-def make_section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> Section:
+def make_section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> PageSection:
     """One run of the page; its charts go to the end of ``charts``."""
-    return Section(
+    return PageSection(
         anchor=f"run-{number}",
         title=f"Run {number}: {name_of(report)}",
         verdict=verdict(report),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nameplate.records.model import Report
-from nameplate.report.charts.common import Chart, Figure, placed
+from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.roofline import roofline_chart
 from nameplate.report.format import digits, interval_text, quantity
 from nameplate.report.roofline import Bound, Roofline, roofline
@@ -27,7 +27,7 @@ class RooflineCard:
     """The bounds of a loop on this machine, drawn and as a table."""
 
     anchor: str
-    figure: Figure
+    figure: NumberedChart
     rows: list[RoofRow]
 
 

@@ -18,7 +18,7 @@ HEADINGS_IN_WORDS = ("outcome", "stopped by")
 
 
 @dataclass(frozen=True)
-class Row:
+class ReportRow:
     """One line of a probe's table.
 
     There are either ``figures``, in the order of ``HEADINGS``, or words why they are ``missing``. ``remarks`` are what
@@ -43,10 +43,10 @@ class Source:
     command: str
 
 
-def make_row(result: Result, common: Mapping[str, Value]) -> Row:
+def make_row(result: Result, common: Mapping[str, Value]) -> ReportRow:
     """One metric of one cell; ``common`` are the parameters that stand above the table."""
     row = result.summary
-    return Row(
+    return ReportRow(
         label=_label(result, common),
         metric=row.metric,
         figures=_figures(row) if row.value is not None else (),

@@ -18,7 +18,7 @@ _Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
 
 @dataclass(frozen=True)
-class Beside:
+class SideBySideRow:
     """One cell in every run: the table of several runs side by side.
 
     ``short`` is the label without the parameters that are the same in all cells of its probe. ``to_first`` is each
@@ -35,7 +35,7 @@ class Beside:
     is_folded: bool
 
 
-def side_by_side(reports: Sequence[Report]) -> list[Beside]:
+def side_by_side(reports: Sequence[Report]) -> list[SideBySideRow]:
     """The cells that were measured in more than one of the runs."""
     by_run = [{_key(result): result for result in headlines(report.results)} for report in reports]
     shared = [
@@ -46,7 +46,7 @@ def side_by_side(reports: Sequence[Report]) -> list[Beside]:
     found = [next(run[key] for run in by_run if key in run) for key in shared]
     common = {name: common_params(list(own)) for name, own in groupby(found, key=lambda result: result.summary.probe)}
     return [
-        Beside(
+        SideBySideRow(
             label=_label(result, {}),
             short=_label(result, common[result.summary.probe]),
             values=[_value_in(run[key].summary if key in run else None) for run in by_run],

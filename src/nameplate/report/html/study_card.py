@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nameplate.records.model import Report, StudyChart
-from nameplate.report.charts.common import Chart, Figure, placed
+from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.study import make_study_chart
 from nameplate.report.html.tables import OwnTable, own_table
 from nameplate.report.repeat_commands import plan_command
@@ -20,7 +20,7 @@ class StudyCard:
     anchor: str
     plan: str
     tables: list[OwnTable]
-    figures: list[Figure]
+    figures: list[NumberedChart]
 
 
 def make_study_card(anchor: str, report: Report, charts: list[Chart]) -> StudyCard | None:

@@ -9,7 +9,7 @@ from nameplate.report.format import cell_text, interval_text
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """A cell's text; ``interval`` is empty where there is none."""
 
     text: str
@@ -22,7 +22,7 @@ class OwnTable:
 
     title: str
     headings: list[str]
-    rows: list[list[Entry]]
+    rows: list[list[TableEntry]]
     notes: list[str]
 
 
@@ -31,6 +31,6 @@ def own_table(table: Table) -> OwnTable:
     return OwnTable(table.title, table.headings, [[_entry(cell) for cell in row] for row in table.rows], table.notes)
 
 
-def _entry(cell: str | Quantity | None) -> Entry:
+def _entry(cell: str | Quantity | None) -> TableEntry:
     interval = interval_text(cell.value, cell.ci, cell.unit) if isinstance(cell, Quantity) and cell.ci else ""
-    return Entry(cell_text(cell), interval)
+    return TableEntry(cell_text(cell), interval)

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nameplate.comparison.false_positives import Falses, upper_bound
-from nameplate.comparison.run_comparison import Comparison, Row, Setting, Several
+from nameplate.comparison.false_positives import FalsePositiveCount, upper_bound
+from nameplate.comparison.run_comparison import ComparisonRow, RunComparison, SettingDifference, Several
 from nameplate.records.model import Value
 from nameplate.report.format import count, parameters, quantity
 from nameplate.report.terminal.console import make_console
@@ -22,7 +22,7 @@ _ORDER: tuple[Verdict, ...] = ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SA
 _MOST_NAMED = 6
 
 
-def print_comparison(found: Comparison, console: Console | None = None) -> None:
+def print_comparison(found: RunComparison, console: Console | None = None) -> None:
     """The verdicts, the worst first, then what differs in the machines and what only one of the runs has."""
     console = console or make_console()
     print_rows(found.rows, ("base", "new"), console)
@@ -33,7 +33,7 @@ def print_comparison(found: Comparison, console: Console | None = None) -> None:
             console.print(Text(f"\nonly in {name}: " + ", ".join(only[:_MOST_NAMED]) + more, style="dim"))
 
 
-def print_rows(rows: Sequence[Row], headings: tuple[str, str], console: Console | None = None) -> None:
+def print_rows(rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console | None = None) -> None:
     """A table of verdicts and their number."""
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -73,7 +73,7 @@ def print_several(rows: Sequence[Several], names: Sequence[str], console: Consol
     console.print("\n*: the best, or not told apart from it", style="dim")
 
 
-def print_falses(falses: Sequence[Falses], console: Console | None = None) -> None:
+def print_falses(falses: Sequence[FalsePositiveCount], console: Console | None = None) -> None:
     """How often a machine that was compared with itself was called faster or slower than itself."""
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -92,7 +92,7 @@ def print_falses(falses: Sequence[Falses], console: Console | None = None) -> No
     )
 
 
-def _print_settings(settings: Sequence[Setting], console: Console) -> None:
+def _print_settings(settings: Sequence[SettingDifference], console: Console) -> None:
     if settings:
         console.print(Text(f"\n{count(len(settings), 'setting')} not alike", style="bold"))
     for setting in settings:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nameplate.history.changes import RunRow, Series, Told
+from nameplate.history.changes import ChangeReport, MetricHistory, RunRow
 from nameplate.history.index import Entry
 from nameplate.report.figure_names import FigureNames
 from nameplate.report.format import count, quantity
@@ -26,7 +26,7 @@ _WORTH_NAMING = 0.97
 
 
 def print_overview(
-    entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[Told], names: FigureNames, console: Console
+    entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[ChangeReport], names: FigureNames, console: Console
 ) -> None:
     """What changed in these runs, then the latest of them."""
     machines = {entry.machine for entry in entries}
@@ -38,7 +38,7 @@ def print_overview(
     _print_runs(rows, names, console)
 
 
-def print_changes(told: Sequence[Told], names: FigureNames, console: Console) -> None:
+def print_changes(told: Sequence[ChangeReport], names: FigureNames, console: Console) -> None:
     """What moved at the same time on a machine together, with what of the machine changed then."""
     if not told:
         console.print("\nno figure moved to another level, and none drifts")
@@ -56,7 +56,7 @@ def print_changes(told: Sequence[Told], names: FigureNames, console: Console) ->
             console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
 
 
-def _changes(told: Sequence[Told], names: FigureNames) -> Table:
+def _changes(told: Sequence[ChangeReport], names: FigureNames) -> Table:
     table = Table(box=None, show_header=False)
     for _ in range(2):
         table.add_column(justify="right", no_wrap=True)
@@ -101,7 +101,9 @@ def print_not_read(entries: Iterable[Entry], console: Console) -> None:
         console.print(f"  … and {len(reasons) - _MOST_REASONS} more: --json has them all")
 
 
-def print_series(series: Sequence[Series], told: Sequence[Told], names: FigureNames, console: Console) -> None:
+def print_series(
+    series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames, console: Console
+) -> None:
     """Each figure with a line for each machine, the values too where it is one, and what changed."""
     for figure, group in groupby(series, key=lambda each: each.figure):
         console.print(Text(names.of(figure), style="bold"))
@@ -122,7 +124,7 @@ def print_series(series: Sequence[Series], told: Sequence[Told], names: FigureNa
     print_changes(told, names, console)
 
 
-def _print_values(series: Series, console: Console) -> None:
+def _print_values(series: MetricHistory, console: Console) -> None:
     shown = series.points[-_MOST_VALUES:]
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("started", no_wrap=True)

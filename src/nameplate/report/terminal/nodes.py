@@ -11,7 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from nameplate.comparison.recheck import Finding
+from nameplate.comparison.recheck import RecheckFinding
 from nameplate.hostlist import compress
 from nameplate.records.model import NodeMetric, Nodes
 from nameplate.report.format import count, digits, quantity, scale, share
@@ -54,7 +54,7 @@ def _console() -> Console:
     return make_console(width_without_terminal=_NO_TERMINAL)
 
 
-def print_findings(found: Sequence[Finding]) -> None:
+def print_findings(found: Sequence[RecheckFinding]) -> None:
     """What became of the slow nodes when they were measured by themselves."""
     table = _table("node", "metric", "behind before", "by itself", "")
     for each in found:

@@ -12,13 +12,13 @@ from rich.text import Text
 
 from nameplate.report.format import parameters, quantity
 from nameplate.report.terminal.console import make_console
-from nameplate.tools.paired import Row
+from nameplate.tools.paired import PairedRow
 
 _WORDS = {"same": "the same", "more": "more", "less": "less", "unsure": "unsure", "other work": "other work"}
 _STYLES = {"same": "green", "more": "", "less": "red"}
 
 
-def print_rows(rows: Sequence[Row], console: Console | None = None) -> None:
+def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> None:
     """Every tool with its figures, then what is not there or cannot be compared."""
     console = console or make_console()
     measured = [row for row in rows if row.ratio is not None]
@@ -35,7 +35,7 @@ def print_rows(rows: Sequence[Row], console: Console | None = None) -> None:
     _print_rest(console, [row for row in rows if row.ratio is None or (row.reason and row.verdict != "other work")])
 
 
-def _table(tool: str, rows: Sequence[Row]) -> Table:
+def _table(tool: str, rows: Sequence[PairedRow]) -> Table:
     """What was run stands below by its number: eighty columns are enough so."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", width=4)
@@ -52,7 +52,7 @@ def _table(tool: str, rows: Sequence[Row]) -> Table:
     return table
 
 
-def _what_was_run(rows: Sequence[Row]) -> Iterator[str]:
+def _what_was_run(rows: Sequence[PairedRow]) -> Iterator[str]:
     """Each command once, after the figures that it gave."""
     numbered = enumerate(rows, start=1)
     for command, own in groupby(numbered, key=lambda item: item[1].command):
@@ -67,7 +67,7 @@ def _median(values: Sequence[float], unit: str) -> str:
     return quantity(statistics.median(values), unit)
 
 
-def _print_rest(console: Console, rows: Sequence[Row]) -> None:
+def _print_rest(console: Console, rows: Sequence[PairedRow]) -> None:
     if not rows:
         return
     console.print(Text("\nNot compared", style="bold"))

@@ -30,7 +30,7 @@ MOST_NOTES = 12
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One line of the table; ``mood`` is good, poor or plain."""
 
     cells: tuple[str, ...]
@@ -38,20 +38,20 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Section:
+class TableSection:
     """One probe's lines, under a heading with the parameters that are the same in all of them."""
 
     heading: str
-    rows: list[Row]
+    rows: list[TableRow]
 
 
-def sections(report: Report) -> list[Section]:
+def sections(report: Report) -> list[TableSection]:
     """Every result as text, by probe in the plan's order."""
     grouped = groupby(report.results, key=lambda result: result.summary.probe)
     return [_section(probe, list(results)) for probe, results in grouped]
 
 
-def _section(probe: str, results: list[Result]) -> Section:
+def _section(probe: str, results: list[Result]) -> TableSection:
     common = common_params(results)
     results, left_out = _in_a_terminal(results)
     known = load_probes().get(probe)
@@ -59,11 +59,11 @@ def _section(probe: str, results: list[Result]) -> Section:
     heading = f"{title}  {parameters(common)}".strip()
     shown = [result for result in results if not result.is_detail]
     first = {id(result) for result in headlines(shown)}
-    rows = [Row(_cells(result, common, id(result) in first), mood_of(result)) for result in shown]
+    rows = [TableRow(_cells(result, common, id(result) in first), mood_of(result)) for result in shown]
     if left_out:
         words = f"{left_out} cells in the tables and charts; every figure: nameplate show FILE --format csv"
-        rows.append(Row((words, *("",) * (len(HEADINGS) - 1)), "plain"))
-    return Section(heading, rows)
+        rows.append(TableRow((words, *("",) * (len(HEADINGS) - 1)), "plain"))
+    return TableSection(heading, rows)
 
 
 def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
@@ -128,7 +128,7 @@ def machine_line(report: Report) -> str:
     return f"{machine['hostname']}: {model}, {topology['cores']} cores, {memory:.1f} GiB{guest}"
 
 
-def _table(section: Section, wide: bool, name_width: int) -> Table:
+def _table(section: TableSection, wide: bool, name_width: int) -> Table:
     styles = {"good": "green", "poor": "red", "plain": ""}
     shown = [i for i, heading in enumerate(HEADINGS) if wide or heading in _IN_A_NARROW_TERMINAL]
     table = Table(box=None, pad_edge=False, header_style="dim")

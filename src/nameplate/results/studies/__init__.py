@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 
 from nameplate.records.model import Study
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun as StudyRun
 
 __all__ = ["Measured", "make_study", "study_names"]
 
@@ -22,7 +22,7 @@ def study_names() -> list[str]:
     return sorted(name.replace("_", "-") for name in modules)
 
 
-def make_study(measured: Measured) -> Study | None:
+def make_study(measured: StudyRun) -> Study | None:
     """Return the study that a run's plan reproduces; None for any other plan."""
     if measured.plan not in study_names() or not measured.machine:
         return None

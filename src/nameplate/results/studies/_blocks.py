@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._parameters import blocks
 from nameplate.results.studies._quantity import (
     FromResult,
@@ -17,7 +17,7 @@ LATENCY_NOTE = "Latency is the block ÷ the throughput of all threads together, 
 IN_FLIGHT_NOTE = "In flight: an operation's time from start to end on its own thread, nameplate's latency."
 
 
-def throughput(measured: Measured, table: str, probe: str, unit: str) -> StudyQuantity:
+def throughput(measured: StudyRun, table: str, probe: str, unit: str) -> StudyQuantity:
     """Return the throughput of all threads together: all bytes over all time."""
     return StudyQuantity(
         measured=measured,
@@ -33,7 +33,7 @@ def throughput(measured: Measured, table: str, probe: str, unit: str) -> StudyQu
 
 
 def latency(
-    measured: Measured, table: str, probe: str, unit: str, value: FromResult = block_over_throughput
+    measured: StudyRun, table: str, probe: str, unit: str, value: FromResult = block_over_throughput
 ) -> StudyQuantity:
     """Return the block ÷ the throughput; of a disk also the time that an operation is in flight."""
     own_metric, own_name = ("latency", "in flight") if probe == "disk_block" else ("", "")

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 
 from nameplate.records.model import StudyCell, StudyColumn, StudyTable, StudyValue
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._theory import clock_of
 from nameplate.results.studies._units import in_unit
 
 _SHORTENED = re.compile(r"slices and series have ([\d.]+)% of")
 
 
-def conditions_table(measured: Measured, published: Mapping[str, StudyValue]) -> StudyTable:
+def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) -> StudyTable:
     """Return what the run was measured on and for how long; ``published`` has the document's values by row."""
     machine = measured.machine
     clock = clock_of(measured)
@@ -31,7 +31,7 @@ def conditions_table(measured: Measured, published: Mapping[str, StudyValue]) ->
     )  # fmt: skip
 
 
-def _length(measured: Measured) -> str:
+def _length(measured: StudyRun) -> str:
     """Return which share of the planned slices and series the budget left."""
     found = next((match for note in measured.notes if (match := _SHORTENED.search(note))), None)
     return f"{found[1]} % of the plan's" if found else "as planned"

@@ -9,7 +9,7 @@ import msgspec
 from nameplate.records.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.published import published
 from nameplate.results.studies._layout import along_threads, by_threads, matrix
-from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._parameters import arithmetic
 from nameplate.results.studies._quantity import Fields, StudyQuantity, work_over_time
 from nameplate.results.studies._units import in_unit
@@ -17,7 +17,7 @@ from nameplate.results.studies._units import in_unit
 _RATES = {"GFLOP/s": "cpu_flops", "Gop/s": "cpu_intops"}
 
 
-def rate(measured: Measured, unit: str, table: str = "cpu", *, in_series: bool = False) -> StudyQuantity:
+def rate(measured: StudyRun, unit: str, table: str = "cpu", *, in_series: bool = False) -> StudyQuantity:
     """Return the rate in GFLOP/s or Gop/s (integer operations)."""
     metric = "rate_mean" if in_series else "rate"
     return StudyQuantity(
@@ -34,7 +34,7 @@ def rate(measured: Measured, unit: str, table: str = "cpu", *, in_series: bool =
     )
 
 
-def cpu_table(measured: Measured, counts: Sequence[int], notes: Sequence[str]) -> StudyTable:
+def cpu_table(measured: StudyRun, counts: Sequence[int], notes: Sequence[str]) -> StudyTable:
     """Return the floating-point and the integer rate by threads, as one table."""
     parts = [matrix("", rate(measured, unit), {unit: {"op": "mixed"}}, by_threads(counts)) for unit in _RATES]
     return StudyTable(
@@ -44,7 +44,7 @@ def cpu_table(measured: Measured, counts: Sequence[int], notes: Sequence[str]) -
     )  # fmt: skip
 
 
-def cpu_charts(measured: Measured, counts: Sequence[int]) -> list[StudyChart]:
+def cpu_charts(measured: StudyRun, counts: Sequence[int]) -> list[StudyChart]:
     """Return a chart of each rate against threads."""
     return [
         along_threads(f"{unit} against threads", rate(measured, unit), {"mixed": {"op": "mixed"}}, counts)
@@ -52,7 +52,7 @@ def cpu_charts(measured: Measured, counts: Sequence[int]) -> list[StudyChart]:
     ]
 
 
-def series_table(measured: Measured, threads: int, notes: Sequence[str] = ()) -> StudyTable:
+def series_table(measured: StudyRun, threads: int, notes: Sequence[str] = ()) -> StudyTable:
     """Return the mean rate of each long series."""
     quantities = {unit: rate(measured, unit, "cpu-series", in_series=True) for unit in _RATES}
     cells = [[_with_length(quantity, {"op": "mixed", "threads": threads})] for quantity in quantities.values()]
@@ -70,7 +70,7 @@ def _with_length(quantity: StudyQuantity, fields: Fields) -> StudyCell:
     return msgspec.structs.replace(cell, remarks=[*cell.remarks, length])
 
 
-def series_charts(measured: Measured, threads: int) -> list[StudyChart]:
+def series_charts(measured: StudyRun, threads: int) -> list[StudyChart]:
     """Return a chart of each long series: the rate against seconds."""
     charts = []
     for unit in _RATES:
@@ -93,7 +93,7 @@ def _series_lines(found: Result | None, unit: str, mean: float | None) -> list[S
 
 
 def linpack_table(
-    measured: Measured, threads: int, sizes: Sequence[int], metrics: Mapping[str, str], notes: Sequence[str] = ()
+    measured: StudyRun, threads: int, sizes: Sequence[int], metrics: Mapping[str, str], notes: Sequence[str] = ()
 ) -> StudyTable:
     """Return LINPACK's rates by size; ``metrics`` are the published metrics (rate, rate_mean, rate_best) by heading."""
     printed = {(p.op, p.metric): p.value for p in published(measured.plan) if p.probe == "linpack"}
@@ -124,6 +124,6 @@ def _take(found: Result | None, metric: str) -> float | None:
     return found.summary.best if metric == "rate_best" else found.summary.mean
 
 
-def best_linpack(measured: Measured) -> Result | None:
+def best_linpack(measured: StudyRun) -> Result | None:
     """Return the LINPACK result with the highest rate."""
     return measured.highest("cpu_linpack", "rate")

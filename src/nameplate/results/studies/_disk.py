@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nameplate.probes.shared.ceilings import disk_link, overriding
 from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable, Value
-from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._quantity import names_of_blocks
 from nameplate.results.studies._theory import Reached, peak_table
 from nameplate.results.studies._units import in_unit
@@ -29,7 +29,7 @@ _OPERATIONS: Mapping[str, Mapping[str, Value]] = {
 }
 
 
-def disk_file_note(measured: Measured, published: str) -> str:
+def disk_file_note(measured: StudyRun, published: str) -> str:
     """Return a note with both file sizes, and whether the page cache can hold the file."""
     found = next((r for r in measured.results if r.summary.probe == "disk_block" and "file_bytes" in r.facts), None)
     if found is None:
@@ -44,7 +44,7 @@ def disk_file_note(measured: Measured, published: str) -> str:
 
 
 def iozone_table(
-    measured: Measured, columns: Mapping[int, Mapping[str, float]], unit: str, file_bytes: int, notes: Sequence[str]
+    measured: StudyRun, columns: Mapping[int, Mapping[str, float]], unit: str, file_bytes: int, notes: Sequence[str]
 ) -> StudyTable:
     """Return IOzone's values here and in the study, with nameplate's of the same work, by operation and record size.
 
@@ -69,7 +69,7 @@ _TESTS = (
 )
 
 
-def _cell(measured: Measured, work: tuple[str, int, int], published: float | None, unit: str) -> StudyCell:
+def _cell(measured: StudyRun, work: tuple[str, int, int], published: float | None, unit: str) -> StudyCell:
     operation, record, file_bytes = work
     own = iozone_like(measured, operation, record, file_bytes)
     return StudyCell(
@@ -78,19 +78,19 @@ def _cell(measured: Measured, work: tuple[str, int, int], published: float | Non
     )  # fmt: skip
 
 
-def iozone_value(measured: Measured, operation: str, record: int) -> float | None:
+def iozone_value(measured: StudyRun, operation: str, record: int) -> float | None:
     """Return what IOzone itself measured in B/s; None where it did not run."""
     work = f"{operation.replace('-', ' ')}, {size_text(record)} records,"
     return next((r.value for r in measured.references if r.tool == "iozone" and r.work.startswith(work)), None)
 
 
-def iozone_like(measured: Measured, operation: str, record: int, file_bytes: int) -> Result | None:
+def iozone_like(measured: StudyRun, operation: str, record: int, file_bytes: int) -> Result | None:
     """Return nameplate's result of the same work as an operation of IOzone's, on one thread and a file of that size."""
     params = {**_OPERATIONS[operation], "block": record, "threads": 1, "size": file_bytes}
     return measured.find("disk_block", "bandwidth", params)
 
 
-def _missing(measured: Measured) -> list[str]:
+def _missing(measured: StudyRun) -> list[str]:
     """Return why IOzone itself measured nothing."""
     own = [said for said in measured.references if said.tool == "iozone"]
     if any(said.value is not None for said in own):
@@ -99,7 +99,7 @@ def _missing(measured: Measured) -> list[str]:
     return [f"IOzone did not run here: {'; '.join(reasons)}."]
 
 
-def disk_peak(measured: Measured, op: str, published_gbs: float, published_reached_gbs: float) -> StudyTable:
+def disk_peak(measured: StudyRun, op: str, published_gbs: float, published_reached_gbs: float) -> StudyTable:
     """Return the theoretical bandwidth of reading or writing the disk, and the share of it that was reached.
 
     This machine's is the one given by ``--rated disk_read=``, ``disk_write=`` or ``disk=``, or the link's to the device
@@ -121,7 +121,7 @@ def disk_peak(measured: Measured, op: str, published_gbs: float, published_reach
 _FROM_CACHE = "what the page cache serves may exceed the disk's peak, in the study as well"
 
 
-def iozone_matrix(measured: Measured, sizes: Sequence[int], records: Sequence[int]) -> StudyTable:
+def iozone_matrix(measured: StudyRun, sizes: Sequence[int], records: Sequence[int]) -> StudyTable:
     """Return IOzone's automatic mode as nameplate measures it, by operation, file and record size, without IOzone."""
     places = [(size, record) for size in sizes for record in records]
     found = [

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable
 from nameplate.results.published import published_items
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 
 _COLUMNS = [StudyColumn("time", "s"), StudyColumn("rate", "GFLOP/s"), StudyColumn("residual (norm)"),
             StudyColumn("check")]  # fmt: skip
@@ -14,7 +14,7 @@ _COLUMNS = [StudyColumn("time", "s"), StudyColumn("rate", "GFLOP/s"), StudyColum
 _MAX_RESIDUAL = 16.0
 
 
-def linpack_trials(measured: Measured, threads: int, sizes: Sequence[int]) -> StudyTable:
+def linpack_trials(measured: StudyRun, threads: int, sizes: Sequence[int]) -> StudyTable:
     """Return time, rate, scaled residual and check of each trial, the published one next to it."""
     printed = published_items(measured.plan, "linpack-trials")
     rows: dict[str, list[StudyCell]] = {}
@@ -55,7 +55,7 @@ def _row(n: int, here: tuple[float, float] | None, printed: tuple[float | None, 
     ]  # fmt: skip
 
 
-def _definition(measured: Measured, sizes: Sequence[int]) -> str:
+def _definition(measured: StudyRun, sizes: Sequence[int]) -> str:
     found = next((r for n in sizes if (r := measured.find("cpu_linpack", "rate", {"n": n})) and r.labels), None)
     blas = f" by {found.labels.get('blas', 'LAPACK')}" if found else ""
     return (

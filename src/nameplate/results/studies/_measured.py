@@ -10,7 +10,7 @@ from nameplate.records.model import Reference, Result, Value
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class StudyRun:
     """A summarised run of a study's plan.
 
     ``series`` are the identifiers of the experiments that were measured as long series, ``rated`` the values that the

@@ -22,11 +22,11 @@ from nameplate.records.model import (
     StudyTable,
 )
 from nameplate.results.published import published, published_items
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._units import FACTORS, in_unit
 
 if TYPE_CHECKING:
-    from nameplate.statistics.piecewise_linear import Line
+    from nameplate.statistics.piecewise_linear import FittedLine
 
 _PROBE = "mpi_pingpong"
 # The sides of the break point: the published table, and the heading.
@@ -41,7 +41,7 @@ _MTU_BYTES = 1500.0
 _DEFINITION = "A message's time is half of a round trip: t_s + t_w × size."
 
 
-def message_tables(measured: Measured) -> list[StudyTable]:
+def message_tables(measured: StudyRun) -> list[StudyTable]:
     """Return t_s and t_w on both sides of the break point, and what the text says of several pairs at once."""
     return [_cost_table(measured), _text_table(measured)]
 
@@ -55,7 +55,7 @@ class _Sides:
     remark: str
 
 
-def _sides(measured: Measured) -> _Sides:
+def _sides(measured: StudyRun) -> _Sides:
     """Return the lines at the break nearest to the MTU; without such a break the one that holds at the MTU."""
     below, above = _SIDES
     costs = _costs(measured)
@@ -72,7 +72,7 @@ def _sides(measured: Measured) -> _Sides:
     return _Sides({below: line, above: line}, None, f"{found.reason}: one line holds on both sides of the MTU")
 
 
-def _cost_table(measured: Measured) -> StudyTable:
+def _cost_table(measured: StudyRun) -> StudyTable:
     """Return t_s, t_w and 1/t_w on both sides of the MTU, with their intervals and their share of the link."""
     sides = _sides(measured)
     printed = {(p.table, p.metric): p.value for p in published(measured.plan) if p.probe == _PROBE}
@@ -116,7 +116,7 @@ def _span(fitted: Quantity, unit: str) -> str | None:
     return f"{low:.4g} to {high:.4g}" if low is not None and high is not None else None
 
 
-def _of_link(cell: StudyCell, link: float | None, measured: Measured, is_printed: bool) -> StudyCell:
+def _of_link(cell: StudyCell, link: float | None, measured: StudyRun, is_printed: bool) -> StudyCell:
     """Return the share of the link that 1/t_w is; the study's link carries 100 Mbit/s."""
     theirs = published_items(measured.plan, "text")["link"]
     here = cell.here / (link / FACTORS["Mbit/s"]) * 100 if isinstance(cell.here, float) and link else None
@@ -125,18 +125,18 @@ def _of_link(cell: StudyCell, link: float | None, measured: Measured, is_printed
     return StudyCell(here, printed, remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"])
 
 
-def message_charts(measured: Measured) -> list[StudyChart]:
+def message_charts(measured: StudyRun) -> list[StudyChart]:
     """Return figure 3 (time against size with the fitted lines) and figure 4 (several pairs at once)."""
     return [_figure_3(measured), _figure_4(measured)]
 
 
-def _costs(measured: Measured) -> list[Cost]:
+def _costs(measured: StudyRun) -> list[Cost]:
     """The fits of the curves over the size, that of a single pair first."""
     own = [r for r in measured.results if r.summary.probe == _PROBE and r.summary.stop != "derived"]
     return sorted(find_costs(own), key=lambda cost: int(cost.params["pairs"]))
 
 
-def _text_table(measured: Measured) -> StudyTable:
+def _text_table(measured: StudyRun) -> StudyTable:
     text = published_items(measured.plan, "text")
     backplane = max(measured.derived(_PROBE, "backplane_bandwidth"), default=None,
                     key=lambda r: int(r.summary.params.get("size", 0)))  # fmt: skip
@@ -165,7 +165,7 @@ def _saturation(backplane: Result | None) -> str:
     return f"where the bandwidth stops growing with the pairs, of messages of {backplane.summary.params['size']} B"
 
 
-def _slower(measured: Measured) -> tuple[float | None, int]:
+def _slower(measured: StudyRun) -> tuple[float | None, int]:
     """How much longer a message takes with the most pairs than with one: the median over the sizes, and the pairs."""
     by_pairs = {pairs: dict(points) for pairs, points in _times(measured).items()}
     if len(by_pairs) < 2:
@@ -175,7 +175,7 @@ def _slower(measured: Measured) -> tuple[float | None, int]:
     return (longer[len(longer) // 2] if longer else None), max(by_pairs)
 
 
-def _times(measured: Measured) -> dict[int, list[tuple[float, float]]]:
+def _times(measured: StudyRun) -> dict[int, list[tuple[float, float]]]:
     """Message size and time of one way in seconds, for each number of pairs at once."""
     timed: list[Result] = [
         r for r in measured.results
@@ -188,7 +188,7 @@ def _times(measured: Measured) -> dict[int, list[tuple[float, float]]]:
     }
 
 
-def _figure_3(measured: Measured) -> StudyChart:
+def _figure_3(measured: StudyRun) -> StudyChart:
     one = _in_microseconds(next(iter(_times(measured).values()), []))
     costs = _costs(measured)
     fitted = costs[0].lines if costs else None
@@ -201,7 +201,7 @@ def _figure_3(measured: Measured) -> StudyChart:
                       lines, marks)  # fmt: skip
 
 
-def _drawn(line: Line, points: Sequence[tuple[float, float]]) -> StudyLine:
+def _drawn(line: FittedLine, points: Sequence[tuple[float, float]]) -> StudyLine:
     """Return a fitted line by its slope, through the middle of its points.
 
     Its t_s may be 0 where the fit lies below it, which is no time that a message takes.
@@ -223,7 +223,7 @@ def _published_lines(plan: str, largest: float) -> list[StudyLine]:
     ]  # fmt: skip
 
 
-def _figure_4(measured: Measured) -> StudyChart:
+def _figure_4(measured: StudyRun) -> StudyChart:
     lines = [
         StudyLine(f"{pairs} pair{'s' if pairs > 1 else ''}", _in_microseconds(points))
         for pairs, points in _times(measured).items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nameplate.probes.shared.ceilings import overriding
 from nameplate.records.model import Result, StudyTable
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._quantity import Fields, StudyQuantity, ToParams
 from nameplate.results.studies._theory import Reached, peak_table
 
@@ -14,7 +14,7 @@ def one_message_for_each_round_trip(result: Result, _: Fields) -> float | None:
     return result.summary.sustained / 2 if result.summary.sustained else None
 
 
-def message_throughput(measured: Measured, table: str, unit: str, params: ToParams) -> StudyQuantity:
+def message_throughput(measured: StudyRun, table: str, unit: str, params: ToParams) -> StudyQuantity:
     """Return the throughput of round trips, of which one message counts."""
     return StudyQuantity(
         measured=measured,
@@ -31,7 +31,7 @@ def message_throughput(measured: Measured, table: str, unit: str, params: ToPara
     )
 
 
-def link_peak(measured: Measured, *, in_series: bool = False) -> list[StudyTable]:
+def link_peak(measured: StudyRun, *, in_series: bool = False) -> list[StudyTable]:
     """Return the share of the link that a bulk transfer reaches; nothing where its speed is neither known nor given."""
     found = measured.find("net_stream", "bandwidth", {"protocol": "tcp"}, in_series=in_series)
     if found is None or found.summary.sustained is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 
 _COLUMNS = [StudyColumn("transfer", "GB"), StudyColumn("bandwidth", "Gbit/s"), StudyColumn("retransmits"),
             StudyColumn("window", "MiB")]  # fmt: skip
@@ -14,7 +14,7 @@ _PUBLISHED_TRANSFER_GIB = 48.9
 _PUBLISHED_RETRANSMITS, _PUBLISHED_WINDOW_MIB = 0.0, 2.0
 
 
-def per_second_table(measured: Measured, printed: Mapping[str, float]) -> StudyTable:
+def per_second_table(measured: StudyRun, printed: Mapping[str, float]) -> StudyTable:
     """Return transfer, bandwidth, retransmits and congestion window of each second of a TCP series."""
     found = {
         name: measured.find("net_stream", name, {"protocol": "tcp"}, in_series=True)

@@ -8,7 +8,7 @@ from functools import cache
 
 from nameplate.records.model import Result, StudyCell, StudyValue, Value
 from nameplate.results.published import Published, published
-from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._units import FACTORS, in_unit
 
 # What identifies a published value within its table: op, pattern, protocol, block_bytes and threads.
@@ -27,7 +27,7 @@ class StudyQuantity:
     that name otherwise, ``own_metric`` is its metric and ``own_name`` what the table calls it.
     """
 
-    measured: Measured
+    measured: StudyRun
     name: str
     table: str
     published_metric: str

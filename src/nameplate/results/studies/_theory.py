@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nameplate.probes.shared.ceilings import memory_bandwidth, overriding, textbook_clock
 from nameplate.records.model import Rated, Result, StudyCell, StudyColumn, StudyTable
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._quantity import Fields, StudyQuantity
 from nameplate.results.studies._units import FACTORS, in_unit
 
@@ -60,12 +60,12 @@ def mean_of(results: Iterable[Result | None]) -> tuple[float, str] | None:
     return max(((r.summary.mean, r.id) for r in results if r and r.summary.mean is not None), default=None)
 
 
-def clock_of(measured: Measured) -> Rated:
+def clock_of(measured: StudyRun) -> Rated:
     """Return the clock that the user gave, else the base clock or what the system lists."""
     return overriding(measured.rated, "cpu_clock", "Hz") or textbook_clock(measured.machine)
 
 
-def cpu_theory(measured: Measured, formula: CpuFormula, reached: Sequence[Reached]) -> StudyTable:
+def cpu_theory(measured: StudyRun, formula: CpuFormula, reached: Sequence[Reached]) -> StudyTable:
     """Return the theoretical peak of the CPU with its factors, and the share of it that each of ``reached`` is."""
     clock = clock_of(measured)
     cores = int(measured.machine["topology"]["cores"])
@@ -80,7 +80,7 @@ def cpu_theory(measured: Measured, formula: CpuFormula, reached: Sequence[Reache
     return _theory("Theoretical peak of the CPU", "GFLOP/s", known, formula.peak_gflops, reached, rows, [_NOTE])
 
 
-def memory_theory(measured: Measured, published_gbs: float, formula: str, reached: Sequence[Reached]) -> StudyTable:
+def memory_theory(measured: StudyRun, published_gbs: float, formula: str, reached: Sequence[Reached]) -> StudyTable:
     """Return the theoretical memory bandwidth, and the share of it that each of ``reached`` is.
 
     This machine's is the one given by ``--rated memory=``, or follows from the DMI table; ``formula`` is the study's.

@@ -7,7 +7,7 @@ from statistics import median
 
 from nameplate.records.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.published import Published, published, published_items
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._theory import clock_of
 from nameplate.results.studies._units import FACTORS, in_unit
 
@@ -35,7 +35,7 @@ _NOTES = [
 _FIRST_BYTES, _LAST_BYTES = 1024.0, 8e6
 
 
-def workset_table(measured: Measured) -> StudyTable:
+def workset_table(measured: StudyRun) -> StudyTable:
     """Return the cache sizes and the rates of each level, for each of the study's machines."""
     rows = {name: [_cell(measured, machine, *what) for machine in _MACHINES] for name, what in _ROWS.items()}
     peak = _here(measured, "peak_rate", "MFLOP/s")
@@ -48,7 +48,7 @@ def workset_table(measured: Measured) -> StudyTable:
                       cells=list(rows.values()), notes=[*_NOTES, known])  # fmt: skip
 
 
-def _cell(measured: Measured, machine: str, metric: str, unit: str) -> StudyCell:
+def _cell(measured: StudyRun, machine: str, metric: str, unit: str) -> StudyCell:
     return StudyCell(_here(measured, metric, unit), _levels(measured.plan, machine).get(metric))
 
 
@@ -57,7 +57,7 @@ def _levels(plan: str, machine: str) -> Mapping[str, float]:
     return {p.metric: p.value for p in own}
 
 
-def _here(measured: Measured, metric: str, unit: str) -> float | None:
+def _here(measured: StudyRun, metric: str, unit: str) -> float | None:
     if metric.endswith("_size"):
         found = measured.derived(_PROBE, metric)
         return in_unit(found[0].summary.value, unit) if found else None
@@ -65,7 +65,7 @@ def _here(measured: Measured, metric: str, unit: str) -> float | None:
     return (max(rates) if metric == "peak_rate" else median(rates)) if rates else None
 
 
-def _within(measured: Measured, metric: str) -> list[tuple[float, float]]:
+def _within(measured: StudyRun, metric: str) -> list[tuple[float, float]]:
     """Return the points of the curve that a rate is taken from: all, those well within L2, or the largest sizes."""
     points = _curve(measured)
     if metric == "l2_rate":
@@ -75,12 +75,12 @@ def _within(measured: Measured, metric: str) -> list[tuple[float, float]]:
     return points[-_LARGEST:] if metric == "memory_rate" else points
 
 
-def _per_cycle(measured: Measured) -> float | None:
+def _per_cycle(measured: StudyRun) -> float | None:
     peak, clock = _here(measured, "peak_rate", "MFLOP/s"), clock_of(measured)
     return peak * FACTORS["MFLOP/s"] / clock.value if peak and clock.value else None
 
 
-def workset_chart(measured: Measured) -> StudyChart:
+def workset_chart(measured: StudyRun) -> StudyChart:
     """Return figures 1 and 2 as one: MFLOP/s against the working set, with the levels that the text publishes."""
     lines = [StudyLine("here", _curve(measured))]
     lines += [StudyLine(machine, _steps(_levels(measured.plan, machine)), is_published=True) for machine in _MACHINES]
@@ -88,7 +88,7 @@ def workset_chart(measured: Measured) -> StudyChart:
                       StudyAxis("rate (MFLOP/s)"), lines)  # fmt: skip
 
 
-def _curve(measured: Measured) -> list[tuple[float, float]]:
+def _curve(measured: StudyRun) -> list[tuple[float, float]]:
     """Return working sets in bytes and rates in MFLOP/s of the compiled loop, ascending."""
     own: list[Result] = [
         r for r in measured.results

@@ -17,7 +17,7 @@ from nameplate.results.studies._cpu import cpu_charts, cpu_table, linpack_table,
 from nameplate.results.studies._disk import disk_file_note, iozone_like, iozone_table, iozone_value
 from nameplate.results.studies._layout import along_threads, by_block, by_threads, crossed, each_with, matrix
 from nameplate.results.studies._linpack_trials import linpack_trials
-from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._network import link_peak, message_throughput, one_message_for_each_round_trip
 from nameplate.results.studies._per_second import per_second_table
 from nameplate.results.studies._quantity import Fields, StudyQuantity
@@ -56,7 +56,7 @@ _STREAM = ("copy", "scale", "add", "triad")
 _STRONG = "The same work is divided among the threads (strong scaling)."
 
 
-def make(measured: Measured) -> Study:
+def make(measured: StudyRun) -> Study:
     """Return the study's tables and charts in the document's order."""
     tables = [
         conditions_table(measured, _CONDITIONS),
@@ -72,23 +72,23 @@ def make(measured: Measured) -> Study:
     return Study(tables, charts)
 
 
-def _memory(measured: Measured) -> StudyQuantity:
+def _memory(measured: StudyRun) -> StudyQuantity:
     return throughput(measured, "memory-throughput", "memory_block", "MiB/s")
 
 
-def _memory_latency(measured: Measured) -> StudyQuantity:
+def _memory_latency(measured: StudyRun) -> StudyQuantity:
     return latency(measured, "memory-latency", "memory_block", "ns")
 
 
-def _disk(measured: Measured) -> StudyQuantity:
+def _disk(measured: StudyRun) -> StudyQuantity:
     return throughput(measured, "disk-throughput", "disk_block", "MiB/s")
 
 
-def _disk_latency(measured: Measured) -> StudyQuantity:
+def _disk_latency(measured: StudyRun) -> StudyQuantity:
     return latency(measured, "disk-latency", "disk_block", "ns")
 
 
-def _cpu_peak(measured: Measured) -> StudyTable:
+def _cpu_peak(measured: StudyRun) -> StudyTable:
     best = max(p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops"))
     linpack = max(p.value for p in published(measured.plan) if p.metric == "rate_best")
     slices: list[Fields] = [{"op": "mixed", "threads": count} for count in THREADS]
@@ -106,12 +106,12 @@ _ABOVE_PEAK = (
 )
 
 
-def _linpack(measured: Measured) -> list[StudyTable]:
+def _linpack(measured: StudyRun) -> list[StudyTable]:
     metrics = {"average": "rate_mean", "maximal": "rate_best"}
     return [linpack_table(measured, 2, LINPACK_SIZES, metrics), linpack_trials(measured, 2, LINPACK_SIZES)]
 
 
-def _memory_tables(measured: Measured) -> list[StudyTable]:
+def _memory_tables(measured: StudyRun) -> list[StudyTable]:
     counts = by_threads(THREADS)
     notes = ["The study moves 1.28 GB in all, divided by the block and the threads; here 1,280 MiB are divided alike."]
     return [
@@ -124,7 +124,7 @@ def _memory_tables(measured: Measured) -> list[StudyTable]:
     ]  # fmt: skip
 
 
-def _memory_peak(measured: Measured) -> StudyTable:
+def _memory_peak(measured: StudyRun) -> StudyTable:
     peak = published_items(measured.plan, "memory-theory")["peak"]
     stream = max(p.value for p in published(measured.plan) if p.probe == "stream") / 1e3
     block = max(p.value for p in published(measured.plan) if p.table == "memory-throughput")
@@ -140,7 +140,7 @@ def _memory_peak(measured: Measured) -> StudyTable:
 _FROM_CACHE = ("blocks that a cache holds may exceed the memory's peak, in the study as well",)
 
 
-def _stream(measured: Measured) -> StudyTable:
+def _stream(measured: StudyRun) -> StudyTable:
     printed = {p.op: p.value for p in published(measured.plan) if p.probe == "stream"}
     columns = [StudyColumn("best rate", "MB/s"), *(StudyColumn(name, "ms") for name in ("avg time", "min time",
                                                                                         "max time"))]  # fmt: skip
@@ -163,7 +163,7 @@ def _stream_row(found: Result | None, printed: float | None) -> list[StudyCell]:
     return [StudyCell(in_unit(max(passes), "MB/s"), printed), *map(StudyCell, (average, min(times), max(times)))]
 
 
-def _disk_tables(measured: Measured) -> list[StudyTable]:
+def _disk_tables(measured: StudyRun) -> list[StudyTable]:
     note = disk_file_note(measured, "10 GB on a machine with 4 GB of memory")
     counts = by_threads(THREADS)
     return [
@@ -178,7 +178,7 @@ def _disk_tables(measured: Measured) -> list[StudyTable]:
     ]  # fmt: skip
 
 
-def _iozone(measured: Measured) -> StudyTable:
+def _iozone(measured: StudyRun) -> StudyTable:
     columns = {8 << 10: published_items(measured.plan, "iozone-8KB-10GB"),
                8 << 20: published_items(measured.plan, "iozone-8MB-10GB")}  # fmt: skip
     return iozone_table(measured, columns, "KiB/s", IOZONE_FILE, [_IOZONE_FILE_NOTE])
@@ -190,7 +190,7 @@ _IOZONE_FILE_NOTE = (
 )
 
 
-def _share_of_iozone(measured: Measured) -> StudyTable:
+def _share_of_iozone(measured: StudyRun) -> StudyTable:
     """Return nameplate's share of IOzone on the same work; the document's divides other units."""
     ours = iozone_like(measured, "random-read", 8 << 20, IOZONE_FILE)
     iozone = iozone_value(measured, "random-read", 8 << 20)
@@ -216,18 +216,18 @@ def message_over_throughput(result: Result, fields: Fields) -> float | None:
 _MESSAGE_LATENCY = "Latency is the message ÷ the throughput of all threads together, as in the study."
 
 
-def _network(measured: Measured) -> StudyQuantity:
+def _network(measured: StudyRun) -> StudyQuantity:
     return message_throughput(measured, "network-throughput", "MiB/s", _message)
 
 
-def _network_latency(measured: Measured) -> StudyQuantity:
+def _network_latency(measured: StudyRun) -> StudyQuantity:
     return replace(
         _network(measured), name="latency", table="network-latency", published_metric="latency", unit="µs",
         value=message_over_throughput, own_metric="latency", own_name="round trip",
     )  # fmt: skip
 
 
-def _network_tables(measured: Measured) -> list[StudyTable]:
+def _network_tables(measured: StudyRun) -> list[StudyTable]:
     counts = by_threads(THREADS)
     sent = f"Messages of {MESSAGE_BYTES:,} B and answers of the same size; one of the two is counted, as in the study."
     return [
@@ -252,7 +252,7 @@ def _latency_chart(quantity: StudyQuantity, kinds: Mapping[str, Fields], area: s
     return along_threads(f"{area} latency, 8 B blocks", quantity, lines, THREADS)
 
 
-def _network_charts(measured: Measured) -> list[StudyChart]:
+def _network_charts(measured: StudyRun) -> list[StudyChart]:
     return [
         along_threads("Network throughput", _network(measured), _PROTOCOLS, THREADS),
         along_threads("Network latency", _network_latency(measured), _PROTOCOLS, THREADS),

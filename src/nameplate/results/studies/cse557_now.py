@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from nameplate.records.model import Study
 from nameplate.results.studies._conditions import conditions_table
-from nameplate.results.studies._measured import Measured
+from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._messages import message_charts, message_tables
 from nameplate.results.studies._working_set import workset_chart, workset_table
 
 _CONDITIONS = {"machine": "dual Pentium II and Sparc workstations, 2000"}
 
 
-def make(measured: Measured) -> Study:
+def make(measured: StudyRun) -> Study:
     """Return the study's tables and charts in the document's order."""
     return Study([conditions_table(measured, _CONDITIONS), workset_table(measured), *message_tables(measured)],
                  [workset_chart(measured), *message_charts(measured)])  # fmt: skip

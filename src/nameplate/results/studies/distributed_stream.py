@@ -13,7 +13,7 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.records.model import Result, Study, StudyCell, StudyColumn, StudyTable
 from nameplate.results.published import published
 from nameplate.results.studies._conditions import conditions_table
-from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._units import in_unit
 
 _OPERATIONS = ("copy", "scale", "add", "triad")
@@ -38,13 +38,13 @@ _NOTES = {
 }
 
 
-def make(measured: Measured) -> Study:
+def make(measured: StudyRun) -> Study:
     """Return the process and the node table; the header of the run is the first of mpi_stream's own tables."""
     conditions = conditions_table(measured, {"machine": "23 nodes of 48 processes"})
     return Study([conditions, *(_table(measured, level, what) for level in _TITLES for what in _QUANTITIES)], [])
 
 
-def _table(measured: Measured, level: str, what: str) -> StudyTable:
+def _table(measured: StudyRun, level: str, what: str) -> StudyTable:
     unit, metrics = _QUANTITIES[what]
     columns = [StudyColumn(name, unit) for name, _ in metrics.values()]
     cells = [[_cell(measured, (level, op, metric), unit, name) for metric, (_, name) in metrics.items()]
@@ -63,7 +63,7 @@ def _level(level: str, metric: str) -> str:
     return "rank_sum" if metric.endswith("_avg") else "longest"
 
 
-def _cell(measured: Measured, place: tuple[str, str, str], unit: str, name: str) -> StudyCell:
+def _cell(measured: StudyRun, place: tuple[str, str, str], unit: str, name: str) -> StudyCell:
     level, op, metric = place
     found = _result(measured, op)
     value = found.evidence.get(f"{_level(level, metric)}_{name}") if found else None
@@ -71,11 +71,11 @@ def _cell(measured: Measured, place: tuple[str, str, str], unit: str, name: str)
     return StudyCell(in_unit(value, unit), printed * 1e3 if unit == "ms" else printed, remarks=remarks_of(found))
 
 
-def _node(measured: Measured, level: str, op: str) -> StudyCell:
+def _node(measured: StudyRun, level: str, op: str) -> StudyCell:
     found = _result(measured, op)
     place = found.evidence.get(f"{_level(level, 'time_max')}_worst_node") if found else None
     return StudyCell(nodes_of(measured.machine)[int(place)] if place is not None else None)
 
 
-def _result(measured: Measured, op: str) -> Result | None:
+def _result(measured: StudyRun, op: str) -> Result | None:
     return measured.find("mpi_stream", "node_bandwidth", {"op": op})

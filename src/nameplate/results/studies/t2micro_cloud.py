@@ -16,7 +16,7 @@ from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._cpu import cpu_charts, cpu_table, linpack_table, rate, series_charts, series_table
 from nameplate.results.studies._disk import disk_file_note, iozone_matrix
 from nameplate.results.studies._layout import along_blocks, by_block, by_threads, crossed, each_with, matrix
-from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._network import link_peak, message_throughput
 from nameplate.results.studies._parameters import round_trips
 from nameplate.results.studies._quantity import Fields, StudyQuantity, work_over_time
@@ -56,7 +56,7 @@ _ABOVE = "The document's means exceed its own theoretical peak of 20 GFLOP/s, so
 _ONE_MESSAGE = "One message is counted for each round trip; the document does not say whether it counts the answer too."
 
 
-def make(measured: Measured) -> Study:
+def make(measured: StudyRun) -> Study:
     """Return the study's tables and charts in the document's order."""
     conditions = conditions_table(measured, _CONDITIONS)
     return Study([conditions, *_disk_tables(measured), *_network_tables(measured), *_cpu_table(measured)],
@@ -70,15 +70,15 @@ def decimal_block_over_throughput(result: Result, fields: Fields) -> float | Non
     return _DECIMAL[int(fields["block_bytes"])] / throughput if throughput else None
 
 
-def _disk(measured: Measured) -> StudyQuantity:
+def _disk(measured: StudyRun) -> StudyQuantity:
     return throughput(measured, "disk", "disk_block", "MB/s")
 
 
-def _disk_latency(measured: Measured) -> StudyQuantity:
+def _disk_latency(measured: StudyRun) -> StudyQuantity:
     return latency(measured, "disk", "disk_block", "µs", decimal_block_over_throughput)
 
 
-def _disk_tables(measured: Measured) -> list[StudyTable]:
+def _disk_tables(measured: StudyRun) -> list[StudyTable]:
     note = disk_file_note(measured, "its size is not stated")
     counts = by_threads(THREADS)
     tables = []
@@ -92,11 +92,11 @@ def _disk_tables(measured: Measured) -> list[StudyTable]:
     return [*tables, iozone_matrix(measured, IOZONE_FILES, IOZONE_RECORDS)]
 
 
-def _network(measured: Measured) -> StudyQuantity:
+def _network(measured: StudyRun) -> StudyQuantity:
     return message_throughput(measured, "network", "MB/s", round_trips)
 
 
-def _network_latency(measured: Measured) -> StudyQuantity:
+def _network_latency(measured: StudyRun) -> StudyQuantity:
     """Return the time of a round trip, since the document does not show how it computes its latency."""
     return replace(
         _network(measured), name="latency", published_metric="latency", unit="µs", metric="latency",
@@ -104,7 +104,7 @@ def _network_latency(measured: Measured) -> StudyQuantity:
     )  # fmt: skip
 
 
-def _network_tables(measured: Measured) -> list[StudyTable]:
+def _network_tables(measured: StudyRun) -> list[StudyTable]:
     rows, counts = crossed(_PROTOCOLS, by_block(PAYLOADS)), by_threads(THREADS)
     return [
         matrix("Network throughput", _network(measured), rows, counts, notes=[_ONE_MESSAGE, _DATAGRAM]),
@@ -113,7 +113,7 @@ def _network_tables(measured: Measured) -> list[StudyTable]:
     ]  # fmt: skip
 
 
-def _iperf_udp(measured: Measured) -> StudyTable:
+def _iperf_udp(measured: StudyRun) -> StudyTable:
     printed = published_items(measured.plan, "iperf-udp")
     params: dict[str, Value] = {"protocol": "udp", "block": IPERF_DATAGRAM}
     found = measured.find("net_stream", "bandwidth", params, in_series=True)
@@ -152,7 +152,7 @@ def _sustained(found: Result | None, unit: str) -> float | None:
     return in_unit(found.summary.sustained, unit) if found and found.summary.value is not None else None
 
 
-def _cpu_table(measured: Measured) -> list[StudyTable]:
+def _cpu_table(measured: StudyRun) -> list[StudyTable]:
     rates = [p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
     slices: list[Fields] = [{"op": "mixed", "threads": count} for count in CPU_THREADS]
     solutions = [measured.find("cpu_linpack", "rate", {"n": n, "threads": 1}) for n in LINPACK_SIZES]
@@ -167,7 +167,7 @@ def _cpu_table(measured: Measured) -> list[StudyTable]:
     ]  # fmt: skip
 
 
-def _disk_charts(measured: Measured) -> list[StudyChart]:
+def _disk_charts(measured: StudyRun) -> list[StudyChart]:
     lines = {op: each_with(crossed(_PATTERNS, by_threads(THREADS)), fields) for op, fields in _OPERATIONS.items()}
     return [
         *(along_blocks(f"Disk {op}, sequential and random", _disk(measured), own, DISK_BLOCKS)
@@ -177,7 +177,7 @@ def _disk_charts(measured: Measured) -> list[StudyChart]:
     ]  # fmt: skip
 
 
-def _network_charts(measured: Measured) -> list[StudyChart]:
+def _network_charts(measured: StudyRun) -> list[StudyChart]:
     lines = crossed(_PROTOCOLS, by_threads(THREADS))
     return [
         along_blocks("Network throughput", _network(measured), lines, PAYLOADS),

@@ -23,7 +23,7 @@ from nameplate.results.studies._layout import (
     each_with,
     matrix,
 )
-from nameplate.results.studies._measured import Measured, remarks_of
+from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._quantity import Fields, StudyQuantity
 from nameplate.results.studies._theory import CpuFormula, Reached, best_of, cpu_theory, highest, mean_of, memory_theory
 from nameplate.results.studies._units import in_unit
@@ -45,7 +45,7 @@ _AVERAGED = (
 )
 
 
-def make(measured: Measured) -> Study:
+def make(measured: StudyRun) -> Study:
     """Return the study's tables and charts in the document's order."""
     conditions = conditions_table(measured, _CONDITIONS)
     return Study([conditions, *_disk_tables(measured), *_memory_tables(measured), *_cpu_table(measured)],
@@ -53,15 +53,15 @@ def make(measured: Measured) -> Study:
                   *series_charts(measured, 4)])  # fmt: skip
 
 
-def _throughput(measured: Measured, table: str) -> StudyQuantity:
+def _throughput(measured: StudyRun, table: str) -> StudyQuantity:
     return throughput(measured, table, f"{table}_block", "MiB/s")
 
 
-def _latency(measured: Measured, table: str) -> StudyQuantity:
+def _latency(measured: StudyRun, table: str) -> StudyQuantity:
     return latency(measured, table, f"{table}_block", "µs")
 
 
-def _disk_tables(measured: Measured) -> list[StudyTable]:
+def _disk_tables(measured: StudyRun) -> list[StudyTable]:
     note = disk_file_note(measured, "300 MB on a machine with 1 GB of memory")
     counts = by_threads(THREADS)
     tables = []
@@ -75,7 +75,7 @@ def _disk_tables(measured: Measured) -> list[StudyTable]:
     return [*tables, _iozone(measured, note), *_disk_peaks(measured)]
 
 
-def _iozone(measured: Measured, note: str) -> StudyTable:
+def _iozone(measured: StudyRun, note: str) -> StudyTable:
     names = {("read", "sequential"): "reread", ("read", "random"): "random-read", ("write", "sequential"): "rewrite",
              ("write", "random"): "random-write"}  # fmt: skip
     columns: dict[int, dict[str, float]] = {block: {} for block in BLOCKS[1:]}
@@ -91,7 +91,7 @@ _PASSES = (
 )
 
 
-def _disk_peaks(measured: Measured) -> list[StudyTable]:
+def _disk_peaks(measured: StudyRun) -> list[StudyTable]:
     printed = published_items(measured.plan, "disk-theory")
     tables = []
     for op in _OPERATIONS:
@@ -102,7 +102,7 @@ def _disk_peaks(measured: Measured) -> list[StudyTable]:
     return tables
 
 
-def _memory_tables(measured: Measured) -> list[StudyTable]:
+def _memory_tables(measured: StudyRun) -> list[StudyTable]:
     rows = each_with(crossed(_PATTERNS, by_block(BLOCKS)), _COPY)
     counts = by_threads(THREADS)
     return [
@@ -112,11 +112,11 @@ def _memory_tables(measured: Measured) -> list[StudyTable]:
     ]  # fmt: skip
 
 
-def _copy(measured: Measured) -> Result | None:
+def _copy(measured: StudyRun) -> Result | None:
     return measured.find("memory_stream", "bandwidth", {"op": "copy", "threads": 1})
 
 
-def _stream(measured: Measured) -> StudyTable:
+def _stream(measured: StudyRun) -> StudyTable:
     found = _copy(measured)
     printed = next(p.value for p in published(measured.plan) if p.probe == "stream")
     passes = found.series.value[:STREAM_PASSES] if found else []
@@ -126,7 +126,7 @@ def _stream(measured: Measured) -> StudyTable:
     )
 
 
-def _memory_peak(measured: Measured) -> StudyTable:
+def _memory_peak(measured: StudyRun) -> StudyTable:
     values = [p.value for p in published(measured.plan) if (p.table, p.metric) == ("memory", "bandwidth")]
     stream = next(p.value for p in published(measured.plan) if p.probe == "stream")
     peak = published_items(measured.plan, "memory-theory")["peak"]
@@ -143,7 +143,7 @@ def _copies() -> list[Fields]:
     return list(each_with(crossed(crossed(_PATTERNS, by_block(BLOCKS)), by_threads(THREADS)), _COPY).values())
 
 
-def _cpu_table(measured: Measured) -> list[StudyTable]:
+def _cpu_table(measured: StudyRun) -> list[StudyTable]:
     rates = [p.value for p in published(measured.plan) if (p.table, p.probe) == ("cpu", "cpu_flops")]
     linpack = max(p.value for p in published(measured.plan) if p.probe == "linpack")
     slices: list[Fields] = [{"op": "mixed", "threads": count} for count in CPU_THREADS]
@@ -164,7 +164,7 @@ _ABOVE_PEAK = (
 )
 
 
-def _disk_charts(measured: Measured) -> list[StudyChart]:
+def _disk_charts(measured: StudyRun) -> list[StudyChart]:
     quantity = _throughput(measured, "disk")
     lines = {op: each_with(crossed(_PATTERNS, by_threads(THREADS)), fields) for op, fields in _OPERATIONS.items()}
     by_blocks = {op: each_with(crossed(_PATTERNS, by_block(BLOCKS)), fields) for op, fields in _OPERATIONS.items()}
@@ -174,7 +174,7 @@ def _disk_charts(measured: Measured) -> list[StudyChart]:
     ]
 
 
-def _memory_charts(measured: Measured) -> list[StudyChart]:
+def _memory_charts(measured: StudyRun) -> list[StudyChart]:
     quantities = {"throughput": _throughput(measured, "memory"), "latency": _latency(measured, "memory")}
     lines = each_with(crossed(_PATTERNS, by_threads(THREADS)), _COPY)
     blocks_lines = each_with(crossed(_PATTERNS, by_block(BLOCKS)), _COPY)

@@ -29,7 +29,7 @@ MAX_DIGITS = 18
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundProgram:
     """A program that was found on PATH and said itself what it is; ``text`` is all that it said."""
 
     path: str
@@ -38,7 +38,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Setting:
+class ToolSetting:
     """What an adapter's commands depend on.
 
     - ``found``: by name those of the tool's programs that are there
@@ -48,7 +48,7 @@ class Setting:
     - ``params``: values of the tool's parameters that a plan gives
     """
 
-    found: Mapping[str, Found]
+    found: Mapping[str, FoundProgram]
     folder: Path
     port: int
     seconds: int
@@ -65,7 +65,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Figure:
+class ComparedMetric:
     """One figure that a run of the tool prints, and ours of the same work.
 
     - ``read``: the tool's output as a number in the metric's SI unit; raises Unreadable
@@ -85,7 +85,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Work:
+class ToolWork:
     """One run of the tool.
 
     - ``threads``: both are bound to so many CPUs; 0: to none
@@ -97,7 +97,7 @@ class Work:
 
     name: str
     command: Sequence[str]
-    figures: Sequence[Figure]
+    figures: Sequence[ComparedMetric]
     threads: int = 0
     server: Sequence[str] = ()
     prepare: Sequence[str] = ()
@@ -116,7 +116,7 @@ class Cannot:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceTool:
     """A tool.
 
     - ``programs``: the names that it may have on PATH, of which one is enough
@@ -135,7 +135,7 @@ class Reference:
     identify: Sequence[str]
     version: re.Pattern[str]
     install: str
-    works: Callable[[Setting], Sequence[Work]]
+    works: Callable[[ToolSetting], Sequence[ToolWork]]
     cannot: Sequence[Cannot] = ()
     output: str = ""
     is_mpi: bool = False
@@ -183,7 +183,7 @@ def decoded(text: str, type_: type[T]) -> T:
 
 
 @cache
-def load_references() -> Mapping[str, Reference]:
+def load_references() -> Mapping[str, ReferenceTool]:
     """Every module of this package, by the tool's name."""
     names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
     return {name: importlib.import_module(f"{__name__}.{name}").REFERENCE for name in names}

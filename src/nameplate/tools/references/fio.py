@@ -13,7 +13,7 @@ from functools import partial
 import msgspec
 
 from nameplate.records.model import Value
-from nameplate.tools.references import Cannot, Figure, Reference, Setting, Work, decoded, positive
+from nameplate.tools.references import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, decoded, positive
 
 SIZE_BYTES = 300 << 20
 
@@ -55,7 +55,7 @@ def _median_s(op: str, text: str) -> float:
     return positive(_side(text, op).clat_ns.percentile.get("50.000000", 0.0), 1e-9)
 
 
-def _work(setting: Setting, name: str, params: Mapping[str, Value], options: Mapping[str, Value]) -> Work:
+def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options: Mapping[str, Value]) -> ToolWork:
     op = str(params["op"])
     every: dict[str, Value] = {
         "name": "versus", "filename": "fio.data", "size": SIZE_BYTES, "runtime": setting.seconds, "time_based": 1,
@@ -66,20 +66,20 @@ def _work(setting: Setting, name: str, params: Mapping[str, Value], options: Map
     ours = {**params, "threads": 1, "size": SIZE_BYTES, "file": str(setting.folder)}
     is_large = int(params["block"]) >= 1 << 20
     figures = [
-        Figure("", "disk_block", ours, "bandwidth", partial(_bandwidth, op))
+        ComparedMetric("", "disk_block", ours, "bandwidth", partial(_bandwidth, op))
         if is_large
-        else Figure("", "disk_block", ours, "iops", partial(_iops, op))
+        else ComparedMetric("", "disk_block", ours, "iops", partial(_iops, op))
     ]
     if params.get("depth", 1) != 1:
-        figures.append(Figure("latency p50", "disk_block", ours, "latency_p50", partial(_median_s, op),
+        figures.append(ComparedMetric("latency p50", "disk_block", ours, "latency_p50", partial(_median_s, op),
                               differs="fio's clat leaves out the submission"))  # fmt: skip
     # Written by itself first, so that no run has to lay the file out.
     whole = [f"--{key}={every[key]}" for key in ("name", "filename", "size")]
-    return Work(name, command, figures, threads=1,
+    return ToolWork(name, command, figures, threads=1,
                 prepare=[command[0], *whole, "--rw=write", "--bs=1M", "--end_fsync=1"])  # fmt: skip
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     random: dict[str, Value] = {"op": "read", "pattern": "random", "block": 4096}
     return [
         _work(setting, "4 KiB random read, direct, io_uring, depth 32",
@@ -95,7 +95,7 @@ def _works(setting: Setting) -> list[Work]:
     ]  # fmt: skip
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="fio",
     programs=("fio",),
     identify=("--version",),

@@ -11,7 +11,7 @@ from functools import partial
 
 from nameplate.errors import Unreadable
 from nameplate.records.model import Value
-from nameplate.tools.references import Figure, Reference, Setting, Work, number
+from nameplate.tools.references import ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
 
 ORDER = 5000
 _BLOCK = 192
@@ -68,7 +68,7 @@ def _summary(key: str, factor: float, text: str) -> float:
     return number(summary, rf"^{key}=([\d.eE+-]+)$", factor)
 
 
-def _stream(op: str, kind: str, ranks: int) -> Figure:
+def _stream(op: str, kind: str, ranks: int) -> ComparedMetric:
     vector_bytes = 8 * (ORDER * ORDER // (3 * ranks)) // 64 * 64
     count = ranks if kind == "Star" else 1
     params: dict[str, Value] = {
@@ -80,33 +80,33 @@ def _stream(op: str, kind: str, ranks: int) -> Figure:
     }
     words = f"STREAM {op}, {count} rank{'s' if count > 1 else ''}"
     read = partial(_summary, f"{kind}STREAM_{op.capitalize()}", 1e9 * count)
-    return Figure(words, "memory_stream", params, "bandwidth", read, take="best")
+    return ComparedMetric(words, "memory_stream", params, "bandwidth", read, take="best")
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     ranks = min(_MOST_RANKS, setting.ranks)
     kinds = ("Single", "Star") if ranks > 1 else ("Single",)
     linpack: dict[str, Value] = {"n": ORDER, "threads": ranks}
     figures = [
-        Figure("HPL", "cpu_linpack", linpack, "rate", partial(_summary, "HPL_Tflops", 1e12)),
+        ComparedMetric("HPL", "cpu_linpack", linpack, "rate", partial(_summary, "HPL_Tflops", 1e12)),
         *(_stream(op, kind, ranks) for op in ("copy", "triad") for kind in kinds),
     ]
     if ranks > 1:
         figures += [
-            Figure("ping-pong, 8 B", "mpi_pingpong", {"size": 8, "pairs": 1}, "latency",
+            ComparedMetric("ping-pong, 8 B", "mpi_pingpong", {"size": 8, "pairs": 1}, "latency",
                    partial(_summary, "AvgPingPongLatency_usec", 1e-6), take="best"),
-            Figure("ping-pong, 2 MB", "mpi_pingpong", {"size": _PING_PONG_BYTES, "pairs": 1}, "bandwidth",
+            ComparedMetric("ping-pong, 2 MB", "mpi_pingpong", {"size": _PING_PONG_BYTES, "pairs": 1}, "bandwidth",
                    partial(_summary, "AvgPingPongBandwidth_GBytes", 1e9), take="best"),
         ]  # fmt: skip
     return [
-        Work(f"order {ORDER:,}, {ranks} ranks", [*setting.launcher, setting.found["hpcc"].path], figures,
+        ToolWork(f"order {ORDER:,}, {ranks} ranks", [*setting.launcher, setting.found["hpcc"].path], figures,
              takes_s=60.0,
              files={"hpccinf.txt": _INPUT.format(order=ORDER, block=_BLOCK, ranks=ranks)},
              environment={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}),
     ]  # fmt: skip
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="hpcc",
     programs=("hpcc",),
     identify=(),

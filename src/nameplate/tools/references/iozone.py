@@ -11,7 +11,7 @@ from functools import partial
 
 from nameplate.errors import Unreadable, UsageError
 from nameplate.records.model import Value
-from nameplate.tools.references import Cannot, Figure, Reference, Setting, Work, positive
+from nameplate.tools.references import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, positive
 from nameplate.units import parse_size, size_text
 
 DEFAULT_FILE_BYTES = 256 << 20
@@ -57,25 +57,25 @@ _FOLIOS = (
 _LARGE_RECORD = 1 << 20
 
 
-def _work(setting: Setting, record: int, size: int, direct: bool) -> Work:
+def _work(setting: ToolSetting, record: int, size: int, direct: bool) -> ToolWork:
     command = [setting.found["iozone"].path, "-i", "0", "-i", "1", "-i", "2", "-r", f"{record >> 10}k",
                "-s", f"{size >> 10}k", "-f", "iozone.data", *(["-I"] if direct else [])]  # fmt: skip
     every: dict[str, Value] = {"block": record, "threads": 1, "cache": "direct" if direct else "warm", "size": size,
                                "file": str(setting.folder)}  # fmt: skip
     figures = [
-        Figure(column, "disk_block", {"op": op, "pattern": pattern, "pass": which, **every}, "bandwidth",
+        ComparedMetric(column, "disk_block", {"op": op, "pattern": pattern, "pass": which, **every}, "bandwidth",
                partial(_column, size, record, column), differs=_difference(op, which, record, direct))
         for column, (op, pattern, which) in _COLUMNS.items()
     ]  # fmt: skip
     words = f"{size_text(record)} records, {size_text(size)} file, {'direct' if direct else 'page cache'}"
-    return Work(words, command, figures, threads=1, takes_s=_PASSES * size / _USUAL_BYTES_PER_S)
+    return ToolWork(words, command, figures, threads=1, takes_s=_PASSES * size / _USUAL_BYTES_PER_S)
 
 
 def _difference(op: str, which: str, record: int, direct: bool) -> str:
     return _FOLIOS if op == "write" and which == "again" and not direct and record < _LARGE_RECORD else ""
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     """Return the records and the file size that a plan gives, or the usual ones and one past the page cache."""
     size = setting.params.get("size", DEFAULT_FILE_BYTES)
     records = setting.params.get("block", DEFAULT_RECORDS)
@@ -102,7 +102,7 @@ def _file_size(text: str) -> int:
     return size
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="iozone",
     programs=("iozone",),
     identify=("-v",),

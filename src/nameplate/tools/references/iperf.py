@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from nameplate.tools.references import LOOPBACK, Figure, Reference, Setting, Work, number
+from nameplate.tools.references import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
 
 _BLOCK = 128 << 10
 
@@ -15,15 +15,15 @@ def _rate(connections: int, text: str) -> float:
     return number(text, rf"^\[{who}\] +0\.0+-\d+\.\d+ sec +[\d.]+ [KMGT]?Bytes +([\d.]+) Mbits/sec$", 1e6 / 8)
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     program = setting.found["iperf"].path
     port = ["-p", str(setting.port)]
     return [
-        Work(
+        ToolWork(
             f"tcp, 128 KiB, {count} connection{'s' if count > 1 else ''}",
             [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-l", str(_BLOCK), "-P", str(count),
              "-f", "m"],
-            [Figure("", "net_stream", {"protocol": "tcp", "block": _BLOCK, "connections": count}, "bandwidth",
+            [ComparedMetric("", "net_stream", {"protocol": "tcp", "block": _BLOCK, "connections": count}, "bandwidth",
                     partial(_rate, count), sample_s=float(setting.seconds))],
             server=[program, "-s", "-B", LOOPBACK, *port, "-l", str(_BLOCK)],
         )
@@ -31,7 +31,7 @@ def _works(setting: Setting) -> list[Work]:
     ]  # fmt: skip
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="iperf",
     programs=("iperf",),
     identify=("--version",),

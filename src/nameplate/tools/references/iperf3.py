@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from nameplate.errors import Unreadable
-from nameplate.tools.references import LOOPBACK, Figure, Reference, Setting, Work, decoded, positive
+from nameplate.tools.references import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, decoded, positive
 
 _TCP_BLOCK, _UDP_BLOCK = 128 << 10, 1024
 
@@ -50,23 +50,27 @@ def _udp(text: str) -> float:
     return positive(udp.bits_per_second * (1 - udp.lost_packets / udp.packets), 1 / 8)
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     program = setting.found["iperf3"].path
     # One sample, as it is one transfer: a congestion control that paces (BBR) begins anew after each pause.
     length_s = float(setting.seconds)
     port = ["-p", str(setting.port)]
     client = [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-J"]
     server = [program, "-s", "-B", LOOPBACK, *port]
-    tcp = Figure("", "net_stream", {"protocol": "tcp", "block": _TCP_BLOCK}, "bandwidth", _tcp, sample_s=length_s)
-    udp = Figure("", "net_stream", {"protocol": "udp", "block": _UDP_BLOCK}, "bandwidth", _udp, sample_s=length_s)
+    tcp = ComparedMetric(
+        "", "net_stream", {"protocol": "tcp", "block": _TCP_BLOCK}, "bandwidth", _tcp, sample_s=length_s
+    )
+    udp = ComparedMetric(
+        "", "net_stream", {"protocol": "udp", "block": _UDP_BLOCK}, "bandwidth", _udp, sample_s=length_s
+    )
     return [
-        Work("tcp, 128 KiB, 1 connection", [*client, "-l", str(_TCP_BLOCK)], [tcp], server=server),
-        Work("udp, 1 KiB, as fast as possible", [*client, "-l", str(_UDP_BLOCK), "-u", "-b", "0"], [udp],
+        ToolWork("tcp, 128 KiB, 1 connection", [*client, "-l", str(_TCP_BLOCK)], [tcp], server=server),
+        ToolWork("udp, 1 KiB, as fast as possible", [*client, "-l", str(_UDP_BLOCK), "-u", "-b", "0"], [udp],
              server=server),
     ]  # fmt: skip
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="iperf3",
     programs=("iperf3",),
     identify=("--version",),

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from nameplate.records.model import Value
-from nameplate.tools.references import Figure, Reference, Setting, Work, number
+from nameplate.tools.references import ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
 
 # Ours, likwid's suffix, and the flag of the CPU that both need.
 _WIDTHS = (("avx512", "avx512", "avx512f"), ("avx2", "avx", "avx2"), ("sse2", "sse", "sse2"))
@@ -40,30 +40,30 @@ def _rate(unit: str, text: str) -> float:
     return number(text, rf"^{unit}/s:\s+([\d.]+)$", 1e6)
 
 
-def _command(setting: Setting, kernel: str, kilobytes: int, threads: int) -> list[str]:
+def _command(setting: ToolSetting, kernel: str, kilobytes: int, threads: int) -> list[str]:
     where = f"{_DOMAIN}:{kilobytes}kB:{threads}"
     return [setting.found["likwid-bench"].path, "-t", kernel, "-W", where, "-s", str(setting.seconds)]
 
 
-def _flops(setting: Setting, isa: str, suffix: str, threads: int) -> Work:
+def _flops(setting: ToolSetting, isa: str, suffix: str, threads: int) -> ToolWork:
     has_fma = isa != "sse2" and setting.has("fma")
     mix, kernel = ("fma", f"peakflops_{suffix}_fma") if has_fma else ("add+mul", f"peakflops_{suffix}")
-    figure = Figure("", "cpu_flops", {"isa": isa, "mix": mix, "threads": threads}, "rate", partial(_rate, "MFlops"),
-                    sample_s=setting.seconds)  # fmt: skip
+    params: dict[str, Value] = {"isa": isa, "mix": mix, "threads": threads}
+    figure = ComparedMetric("", "cpu_flops", params, "rate", partial(_rate, "MFlops"), sample_s=setting.seconds)
     words = f"{isa} {mix} fp64, {threads} thread{'s' if threads > 1 else ''}"
-    return Work(words, _command(setting, kernel, _IN_REGISTERS_KB * threads, threads), [figure])
+    return ToolWork(words, _command(setting, kernel, _IN_REGISTERS_KB * threads, threads), [figure])
 
 
-def _stream(setting: Setting, stream: _Stream, suffix: str, threads: int) -> Work:
+def _stream(setting: ToolSetting, stream: _Stream, suffix: str, threads: int) -> ToolWork:
     array_bytes = setting.beyond_bytes // 64_000 * 64_000
     params: dict[str, Value] = {"op": stream.op, "stores": stream.stores, "threads": threads, "size": array_bytes}
-    figure = Figure("", "memory_stream", params, "bandwidth", partial(_rate, "MByte"), sample_s=setting.seconds)
+    figure = ComparedMetric("", "memory_stream", params, "bandwidth", partial(_rate, "MByte"), sample_s=setting.seconds)
     words = f"{stream.op} {stream.stores}, {threads} thread{'s' if threads > 1 else ''}"
     kilobytes = stream.arrays * array_bytes // 1000
-    return Work(words, _command(setting, stream.kernel.format(suffix), kilobytes, threads), [figure])
+    return ToolWork(words, _command(setting, stream.kernel.format(suffix), kilobytes, threads), [figure])
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     widths = [(isa, suffix) for isa, suffix, flag in _WIDTHS if setting.has(flag)]
     counts = sorted({1, setting.cores})
     works = [_flops(setting, isa, suffix, threads) for isa, suffix in widths for threads in counts]
@@ -73,7 +73,7 @@ def _works(setting: Setting) -> list[Work]:
     return works
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="likwid",
     programs=("likwid-bench",),
     identify=("-h",),

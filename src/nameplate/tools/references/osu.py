@@ -10,7 +10,7 @@ from functools import partial
 
 from nameplate.errors import Unreadable
 from nameplate.records.model import Value
-from nameplate.tools.references import Figure, Reference, Setting, Work, positive
+from nameplate.tools.references import ComparedMetric, ReferenceTool, ToolSetting, ToolWork, positive
 
 _WINDOWED = "OSU keeps 64 messages under way, ours waits for each answer"
 _AVERAGED = "OSU has a barrier and averages over the pairs"
@@ -37,16 +37,16 @@ def read_size(program: str, size: int, text: str) -> float:
     return positive(rows[0], factor)
 
 
-def _work(setting: Setting, program: str, size: int, pairs: int, differs: str) -> Work:
+def _work(setting: ToolSetting, program: str, size: int, pairs: int, differs: str) -> ToolWork:
     command = [*setting.launcher, setting.found[program].path, "-m", f"{size}:{size}"]
     params: dict[str, Value] = {"size": size, "pairs": pairs}
     metric = "bandwidth" if "bw" in program else "latency"
-    figure = Figure("", "mpi_pingpong", params, metric, partial(read_size, program, size), differs=differs)
+    figure = ComparedMetric("", "mpi_pingpong", params, metric, partial(read_size, program, size), differs=differs)
     words = f"{program}, {size:,} B, {pairs} pair{'s' if pairs > 1 else ''}"
-    return Work(words, command, [figure])
+    return ToolWork(words, command, [figure])
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     pairs = max(1, setting.ranks // 2)
     wanted = [
         ("osu_latency", _SMALL, 1, ""),
@@ -58,7 +58,7 @@ def _works(setting: Setting) -> list[Work]:
     return [_work(setting, *work) for work in wanted if work[0] in setting.found]
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="osu",
     programs=tuple(_TESTS),
     identify=("-m", "8:8", "-i", "10"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nameplate.tools.references import LOOPBACK, Cannot, Figure, Reference, Setting, Work, number
+from nameplate.tools.references import LOOPBACK, Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
 
 _BYTES = 64
 
@@ -13,7 +13,7 @@ def _median(text: str) -> float:
     return number(text, r"^sockperf: ---> percentile 50\.000 =\s+([\d.]+)$", 2e-6)
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     program = setting.found["sockperf"].path
     where = ["-i", LOOPBACK, "-p", str(setting.port)]
     works = []
@@ -21,17 +21,17 @@ def _works(setting: Setting) -> list[Work]:
         options = ["--tcp"] if protocol == "tcp" else []
         ours = {"protocol": protocol, "payload": _BYTES, "wait": "block"}
         works.append(
-            Work(
+            ToolWork(
                 f"{protocol} round trip, 64 B, median",
                 [program, "ping-pong", *where, "-m", str(_BYTES), "-t", str(setting.seconds), *options],
-                [Figure("", "net_pingpong", ours, "latency_p50", _median, sample_s=0.25)],
+                [ComparedMetric("", "net_pingpong", ours, "latency_p50", _median, sample_s=0.25)],
                 server=[program, "server", *where, *options],
             )
         )
     return works
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="sockperf",
     programs=("sockperf",),
     identify=("--version",),

@@ -10,7 +10,7 @@ import re
 from functools import partial
 
 from nameplate.errors import Unreadable
-from nameplate.tools.references import Figure, Reference, Setting, Work, number
+from nameplate.tools.references import ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
 
 _ELEMENTS = r"^Array size = (\d+) \(elements\), Offset = 0 \(elements\)$"
 _BYTES = r"^This system uses (\d+) bytes per array element\.$"
@@ -22,22 +22,22 @@ def _best(kernel: str, text: str) -> float:
     return number(text, rf"^{kernel}:\s+([\d.]+)\s+[\d.]+\s+[\d.]+\s+[\d.]+\s*$", 1e6)
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     program = next(iter(setting.found.values()))
     counted = re.search(r"^Number of Threads counted = (\d+)$", program.text, re.MULTILINE)
     threads = int(counted[1]) if counted else 1
     size = int(number(program.text, _ELEMENTS) * number(program.text, _BYTES))
     figures = [
-        Figure(op, "memory_stream",
+        ComparedMetric(op, "memory_stream",
                {"op": op, "stores": "plain", "threads": threads, "size": size, "precision": "fp64", "pages": "small"},
                "bandwidth", partial(_best, op.capitalize()), take="best")
         for op in ("copy", "scale", "add", "triad")
     ]  # fmt: skip
     words = f"arrays of {size / 1e6:.0f} MB, {threads} thread{'s' if threads > 1 else ''}"
-    return [Work(words, [program.path], figures, threads=threads)]
+    return [ToolWork(words, [program.path], figures, threads=threads)]
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="stream",
     programs=("stream", "stream_c", "stream_c.exe", "stream.exe"),
     identify=(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from nameplate.records.model import Value
-from nameplate.tools.references import Cannot, Figure, Reference, Setting, Work, number
+from nameplate.tools.references import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
 
 FILE_BYTES = 300 << 20
 _BLOCK = 1 << 20
@@ -22,7 +22,7 @@ def _reads(text: str) -> float:
     return number(text, r"^\s+reads/s:\s+([\d.]+)$")
 
 
-def _works(setting: Setting) -> list[Work]:
+def _works(setting: ToolSetting) -> list[ToolWork]:
     program = setting.found["sysbench"].path
     file = [program, "fileio", "--file-num=1", f"--file-total-size={FILE_BYTES}"]
     seconds = f"--time={setting.seconds}"
@@ -31,24 +31,24 @@ def _works(setting: Setting) -> list[Work]:
                               "size": FILE_BYTES, "file": str(setting.folder)}  # fmt: skip
     by_word = "sysbench writes word by word, a C library's memset in vectors"
     return [
-        Work(
+        ToolWork(
             "write 1 MiB again and again, 1 thread",
             [program, "memory", f"--memory-block-size={_BLOCK}", "--memory-oper=write", "--memory-total-size=100T",
              seconds, "run"],
-            [Figure("", "memory_block", write, "bandwidth", _memory, differs=by_word)],
+            [ComparedMetric("", "memory_block", write, "bandwidth", _memory, differs=by_word)],
             threads=1,
         ),
-        Work(
+        ToolWork(
             "4 KiB random read, page cache",
             [*file, "--file-test-mode=rndrd", "--file-block-size=4096", "--file-io-mode=sync", seconds, "run"],
-            [Figure("", "disk_block", read, "iops", _reads)],
+            [ComparedMetric("", "disk_block", read, "iops", _reads)],
             threads=1,
             prepare=[*file, "prepare"],
         ),
     ]  # fmt: skip
 
 
-REFERENCE = Reference(
+REFERENCE = ReferenceTool(
     name="sysbench",
     programs=("sysbench",),
     identify=("--version",),
