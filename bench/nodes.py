@@ -13,11 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from simulated_cluster import write_stream_run
-
 from nameplate.report.html.document import write_html
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from simulated_cluster import write_stream_run
 
 # Slower by a tenth: one in a hundred.
 SLOW_EVERY, SLOW_BY = 100, 0.1

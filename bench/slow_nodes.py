@@ -16,7 +16,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from fake_hosts import make_launcher
-
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_hosts import make_launcher
 
+from fake_hosts import make_launcher
 from nameplate.execution.launch import mpi_programs
 
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 import pytest
-from recorded_runs import recorded_file
 
 from nameplate.results.run_file import read_run
+from recorded_runs import recorded_file
 
 FAST = ("--rounds", "1", "--samples", "1", "--warmup", "1ms")
 RUN = ("run", "null", *FAST, "-o", "x.jsonl")

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from recorded_runs import GOLDEN, recorded_file
-from report_kinds import cluster
 
 from nameplate.command_line import run
 from nameplate.errors import UsageError
@@ -26,6 +24,8 @@ from nameplate.records.run_writer import RunWriter
 from nameplate.report.csv_cells import plain
 from nameplate.report.terminal.nodes import verdict
 from nameplate.results.run_file import read_run
+from recorded_runs import GOLDEN, recorded_file
+from report_kinds import cluster
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
 HOSTILE_NAMES = ["$(reboot)", "a;reboot", "a\nreboot", '"; reboot; "', "`reboot`", "-x", "a b"]

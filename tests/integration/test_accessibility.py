@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import CHROMIUM, Browser
-from report_kinds import every_kind
 
+from chromium import CHROMIUM, Browser
 from nameplate.report.html.document import write_html
+from report_kinds import every_kind
 
 WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
 # Axe cannot tell what lies behind a chart's words; their colours are judged in tests/unit/test_theme.py.

@@ -13,9 +13,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+
 import recorded_machine
 from disassembly import BUILT_CORE, disassembly, inner_loop
-
 from nameplate.errors import CoreHung, CoreMissing
 from nameplate.execution.core_process import CoreProcess, describe, describe_all, read_machine
 from nameplate.execution.launch import CORE_VARIABLE

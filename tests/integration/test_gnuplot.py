@@ -9,8 +9,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from report_samples import MACHINE, failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
-from simulated_cluster import write_stream_run
 
 from nameplate.command_line import run
 from nameplate.errors import UsageError
@@ -20,6 +18,8 @@ from nameplate.report.exports import gnuplot
 from nameplate.results.run_file import read_run
 from nameplate.results.studies import StudyRun, make_study
 from nameplate.results.summarise import summarise
+from report_samples import MACHINE, failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
+from simulated_cluster import write_stream_run
 
 
 def draw(made: Report, directory: Path) -> dict[str, str]:

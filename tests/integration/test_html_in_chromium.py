@@ -9,13 +9,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from chromium import CHROMIUM, Browser
-from report_samples import failed, memory_report, report, result, scaling_results, series, with_summary
-from simulated_cluster import write_stream_run
 
+from chromium import CHROMIUM, Browser
 from nameplate.report.html.document import write_html
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from report_samples import failed, memory_report, report, result, scaling_results, series, with_summary
+from simulated_cluster import write_stream_run
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
 

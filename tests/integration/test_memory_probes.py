@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disassembly import BUILT_CORE, disassembly, inner_loop
 
+from disassembly import BUILT_CORE, disassembly, inner_loop
 from nameplate.execution.core_process import describe, read_machine
 
 PR_SET_THP_DISABLE = 41

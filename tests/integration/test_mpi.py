@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mpi_ranks import LAUNCHERS, OPEN_MPI, ask, command, nameplate, ranks_left, ranks_of, stream
 
+from mpi_ranks import LAUNCHERS, OPEN_MPI, ask, command, nameplate, ranks_left, ranks_of, stream
 from nameplate.execution.launch import CORE_VARIABLE, family_of, launch_with, mpi_programs
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise

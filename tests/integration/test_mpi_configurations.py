@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+
 from fake_hosts import make_launcher
 from mpi_ranks import OPEN_MPI, ask, command, nameplate, ranks_of, stream
-
 from nameplate.execution.launch import mpi_programs
 from nameplate.planning.plan_file import shipped_plans
 from nameplate.results.run_file import read_run

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mpi_ranks import OPEN_MPI, ask, command, nameplate, ranks_of, stream
 
+from mpi_ranks import OPEN_MPI, ask, command, nameplate, ranks_of, stream
 from nameplate.execution.launch import mpi_programs
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mpi_ranks import OPEN_MPI, ask, command, nameplate
-from two_hosts import CLIENT, SERVER, Host, two_hosts
 
+from mpi_ranks import OPEN_MPI, ask, command, nameplate
 from nameplate.execution.launch import mpi_programs
 from nameplate.probes.shared.pair_matrix import party_medians
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from two_hosts import CLIENT, SERVER, Host, two_hosts
 
 pytestmark = pytest.mark.usefixtures("as_root")
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from two_hosts import SERVER, Host, serving, two_hosts
 
 from nameplate.records.model import Summary
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from two_hosts import SERVER, Host, serving, two_hosts
 
 KEY_DIGITS = 64
 # Ethernet's header, and those of IPv4 with UDP, and with TCP and its timestamps.

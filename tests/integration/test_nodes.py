@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-from simulated_cluster import node_name, write_stream_run
-
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import xml
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import render
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from simulated_cluster import node_name, write_stream_run
 
 MOST_BYTES = 5_000_000
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+
 from fake_hosts import make_launcher
 from mpi_ranks import descends, nameplate
-
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import recorded_machine
 
+import recorded_machine
 from nameplate.probes.shared.ceilings import memory_bandwidth
 
 Machine = dict[str, Any]

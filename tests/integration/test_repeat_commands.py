@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from report_kinds import every_kind
 
 from nameplate.report.charts.common import Chart
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import make_section
+from report_kinds import every_kind
 
 
 def commands() -> list[str]:

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from slurm_here import slurm_here
 
 from nameplate.execution.launch import CORE_VARIABLE, launch_with, mpi_programs
 from nameplate.execution.srun import PMI_OF
 from nameplate.hostlist import compress, expand
 from nameplate.results.run_file import RunFile, read_run
+from slurm_here import slurm_here
 
 DEADLINE_S = 120.0
 

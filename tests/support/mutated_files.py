@@ -27,8 +27,6 @@ from typing import Any
 
 import msgspec
 from cyclopts import CycloptsError
-from recorded_machine import names, unpack
-from recorded_runs import GOLDEN, unpacked
 
 from nameplate.command_line import check_arguments, make_app
 from nameplate.errors import NameplateError
@@ -37,6 +35,8 @@ from nameplate.planning.plan_file import SHIPPED
 from nameplate.records.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
 from nameplate.records.model import Spread
 from nameplate.results.digest import code_fingerprint
+from recorded_machine import names, unpack
+from recorded_runs import GOLDEN, unpacked
 
 KINDS = ("quick", "full", "series", "soak", "t2micro-posix", "mpi_stream", "mpi_pairs", "mpi_pingpong", "per_node")
 OUTPUTS = ("fio-3.33.json", "iperf3-tcp-3.12.json", "iperf3-udp-3.12.json", "stream-5.10.txt", "osu_latency-7.5.txt",

@@ -9,18 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
-from report_samples import (
-    block_results,
-    failed,
-    memory_report,
-    report,
-    result,
-    scaling_results,
-    series,
-    swept,
-    twenty_seconds,
-)
-from simulated_cluster import write_stream_run
 
 from nameplate.records.model import (
     Limits,
@@ -40,6 +28,18 @@ from nameplate.records.model import (
 )
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from report_samples import (
+    block_results,
+    failed,
+    memory_report,
+    report,
+    result,
+    scaling_results,
+    series,
+    swept,
+    twenty_seconds,
+)
+from simulated_cluster import write_stream_run
 
 NODES = 30
 _PERCENTILES = {"p50": 2e-6, "p90": 3e-6, "p99": 5e-6, "max": 4e-5}

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from run_samples import MACHINE, header, run
 
 from nameplate.records.model import (
     Experiment,
@@ -23,6 +22,7 @@ from nameplate.records.model import (
     Work,
 )
 from nameplate.records.run_writer import RunWriter
+from run_samples import MACHINE, header, run
 
 FUNCTIONS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
 RANKS, REPEATS, ARRAY_BYTES = 48, 10, 40_000_000

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from run_samples import MACHINE, header
-from run_samples import run as run_of
 
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.planning.sweep import ProbeInfo
@@ -31,6 +29,8 @@ from nameplate.records.model import (
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.summarise import summarise
 from nameplate.units import parse_size
+from run_samples import MACHINE, header
+from run_samples import run as run_of
 
 # What the core reports of a machine with 2 cores, whichever the probe.
 FACTS = {

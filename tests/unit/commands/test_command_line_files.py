@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line_files import COMPLETIONS, MAN_PAGE, Shell, completion, man_page
 
+from command_line_files import COMPLETIONS, MAN_PAGE, Shell, completion, man_page
 from nameplate.command_line import make_app
 
 RENEW = "renew it: .venv/bin/python tests/command_line_files.py"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from run_samples import run
 
 from nameplate.comparison.recheck import RecheckFinding, findings, suspects_of
 from nameplate.errors import UsageError
 from nameplate.records.model import Experiment, Limits, NodeMetric, Nodes, PerNode, Plan, Run
+from run_samples import run
 
 NAMES = ["a", "b", "c", "d", "e", "old"]
 CLASSES = ["new"] * 5 + ["old"]

@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_samples import failed, report, result, with_summary
 
 from nameplate.comparison.false_positives import count_falses, upper_bound
 from nameplate.comparison.run_comparison import compare_by, compare_runs, compare_several
 from nameplate.errors import UsageError
 from nameplate.records.model import Report, Result, Value
+from report_samples import failed, report, result, with_summary
 
 ROUNDS = [1.0, 1.003, 0.998, 1.001, 0.999, 1.002]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import pytest
-from run_samples import FakeCores, outcome, plan, sample
 
 from nameplate.errors import CoreDied, CoreHung, FileError
 from nameplate.planning.budget import MIN_SLICE_S
 from nameplate.records.model import Outcome, Plan, Sample
 from nameplate.results.run_file import Measurement
+from run_samples import FakeCores, outcome, plan, sample
 
 
 def steady(identity: str, before: int) -> Iterable[Sample | Outcome]:

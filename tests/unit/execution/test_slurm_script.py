@@ -12,12 +12,12 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
-from run_samples import run
 
 from nameplate.errors import FileError, UsageError
 from nameplate.execution.launch import Launch
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
 from nameplate.records.model import Experiment, Limits, PerNode, Plan, Run
+from run_samples import run
 
 
 def launched(*words: str) -> Launch:

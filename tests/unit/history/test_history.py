@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from run_samples import header, outcome, plan, run, sample
 
 from nameplate.command_line import run as nameplate
 from nameplate.errors import FileError, UsageError
@@ -27,6 +26,7 @@ from nameplate.records.run_writer import RunWriter
 from nameplate.results.digest import add_figures
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from run_samples import header, outcome, plan, run, sample
 
 FIRST = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 ROUNDS = 6

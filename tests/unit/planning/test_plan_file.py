@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from run_samples import MACHINE
 
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.planning.budget import FEWEST_ROUNDS, MIN_SLICE_S, least_s
@@ -25,6 +24,7 @@ from nameplate.planning.plan_file import (
 from nameplate.planning.sweep import Parameter, ProbeInfo, parse_values
 from nameplate.probes import Cells, load_probes
 from nameplate.records.model import ReferenceWork
+from run_samples import MACHINE
 
 PROBES = {
     "null": ProbeInfo(

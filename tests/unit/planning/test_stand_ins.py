@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from report_samples import MACHINE
 
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.planning.stand_ins import stand_ins_of
 from nameplate.planning.sweep import Parameter, ProbeInfo
+from report_samples import MACHINE
 
 
 def machine(cores: int, allowed: int, *ranks: int) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from report_samples import result, with_summary
 
 from nameplate.probes import ParameterChart
 from nameplate.probes.shared.disk_tables import tables
 from nameplate.records.model import Quantity, Result, Table
 from nameplate.report.charts.parameters import along, percentiles
+from report_samples import result, with_summary
 
 USUAL: dict[str, Any] = {
     "op": "read", "pattern": "sequential", "pass": "again", "block": 4096, "threads": 1, "library": "pread", "depth": 1,

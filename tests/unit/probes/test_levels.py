@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from run_samples import MACHINE
 
 from nameplate.probes.shared.levels import derived, table
 from nameplate.records.model import Rated, Result, Series, Summary, Table, Value
+from run_samples import MACHINE
 
 KIB, MIB = 1 << 10, 1 << 20
 ROUNDS = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005)

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_samples import result, with_summary
 
 from nameplate.probes import Cell
 from nameplate.probes.mpi_stream import PROBE
 from nameplate.records.model import NodeTimes, Result, Spread
+from report_samples import result, with_summary
 
 FACTS = {"nodes": 1.0, "ranks": 2.0, "touched_bytes": 1e9, "last_level_bytes": 1e6, "huge_bytes": 0.0}
 EVIDENCE = {

@@ -6,8 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_samples import result, with_summary
-from run_samples import run_of_one
 
 from nameplate.probes import Cell
 from nameplate.probes.mpi_pingpong import PROBE
@@ -19,6 +17,8 @@ from nameplate.report.html.document import DETAILS
 from nameplate.report.html.facts import machine_facts
 from nameplate.report.html.page import render
 from nameplate.results.summarise import summarise
+from report_samples import result, with_summary
+from run_samples import run_of_one
 
 JOB = {
     "library": "Open MPI v4.1.4", "ranks": 4, "nodes": ["node17", "node18"], "placement": [[0, 2], [1, 2]],

@@ -6,8 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_samples import result, with_summary
-from run_samples import run_of_one
 
 from nameplate.probes import Cell
 from nameplate.probes.net_pingpong import PROBE as PINGPONG
@@ -16,6 +14,8 @@ from nameplate.probes.shared.ceilings import parse_rated
 from nameplate.records.model import Histogram, Quantity, Result, Sample, Table, Work
 from nameplate.report.charts.ecdf import ecdf
 from nameplate.results.summarise import summarise
+from report_samples import result, with_summary
+from run_samples import run_of_one
 
 LOCAL = {"is_local": 1.0, "link_bytes_per_s": 0.0, "path_mtu_bytes": 65535.0, "clock_cost_s": 25e-9,
          "timed_every": 1.0, "connect_s": 1e-5}  # fmt: skip

@@ -8,8 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_samples import result, with_summary
-from run_samples import run_of_one
 
 from nameplate.probes import Cell
 from nameplate.probes.mpi_pairs import PROBE
@@ -22,6 +20,8 @@ from nameplate.report.html.document import DETAILS, SIZE_LIMIT
 from nameplate.report.html.embed import read_embedded
 from nameplate.report.html.page import render
 from nameplate.results.summarise import summarise
+from report_samples import result, with_summary
+from run_samples import run_of_one
 
 FAST_S, SLOW_S = 1e-5, 4e-5
 FACTS = {"parties": 4.0, "nodes": 4.0, "pairs_between_nodes": 6.0}

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_samples import MACHINE, report, result, with_summary
 
 from nameplate.probes import Cell
 from nameplate.probes.mpi_stream import PROBE
@@ -17,6 +16,7 @@ from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import render
 from nameplate.results.published import Published, published
 from nameplate.results.studies import StudyRun, make_study
+from report_samples import MACHINE, report, result, with_summary
 
 # The document's job: 1,104 processes, 48 on each of 23 nodes; 5,000,000 elements of 8 bytes in each array.
 RANKS, NODES, ARRAY_BYTES = 48, 23, 40_000_000

@@ -6,8 +6,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from run_samples import FACTS, run_of_one, sample
-from simulated_cluster import ARRAY_BYTES, RANKS, node_name, write_stream_run
 
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.errors import FileError, UsageError
@@ -18,6 +16,8 @@ from nameplate.results.node_figures import judged_stream
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from nameplate.tools.imported_run import read_imported
+from run_samples import FACTS, run_of_one, sample
+from simulated_cluster import ARRAY_BYTES, RANKS, node_name, write_stream_run
 
 # As the original writes it, with what its readers look for.
 ORIGINAL = """<?xml version="1.0"?>

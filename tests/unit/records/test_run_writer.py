@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from run_samples import outcome, plan, run
 
 from nameplate.errors import FileError
 from nameplate.records.model import Stop
 from nameplate.records.run_writer import SYNC_AFTER_S, RunWriter
+from run_samples import outcome, plan, run
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutated_files import page
 
+from mutated_files import page
 from nameplate.errors import FileError
 from nameplate.report.html.embed import read_embedded
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from report_samples import MACHINE
 
 from nameplate.report.html.facts import cpuid_facts, machine_facts, memory_modules
+from report_samples import MACHINE
 
 
 def module(size_gibibytes: int | None, speed: float | None = 3200e6, kind: str | None = "DDR4") -> dict[str, Any]:

@@ -11,21 +11,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_samples import (
-    HOST,
-    block_results,
-    failed,
-    latency_at,
-    memory_report,
-    read_at,
-    report,
-    result,
-    scaling_results,
-    series,
-    sizes,
-    with_summary,
-)
-from run_samples import header, plan, run
 
 from nameplate.errors import FileError
 from nameplate.records.model import Experiment, Quantity, Rated, Report, Result, Series, Table
@@ -46,6 +31,21 @@ from nameplate.report.terminal.run import MOST_CELLS, MOST_NOTES
 from nameplate.report.verdict import judged_by, remarks, verdict
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import summarise
+from report_samples import (
+    HOST,
+    block_results,
+    failed,
+    latency_at,
+    memory_report,
+    read_at,
+    report,
+    result,
+    scaling_results,
+    series,
+    sizes,
+    with_summary,
+)
+from run_samples import header, plan, run
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>{{ 7*7 }}"
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated_cluster import write_stream_run
 
 from nameplate.records.model import NodeMetric, Nodes
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.node_map import MAX_NAMED, node_map, statistics_of
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from simulated_cluster import write_stream_run
 
 Points = list[dict[str, Any]]
 

@@ -8,8 +8,6 @@ from typing import Literal
 import msgspec
 import numpy as np
 import pytest
-from report_samples import report
-from report_samples import result as measured
 
 from nameplate.records.model import Nodes
 from nameplate.report.format import quantity, share
@@ -17,6 +15,8 @@ from nameplate.report.html.node_card import make_node_card
 from nameplate.report.terminal.nodes import print_nodes
 from nameplate.results.node_figures import node_metric
 from nameplate.statistics.outlier_nodes import NodeFigures, judge
+from report_samples import report
+from report_samples import result as measured
 
 CLASSES = ["old"] * 5 + ["new"] * 5
 # Rounds drift, and no node's median round is the one in which its class had its median.

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
-from report_samples import HOST, failed, memory_report, report, result, with_summary
 
 from nameplate.records.model import Report
 from nameplate.report.exports import openmetrics
+from report_samples import HOST, failed, memory_report, report, result, with_summary
 
 
 def samples(made: Report) -> dict[tuple[str, str], float]:

@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from report_samples import failed, memory_report, report, scaling_results, twenty_seconds
 
 from nameplate.errors import FileError, UsageError
 from nameplate.report.charts.named import named_charts
 from nameplate.report.charts.pictures import write_figures
 from nameplate.report.charts.theme import THEME, coloured, day_colours
+from report_samples import failed, memory_report, report, scaling_results, twenty_seconds
 
 
 def test_every_chart_becomes_an_svg_and_a_png(tmp_path: Path) -> None:

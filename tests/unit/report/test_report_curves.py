@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import pytest
-from report_samples import KIB, latency_at, memory_report, read_at, sizes, with_summary
 
 from nameplate.records.model import Result
 from nameplate.report.charts.common import Chart, log_axis
 from nameplate.report.charts.curves import LevelEnd, curve_lines, curves, level_ends
+from report_samples import KIB, latency_at, memory_report, read_at, sizes, with_summary
 
 L1D = LevelEnd("L1d", 32 * KIB, (30 * KIB, 36 * KIB))
 L2 = LevelEnd("L2", 64 * KIB, (50 * KIB, 4096 * KIB))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from report_samples import MACHINE, block_results, read_at, result, swept, with_summary
 
 from nameplate.probes import load_probes
 from nameplate.records.model import Quantity, Table
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.grids import Grid, grids, holds
 from nameplate.report.charts.heatmap import heat_map
+from report_samples import MACHINE, block_results, read_at, result, swept, with_summary
 
 CELLS = [(row, column) for row in (1, 2, 3) for column in (1, 2)]
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from report_kinds import cluster, every_kind, one_machine
-from report_samples import latency_at, twenty_seconds
 
 from nameplate.records.model import Report
 from nameplate.report.aliases import without_names
@@ -18,6 +16,8 @@ from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import make_section, render
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.repeat_commands import node_command, plan_command, repeat_command
+from report_kinds import cluster, every_kind, one_machine
+from report_samples import latency_at, twenty_seconds
 
 KINDS = {
     "Attainable rate against arithmetic intensity", "Latency against size", "Bandwidth against size", "Thread scaling",

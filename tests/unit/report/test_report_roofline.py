@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_samples import KIB, latency_at, memory_report, read_at, report, result, sizes
 
 from nameplate.records.model import Report, Result
 from nameplate.report.charts.roofline import INTENSITIES, roofline_chart
 from nameplate.report.html.roofline_card import make_roofline_card
 from nameplate.report.roofline import Roofline, meaning, roofline
+from report_samples import KIB, latency_at, memory_report, read_at, report, result, sizes
 
 BEYOND = 2**26
 

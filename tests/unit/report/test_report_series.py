@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from report_samples import report, result, twenty_seconds
 
 from nameplate.records.model import Result
 from nameplate.report.charts.over_time import over_time
 from nameplate.report.html.document import write_html
+from report_samples import report, result, twenty_seconds
 
 
 @dataclass

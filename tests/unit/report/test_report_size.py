@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 import msgspec
 import pytest
-from report_samples import MACHINE, report, swept
-from run_samples import MACHINE as WHOLE_MACHINE
 
 from nameplate.planning.budget import FEWEST_ROUNDS
 from nameplate.planning.plan_file import build_plan, read_plan
@@ -18,6 +16,8 @@ from nameplate.records.model import Experiment, Report, Result, Series, Value
 from nameplate.report.aliases import without_names
 from nameplate.report.html.document import DETAILS, QUICK_LIMIT, SIZE_LIMIT
 from nameplate.report.html.page import render
+from report_samples import MACHINE, report, swept
+from run_samples import MACHINE as WHOLE_MACHINE
 
 # What a calibrated sample takes.
 SAMPLE_S = 0.01

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import msgspec
-from report_samples import report, scaling_results
 
 from nameplate.records.model import Quantity, Table
 from nameplate.report.exports import markdown
 from nameplate.report.html.tables import TableEntry, own_table
+from report_samples import report, scaling_results
 
 TABLE = Table(
     "memory_stream", "By block", ["block | size", "bandwidth", "function"],

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from run_samples import sample
-
 from nameplate.report.terminal.strip import Strip
+from run_samples import sample
 
 
 def test_a_strip_shows_the_last_values_and_counts_dips_as_runs() -> None:

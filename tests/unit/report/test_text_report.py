@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from report_samples import report, scaling_results
 
 from nameplate.report.exports import markdown
 from nameplate.report.terminal.run import print_report
+from report_samples import report, scaling_results
 
 PATH = Path("/home/alice/run.jsonl")
 CUT_OFF = report(scaling_results(), truncated=True, notes=["a note"])

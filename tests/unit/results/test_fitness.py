@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from run_samples import MACHINE
 
 from nameplate.results.fitness import (
     Finding,
@@ -14,6 +13,7 @@ from nameplate.results.fitness import (
     judge_steal,
     overall,
 )
+from run_samples import MACHINE
 
 FIT: dict[str, Any] = {
     **MACHINE, "cpu": {**MACHINE["cpu"], "governor": "performance", "turbo": False},

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded_runs import unpacked
 
 from nameplate.commands._reading import read_report
 from nameplate.records.model import Result
 from nameplate.report.html.document import write_html
 from nameplate.report.terminal.run import print_report
+from recorded_runs import unpacked
 
 CELL = "net_pingpong protocol=udp payload=64"
 ROUNDS = 6

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded_runs import unpacked
 
 from nameplate.errors import FileError
 from nameplate.results.run_file import read_run
 from nameplate.statistics.stats import histogram_percentile_s
+from recorded_runs import unpacked
 
 GONE = object()
 HUGE = 10**11

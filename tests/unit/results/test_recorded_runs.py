@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from recorded_runs import OUTPUTS, RUNS, expected_path, rows_of
 
 

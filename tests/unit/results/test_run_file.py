@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from run_samples import header, outcome, plan, run, sample
 
 from nameplate.errors import FileError
 from nameplate.records.model import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.run_file import read_figures, read_run
+from run_samples import header, outcome, plan, run, sample
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
 

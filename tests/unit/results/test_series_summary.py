@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 import pytest
-import run_samples as rs
 
+import run_samples as rs
 from nameplate.records.model import OverTime, Sample, Work
 from nameplate.report.event_words import lines, verdict, words
 from nameplate.results.series_summary import summarise_series

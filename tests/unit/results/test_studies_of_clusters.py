@@ -7,16 +7,16 @@ from io import StringIO
 
 import msgspec
 import pytest
-from report_samples import report
 from rich.console import Console
-from run_samples import MACHINE
-from study_runs import cells_of
 
 from nameplate.records.model import Rated, Result, Series, StudyTable, Summary, Value
 from nameplate.report.aliases import without_names
 from nameplate.report.study_tables import MAX_WIDTH, study_table
 from nameplate.report.terminal.run import table_text
 from nameplate.results.studies import StudyRun, make_study
+from report_samples import report
+from run_samples import MACHINE
+from study_runs import cells_of
 
 # The document's two lines: seconds, and seconds for each byte, below and from the MTU on.
 BELOW, FROM = (181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_samples import FACTS, header, outcome, plan, run, sample
 
 from nameplate.records.model import Ending, Report, Result, Stop
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.summarise import summarise
+from run_samples import FACTS, header, outcome, plan, run, sample
 
 
 def report_of(measurements: Sequence[Measurement], rated: dict[str, float] | None = None) -> Report:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_samples import report, result, with_summary
 
 from nameplate.commands._reading import read_report
 from nameplate.comparison.run_comparison import compare_runs
@@ -16,6 +15,7 @@ from nameplate.errors import FileError
 from nameplate.records.model import Report, Value
 from nameplate.tools.imported_run import read_imported
 from nameplate.tools.importers import load_importers
+from report_samples import report, result, with_summary
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "references"
 
