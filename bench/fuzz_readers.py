@@ -2,7 +2,7 @@
 
 python bench/fuzz_readers.py [CASES [FIRST]]      default: 20,000 cases from case 0; exit code 1 with a traceback
 
-A case is made from its number alone: python bench/fuzz_readers.py 1 NUMBER makes one again. ``tests/mutated_files.py``
+A case is made from its number alone: python bench/fuzz_readers.py 1 NUMBER makes one again. ``tests/support/mutated_files.py``
 has the files and the commands.
 """
 

@@ -100,3 +100,16 @@ def test_no_two_public_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_every_file_and_test_that_the_docs_name_is_there() -> None:
+    texts = {path: path.read_text() for path in (ROOT / "docs").rglob("*.md")}
+    named = {(path.name, name) for path, text in texts.items() for name in re.findall(r"tests/[\w/]+\.py", text)}
+    assert [each for each in sorted(named) if not (ROOT / each[1]).exists()] == []
+    tests = {
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^ *def (test_\w+)", path.read_text(), re.MULTILINE)
+    }
+    reliability = texts[ROOT / "docs" / "reliability.md"]
+    assert set(re.findall(r"\b(test_\w+)(?=`)", reliability)) <= tests
