@@ -2,8 +2,8 @@
 
 python bench/fuzz_readers.py [CASES [FIRST]]      default: 20,000 cases from case 0; exit code 1 with a traceback
 
-A case is made from its number alone: python bench/fuzz_readers.py 1 NUMBER makes one again. ``tests/support/mutated_files.py``
-has the files and the commands.
+A case is made from its number alone: python bench/fuzz_readers.py 1 NUMBER makes one again. The files and the commands
+are in ``tests/support/mutated_files.py``.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ import jsonschema
 import pytest
 
 from nameplate.errors import ToolFailed
+from nameplate.tools.external import load_references
 from nameplate.tools.paired import scratch
 from nameplate.tools.process import free_port, on_cpus, run_tool, serving
-from nameplate.tools.references import load_references
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "references"

@@ -19,9 +19,10 @@ from nameplate.planning.stand_ins import beyond_caches_bytes
 from nameplate.planning.sweep import nearest
 from nameplate.records.model import Plan, ReferenceWork
 from nameplate.records.model import Reference as Said
+from nameplate.tools.external import load_references
 from nameplate.tools.paired import DEADLINE_S, Bench, PairedComparison, PairedRow, scratch
 from nameplate.tools.process import free_port, identify
-from nameplate.tools.references import FoundProgram, ReferenceTool, ToolSetting, ToolWork, load_references
+from nameplate.tools.reference_tool import FoundProgram, ReferenceTool, ToolSetting, ToolWork
 
 # How long each runs where only its own figure is wanted, and what starting it and its server takes besides.
 _SECONDS = 2

@@ -25,8 +25,9 @@ from nameplate.records.model import SCHEMA, Experiment
 from nameplate.records.outputs import check_output
 from nameplate.report.terminal.paired import print_rows
 from nameplate.report.terminal.progress import make_progress
+from nameplate.tools.external import load_references
 from nameplate.tools.paired import DEFAULT_PAIRS, FEWEST_PAIRS, Bench, PairedComparison, PairedRow, scratch
-from nameplate.tools.references import ReferenceTool, load_references
+from nameplate.tools.reference_tool import ReferenceTool
 from nameplate.units import parse_duration
 
 Option = Annotated[str | None, Parameter(show_default=False)]

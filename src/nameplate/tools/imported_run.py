@@ -15,7 +15,8 @@ from nameplate.probes import probe_of
 from nameplate.records.inputs import modified_s, read_input
 from nameplate.records.model import SCHEMA, Experiment, Limits, Plan, Rated, Report, Result, Run, Series, Summary, Value
 from nameplate.statistics.stats import median, median_interval
-from nameplate.tools.importers import Imported, Importer, importer_of, load_importers
+from nameplate.tools.external import Importer, importer_of, load_importers
+from nameplate.tools.output import Imported
 
 # Outputs of these tools are some KB; fio's with all its percentiles a hundred.
 _MAX_BYTES = 16 << 20

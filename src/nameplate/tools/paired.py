@@ -34,7 +34,7 @@ from nameplate.probes import Cell, Metric, probe_of
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
 from nameplate.statistics.stats import median_interval
 from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
-from nameplate.tools.references import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
+from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 # Six pairs are the fewest with an interval; one more lets one of them be far off.
 DEFAULT_PAIRS = 7

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nameplate.errors import ToolFailed
 from nameplate.execution import child_process
-from nameplate.tools.references import FoundProgram, ReferenceTool
+from nameplate.tools.reference_tool import FoundProgram, ReferenceTool
 
 # STREAM, which has no option that says what it is, must run once.
 IDENTIFY_S = 60.0

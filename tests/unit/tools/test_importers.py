@@ -13,8 +13,8 @@ from nameplate.commands._reading import read_report
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.errors import FileError
 from nameplate.records.model import Report, Value
+from nameplate.tools.external import load_importers
 from nameplate.tools.imported_run import read_imported
-from nameplate.tools.importers import load_importers
 from report_samples import report, result, with_summary
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "references"

@@ -11,16 +11,10 @@ import pytest
 
 from nameplate.errors import Unreadable, UsageError
 from nameplate.probes import load_probes
-from nameplate.tools.references import (
-    ComparedMetric,
-    FoundProgram,
-    ToolSetting,
-    ToolWork,
-    load_references,
-    number,
-    positive,
-)
-from nameplate.tools.references.osu import read_size
+from nameplate.tools.external import load_references
+from nameplate.tools.external.osu import read_size
+from nameplate.tools.output import number, positive
+from nameplate.tools.reference_tool import ComparedMetric, FoundProgram, ToolSetting, ToolWork
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "references"
 MACHINE = {"cpu": {"flags": ["sse2", "avx2", "fma", "avx512f"]}}

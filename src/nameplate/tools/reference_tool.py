@@ -1,31 +1,17 @@
-"""The tools that nameplate is put beside: one module per tool, found by its name; its ``REFERENCE`` says all of it.
-
-An adapter says how the tool is known for what it is, which of its runs do the same work as which of our experiments,
-and how its figure is read. What it does not recognise it must not guess: a changed output is ``Unreadable``.
-"""
+"""A reference tool: how it is identified, which of its runs do the same work as ours, how their values are read."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-import msgspec
-
-from nameplate.errors import Unreadable
 from nameplate.records.model import Value
 
-T = TypeVar("T")
 Take = Literal["sustained", "best"]
 LOOPBACK = "127.0.0.1"
-# Quotients of two figures stay finite.
-MIN_FIGURE, MAX_FIGURE = 1e-50, 1e50
-MAX_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -142,48 +128,3 @@ class ReferenceTool:
     parameters: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict)
     identify_s: float = 0.1
-
-
-def number(text: str, pattern: str, factor: float = 1.0) -> float:
-    """The number that the pattern's only group matches, in the only place where it does, times ``factor``.
-
-    ``^`` and ``$`` are a line's. Raises Unreadable where there is none, more than one, or what cannot be a figure.
-    """
-    matches = re.findall(pattern, text, re.MULTILINE)
-    if len(matches) != 1:
-        raise Unreadable(f"{len(matches) or 'no'} lines that match {pattern}")
-    return positive(matches[0], factor)
-
-
-def positive(text: str | float, factor: float = 1.0) -> float:
-    """A figure. Raises Unreadable for anything that is not a finite number above zero."""
-    try:
-        value = float(text) * factor
-    except ValueError:
-        raise Unreadable(f"'{text!s:.40}' is no number") from None
-    if not MIN_FIGURE <= value <= MAX_FIGURE:
-        raise Unreadable(f"{text!s:.40} cannot be a figure")
-    return value
-
-
-def whole(text: str, what: str) -> int:
-    """Return a whole number that a tool's output has for ``what``. Raises Unreadable."""
-    if not (text.isdecimal() and len(text) <= MAX_DIGITS):
-        raise Unreadable(f"{what} is '{text:.40}', not a whole number of at most {MAX_DIGITS} digits")
-    return int(text)
-
-
-def decoded(text: str, type_: type[T]) -> T:
-    """JSON of the expected shape, which may follow a line of warnings. Raises Unreadable."""
-    begin = text.find("{")
-    try:
-        return msgspec.json.decode(text[max(begin, 0) :], type=type_)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise Unreadable(f"not the JSON that was expected: {error}") from None
-
-
-@cache
-def load_references() -> Mapping[str, ReferenceTool]:
-    """Every module of this package, by the tool's name."""
-    names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
-    return {name: importlib.import_module(f"{__name__}.{name}").REFERENCE for name in names}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from nameplate.tools.references import LOOPBACK, Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
+from nameplate.tools.output import number
+from nameplate.tools.reference_tool import LOOPBACK, Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _BYTES = 64
 

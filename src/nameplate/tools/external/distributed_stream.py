@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from nameplate.records.distributed_stream import KERNELS, StreamRun, parse_stream_run
 from nameplate.records.model import Value
-from nameplate.tools.importers import Imported
+from nameplate.tools.output import Imported
 
 
 def recognises(text: str) -> bool:

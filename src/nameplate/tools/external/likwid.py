@@ -10,7 +10,8 @@ from functools import partial
 from typing import NamedTuple
 
 from nameplate.records.model import Value
-from nameplate.tools.references import ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
+from nameplate.tools.output import number
+from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 # Ours, likwid's suffix, and the flag of the CPU that both need.
 _WIDTHS = (("avx512", "avx512", "avx512f"), ("avx2", "avx", "avx2"), ("sse2", "sse", "sse2"))

@@ -11,7 +11,8 @@ from functools import partial
 
 from nameplate.errors import Unreadable
 from nameplate.records.model import Value
-from nameplate.tools.references import ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
+from nameplate.tools.output import number
+from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 ORDER = 5000
 _BLOCK = 192

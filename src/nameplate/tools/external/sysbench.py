@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from nameplate.records.model import Value
-from nameplate.tools.references import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
+from nameplate.tools.output import number
+from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 FILE_BYTES = 300 << 20
 _BLOCK = 1 << 20

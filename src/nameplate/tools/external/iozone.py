@@ -11,7 +11,8 @@ from functools import partial
 
 from nameplate.errors import Unreadable, UsageError
 from nameplate.records.model import Value
-from nameplate.tools.references import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, positive
+from nameplate.tools.output import positive
+from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 from nameplate.units import parse_size, size_text
 
 DEFAULT_FILE_BYTES = 256 << 20

@@ -2,15 +2,19 @@
 
 Size and threads are what the binary was built with, and are taken from its output. ImageMagick has a program of the
 same name; it does not say what STREAM says.
+
+Of its output the average time is read, which a median compares with; its "best rate" is the best of all.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 from nameplate.errors import Unreadable
-from nameplate.tools.references import ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
+from nameplate.tools.output import Imported, number, only, whole
+from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _ELEMENTS = r"^Array size = (\d+) \(elements\), Offset = 0 \(elements\)$"
 _BYTES = r"^This system uses (\d+) bytes per array element\.$"
@@ -46,3 +50,37 @@ REFERENCE = ReferenceTool(
     works=_works,
     identify_s=5.0,
 )
+
+
+# Arrays that each kernel reads or writes, as STREAM counts.
+_ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
+
+
+def recognises(text: str) -> bool:
+    """By its version."""
+    return re.search(r"^STREAM version \$Revision: \S+ \$$", text, re.MULTILINE) is not None
+
+
+def read(text: str) -> Sequence[Imported]:
+    """The four bandwidths. Raises Unreadable."""
+    if "Solution Validates" not in text:
+        raise Unreadable("STREAM did not say that its solution validates")
+    element = int(number(text, r"^This system uses (\d{1,3}) bytes per array element\.$"))
+    size = int(number(text, r"^Array size = (\d{1,15}) \(elements\)")) * element
+    threads = re.search(r"^Number of Threads counted = (\d+)$", text, re.MULTILINE)
+    common = {
+        "threads": whole(threads[1], "the number of threads") if threads else 1,
+        "size": size,
+        "precision": "fp64" if element == 8 else "fp32",
+    }
+    return only(
+        [
+            Imported("memory_stream", {"op": op, **common}, "bandwidth", arrays * size / _average_s(op, text))
+            for op, arrays in _ARRAYS.items()
+        ],
+        "kernels",
+    )
+
+
+def _average_s(op: str, text: str) -> float:
+    return number(text, rf"^{op.capitalize()}:\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s+[\d.]+\s*$")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from nameplate.tools.references import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork, number
+from nameplate.tools.output import number
+from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
 _BLOCK = 128 << 10
 

@@ -1,0 +1,51 @@
+"""External tools, one file each, found by its name: how it runs on the same work, and how its output is read.
+
+A file has ``REFERENCE`` where nameplate can be compared with the tool, and the functions ``recognises(text)`` and
+``read(text)`` where its output can be read like a run: ``recognises`` knows the output by what only the tool writes,
+``read`` returns its values in nameplate's terms or raises Unreadable.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+from nameplate.tools.output import Imported
+from nameplate.tools.reference_tool import ReferenceTool
+
+
+@dataclass(frozen=True)
+class Importer:
+    """A tool's module, by its name."""
+
+    name: str
+    recognises: Callable[[str], bool]
+    read: Callable[[str], Sequence[Imported]]
+
+
+def _modules() -> Iterator[tuple[str, ModuleType]]:
+    for module in pkgutil.iter_modules(__path__):
+        yield module.name, importlib.import_module(f"{__name__}.{module.name}")
+
+
+@cache
+def load_references() -> Mapping[str, ReferenceTool]:
+    """Return the tools that nameplate can be compared with, by their names."""
+    return {name: module.REFERENCE for name, module in _modules() if hasattr(module, "REFERENCE")}
+
+
+@cache
+def load_importers() -> Sequence[Importer]:
+    """Return the tools whose output can be read like a run."""
+    return [
+        Importer(name, module.recognises, module.read) for name, module in _modules() if hasattr(module, "recognises")
+    ]
+
+
+def importer_of(text: str) -> Importer | None:
+    """Return the tool that wrote this output; None where none did."""
+    return next((importer for importer in load_importers() if importer.recognises(text)), None)
