@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -151,7 +152,10 @@ class RunWriter:
 
 def _write_all(descriptor: int, data: bytes) -> None:
     while data:
-        data = data[os.write(descriptor, data) :]
+        written = os.write(descriptor, data)
+        if written == 0:
+            raise OSError(errno.EIO, "the file system takes no more bytes and gives no reason")
+        data = data[written:]
 
 
 def _sync_directory(folder: Path) -> None:

@@ -141,3 +141,14 @@ def test_a_file_whose_first_line_does_not_fit_is_not_left(tmp_path: Path, monkey
         writer.write(run(plan("a")))
     writer.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_system_that_writes_nothing_is_not_asked_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = RunWriter.create(tmp_path / "x.jsonl")
+    writer.write(run(plan("a")))
+    monkeypatch.setattr(os, "write", lambda descriptor, data: 0)
+    with pytest.raises(FileError, match="takes no more bytes and gives no reason; what was measured before is kept"):
+        writer.write(outcome("a"))
+    writer.close()
