@@ -20,7 +20,7 @@ Source = np.random.Generator
 ROUNDS = 6
 MBIT = 1e6 / 8
 # A fitted line belongs to a true line if that many of its points do.
-MOST_POINTS = 0.8
+MAX_POINTS = 0.8
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Tally:
         for line, (startup, per_byte) in zip(lines.lines, bounds.lines, strict=True):
             inside = truth.line_of(sizes[(sizes >= line.first_bytes) & (sizes <= line.last_bytes)])
             own = int(np.bincount(inside).argmax())
-            if np.mean(inside == own) >= MOST_POINTS:
+            if np.mean(inside == own) >= MAX_POINTS:
                 self.held["t_s"].append(startup[0] <= max(0.0, truth.lines[own][0]) <= startup[1])
                 self.held["t_w"].append(per_byte[0] <= truth.lines[own][1] <= per_byte[1])
                 self.widths.append((per_byte[1] - per_byte[0]) / 2 / truth.lines[own][1])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from nameplate.errors import UsageError
 
 # Slurm takes no more at once either (MAX_RANGE).
-MOST_HOSTS = 1 << 16
+MAX_HOSTS = 1 << 16
 # As long as a name may be on any system.
 _MAX_NAME = 255
 _MAX_SHOWN = 80
@@ -40,8 +40,8 @@ def expand(text: str) -> list[str]:
     items = _ITEM.findall(text)
     if ",".join(items) != text:
         raise UsageError(f"'{_shown(text)}' is not a list of hosts: write it like node[001-003,007],login1")
-    hosts = list(itertools.islice(itertools.chain.from_iterable(map(_names, items)), MOST_HOSTS + 1))
-    if len(hosts) > MOST_HOSTS:
+    hosts = list(itertools.islice(itertools.chain.from_iterable(map(_names, items)), MAX_HOSTS + 1))
+    if len(hosts) > MAX_HOSTS:
         raise _too_many(text)
     return hosts
 
@@ -51,7 +51,7 @@ def _shown(text: str) -> str:
 
 
 def _too_many(text: str) -> UsageError:
-    return UsageError(f"'{_shown(text)}' has more than {MOST_HOSTS} hosts")
+    return UsageError(f"'{_shown(text)}' has more than {MAX_HOSTS} hosts")
 
 
 def _prefix(name: str) -> str | None:
@@ -72,7 +72,7 @@ def _ranges(numbers: Sequence[str]) -> Iterator[str]:
 
 def _names(item: str) -> Iterator[str]:
     parts = [_numbers(part[1]) if part[2] is None else [part[2]] for part in _PART.finditer(item)]
-    if math.prod(map(len, parts)) > MOST_HOSTS:
+    if math.prod(map(len, parts)) > MAX_HOSTS:
         raise _too_many(item)
     if sum(len(max(part, key=len)) for part in parts) > _MAX_NAME:
         raise UsageError(f"'{_shown(item)}' has a name of more than {_MAX_NAME} characters")
@@ -84,11 +84,11 @@ def _numbers(ranges: str) -> list[str]:
     for text in ranges.split(","):
         match = _RANGE.fullmatch(text)
         first, last = (match[1], match[2] or match[1]) if match else ("1", "0")
-        if not 0 <= int(last) - int(first) < MOST_HOSTS:
+        if not 0 <= int(last) - int(first) < MAX_HOSTS:
             raise UsageError(
-                f"'{_shown(text)}' is not a range of hosts: write it like 001-003, no more than {MOST_HOSTS}"
+                f"'{_shown(text)}' is not a range of hosts: write it like 001-003, no more than {MAX_HOSTS}"
             )
-        if len(numbers) > MOST_HOSTS:
+        if len(numbers) > MAX_HOSTS:
             raise _too_many(ranges)
         numbers += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
     return numbers

@@ -17,7 +17,7 @@ from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from simulated_cluster import node_name, write_stream_run
 
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 
 
 def nodes(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -120,7 +120,7 @@ def test_every_figure_is_there_for_programs(tmp_path: Path) -> None:
 def test_a_report_of_ten_thousand_nodes_stays_small(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 10_007, slow={6: 0.1}, rounds=2)
     report = summarise(read_run(tmp_path / "run.jsonl"))
-    assert len(render(without_names([report]), DETAILS[-1]).encode()) <= MOST_BYTES
+    assert len(render(without_names([report]), DETAILS[-1]).encode()) <= MAX_BYTES
 
 
 def test_what_has_no_nodes_is_refused_in_a_line(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nameplate.errors import UsageError
-from nameplate.hostlist import MOST_HOSTS, compress, expand
+from nameplate.hostlist import MAX_HOSTS, compress, expand
 
 NAMES = st.text("ab019.-", min_size=1, max_size=6)
 NUMBERED = st.builds(
@@ -75,7 +75,7 @@ def test_brackets_anywhere(text: str, names: list[str]) -> None:
         ("n1-2]", "not a list of hosts"),
         ("a,,b", "not a list of hosts"),
         ("n[0-999999999999]", "no more than"),
-        ("n[0-9999][0-9999]", f"more than {MOST_HOSTS} hosts"),
+        ("n[0-9999][0-9999]", f"more than {MAX_HOSTS} hosts"),
     ],
 )
 def test_what_is_no_list_is_said_in_one_line(text: str, words: str) -> None:

@@ -17,7 +17,7 @@ from nameplate.records.model import SCHEMA, Report
 from nameplate.statistics.two_samples import SAME_WITHIN
 
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
-_MOST_PERCENT = 50.0
+_MAX_PERCENT = 50.0
 
 
 def command(  # noqa: PLR0913 (the options of the command line)
@@ -124,8 +124,8 @@ def _percent(text: str) -> float:
         value = float(text.removesuffix("%"))
     except ValueError:
         value = 0.0
-    if not (text.endswith("%") and 0 < value <= _MOST_PERCENT):
-        raise UsageError(f"--fail-on {text} is not possible: a share such as 5%, at most {_MOST_PERCENT:g}%")
+    if not (text.endswith("%") and 0 < value <= _MAX_PERCENT):
+        raise UsageError(f"--fail-on {text} is not possible: a share such as 5%, at most {_MAX_PERCENT:g}%")
     return value / 100
 
 

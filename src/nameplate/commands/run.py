@@ -25,7 +25,7 @@ from nameplate.execution.core_process import CoreProcess, OnRecord, check_option
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
-from nameplate.planning.budget import FEWEST_ROUNDS, START_COMMAND_S, least_s, round_s
+from nameplate.planning.budget import MIN_ROUNDS, START_COMMAND_S, least_s, round_s
 from nameplate.planning.places import check_places
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.planning.rated_keys import check_rated
@@ -425,10 +425,10 @@ def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[st
     plan, nodes = header.plan, nodes_of_run(header, machine)
     limits = plan.limits
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    rounds = f"{limits.rounds} rounds" if limits.rounds else f"{FEWEST_ROUNDS} rounds or more"
+    rounds = f"{limits.rounds} rounds" if limits.rounds else f"{MIN_ROUNDS} rounds or more"
     is_limited = limits.rounds is None or limits.budget_binds
     longest = f", at most {limits.budget_s:g} s" if is_limited else ""
-    fewest_s = (limits.rounds or FEWEST_ROUNDS) * round_s(plan, nodes.turns if nodes else 1)
+    fewest_s = (limits.rounds or MIN_ROUNDS) * round_s(plan, nodes.turns if nodes else 1)
     print(f"{plan.name}: {len(certain)} experiments, {rounds}, about {fewest_s:.0f} s{longest}")
     if references_s := references_take_s(asked_references(plan), machine):
         print(f"  of the budget, reference tools first take about {references_s:.0f} s")
@@ -442,7 +442,7 @@ def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[st
 
 def _network_use(plan: Plan, peer: str | None, mpi: str | None) -> Iterator[str]:
     """What each probe says that its cells send."""
-    rounds = plan.limits.rounds or FEWEST_ROUNDS
+    rounds = plan.limits.rounds or MIN_ROUNDS
     to_peer = f"to {peer}" if peer else "over loopback, to a peer of its own"
     for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
         use = probe_of(name).network_use([e for e in plan.experiments if e.probe == name], rounds)
@@ -452,7 +452,7 @@ def _network_use(plan: Plan, peer: str | None, mpi: str | None) -> Iterator[str]
 
 def _disk_use(plan: Plan) -> Iterator[str]:
     """What each probe says that its cells write."""
-    rounds = plan.limits.rounds or FEWEST_ROUNDS
+    rounds = plan.limits.rounds or MIN_ROUNDS
     for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
         own = [experiment for experiment in plan.experiments if experiment.probe == name]
         yield from probe_of(name).disk_use(own, rounds)

@@ -26,7 +26,7 @@ from nameplate.records.outputs import check_output
 from nameplate.report.terminal.paired import print_rows
 from nameplate.report.terminal.progress import make_progress
 from nameplate.tools.external import load_references
-from nameplate.tools.paired import DEFAULT_PAIRS, FEWEST_PAIRS, Bench, PairedComparison, PairedRow, scratch
+from nameplate.tools.paired import DEFAULT_PAIRS, MIN_PAIRS, Bench, PairedComparison, PairedRow, scratch
 from nameplate.tools.reference_tool import ReferenceTool
 from nameplate.units import parse_duration
 
@@ -66,8 +66,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     quiet
         No progress.
     """
-    if pairs < FEWEST_PAIRS:
-        raise UsageError(f"--pairs {pairs} is not possible: {FEWEST_PAIRS} or more")
+    if pairs < MIN_PAIRS:
+        raise UsageError(f"--pairs {pairs} is not possible: {MIN_PAIRS} or more")
     seconds = parse_duration(time)
     if seconds < 1 or seconds != int(seconds):
         raise UsageError(f"--time {time} is not possible: whole seconds, which is what the tools can be asked for")

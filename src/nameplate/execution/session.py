@@ -23,7 +23,7 @@ import msgspec
 from nameplate.errors import CoreDied, CoreError, CoreHung, UsageError
 from nameplate.execution.core_process import Core, OnRecord, make_request
 from nameplate.execution.pace import Pace
-from nameplate.planning.budget import FEWEST_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
+from nameplate.planning.budget import MIN_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
 from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.model import Experiment, FileRecord, Header, Outcome, Plan, Sample, Stop
@@ -215,7 +215,7 @@ class Session:
     def _expect(self, experiment: Experiment) -> None:
         """Tell the pace in how many further rounds an experiment is measured."""
         measured = self._measured[experiment.id]
-        rounds = 1 if experiment.id in self._series else self.plan.limits.rounds or FEWEST_ROUNDS
+        rounds = 1 if experiment.id in self._series else self.plan.limits.rounds or MIN_ROUNDS
         is_over = bool(measured.reason) or not self._in(experiment)
         self._pace.expect(experiment, 0 if is_over else max(0, rounds - len(measured.rounds)))
 
@@ -353,7 +353,7 @@ class Session:
         limits = self.plan.limits
         if limits.rounds is not None:
             return "rounds" if len(measured.rounds) >= limits.rounds else ""
-        if len(measured.rounds) < FEWEST_ROUNDS:
+        if len(measured.rounds) < MIN_ROUNDS:
             return ""
         width = relative_half_width(measured.headlines)
         return "precision" if width is not None and width <= limits.precision else ""
@@ -363,7 +363,7 @@ class Session:
         limits = self.plan.limits
         if not limits.budget_binds:
             return full_slice_s(experiment, limits)
-        further_rounds = max(0, (limits.rounds or FEWEST_ROUNDS) - number)
+        further_rounds = max(0, (limits.rounds or MIN_ROUNDS) - number)
         return self._pace.slice_s(experiment, self._left_s() - further_rounds * self._start_core_s)
 
     def _time_left(self) -> tuple[float, float]:

@@ -18,19 +18,19 @@ from nameplate.history.update import days_of, in_time
 from nameplate.records.model import Figure
 from nameplate.results.run_file import read_beginning
 from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
-from nameplate.statistics.trends import FEWEST_RUNS
+from nameplate.statistics.trends import MIN_RUNS
 from nameplate.units import size_text
 
 FALSE_DISCOVERY_RATE = 0.01
 
 # What is usual is known from so many runs on.
-_FEWEST_USUAL = 3
-_MOST_NAMED = 10
+_MIN_USUAL = 3
+_MAX_NAMED = 10
 
 
 def changes_found(index: Index) -> list[Change]:
     """Those that stand when all figures of all machines are judged together."""
-    judged = int(np.sum(index.usual["runs"] >= FEWEST_RUNS))
+    judged = int(np.sum(index.usual["runs"] >= MIN_RUNS))
     probabilities = np.ones(max(judged, len(index.changes)))
     probabilities[: len(index.changes)] = [change.probability for change in index.changes]
     is_found = benjamini_hochberg(probabilities, FALSE_DISCOVERY_RATE)[: len(index.changes)]
@@ -82,14 +82,14 @@ def _of_machine(index: Index, machine: str) -> NDArray[np.bool_]:
     # A machine may be known of which every run was taken away.
     known = {index.machines[place] for place in np.unique(index.values["machine"])}
     if machine not in known:
-        there = ", ".join(sorted(known)[:_MOST_NAMED])
+        there = ", ".join(sorted(known)[:_MAX_NAMED])
         raise UsageError(f"--machine {machine}: there are only runs of {there}")
     return np.asarray(index.values["machine"] == index.machines.index(machine))
 
 
 def _usual_values(index: Index) -> NDArray[np.float64]:
     """By machine and figure; nan where it is not known."""
-    known = index.usual[index.usual["runs"] >= _FEWEST_USUAL]
+    known = index.usual[index.usual["runs"] >= _MIN_USUAL]
     values = np.full((len(index.machines), len(index.figures)), np.nan)
     values[known["machine"], known["figure"]] = known["value"]
     return values

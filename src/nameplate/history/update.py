@@ -29,7 +29,7 @@ _BATCH = 50
 # From so many files on, several processes are faster, their start included.
 _MANY = 4 * _BATCH
 _DAY_S = 86400.0
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 
 OnFiles = Callable[[int, int], None]
 

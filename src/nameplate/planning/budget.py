@@ -15,7 +15,7 @@ from nameplate.probes import probe_of
 from nameplate.records.model import Experiment, Limits, Plan
 
 # Six independent values are the fewest whose minimum and maximum cover the median with 95 %.
-FEWEST_ROUNDS = 6
+MIN_ROUNDS = 6
 # A slice or a series is not shortened below these.
 MIN_SLICE_S = 0.05
 MIN_INTERVALS = 10
@@ -91,7 +91,7 @@ def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
     ``turns`` is the number of nodes that take a single machine's probe one after the other.
     """
     limits = plan.limits
-    rounds = limits.rounds or FEWEST_ROUNDS
+    rounds = limits.rounds or MIN_ROUNDS
     return sum(
         turns_of(e, turns) * (full_slice_s(e, limits) + beside_slice_s(e, limits)) / (rounds if e.interval_s else 1)
         for e in plan.experiments
@@ -128,7 +128,7 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
     left_s = limits.budget_s - reserved_s - least_s(plan, turns)
     if left_s < 0:
         smallest_s = math.ceil(limits.budget_s - left_s)
-        rounds = limits.rounds or FEWEST_ROUNDS
+        rounds = limits.rounds or MIN_ROUNDS
         raise UsageError(
             f"--budget {limits.budget_s:g}s is too short for {rounds} round{'s' if rounds > 1 else ''} of {plan.name}: "
             f"give {smallest_s}s or more"
@@ -150,7 +150,7 @@ def least_s(plan: Plan, turns: int = 1) -> float:
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     limits = plan.limits
     measured_s = _of_all_rounds(certain, limits, turns, lambda e: min_slice_s(e, limits) + beside_slice_s(e, limits))
-    return START_COMMAND_S + (limits.rounds or FEWEST_ROUNDS) * START_CORE_S + measured_s + closing_s(plan)
+    return START_COMMAND_S + (limits.rounds or MIN_ROUNDS) * START_CORE_S + measured_s + closing_s(plan)
 
 
 def _asked_s(limits: Limits) -> float:
@@ -160,5 +160,5 @@ def _asked_s(limits: Limits) -> float:
 def _of_all_rounds(
     experiments: Sequence[Experiment], limits: Limits, turns: int, seconds_of: Callable[[Experiment], float]
 ) -> float:
-    rounds = limits.rounds or FEWEST_ROUNDS
+    rounds = limits.rounds or MIN_ROUNDS
     return sum((1 if e.interval_s else rounds) * turns_of(e, turns) * seconds_of(e) for e in experiments)

@@ -267,7 +267,7 @@ def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     # All cells six times, where nobody says how long it may take.
     certain = [e for e in experiments if not e.dense]
     limits = make_limits(options)
-    whole_s = budget.FEWEST_ROUNDS * sum(e.slice_s + budget.beside_slice_s(e, limits) for e in certain)
+    whole_s = budget.MIN_ROUNDS * sum(e.slice_s + budget.beside_slice_s(e, limits) for e in certain)
     budget_s = max(DEFAULT_BUDGET_S if has_curve else DEFAULT_PROBE_BUDGET_S, whole_s)
     defaults = {"budget": f"{budget_s:.0f}s", **({"precision": CURVE_PRECISION} if has_curve else {})}
     unique = {experiment.id: experiment for experiment in reversed(experiments)}

@@ -18,7 +18,7 @@ from nameplate.errors import UsageError
 from nameplate.records.model import Experiment, Value
 from nameplate.units import geometric, parse_bit_rate, parse_count, parse_duration, parse_size
 
-MOST_VALUES = 10_000
+MAX_VALUES = 10_000
 COARSE_STRIDE = 4
 _READERS: Mapping[str, Callable[[str], Value]] = {
     "integer": parse_count, "size": parse_size, "duration": parse_duration, "bit_rate": parse_bit_rate,
@@ -86,8 +86,8 @@ def _range_values(parameter: Parameter, match: re.Match[str], text: str) -> list
         raise UsageError(f"{parameter.name}={text}: the range begins above its end")
     if match[3] == "+":
         step = read(match[4])
-        if step < 1 or (high - low) // step > MOST_VALUES:
-            raise UsageError(f"{parameter.name}={text}: the step gives no or more than {MOST_VALUES} values")
+        if step < 1 or (high - low) // step > MAX_VALUES:
+            raise UsageError(f"{parameter.name}={text}: the step gives no or more than {MAX_VALUES} values")
         return sorted({*range(low, high + 1, step), high})
     factor = _factor(parameter, match[4], text)
     if low < 1:
@@ -132,8 +132,8 @@ def parse_values(parameter: Parameter, text: str) -> list[Value]:
     for part in text.split(","):
         match = _RANGE.fullmatch(part) if parameter.type != "text" else None
         values += _range_values(parameter, match, part) if match else [_one_value(parameter, part)]
-        if len(values) > MOST_VALUES:
-            raise UsageError(f"{parameter.name}: the sweep has more than {MOST_VALUES} values")
+        if len(values) > MAX_VALUES:
+            raise UsageError(f"{parameter.name}: the sweep has more than {MAX_VALUES} values")
     for value in values:
         if not isinstance(value, str) and not parameter.minimum <= value <= parameter.maximum:
             limits = f"{parameter.minimum:g} to {parameter.maximum:g}"
@@ -148,8 +148,8 @@ def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]
         if name not in parameters:
             raise UsageError(f"{probe.name} has no parameter '{name}': {nearest(name, parameters)}")
     lists = [parse_values(parameters[name], text) for name, text in given.items()]
-    if len(given) and len(list(itertools.islice(itertools.product(*lists), MOST_VALUES + 1))) > MOST_VALUES:
-        raise UsageError(f"{probe.name}: the sweep has more than {MOST_VALUES} cells")
+    if len(given) and len(list(itertools.islice(itertools.product(*lists), MAX_VALUES + 1))) > MAX_VALUES:
+        raise UsageError(f"{probe.name}: the sweep has more than {MAX_VALUES} cells")
     return [dict(zip(given, combination, strict=True)) for combination in itertools.product(*lists)]
 
 

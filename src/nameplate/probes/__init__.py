@@ -138,7 +138,7 @@ class Percentile(Metric):
     def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
         """Whether enough operations lie beyond it; of the longest one is enough."""
         timed = sum(sum(histogram.count) for histogram in _histograms(samples))
-        enough = self.share == 1 or timed * (1 - self.share) >= FEWEST_BEYOND
+        enough = self.share == 1 or timed * (1 - self.share) >= MIN_BEYOND
         return self.when(cell) and timed > 0 and enough
 
     def is_told_by(self, _: Cell, sample: Sample) -> bool:
@@ -204,7 +204,7 @@ RatedBy = Callable[[Metric, Cell, Sequence[Sample]], Rated]
 
 _NOTHING = Recorded()
 # A percentile is shown only where so many operations lie beyond it: one of them alone decides nothing then.
-FEWEST_BEYOND = 10
+MIN_BEYOND = 10
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from nameplate.probes import ByProbe, Cell, Cells, Metric, ParameterChart, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
 from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
-from nameplate.probes.shared.percentiles import MOST_ROWS
+from nameplate.probes.shared.percentiles import MAX_ROWS
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.model import Rated, Result, Sample, Table
 
@@ -102,7 +102,7 @@ def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
 def _datagrams(results: Sequence[Result]) -> list[Table]:
     """What became of every datagram."""
     own = [result for result in results if result.summary.params["protocol"] == "udp"]
-    if not own or len(own) > MOST_ROWS:
+    if not own or len(own) > MAX_ROWS:
         return []
     names = ("sent", *_LOST, "reordered", "duplicates")
     rows: list[Row] = [
@@ -124,7 +124,7 @@ def _of_sent(evidence: Mapping[str, float], name: str) -> str:
 
 def _tcp(results: Sequence[Result]) -> list[Table]:
     own = [result for result in results if result.summary.params["protocol"] == "tcp"]
-    if not own or len(own) > MOST_ROWS:
+    if not own or len(own) > MAX_ROWS:
         return []
     rows: list[Row] = [
         [

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from nameplate.records.model import CorrelatedCondition, Event, OverTime, Sensitivity, Summary
 from nameplate.report.format import quantity
 
-_MOST_EVENTS = 8
+_MAX_EVENTS = 8
 
 
 def lines(row: Summary, seen: OverTime) -> list[str]:
     """What a reader of the terminal is told of a cell's series."""
     until = f" (for {duration(seen.burst_s)})" if any(is_lasting(event) for event in seen.events) else ""
-    shown = seen.events if len(seen.events) <= _MOST_EVENTS else seen.events[: _MOST_EVENTS - 1]
+    shown = seen.events if len(seen.events) <= _MAX_EVENTS else seen.events[: _MAX_EVENTS - 1]
     more = [f"… and {len(seen.events) - len(shown)} more"] if len(shown) < len(seen.events) else []
     return [
         f"burst {quantity(seen.burst, row.unit)}{until}, sustained {quantity(seen.sustained, row.unit)}, "

@@ -172,7 +172,7 @@ _PERMUTATIONS = 500
 # Times without spikes are a little alike between neighbours: at 1 % about 3 % of curves without fragments had an MTU.
 _MTU_P = 0.003
 _WIDEST_MTU = 0.1
-_FEWEST_OF_A_KIND = 5
+_MIN_OF_A_KIND = 5
 _NEGLIGIBLE = 1e-9
 # Three standard deviations by the median absolute deviation.
 _SPIKE = 3 * 1.4826
@@ -235,9 +235,7 @@ def _alike(payloads: Sequence[int]) -> dict[tuple[int, ...], list[int]]:
     cuts: dict[tuple[int, ...], list[int]] = {}
     for mtu in range(_SMALLEST_MTU, max(payloads) + _IP_HEADER + _UDP_HEADER):
         cuts.setdefault(tuple(fragments_of(payload, mtu) for payload in payloads), []).append(mtu)
-    return {
-        cut: mtus for cut, mtus in cuts.items() if _FEWEST_OF_A_KIND <= cut.count(1) <= len(cut) - _FEWEST_OF_A_KIND
-    }
+    return {cut: mtus for cut, mtus in cuts.items() if _MIN_OF_A_KIND <= cut.count(1) <= len(cut) - _MIN_OF_A_KIND}
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-FEWEST_NODES = 4
-FEWEST_ROUNDS = 3
+MIN_NODES = 4
+MIN_ROUNDS = 3
 FARTHEST_Z = -4.0
 SMALLEST_GAP = 0.03
 OWN_SPREADS = 2.0
@@ -106,7 +106,7 @@ def _measured(figures: NodeFigures, classes: NDArray[np.str_]) -> Judgement:
     spread = np.full(nodes, np.nan) if figures.spread is None else figures.spread
     for name in np.unique(classes):
         own = np.flatnonzero((classes == name) & ~np.isnan(figures.values).all(axis=0))
-        if len(own) < FEWEST_NODES:
+        if len(own) < MIN_NODES:
             continue
         measured = heights[:, own][~np.isnan(heights[:, own]).all(axis=1)]
         # What drifts from round to round does so for all nodes.
@@ -140,7 +140,7 @@ def _median_spread(rounds: Floats) -> Floats:
     count = np.sum(~np.isnan(rounds), axis=0)
     deviation = np.nanmedian(np.abs(rounds - np.nanmedian(rounds, axis=0)), axis=0)
     error = _MEDIANS_ERROR * _MAD_TO_SD * deviation / np.sqrt(count)
-    return np.where(count >= FEWEST_ROUNDS, error, np.nan)
+    return np.where(count >= MIN_ROUNDS, error, np.nan)
 
 
 def robust_z(values: Floats) -> Floats:

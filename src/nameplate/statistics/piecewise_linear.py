@@ -18,8 +18,8 @@ import numpy as np
 from nameplate.statistics.bootstrap import expanded_interval, percentile_interval
 from nameplate.statistics.stats import median
 
-FEWEST_POINTS = 5
-MOST_LINES = 5
+MIN_POINTS = 5
+MAX_LINES = 5
 # Of rounds, and as many of sizes.
 BOOTSTRAPS = 150
 # What a break costs in the criterion: where it is was searched for, which is more than one fitted number.
@@ -90,7 +90,7 @@ def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
     """The lines that explain the times best. ``sizes`` ascend and differ; fewer than ten points give one line."""
     points = _Points.of(sizes, np.asarray(times, float))
     cost = _line_costs(points)
-    most = min(MOST_LINES, max(1, len(sizes) // FEWEST_POINTS))
+    most = min(MAX_LINES, max(1, len(sizes) // MIN_POINTS))
     tried = [_best_kinds(points, cuts) for cuts in _partitions(cost, most)]
     best = min(tried, key=lambda model: model.score)
     return _without_negative_startup(_fitted(points, best.places, best.jumps))
@@ -226,7 +226,7 @@ def _line_costs(points: _Points) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         vxx, vxy, vyy = sxx - sx * sx / s, sxy - sx * sy / s, syy - sy * sy / s
         left = np.where((vxx > 0) & (vxy > 0), vyy - vxy * vxy / vxx, vyy)
-    return np.where(last - first + 1 >= min(FEWEST_POINTS, count), np.maximum(left, 0.0), np.inf)
+    return np.where(last - first + 1 >= min(MIN_POINTS, count), np.maximum(left, 0.0), np.inf)
 
 
 def _partitions(cost: Any, most: int) -> list[tuple[int, ...]]:
@@ -318,8 +318,8 @@ def _candidates(  # noqa: PLR0913, PLR0917 (what a place lies between)
     """Places up to ``reach`` points from a cut that leave points enough to either side, up to the next breaks."""
     before = int(np.searchsorted(sizes, places[index - 1], side="right")) if index > 0 else 0
     after = int(np.searchsorted(sizes, places[index + 1])) if index + 1 < len(places) else len(sizes)
-    low = max(before + FEWEST_POINTS - 1, cut - reach)
-    high = min(after - FEWEST_POINTS, cut + reach)
+    low = max(before + MIN_POINTS - 1, cut - reach)
+    high = min(after - MIN_POINTS, cut + reach)
     tried = [
         float(place) for i in range(low, high) for place in np.linspace(sizes[i], sizes[i + 1], steps, endpoint=False)
     ]

@@ -24,8 +24,8 @@ MINIMUM_EFFECT = 0.03
 # A change smaller than so many times what runs vary by may be the machine's own.
 OWN_MOVES = 2.5
 # What fewer runs show may pass again, and with fewer before it nothing is known about the noise.
-FEWEST_LASTING = 3
-FEWEST_RUNS = 8
+MIN_LASTING = 3
+MIN_RUNS = 8
 
 _CANDIDATE = 0.01
 _CLIP = 3.0
@@ -65,7 +65,7 @@ def find_trend(values: Sequence[float] | Floats, days: Sequence[float] | Floats)
     """
     logs = np.log(np.asarray(values, dtype=np.float64))
     times = np.asarray(days, dtype=np.float64)
-    if len(logs) < FEWEST_RUNS:
+    if len(logs) < MIN_RUNS:
         return []
     noise = max(_LEAST_NOISE, _MAD_TO_SD * float(np.median(np.abs(np.diff(logs)))) / math.sqrt(2))
     clipped = _clipped(logs, noise)
@@ -98,10 +98,10 @@ def _clipped(logs: Floats, noise: float) -> Floats:
 
 def _cuts(logs: Floats, noise: float, begin: int, end: int) -> list[int]:
     """The first runs of new levels, by halves of halves."""
-    if end - begin < 2 * FEWEST_LASTING:
+    if end - begin < 2 * MIN_LASTING:
         return []
     sums = np.cumsum(logs[begin:end])
-    left = np.arange(FEWEST_LASTING, end - begin - FEWEST_LASTING + 1)
+    left = np.arange(MIN_LASTING, end - begin - MIN_LASTING + 1)
     right = (end - begin) - left
     means = sums[left - 1] / left, (sums[-1] - sums[left - 1]) / right
     distance = np.abs(means[1] - means[0]) / np.sqrt(1 / left + 1 / right)
@@ -130,7 +130,7 @@ def _step(logs: Floats, clipped: Floats, noise: float, begin: int, cut: int, end
     sign, middle = math.copysign(1.0, change), (before + after) / 2
     on_its_side = [int(np.sum(sign * (middle - first) > 0)), int(np.sum(sign * (second - middle) > 0))]
     for runs, kept in zip((len(first), len(second)), on_its_side, strict=True):
-        if kept < max(FEWEST_LASTING, _ON_ITS_SIDE * runs):
+        if kept < max(MIN_LASTING, _ON_ITS_SIDE * runs):
             return None
     apart = abs(float(np.mean(clipped[cut:end]) - np.mean(clipped[begin:cut])))
     probability = _probability(apart / math.sqrt(1 / len(first) + 1 / len(second)) / noise, len(logs))

@@ -39,7 +39,7 @@ _MAD_TO_SD = 1.4826
 # Rounds that agree to the last digit vary all the same, by what a clock or a counter leaves out.
 _LEAST_SPREAD = 5e-4
 # From here on the normal distribution is as good as the exact one, and much faster.
-_MOST_EXACT = 60
+_MAX_EXACT = 60
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _drift(rounds: Floats) -> float:
 
 def _rank_of_interval(base: int, new: int) -> int | None:
     """How many differences lie below the interval of their median; None where not even all of them cover it."""
-    if max(base, new) > _MOST_EXACT:
+    if max(base, new) > _MAX_EXACT:
         deviation = math.sqrt(base * new * (base + new + 1) / 12)
         return max(0, math.floor(base * new / 2 + NormalDist().inv_cdf((1 - CONFIDENCE) / 2) * deviation))
     tail = _tails(base, new)
@@ -160,7 +160,7 @@ def _by_ranks(differences: Floats, base: Floats, new: Floats) -> float:
     """Two-sided. A tie counts as a half, which the tail is rounded up for."""
     above = float(np.sum(differences > 0)) + 0.5 * float(np.sum(differences == 0))
     smaller = min(above, len(differences) - above)
-    if max(len(base), len(new)) > _MOST_EXACT:
+    if max(len(base), len(new)) > _MAX_EXACT:
         deviation = math.sqrt(len(base) * len(new) * (len(base) + len(new) + 1) / 12)
         z = (smaller + 0.5 - len(differences) / 2) / deviation
         return min(1.0, math.erfc(-z / math.sqrt(2)) if z < 0 else 1.0)

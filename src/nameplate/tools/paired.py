@@ -38,7 +38,7 @@ from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTo
 
 # Six pairs are the fewest with an interval; one more lets one of them be far off.
 DEFAULT_PAIRS = 7
-FEWEST_PAIRS = 5
+MIN_PAIRS = 5
 # What is less than this is not worth a word.
 MINIMUM_EFFECT = 0.05
 GRACE_S = 30.0

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from nameplate.errors import FileError, NameplateError, UsageError
-from nameplate.planning.budget import FEWEST_ROUNDS, MIN_SLICE_S, least_s
+from nameplate.planning.budget import MIN_ROUNDS, MIN_SLICE_S, least_s
 from nameplate.planning.plan_file import (
     DEFAULT_SLICE_S,
     build_plan,
@@ -50,7 +50,7 @@ def test_quick_fits_into_a_minute() -> None:
         for probe in load_probes().values()
         for cells in probe.quick
     )
-    assert round_s * FEWEST_ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
+    assert round_s * MIN_ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
 
 
 def test_a_plan_may_ask_for_a_high_priority_and_for_short_samples(tmp_path: Path) -> None:
@@ -125,12 +125,12 @@ def test_between_the_sizes_that_are_certain_others_may_be_measured() -> None:
     assert {*range(0, 100_001, 1000)} < {*certain}
     assert dense == [size for size in range(64, 100_001, 64) if size not in certain]
     assert {e.params["pairs"] for e in plan.experiments} == {1, 2, 4}
-    assert plan.limits.budget_s >= FEWEST_ROUNDS * len(certain) * 0.07
+    assert plan.limits.budget_s >= MIN_ROUNDS * len(certain) * 0.07
 
 
 def test_a_long_sweep_gets_the_time_for_six_rounds() -> None:
     many = sweep_plan("memory_block", {"size": "1KiB..1GiB*2^(1/8)"}, sized("memory_block"), {}, MACHINE)
-    assert many.limits.budget_s >= FEWEST_ROUNDS * len(many.experiments) * 0.5
+    assert many.limits.budget_s >= MIN_ROUNDS * len(many.experiments) * 0.5
     assert sweep_plan("memory_block", {"size": "1KiB"}, sized("memory_block"), {}, MACHINE).limits.budget_s == 30
     assert (
         sweep_plan("memory_block", {"size": "1KiB"}, sized("memory_block"), {"budget": "9s"}, MACHINE).limits.budget_s

@@ -15,7 +15,7 @@ from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import pair_times, parties_of, party_medians
 from nameplate.records.model import Quantity, Result, Sample, Table, Work
 from nameplate.report.aliases import without_names
-from nameplate.report.charts.pair_map import MOST_ROWS, pair_maps
+from nameplate.report.charts.pair_map import MAX_ROWS, pair_maps
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT
 from nameplate.report.html.embed import read_embedded
 from nameplate.report.html.page import render
@@ -135,7 +135,7 @@ def test_the_heat_map_has_both_triangles_and_a_slow_row() -> None:
 def test_many_share_rows_of_which_the_slowest_pair_is_shown(nodes: int) -> None:
     points = points_of(measured(nodes, slow=nodes // 2), nodes)
     rows = {point["row"] for point in points}
-    assert len(rows) <= MOST_ROWS
+    assert len(rows) <= MAX_ROWS
     slow = {point["row"] for point in points if point["value"] == SLOW_S and point["row"] != point["column"]}
     assert slow == rows
     assert sum(point["value"] == SLOW_S for point in points) in {2 * len(rows) - 1, 2 * len(rows) - 2}

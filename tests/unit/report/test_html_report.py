@@ -27,7 +27,7 @@ from nameplate.report.html.embed import read_embedded
 from nameplate.report.html.page import render
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.repeat_commands import repeat_command
-from nameplate.report.terminal.run import MOST_CELLS, MOST_NOTES
+from nameplate.report.terminal.run import MAX_CELLS, MAX_NOTES
 from nameplate.report.verdict import judged_by, remarks, verdict
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import summarise
@@ -405,7 +405,7 @@ class TestProbesOwnTables:
         assert hidden.tables[0].notes == ["measured on machine 1"]
 
 
-SWEEP = [latency_at(size) for size in sizes(MOST_CELLS + 1)]
+SWEEP = [latency_at(size) for size in sizes(MAX_CELLS + 1)]
 
 
 class TestLargeSweeps:
@@ -423,11 +423,11 @@ class TestLargeSweeps:
 
     def test_a_few_sizes_are_shown_whole(self) -> None:
         (card,) = cards_of(report(SWEEP[:-1]))
-        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MOST_CELLS, 0, MOST_CELLS)
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_CELLS, 0, MAX_CELLS)
 
     def test_many_cells_that_nothing_else_shows_stay_open(self) -> None:
-        (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MOST_CELLS + 1)]))
-        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MOST_CELLS + 1, 0, MOST_CELLS + 1)
+        (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MAX_CELLS + 1)]))
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_CELLS + 1, 0, MAX_CELLS + 1)
 
     def test_a_grid_is_not_drawn_again_against_threads(self) -> None:
         (card,) = cards_of(report(block_results()))
@@ -447,7 +447,7 @@ class TestLargeSweeps:
     def test_their_bars_are_left_out_but_for_the_one_that_is_judged(self) -> None:
         rated = [rated_at(cell, 90e-9) for cell in SWEEP]
         (group,) = efficiencies(report(rated)).groups
-        assert (len(group.bars), group.left_out) == (1, MOST_CELLS)
+        assert (len(group.bars), group.left_out) == (1, MAX_CELLS)
         assert "24 more in the curves and tables below" in page_of(report(rated)).text
 
     def test_side_by_side_they_are_folded(self) -> None:
@@ -457,8 +457,8 @@ class TestLargeSweeps:
         assert "25 cells of large sweeps" in page_of(report(SWEEP), report(SWEEP, host="b")).text
 
     def test_many_notes_are_folded(self) -> None:
-        text = page_of(report([], notes=[f"note {n}" for n in range(MOST_NOTES + 3)])).text
-        assert f"note {MOST_NOTES - 1} 3 more note {MOST_NOTES}" in text
+        text = page_of(report([], notes=[f"note {n}" for n in range(MAX_NOTES + 3)])).text
+        assert f"note {MAX_NOTES - 1} 3 more note {MAX_NOTES}" in text
 
     def test_points_of_curves_that_were_not_worth_measuring_are_not_missed(self) -> None:
         sparse = report(SWEEP)

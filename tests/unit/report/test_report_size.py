@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from nameplate.planning.budget import FEWEST_ROUNDS
+from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import probe_of
@@ -37,17 +37,17 @@ def results_of(cell: Experiment, info: ProbeInfo, noise: random.Random) -> list[
     params: dict[str, Value] = {"size": 1 << 26, "threads": 1, **cell.params}
     facts = {named.name: noise.random() * 1e9 for named in info.facts}
     facts |= {"touched_bytes": 1e9, "last_level_bytes": 1e7, "offset_s": 1e-9, "file_bytes": 1e9, "memory_bytes": 8e9}
-    number = FEWEST_ROUNDS * max(1, round(cell.slice_s / (cell.sample_s or SAMPLE_S)))
+    number = MIN_ROUNDS * max(1, round(cell.slice_s / (cell.sample_s or SAMPLE_S)))
     times = sorted(noise.uniform(0, 1800) for _ in range(number))
     disturbed = [noise.random() < DISTURBED for _ in times]
-    rounds = [1 + place * FEWEST_ROUNDS // number for place in range(number)]
+    rounds = [1 + place * MIN_ROUNDS // number for place in range(number)]
     found = []
     for metric in probe_of(cell.probe).metrics:
         value = noise.uniform(1e-6, 9e-6) if metric.unit == "s" else noise.uniform(1e9, 9e9)
         made = swept(cell.probe, params, value, metric.name, metric.unit, facts=facts)
         values = [] if metric.is_detail else [value * noise.gauss(1, 0.01) for _ in times]
         series = Series(times, values, disturbed, rounds) if values else Series([], [], [], [])
-        medians = [value * noise.gauss(1, 0.01) for _ in range(FEWEST_ROUNDS)]
+        medians = [value * noise.gauss(1, 0.01) for _ in range(MIN_ROUNDS)]
         found.append(
             msgspec.structs.replace(made, id=cell.id, series=series, round_values=medians, is_detail=metric.is_detail)
         )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nameplate.statistics.trends import FEWEST_LASTING, FEWEST_RUNS, Drift, Floats, Step, find_trend
+from nameplate.statistics.trends import MIN_LASTING, MIN_RUNS, Drift, Floats, Step, find_trend
 
 RUNS = 40
 Noise = Callable[[np.random.Generator, int], Floats]
@@ -72,13 +72,13 @@ def test_there_and_back_again() -> None:
     assert [step.at for step in steps_in(logs)] == [20, 35]
 
 
-@pytest.mark.parametrize("bad", [1, FEWEST_LASTING - 1])
+@pytest.mark.parametrize("bad", [1, MIN_LASTING - 1])
 def test_what_may_pass_again_is_no_step_yet(bad: int) -> None:
     logs = 0.003 * np.random.default_rng(5).standard_normal(RUNS)
     logs[-bad:] -= 0.2
     assert found_in(logs) == []
-    logs[-FEWEST_LASTING:] = -0.2 + 0.003 * np.arange(FEWEST_LASTING)
-    assert [step.at for step in steps_in(logs)] == [RUNS - FEWEST_LASTING]
+    logs[-MIN_LASTING:] = -0.2 + 0.003 * np.arange(MIN_LASTING)
+    assert [step.at for step in steps_in(logs)] == [RUNS - MIN_LASTING]
 
 
 def test_a_change_too_small_to_matter_is_none() -> None:
@@ -103,7 +103,7 @@ def test_a_step_is_no_drift() -> None:
 
 
 def test_too_few_runs_say_nothing() -> None:
-    assert find_trend([1.0] * (FEWEST_RUNS // 2) + [0.5] * (FEWEST_RUNS - 1 - FEWEST_RUNS // 2), days(7)) == []
+    assert find_trend([1.0] * (MIN_RUNS // 2) + [0.5] * (MIN_RUNS - 1 - MIN_RUNS // 2), days(7)) == []
 
 
 def test_runs_that_all_agree() -> None:
@@ -117,7 +117,7 @@ def test_runs_of_the_same_moment_have_no_drift() -> None:
     assert find_trend(np.exp(np.linspace(0, 0.001, RUNS)), np.zeros(RUNS)) == []
 
 
-@given(st.lists(st.floats(-1, 1), min_size=FEWEST_RUNS, max_size=60), st.floats(1e-6, 1e12))
+@given(st.lists(st.floats(-1, 1), min_size=MIN_RUNS, max_size=60), st.floats(1e-6, 1e12))
 def test_the_unit_does_not_matter(logs: list[float], factor: float) -> None:
     # Values whose logarithms agree to the last digit are not what this is about.
     values = np.exp(np.round(logs, 3))

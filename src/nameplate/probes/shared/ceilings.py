@@ -35,7 +35,7 @@ _CHANNEL_AND_DIMM = re.compile(r"(?<![A-Z])C(?P<channel>\d+)[ _-]?D\d+")
 _LETTER_AND_SLOT = re.compile(r"(?:DIMM|DDR\d)[ _-]*(?:P\d+[ _-])?(?P<channel>[A-Z])(?P<slot>\d+)$")
 # What tells the processor or controller that the channel belongs to: each counts its channels from the beginning.
 _PLACE = re.compile(r"(?<![A-Z])(CPU|PROC|P|SOCKET|NODE|CONTROLLER|MC|IMC)[ _-]*(\d+)")
-_MOST_SLOTS_OF_A_CHANNEL = 3
+_MAX_SLOTS_OF_A_CHANNEL = 3
 _MAX_BYTES = 1 << 20
 
 
@@ -226,7 +226,7 @@ def _channels(modules: Sequence[Module], slots: Sequence[Module]) -> list[list[M
     """The modules by channel; nothing where their locators do not tell."""
     # On boards whose letters go on to a fourth slot they name processors, not channels.
     letters = all(
-        int(found["slot"]) <= _MOST_SLOTS_OF_A_CHANNEL
+        int(found["slot"]) <= _MAX_SLOTS_OF_A_CHANNEL
         for slot in slots
         if (found := _LETTER_AND_SLOT.search(slot["locator"].upper()))
     )
@@ -235,7 +235,7 @@ def _channels(modules: Sequence[Module], slots: Sequence[Module]) -> list[list[M
         channels.setdefault(_channel(module, letters), []).append(module)
     # Places that bear the same names are not told apart by them.
     distinct = len({(m["bank"], m["locator"]) for m in modules}) == len(modules)
-    crowded = any(len(channel) > _MOST_SLOTS_OF_A_CHANNEL for channel in channels.values())
+    crowded = any(len(channel) > _MAX_SLOTS_OF_A_CHANNEL for channel in channels.values())
     return list(channels.values()) if distinct and not crowded and None not in channels else []
 
 

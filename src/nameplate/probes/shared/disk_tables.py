@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nameplate.probes.shared.grid import Row, crossed, grouped, labels, quantity_of, without
-from nameplate.probes.shared.percentiles import MOST_ROWS, percentile_tables
+from nameplate.probes.shared.percentiles import MAX_ROWS, percentile_tables
 from nameplate.records.model import Result, Table
 from nameplate.statistics.stats import is_steady
 
@@ -27,7 +27,7 @@ _IOZONE: Mapping[str, tuple[str, str, str, str]] = {
     "fread": ("read", "sequential", "first", "stdio"),
     "freread": ("read", "sequential", "again", "stdio"),
 }
-_FEWEST_COLUMNS_OF_IOZONE = 10
+_MIN_COLUMNS_OF_IOZONE = 10
 _WRITES = {
     "into the page cache": ("warm", "none"),
     "with fdatasync": ("warm", "end"),
@@ -117,7 +117,7 @@ def _kindless(label: str) -> str:
 
 
 def _evidence(results: Sequence[Result]) -> list[Table]:
-    if len(results) > MOST_ROWS:
+    if len(results) > MAX_ROWS:
         return []
     rows: list[Row] = []
     for label, result in zip(labels(results), results, strict=True):
@@ -173,7 +173,7 @@ def _is_iozone(results: Sequence[Result]) -> bool:
         if column is not None:
             params = result.summary.params
             columns.setdefault((str(params.get("size")), str(params.get("block"))), set()).add(column)
-    return max((len(own) for own in columns.values()), default=0) >= _FEWEST_COLUMNS_OF_IOZONE
+    return max((len(own) for own in columns.values()), default=0) >= _MIN_COLUMNS_OF_IOZONE
 
 
 def _column_of(result: Result) -> str | None:

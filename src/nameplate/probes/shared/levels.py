@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nameplate.statistics.memory_levels import Curve, MemoryLevel
 
 # Fewer sizes are a comparison, not a curve; with one line a page they need only tell a step.
-FEWEST_SIZES, FEWEST_PAGES = 12, 6
+MIN_SIZES, MIN_PAGES = 12, 6
 # A size that the system lists disagrees when it lies this far outside the measured interval.
 TOLERANCE = 0.1
 # As many as can be found (plateaus.MAXIMUM_LEVELS) besides memory.
@@ -108,7 +108,7 @@ def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
     if curve is None:
         return Levels([], [])
     by_latency = leading == "memory_latency"
-    pages = _latency_curve(by_probe, PAGE_BYTES, FEWEST_PAGES) if by_latency else None
+    pages = _latency_curve(by_probe, PAGE_BYTES, MIN_PAGES) if by_latency else None
     pages = bounded(pages, rising=True) if pages else None
     waits = waits_for(curve, pages)
     own = less_waiting(curve, waits.in_lines) if waits.steps else curve
@@ -145,7 +145,7 @@ def _quantities(values: Sequence[tuple[float, tuple[float, float]] | None], unit
     return [Quantity(value[0], unit, value[1]) if value else None for value in values]
 
 
-def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest: int = FEWEST_SIZES) -> Curve | None:
+def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest: int = MIN_SIZES) -> Curve | None:
     """The first metric of the cells that have these parameters, by size."""
     from nameplate.statistics.memory_levels import Curve  # noqa: PLC0415
 
@@ -167,7 +167,7 @@ def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest
     )
 
 
-def _latency_curve(by_probe: ByProbe, stride: int = LINE_BYTES, fewest: int = FEWEST_SIZES) -> Curve | None:
+def _latency_curve(by_probe: ByProbe, stride: int = LINE_BYTES, fewest: int = MIN_SIZES) -> Curve | None:
     return _curve_of(by_probe, "memory_latency", {"stride": stride, "chains": 1, "load": 0, "pages": "huge"}, fewest)
 
 
@@ -242,7 +242,7 @@ def _knees_of_the_rate(found: Sequence[MeasuredLevel], by_probe: ByProbe) -> lis
     from nameplate.statistics.memory_levels import find_levels  # noqa: PLC0415
 
     curve = _rate_curve(by_probe)
-    if curve is None or len(curve.size_bytes) < FEWEST_SIZES:
+    if curve is None or len(curve.size_bytes) < MIN_SIZES:
         return []
     knees = [(level.size_bytes, level.size_ci) for level in find_levels(curve, rising=False)]
     sizes = [each.level.size_ci for each in found if each.level.size_ci]

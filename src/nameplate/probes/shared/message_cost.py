@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nameplate.statistics.piecewise_linear import Bounds, Lines
 
 # Fewer sizes are no curve; of more, as many are fitted, evenly chosen: the time of a fit grows by their square.
-FEWEST_SIZES = 10
+MIN_SIZES = 10
 MAX_SIZES = 400
 # A limit counts what a library adds to a message in front; more than that is another limit.
 LARGEST_HEADER = 128
@@ -62,7 +62,7 @@ def find_costs(results: Sequence[Result]) -> list[Cost]:
     found = []
     for own in grouped(timed, lambda r: without(r.summary.params, ["size"])).values():
         ascending = sorted(own, key=lambda r: int(r.summary.params["size"]))
-        if len(ascending) >= FEWEST_SIZES:
+        if len(ascending) >= MIN_SIZES:
             found.append(_cost_of(ascending[:: math.ceil(len(ascending) / MAX_SIZES)]))
     return found
 

@@ -9,7 +9,7 @@ from nameplate.probes.shared.grid import grouped, without
 from nameplate.records.model import Quantity, Rated, Result
 
 # Fewer payloads are no sweep.
-FEWEST_PAYLOADS = 16
+MIN_PAYLOADS = 16
 
 
 def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
@@ -22,7 +22,7 @@ def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
     for own in grouped(timed, lambda r: without(r.summary.params, ["payload"])).values():
         ascending = sorted(own, key=lambda r: int(r.summary.params["payload"]))
         payloads = [int(r.summary.params["payload"]) for r in ascending]
-        if len(set(payloads)) < FEWEST_PAYLOADS:
+        if len(set(payloads)) < MIN_PAYLOADS:
             continue
         step = find_mtu(payloads, [r.round_values for r in ascending])
         if step is not None:

@@ -13,10 +13,10 @@ from nameplate.statistics.stats import median
 from nameplate.units import size_text
 
 # Of more pairs, or parties, the slowest are shown; all stand in the report's heat map.
-MOST_PAIRS = 10
-MOST_PARTIES = 20
+MAX_PAIRS = 10
+MAX_PARTIES = 20
 # Of two parties each is the other's only partner.
-FEWEST_PARTIES = 3
+MIN_PARTIES = 3
 
 
 def pair_matrix_tables(result: Result, machine: Mapping[str, Any]) -> list[Table]:
@@ -24,12 +24,12 @@ def pair_matrix_tables(result: Result, machine: Mapping[str, Any]) -> list[Table
     names = party_names(machine, str(result.summary.params["between"]), parties_of(result.pairs))
     what = f"messages of {size_text(float(result.summary.params['size']))}"
     pairs = [f"{names[one]} – {names[other]}" for one, other in pairs_of(len(names))]
-    tables = [_slowest_first(result, f"The slowest pairs, {what}", "pair", pairs, result.pairs, MOST_PAIRS)]
-    if len(names) >= FEWEST_PARTIES:
+    tables = [_slowest_first(result, f"The slowest pairs, {what}", "pair", pairs, result.pairs, MAX_PAIRS)]
+    if len(names) >= MIN_PARTIES:
         kind = str(result.summary.params["between"]).removesuffix("s")
         medians = party_medians(result.pairs)
         title = f"Each {kind}'s median over its partners, {what}"
-        tables.append(_slowest_first(result, title, kind, names, medians, MOST_PARTIES))
+        tables.append(_slowest_first(result, title, kind, names, medians, MAX_PARTIES))
     return tables
 
 

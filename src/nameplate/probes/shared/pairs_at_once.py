@@ -14,14 +14,14 @@ from nameplate.statistics.stats import median
 from nameplate.units import size_text
 
 # More pairs than these are read from the file.
-MOST_PAIRS = 64
-FEWEST_COUNTS = 3
+MAX_PAIRS = 64
+MIN_COUNTS = 3
 
 
 def pair_evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
     """Each pair's shortest, median and longest time of a message, by the ranks: ``0-2 minimum_s``."""
     names = cell.labels.get("ranks", "").split()
-    if len(names) > MOST_PAIRS:
+    if len(names) > MAX_PAIRS:
         return {}
     found: dict[str, float] = {}
     for index, name in enumerate(names):
@@ -91,7 +91,7 @@ def saturation_results(results: Sequence[Result]) -> list[Result]:
     derived = []
     for own in grouped(timed, lambda r: without(r.summary.params, ["pairs"])).values():
         ascending = sorted(own, key=lambda r: int(r.summary.params["pairs"]))
-        if len(ascending) < FEWEST_COUNTS:
+        if len(ascending) < MIN_COUNTS:
             continue
         pairs = [int(r.summary.params["pairs"]) for r in ascending]
         found = find_saturation(pairs, [r.round_values for r in ascending])

@@ -9,7 +9,7 @@ from nameplate.probes.shared.grid import labels, quantity_of
 from nameplate.records.model import Quantity, Result, Table
 
 # More cells than these are read as a chart or exported.
-MOST_ROWS = 40
+MAX_ROWS = 40
 
 PERCENTILES = tuple(
     Percentile(f"latency_{name}", "s", "lower", share, is_detail=True)
@@ -23,7 +23,7 @@ def percentile_tables(probe: str, results: Sequence[Result]) -> list[Table]:
     for result in results:
         cells.setdefault(result.id, {})[result.summary.metric] = result
     timed = {name: own for name, own in cells.items() if "latency_max" in own}
-    if not timed or len(timed) > MOST_ROWS:
+    if not timed or len(timed) > MAX_ROWS:
         return []
     names = labels([next(iter(own.values())) for own in timed.values()])
     rows: list[list[str | Quantity | None]] = [

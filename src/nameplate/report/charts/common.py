@@ -26,7 +26,7 @@ HEIGHT = 260
 SHORT_LABEL = 18
 
 # So many numbers find a place on the axis of a chart of that height.
-MOST_TICKS = 13
+MAX_TICKS = 13
 
 _SIGNIFICANT = 5
 
@@ -173,6 +173,6 @@ def log_axis(low: float, high: float) -> tuple[list[float], list[float]]:
     first = max(number for number in numbers if number <= low)
     last = min(number for number in numbers if number >= high and number > first)
     shown = [number for number in numbers if first <= number <= last]
-    if len(shown) > MOST_TICKS:
+    if len(shown) > MAX_TICKS:
         shown = [number for number in shown if math.log10(number).is_integer()]
     return [first, last], shown

@@ -31,10 +31,10 @@ from nameplate.report.repeat_commands import sweep_command
 from nameplate.units import size_text
 
 # Fewer sizes are a comparison, not a curve.
-FEWEST_SIZES = 8
+MIN_SIZES = 8
 
 # What else was measured over sizes stands beside a curve from here on: a page's stride beside a line's.
-FEWEST_BESIDE = 3
+MIN_BESIDE = 3
 
 _HEIGHT = 300
 _MESSAGES_MEAN = (
@@ -50,7 +50,7 @@ _END_OF_SIZE = "_size"
 # A name's width is an octave and a half on a telephone: names that stand nearer take two lines.
 _CLOSE_OCTAVES = 1.5
 _LINE_OF_NAMES = 13
-_MOST_SIZES_ON_AXIS = 12
+_MAX_SIZES_ON_AXIS = 12
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
     A message of nothing has no place on a logarithmic axis.
     """
     lines = [[result for result in line if _size(result) > 0] for line in lines_along(headlines, "size")]
-    lines = [line for line in lines if len(line) >= FEWEST_BESIDE]
-    return lines if any(len(line) >= FEWEST_SIZES for line in lines) else []
+    lines = [line for line in lines if len(line) >= MIN_BESIDE]
+    return lines if any(len(line) >= MIN_SIZES for line in lines) else []
 
 
 def curves(lines: Sequence[list[Result]], ends: Sequence[LevelEnd]) -> list[Chart]:
@@ -188,7 +188,7 @@ def _spec(
 def _sizes_on_axis(first: int, last: int) -> list[int]:
     """Powers of two, of four where those are too many, with 1 KiB and 1 MiB among them."""
     powers = range(math.ceil(math.log2(first)), math.floor(math.log2(last)) + 1)
-    step = 1 if len(powers) <= _MOST_SIZES_ON_AXIS else 2
+    step = 1 if len(powers) <= _MAX_SIZES_ON_AXIS else 2
     return [2**power for power in powers if power % step == 0]
 
 

@@ -13,7 +13,7 @@ from nameplate.report.format import scale
 from nameplate.report.repeat_commands import repeat_commands
 
 # More cells than these are read in the table.
-MOST_CELLS = 32
+MAX_CELLS = 32
 
 _MEANING = (
     "At a height of 50 % stands the time that half of the operations did not exceed. A steep line means that all take "
@@ -25,7 +25,7 @@ _MEANING = (
 def ecdf(results: Sequence[Result]) -> list[Chart]:
     """A line for each cell whose single operations were timed; the cells of a large sweep are left out."""
     timed = [[result] for result in results if result.distribution]
-    if not timed or len(timed) > MOST_CELLS:
+    if not timed or len(timed) > MAX_CELLS:
         return []
     named = {id(line): label for line, label in zip(timed, labels([line[0] for line in timed]), strict=True)}
     return [_chart(title, [(named[id(line)], line[0]) for line in part])

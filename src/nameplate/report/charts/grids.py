@@ -14,7 +14,7 @@ from nameplate.report.charts.common import line_key
 Places: TypeAlias = dict[tuple[Value, Value], Result]
 
 # Fewer cells are read as quickly in a table.
-FEWEST_CELLS = 6
+MIN_CELLS = 6
 
 # The share of a grid's places that were measured, from which it is one.
 NEARLY_FULL = 0.8
@@ -101,5 +101,5 @@ def _title(cells: Places, rows: str, columns: str, common: Mapping[str, Value]) 
 def _is_grid(cells: Places) -> bool:
     rows, columns = {row for row, _ in cells}, {column for _, column in cells}
     measured = sum(result.summary.value is not None for result in cells.values())
-    is_small = len(rows) < 2 or len(columns) < 2 or measured < FEWEST_CELLS
+    is_small = len(rows) < 2 or len(columns) < 2 or measured < MIN_CELLS
     return not is_small and measured >= NEARLY_FULL * len(rows) * len(columns)

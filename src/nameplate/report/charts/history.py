@@ -18,7 +18,7 @@ from nameplate.report.format import scale
 
 _HEIGHT = 200
 _WIDTH = 720
-_MOST_CHARTS = 30
+_MAX_CHARTS = 30
 
 
 def write_series(series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames, path: Path) -> None:
@@ -26,7 +26,7 @@ def write_series(series: Sequence[MetricHistory], told: Sequence[ChangeReport], 
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: charts are written as {' or '.join(FORMATS)}")
     by_figure = [list(own) for _, own in groupby(series, key=lambda each: each.figure)]
-    if len(by_figure) > _MOST_CHARTS:
+    if len(by_figure) > _MAX_CHARTS:
         raise UsageError(f"-o: {len(by_figure)} figures are too many for one picture: name one with more words")
     write_picture({"vconcat": [_chart(own, told, names) for own in by_figure]}, path)
 

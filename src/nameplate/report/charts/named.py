@@ -13,7 +13,7 @@ from nameplate.report.charts.common import Chart
 from nameplate.report.html.page import Detail, PageSection, make_section
 
 # A series of a day, a sample a second; what is longer is thinned.
-_MOST_POINTS = 100_000
+_MAX_POINTS = 100_000
 _LONGEST_NAME = 80
 
 
@@ -33,7 +33,7 @@ class NamedChart:
 def named_charts(report: Report) -> list[NamedChart]:
     """In the report's order."""
     charts: list[Chart] = []
-    section = make_section(1, report, Detail(_MOST_POINTS, has_samples=True), charts)
+    section = make_section(1, report, Detail(_MAX_POINTS, has_samples=True), charts)
     seen: Counter[str] = Counter()
     named = []
     for place, words in sorted(_places(section)):

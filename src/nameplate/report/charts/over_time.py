@@ -18,7 +18,7 @@ _HEIGHT = 120
 _HEIGHT_WITH_EVENTS = 220
 # A change of this share is none; a spread of this share is wide.
 _STEADY, _WIDE = 0.03, 0.2
-_FEWEST_FOR_DRIFT = 20
+_MIN_FOR_DRIFT = 20
 _LABEL_Y = -6  # above the plot
 
 
@@ -70,7 +70,7 @@ def _meaning_of_samples(result: Result) -> str:
     said = f"Eight in ten samples lie from {low / middle - 1:+.1%} to {high / middle - 1:+.1%} of the median."
     quarter = max(1, len(values) // 4)
     drift = median(values[-quarter:]) / median(values[:quarter]) - 1
-    if len(values) >= _FEWEST_FOR_DRIFT and abs(drift) > _STEADY:
+    if len(values) >= _MIN_FOR_DRIFT and abs(drift) > _STEADY:
         return f"{said} From the first quarter to the last they drift by {drift:+.1%}: heat, power or a neighbour."
     if (high - low) / middle > _WIDE:
         return f"{said} So wide a spread means that something else ran meanwhile; measure on a quieter machine."

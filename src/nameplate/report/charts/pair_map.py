@@ -17,9 +17,9 @@ from nameplate.report.format import parameters, quantity
 from nameplate.report.repeat_commands import repeat_command
 
 # Of more parties those next to each other share a row and a column.
-MOST_ROWS = 48
+MAX_ROWS = 48
 # So many rows leave room for a figure in each cell; of more, a cell is a square of so many pixels.
-MOST_WITH_FIGURES = 8
+MAX_WITH_FIGURES = 8
 _SQUARE = 14
 # Noise alone must not look like a slow node: the strongest colour is at least this many times the fastest pair's time.
 _LEAST_SPAN = 2.0
@@ -53,7 +53,7 @@ def _pair_map(result: Result, machine: Mapping[str, Any]) -> Chart:
 
 def _blocks(names: Sequence[str]) -> list[str]:
     """The rows' names: of several parties that of the first one, and how many follow it."""
-    each = math.ceil(len(names) / MOST_ROWS)
+    each = math.ceil(len(names) / MAX_ROWS)
     shared = [names[i : i + each] for i in range(0, len(names), each)]
     return [own[0] if len(own) == 1 else f"{own[0]} +{len(own) - 1}" for own in shared]
 
@@ -75,7 +75,7 @@ def _points(result: Result, blocks: Sequence[str], each: int) -> list[Point]:
 def _spec(points: list[Point], blocks: Sequence[str]) -> dict[str, Any]:
     times = [float(point["value"]) for point in points]
     span = max(max(times) / min(times), _LEAST_SPAN)
-    has_figures = len(blocks) <= MOST_WITH_FIGURES
+    has_figures = len(blocks) <= MAX_WITH_FIGURES
     x_axis = alt.Axis(orient="top", labelAngle=0 if has_figures else -90, labelLimit=WIDTH if has_figures else
                       _LABEL_LIMIT, ticks=False, domain=False)  # fmt: skip
     y_axis = alt.Axis(labelLimit=_LABEL_LIMIT, ticks=False, domain=False)

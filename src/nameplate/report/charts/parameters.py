@@ -30,7 +30,7 @@ from nameplate.report.repeat_commands import repeat_commands, sweep_command
 from nameplate.units import size_text
 
 # Fewer values of a parameter are read as quickly in the table.
-FEWEST_VALUES = 3
+MIN_VALUES = 3
 _PERCENTILES_MEAN = (
     "p99 is the time that 99 of 100 operations did not exceed. The flatter a line, the more alike the operations. One "
     "that rises steeply at its end has a few very slow ones, which is what users notice first: a flush, a busy device, "
@@ -59,7 +59,7 @@ def _along(results: Sequence[Result], wanted: ParameterChart) -> list[Chart]:
     groups: dict[str, list[Result]] = {}
     for result in own:
         groups.setdefault(line_key(result, name), []).append(result)
-    lines = [line for line in groups.values() if len(line) >= FEWEST_VALUES]
+    lines = [line for line in groups.values() if len(line) >= MIN_VALUES]
     if not lines:
         return []
     is_words = any(isinstance(result.summary.params[name], str) for result in own)
@@ -104,7 +104,7 @@ def percentiles(results: Sequence[Result]) -> list[Chart]:
     for result in results:
         if result.is_detail and result.summary.value:
             cells.setdefault(result.id, []).append(result)
-    lines = [own for own in cells.values() if len(own) >= FEWEST_VALUES]
+    lines = [own for own in cells.values() if len(own) >= MIN_VALUES]
     if not lines:
         return []
     named = {id(line): label for line, label in zip(lines, _labels(lines, ""), strict=True)}

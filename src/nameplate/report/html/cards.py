@@ -21,7 +21,7 @@ from nameplate.report.charts.scaling import thread_scaling
 from nameplate.report.format import count, parameters
 from nameplate.report.html.rows import ReportRow, Source, make_row, sources
 from nameplate.report.html.tables import OwnTable, own_table
-from nameplate.report.terminal.run import MOST_CELLS, explanations
+from nameplate.report.terminal.run import MAX_CELLS, explanations
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
     maps = grids(_without(cells, [result for line in lines for result in line]))
     tables = [table for table in report.tables if table.probe == probe]
     repeated = [table for table in tables if any(holds(grid, table) for grid in maps)]
-    is_large = len(first) > MOST_CELLS and bool(lines or maps or tables)
+    is_large = len(first) > MAX_CELLS and bool(lines or maps or tables)
     by_threads = _not_drawn_yet(first, [result for line in lines for result in line] + _by_threads(maps))
     return Card(
         anchor=anchor,

@@ -24,8 +24,8 @@ from nameplate.report.terminal.nodes import (
 )
 
 # Of a plan of many cells the other metrics' maps would be as many as its charts.
-MOST_MAPS = 6
-MOST_RANKED = 5
+MAX_MAPS = 6
+MAX_RANKED = 5
 # Of more nodes the maps of minima and maxima are only in the pictures of nameplate nodes.
 MAX_WITH_ALL_MAPS = 1000
 
@@ -45,7 +45,7 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
     nodes = report.nodes
     if nodes is None:
         return None
-    chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MOST_MAPS]
+    chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MAX_MAPS]
     maps = placed([*_maps(report, nodes, chosen)], charts)
     tables = [own_table(_overview(nodes)), *(own_table(_ranking(nodes, metric)) for metric in chosen)]
     return NodeCard(anchor, [*_hardware(nodes), found_slow(nodes)], tables, maps)
@@ -88,7 +88,7 @@ def _worst(nodes: Nodes, metric: NodeMetric) -> Sequence[str | Quantity | None]:
 
 
 def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
-    places = ranking(metric)[: max(MOST_RANKED, len(metric.slow))][: 5 * MOST_RANKED]
+    places = ranking(metric)[: max(MAX_RANKED, len(metric.slow))][: 5 * MAX_RANKED]
     rows: list[list[str | Quantity | None]] = [
         [
             nodes.names[place], Quantity(metric.value[place] or 0.0, metric.unit), share(metric.gap[place]),

@@ -27,11 +27,11 @@ from nameplate.report.html.rows import HEADINGS, HEADINGS_IN_WORDS
 from nameplate.report.html.scripts import chart_bundle, policy, script_hash
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
-from nameplate.report.terminal.run import MOST_NOTES
+from nameplate.report.terminal.run import MAX_NOTES
 from nameplate.report.verdict import remarks, verdict
 
 # A probe with more cells has its charts over time folded, to be drawn when they are unfolded.
-MOST_OPEN = 12
+MAX_OPEN = 12
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -79,7 +79,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
         beside_figure=beside_figure,
         headings=HEADINGS,
         in_words=HEADINGS_IN_WORDS,
-        most_open=MOST_OPEN,
+        most_open=MAX_OPEN,
         detail=detail,
         policy=policy(bundle.hash, script_hash(script)),
         style=Markup(STYLE.read_text(encoding="utf-8")),
@@ -107,8 +107,8 @@ def make_section(number: int, report: Report, detail: Detail, charts: list[Chart
             make_card(f"run-{number}-{index}", report, results, detail.points, charts)
             for index, results in enumerate(_by_probe(report).values(), start=1)
         ],
-        notes=report.notes[:MOST_NOTES],
-        further_notes=report.notes[MOST_NOTES:],
+        notes=report.notes[:MAX_NOTES],
+        further_notes=report.notes[MAX_NOTES:],
     )
 
 

@@ -12,7 +12,7 @@ from nameplate.records.model import Report, Result, Summary, Value
 from nameplate.report.cells import common_params, headlines, is_derived, own_params
 from nameplate.report.format import quantity
 from nameplate.report.repeat_commands import repeat_command
-from nameplate.report.terminal.run import MOST_CELLS
+from nameplate.report.terminal.run import MAX_CELLS
 
 _Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
@@ -52,7 +52,7 @@ def side_by_side(reports: Sequence[Report]) -> list[SideBySideRow]:
             values=[_value_in(run[key].summary if key in run else None) for run in by_run],
             to_first=[_to_first(by_run[0].get(key), run.get(key)) for run in by_run],
             command=repeat_command(result),
-            is_folded=key not in derived and cells[key[0]] > MOST_CELLS,
+            is_folded=key not in derived and cells[key[0]] > MAX_CELLS,
         )
         for key, result in zip(shared, found, strict=True)
     ]

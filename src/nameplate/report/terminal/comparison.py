@@ -19,7 +19,7 @@ from nameplate.statistics.two_samples import Verdict
 # Colours mean better and worse, never greater and less; the word stands beside each.
 _STYLES: dict[Verdict, str] = {"FASTER": "green", "SLOWER": "red", "SAME": "dim", "UNSURE": "yellow"}
 _ORDER: tuple[Verdict, ...] = ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
-_MOST_NAMED = 6
+_MAX_NAMED = 6
 
 
 def print_comparison(found: RunComparison, console: Console | None = None) -> None:
@@ -29,8 +29,8 @@ def print_comparison(found: RunComparison, console: Console | None = None) -> No
     _print_settings(found.settings, console)
     for name, only in (("the base", found.only_in_base), ("the new run", found.only_in_new)):
         if only:
-            more = f" and {len(only) - _MOST_NAMED} more" if len(only) > _MOST_NAMED else ""
-            console.print(Text(f"\nonly in {name}: " + ", ".join(only[:_MOST_NAMED]) + more, style="dim"))
+            more = f" and {len(only) - _MAX_NAMED} more" if len(only) > _MAX_NAMED else ""
+            console.print(Text(f"\nonly in {name}: " + ", ".join(only[:_MAX_NAMED]) + more, style="dim"))
 
 
 def print_rows(rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console | None = None) -> None:

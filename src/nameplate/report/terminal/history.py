@@ -18,9 +18,9 @@ from nameplate.report.terminal.strip import bars
 # Colours mean better and worse; the word stands beside each.
 _STYLES = {"FASTER": "green", "SLOWER": "red"}
 _STRIP = 24
-_MOST_REASONS = 5
-_MOST_VALUES = 40
-_MOST_FIGURES = 12
+_MAX_REASONS = 5
+_MAX_VALUES = 40
+_MAX_FIGURES = 12
 # A run's worst figure is named only where it is this far below.
 _WORTH_NAMING = 0.97
 
@@ -49,9 +49,9 @@ def print_changes(told: Sequence[ChangeReport], names: FigureNames, console: Con
         if kind == "drift":
             when = f"little by little from {own[0].until_started:.10} to {own[0].since_started:.10}"
         console.print(Text.assemble("\n", (verdict, _STYLES[verdict]), f" {machine} {when}"))
-        console.print(_changes(own[:_MOST_FIGURES], names))
-        if len(own) > _MOST_FIGURES:
-            console.print(f"  … and {len(own) - _MOST_FIGURES} more figures")
+        console.print(_changes(own[:_MAX_FIGURES], names))
+        if len(own) > _MAX_FIGURES:
+            console.print(f"  … and {len(own) - _MAX_FIGURES} more figures")
         for setting in own[0].settings:
             console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
 
@@ -95,10 +95,10 @@ def print_not_read(entries: Iterable[Entry], console: Console) -> None:
     if not reasons:
         return
     console.print(Text(f"\n{count(len(reasons), 'file')} not read", style="bold"))
-    for reason in reasons[:_MOST_REASONS]:
+    for reason in reasons[:_MAX_REASONS]:
         console.print(Text(f"  {reason}"))
-    if len(reasons) > _MOST_REASONS:
-        console.print(f"  … and {len(reasons) - _MOST_REASONS} more: --json has them all")
+    if len(reasons) > _MAX_REASONS:
+        console.print(f"  … and {len(reasons) - _MAX_REASONS} more: --json has them all")
 
 
 def print_series(
@@ -125,7 +125,7 @@ def print_series(
 
 
 def _print_values(series: MetricHistory, console: Console) -> None:
-    shown = series.points[-_MOST_VALUES:]
+    shown = series.points[-_MAX_VALUES:]
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("started", no_wrap=True)
     for name in (series.figure.metric, "95 %", "beside usual"):

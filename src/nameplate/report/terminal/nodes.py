@@ -22,7 +22,7 @@ from nameplate.statistics.stats import median
 # The width where there is no terminal to ask.
 _NO_TERMINAL = 140
 # In a ranking, from its slow end.
-MOST_RANKED = 10
+MAX_RANKED = 10
 # A map's cells from "as its class" to "a quarter behind"; a node of which nothing is known is a dot.
 _SHADES = "·░▒▓█"
 _MEANINGS = {
@@ -89,7 +89,7 @@ def _ranked(nodes: Nodes) -> list[NodeMetric]:
     """Return the metrics that name a slow node, or the first one; of nodes too few to be judged all, up to ten."""
     if any(ranking(metric) for metric in nodes.metrics):
         return [metric for metric in nodes.metrics if metric.slow] or nodes.metrics[:1]
-    return nodes.metrics[:MOST_RANKED]
+    return nodes.metrics[:MAX_RANKED]
 
 
 def _missing(nodes: Nodes) -> Iterator[Text]:
@@ -177,7 +177,7 @@ def slow_count(metric: NodeMetric) -> str:
 
 def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
     order = slowest_first(metric)
-    shown = order[: max(MOST_RANKED, 2 * len(metric.slow))][: 5 * MOST_RANKED]
+    shown = order[: max(MAX_RANKED, 2 * len(metric.slow))][: 5 * MAX_RANKED]
     extremes = ("minimum", "maximum") if metric.minimum else ()
     table = _table("node", "average" if extremes else "value", *extremes, "behind", "robust z", "varies by", "")
     for place in [*shown, *([order[-1]] if order and order[-1] not in shown else [])]:

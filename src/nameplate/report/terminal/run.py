@@ -25,8 +25,8 @@ HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "c
 _RIGHT = HEADINGS[1:-1]
 _IN_A_NARROW_TERMINAL = ("", "measured", "95 %", "rated", "delivers")
 _WIDE = 120
-MOST_CELLS = 24
-MOST_NOTES = 12
+MAX_CELLS = 24
+MAX_NOTES = 12
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
     """Without the cells of a large sweep, which its probe's tables show, and their number."""
     cells = {result.id for result in results if result.summary.stop != "derived"}
     known = load_probes().get(results[0].summary.probe)
-    if len(cells) <= MOST_CELLS or known is None or known.tables is None:
+    if len(cells) <= MAX_CELLS or known is None or known.tables is None:
         return results, 0
     return [result for result in results if result.summary.stop == "derived" or result.summary.value is None], len(
         cells
@@ -222,8 +222,8 @@ def render(report: Report, path: Path, width: int) -> RenderableType:
     ]  # fmt: skip
     cut_off = [f"{path} has no end: the run was cut off; go on with --resume {path}"] if report.truncated else []
     notes = [*cut_off, *report.notes]
-    if len(notes) > MOST_NOTES:
-        notes = [*notes[: MOST_NOTES - 1], f"… and {len(notes) - MOST_NOTES + 1} more"]
+    if len(notes) > MAX_NOTES:
+        notes = [*notes[: MAX_NOTES - 1], f"… and {len(notes) - MAX_NOTES + 1} more"]
     parts += [Text(f"! {note}", style="yellow") for note in notes]
     parts += [Text(line, style="dim") for line in explanations(report)]
     return Group(*parts)

@@ -16,7 +16,7 @@ from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSe
 
 ORDER = 5000
 _BLOCK = 192
-_MOST_RANKS = 2
+_MAX_RANKS = 2
 _PING_PONG_BYTES = 2_000_000
 
 # HPL.dat as its documentation describes it, with HPCC's four lines at the end: no further sizes for its transposition.
@@ -85,7 +85,7 @@ def _stream(op: str, kind: str, ranks: int) -> ComparedMetric:
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
-    ranks = min(_MOST_RANKS, setting.ranks)
+    ranks = min(_MAX_RANKS, setting.ranks)
     kinds = ("Single", "Star") if ranks > 1 else ("Single",)
     linpack: dict[str, Value] = {"n": ORDER, "threads": ranks}
     figures = [
