@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 // So that a node's records stay below 4 KiB: half as many are what a smooth distribution ends up with.
-constexpr std::size_t kMostBuckets = 180;
+constexpr std::size_t kMaxBuckets = 180;
 
 void add_numbers(json& sum, const json& more) {
   for (const auto& [name, value] : more.items()) {
@@ -47,11 +47,11 @@ void add_histogram(json& sum, const json& more) {
 // smaller towards both ends; the least and the greatest stay as they are. A group stands where its mean falls.
 json compressed(const json& histogram) {
   const std::size_t buckets = histogram.at("lower_ns").size();
-  if (buckets <= kMostBuckets) return histogram;
+  if (buckets <= kMaxBuckets) return histogram;
   double all = 0;
   for (const json& count : histogram.at("count")) all += count.get<double>();
   const auto scale = [&](double below) {
-    return kMostBuckets / 2.0 * std::asin(2 * below / all - 1) / std::numbers::pi;
+    return kMaxBuckets / 2.0 * std::asin(2 * below / all - 1) / std::numbers::pi;
   };
   json lower_ns = json::array();
   json counts = json::array();

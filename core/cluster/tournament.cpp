@@ -37,9 +37,9 @@ std::string objection(int nodes, int ranks, bool is_between_nodes) {
   if (ranks < 2) return "one rank only: a message needs two; launch it with --mpi \"mpirun -n 2\" or more";
   if (is_between_nodes && nodes < 2) return "all ranks run on one node: between=ranks measures its ranks";
   const int parties = is_between_nodes ? nodes : ranks;
-  if (parties <= kMostParties) return "";
+  if (parties <= kMaxParties) return "";
   return fmt::format("between={}: {} of them are more than the {} of which all pairs can be kept",
-                     is_between_nodes ? "nodes" : "ranks", parties, kMostParties);
+                     is_between_nodes ? "nodes" : "ranks", parties, kMaxParties);
 }
 
 }  // namespace nameplate

@@ -8,7 +8,7 @@
 namespace nameplate {
 
 // The pairs of more would make a sample's record of more than 5 MB.
-inline constexpr int kMostParties = 1024;
+inline constexpr int kMaxParties = 1024;
 
 // How many rounds there are: of an even number of parties one less, of an odd one as many; of one party none.
 int rounds_of(int parties);

@@ -9,8 +9,8 @@
 
 #include "disk/memory_mount.h"
 #include "machine/machine.h"
-#include "measure/stream_task.h"
 #include "probe/parameter.h"
+#include "workloads/stream_task.h"
 
 namespace nameplate {
 

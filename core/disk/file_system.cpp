@@ -23,7 +23,7 @@ namespace nameplate {
 
 namespace {
 
-constexpr int kMostLayers = 4;
+constexpr int kMaxLayers = 4;
 constexpr double kSector_bytes = 512;
 
 // One line of /proc/self/mountinfo (proc(5)).
@@ -158,7 +158,7 @@ double field_or_unknown(const std::string& text, const std::string& key) {
 FileSystem file_system_of(const Root& root, const std::string& path) {
   std::string at = path;
   FileSystem system;
-  for (int layer = 0; layer < kMostLayers; ++layer) {
+  for (int layer = 0; layer < kMaxLayers; ++layer) {
     const auto mount = mount_of(root, at);
     if (!mount) return system;
     if (system.type.empty()) system.type = mount->type;

@@ -19,10 +19,10 @@ namespace {
 constexpr std::uint64_t kAlignment = 4096;
 // Enough text that a file system's compression finds no block twice in its window; still within a second-level cache.
 constexpr std::uint64_t kWrittenText_bytes = 256 << 10;
-constexpr unsigned kMostTextSlots = 64;
+constexpr unsigned kMaxTextSlots = 64;
 // Of the last call this much is read back: enough to be sure, and seconds less than a large file takes.
-constexpr std::uint64_t kMostVerified_bytes = 256 << 20;
-constexpr std::uint64_t kMostVerified = 1 << 16;
+constexpr std::uint64_t kMaxVerified_bytes = 256 << 20;
+constexpr std::uint64_t kMaxVerified = 1 << 16;
 constexpr unsigned kPercent = 100;
 
 // A function's static, since libraries register while other statics are still being made.
@@ -33,7 +33,7 @@ std::map<std::string, IoLibrary>& io_libraries() {
 
 unsigned slots_of(const IoSettings& settings) {
   if (settings.op == IoOp::read || settings.op == IoOp::readwrite) return settings.depth;
-  const std::uint64_t text = std::clamp<std::uint64_t>(kWrittenText_bytes / settings.block_bytes, 1, kMostTextSlots);
+  const std::uint64_t text = std::clamp<std::uint64_t>(kWrittenText_bytes / settings.block_bytes, 1, kMaxTextSlots);
   return std::max(settings.depth, static_cast<unsigned>(std::bit_floor(text)));
 }
 
@@ -160,7 +160,7 @@ void IoWorker::each_of_last_call(std::uint64_t most,
 
 void IoWorker::verify_writes(int descriptor, const std::string& file) const {
   std::vector<std::byte> block(settings_.block_bytes);
-  const std::uint64_t most = std::clamp<std::uint64_t>(kMostVerified_bytes / settings_.block_bytes, 1, kMostVerified);
+  const std::uint64_t most = std::clamp<std::uint64_t>(kMaxVerified_bytes / settings_.block_bytes, 1, kMaxVerified);
   each_of_last_call(most, [&](std::uint64_t index, std::uint64_t offset) {
     if (!writes(index)) return true;
     if (!read_whole(descriptor, block.data(), block.size(), offset)) {

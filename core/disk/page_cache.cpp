@@ -20,7 +20,7 @@ namespace nameplate {
 namespace {
 
 constexpr long kSysCachestat = 451;  // on every architecture; Debian 12's headers are older
-constexpr int kMostTries = 3;
+constexpr int kMaxTries = 3;
 constexpr std::int64_t kWarmStep = 1 << 20;
 
 struct CachestatRange {
@@ -78,7 +78,7 @@ void write_out(int descriptor) {
 void evict(int descriptor) {
   write_out(descriptor);
   // Pages that were just written may still be held for a moment.
-  for (int attempt = 0; attempt < kMostTries; ++attempt) {
+  for (int attempt = 0; attempt < kMaxTries; ++attempt) {
     posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
     const off_t size = lseek(descriptor, 0, SEEK_END);
     if (size <= 0 || resident_bytes(descriptor, size).value_or(0) == 0) return;

@@ -34,7 +34,7 @@ constexpr std::array<ChaseLoop, sizeof...(kIndices)> every_loop(std::index_seque
 }  // namespace
 
 ChaseLoop chase_loop(unsigned chains) {
-  static constexpr auto kLoops = every_loop(std::make_index_sequence<kMostChains>());
+  static constexpr auto kLoops = every_loop(std::make_index_sequence<kMaxChains>());
   return kLoops.at(chains - 1);
 }
 

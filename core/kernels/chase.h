@@ -11,13 +11,13 @@ struct ChaseStop {
   std::uint64_t ordinal = 0;
 };
 
-inline constexpr unsigned kMostChains = 16;
+inline constexpr unsigned kMaxChains = 16;
 inline constexpr std::uint64_t kChaseUnroll = 16;
 
 // Takes each of several walkers `rounds` × kChaseUnroll steps along its cycle, all at the same time.
 using ChaseLoop = void (*)(const ChaseStop** walkers, std::uint64_t rounds);
 
-// For 1 to kMostChains walkers. x86-64 has registers for about twelve; beyond, some live on the stack.
+// For 1 to kMaxChains walkers. x86-64 has registers for about twelve; beyond, some live on the stack.
 ChaseLoop chase_loop(unsigned chains);
 
 }  // namespace nameplate

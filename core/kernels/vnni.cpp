@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kLanes = 16;
 constexpr std::size_t kBytesInLane = 4;
 constexpr std::uint64_t kOperationsPerInstruction = 2 * kLanes * kBytesInLane;
-constexpr std::size_t kMostChains = 24;
+constexpr std::size_t kMaxChains = 24;
 
 struct Operands {
   alignas(64) std::array<std::uint8_t, 64> left{};
@@ -78,7 +78,7 @@ std::optional<std::string> first_difference(const Operands& operands, std::size_
 
 template <std::size_t kChains>
 RateKernel make_kernel() {
-  static_assert(kChains <= kMostChains);
+  static_assert(kChains <= kMaxChains);
   const auto operands = std::make_shared<const Operands>(make_operands());
   RateKernel kernel;
   kernel.chains = kChains;
@@ -99,7 +99,7 @@ std::optional<std::string> why_not_vnni() {
   return "this CPU has no AVX-512 VNNI";
 }
 
-std::vector<RateKernel> vnni_kernels() { return {make_kernel<8>(), make_kernel<16>(), make_kernel<kMostChains>()}; }
+std::vector<RateKernel> vnni_kernels() { return {make_kernel<8>(), make_kernel<16>(), make_kernel<kMaxChains>()}; }
 
 }  // namespace nameplate
 

@@ -83,10 +83,10 @@ std::optional<CpuidCache> decoded(const Registers& answer) {
 }
 
 std::vector<CpuidCache> caches_of(const Cpuid& cpuid) {
-  constexpr std::uint32_t kMostCaches = 16;  // a hypervisor that never ends the list must not hang this
+  constexpr std::uint32_t kMaxCaches = 16;  // a hypervisor that never ends the list must not hang this
   const std::uint32_t leaf = has_topology_extensions(cpuid) ? kAmdCaches : kIntelCaches;
   std::vector<CpuidCache> result;
-  for (std::uint32_t subleaf = 0; subleaf < kMostCaches; ++subleaf) {
+  for (std::uint32_t subleaf = 0; subleaf < kMaxCaches; ++subleaf) {
     const auto answer = cpuid(leaf, subleaf);
     const auto cache = answer ? decoded(*answer) : std::nullopt;
     if (!cache) break;

@@ -26,7 +26,7 @@ constexpr double kFlushSampleLongerThan_s = 0.5;  // below that the reader would
 constexpr Ticks kCallsInAnInterval = 8;
 constexpr Ticks kNearItsEnd = 500;        // so small a part of an interval is not worth another call
 constexpr double kShortestCall_s = 1e-4;  // in a series; of a shorter one too much would be beginning it
-constexpr std::uint64_t kMostRepetitions = std::uint64_t{1} << 50U;
+constexpr std::uint64_t kMaxRepetitions = std::uint64_t{1} << 50U;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
 
@@ -217,7 +217,7 @@ void Experiment::calibrate() {
   const double wanted_s = std::max(request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
-  const std::uint64_t most = prepared_.most_repetitions.value_or(kMostRepetitions);
+  const std::uint64_t most = prepared_.most_repetitions.value_or(kMaxRepetitions);
   while (!g_stop_requested) {
     const double elapsed_s = shorter_of_two_s();
     if (fixed_ || elapsed_s >= wanted_s || repetitions_ >= most) {

@@ -48,8 +48,8 @@ class SeriesPace {
   std::uint64_t size(double wanted) const;
   // What it costs to begin a call, as far as that is no stall.
   double cost() const {
-    constexpr double kMostOfAnInterval = 1.0 / 8;
-    return std::min(static_cast<double>(last_.cost), static_cast<double>(lengths_.interval) * kMostOfAnInterval);
+    constexpr double kMaxOfAnInterval = 1.0 / 8;
+    return std::min(static_cast<double>(last_.cost), static_cast<double>(lengths_.interval) * kMaxOfAnInterval);
   }
   double repetition() const { return static_cast<double>(last_.elapsed) / static_cast<double>(last_.repetitions); }
 

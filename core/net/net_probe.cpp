@@ -9,8 +9,8 @@ namespace nameplate {
 Parameter protocol_parameter() { return choice("protocol", "what carries the messages", {"tcp", "udp"}, "tcp"); }
 
 Parameter connections_parameter() {
-  return integer("connections", "at once, each with a thread and a socket of its own on both sides", 1,
-                 kMostConnections, "1");
+  return integer("connections", "at once, each with a thread and a socket of its own on both sides", 1, kMaxConnections,
+                 "1");
 }
 
 Parameter bind_parameter() {

@@ -31,7 +31,7 @@ constexpr std::uint64_t kSessionsPart = 2;
 constexpr double kAcceptAgain_s = 0.1;
 constexpr int kBacklog = 4096;
 // Of what one listener brings in a turn, so that the others have theirs.
-constexpr int kMostInTurn = 64;
+constexpr int kMaxInTurn = 64;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
 
@@ -113,8 +113,8 @@ void Peer::watch(int descriptor) {
 void Peer::run(int stop) {
   watch(stop);
   for (;;) {
-    std::array<epoll_event, kMostInTurn> events{};
-    const int count = epoll_wait(events_.number(), events.data(), kMostInTurn, wait_ms());
+    std::array<epoll_event, kMaxInTurn> events{};
+    const int count = epoll_wait(events_.number(), events.data(), kMaxInTurn, wait_ms());
     for (int i = 0; i < count; ++i) {
       const int socket = events.at(static_cast<std::size_t>(i)).data.fd;
       if (socket == stop) return;
@@ -157,7 +157,7 @@ int Peer::wait_ms() const {
 // Where nothing is left for another connection, a stranger makes room for it. Where there is no stranger either, it
 // waits in the listener's queue: a listener that is always ready and never served would keep this thread busy.
 void Peer::accept_all(int listener) {
-  for (int i = 0; i < kMostInTurn; ++i) {
+  for (int i = 0; i < kMaxInTurn; ++i) {
     Address from;
     Descriptor socket(accept4(listener, from.get(), &from.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.is_open()) {
@@ -249,7 +249,7 @@ void Peer::join_session(Stranger stranger) {
 }
 
 void Peer::answer_datagrams(int listener) {
-  for (int i = 0; i < kMostInTurn; ++i) {
+  for (int i = 0; i < kMaxInTurn; ++i) {
     std::array<std::uint8_t, kDatagramHelloBytes + 1> message{};
     Address from;
     const ssize_t got = recvfrom(listener, message.data(), message.size(), 0, from.get(), &from.length);

@@ -20,7 +20,7 @@ constexpr double kRequestLimit_s = 3;
 // How often limits and neighbours are looked at, and how soon a thread that waits for datagrams sees that it is over.
 constexpr int kWatchEach_ms = 100;
 constexpr double kDatagramLimit_s = 0.1;
-constexpr std::uint64_t kMostBytesOfSample = std::uint64_t{1} << 62U;
+constexpr std::uint64_t kMaxBytesOfSample = std::uint64_t{1} << 62U;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
 
@@ -196,7 +196,7 @@ void PeerSession::serve_stream(Place& place, std::uint32_t index) {
   }
   StreamSender sender(place.connection, request_, 0);
   for (std::array<std::uint8_t, sizeof(std::uint64_t)> wanted{}; receive_all(stream, wanted);) {
-    const auto blocks = WireReader(wanted).number<std::uint64_t>(1, kMostBytesOfSample / request_.block_bytes);
+    const auto blocks = WireReader(wanted).number<std::uint64_t>(1, kMaxBytesOfSample / request_.block_bytes);
     if (blocks == 0 || !sender.send(blocks, place.state)) return;
   }
 }

@@ -20,7 +20,7 @@ constexpr double kConnect_s = 5;
 // An answer that takes longer than this will not come.
 constexpr double kSilence_s = 10;
 constexpr int kHelloEach_ms = 50;
-constexpr unsigned kMostHellos = 60;
+constexpr unsigned kMaxHellos = 60;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
 
@@ -139,7 +139,7 @@ void RemoteSession::open_datagrams(std::uint32_t index) {
   set_time_limit(socket, 0);
   const SessionSecret& secret = channel_->secret();
   DatagramHello hello{.session = secret.number, .index = index, .tag = secret.tag("datagrams", index), .cookie = {}};
-  for (unsigned i = 0; i < kMostHellos; ++i) {
+  for (unsigned i = 0; i < kMaxHellos; ++i) {
     const auto message = encode(hello);
     send(socket, message.data(), message.size(), MSG_NOSIGNAL);
     std::array<pollfd, 2> wanted{pollfd{.fd = connection.stream.number(), .events = POLLIN},

@@ -34,8 +34,7 @@ std::uint64_t queue_bytes(std::uint32_t window_bytes) {
 
 // What the system calls of a connection read into or write from.
 std::uint64_t buffer_bytes(const TrafficRequest& request) {
-  if (request.send == SendMode::mmsg || request.receive == ReceiveMode::mmsg)
-    return kMostSegments * request.block_bytes;
+  if (request.send == SendMode::mmsg || request.receive == ReceiveMode::mmsg) return kMaxSegments * request.block_bytes;
   const bool has_segments = request.send == SendMode::gso || request.receive == ReceiveMode::gro;
   return has_segments ? std::max(kLargestSegments, request.block_bytes) : request.block_bytes;
 }

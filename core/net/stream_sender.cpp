@@ -20,9 +20,9 @@ namespace nameplate {
 
 namespace {
 
-constexpr unsigned kBatch = kMostSegments;  // UDP_MAX_SEGMENTS of the kernel, and a batch for sendmmsg
-constexpr unsigned kEndMarkers = 3;         // any of them will do
-constexpr unsigned kReadEach = 16;          // so many sends of zero-copy, and the kernel is asked what became of them
+constexpr unsigned kBatch = kMaxSegments;  // UDP_MAX_SEGMENTS of the kernel, and a batch for sendmmsg
+constexpr unsigned kEndMarkers = 3;        // any of them will do
+constexpr unsigned kReadEach = 16;         // so many sends of zero-copy, and the kernel is asked what became of them
 constexpr double kMicroseconds = 1e6;
 
 std::uint32_t now_us() {

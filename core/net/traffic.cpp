@@ -51,7 +51,7 @@ std::optional<TrafficRequest> decode_traffic_request(ByteSpan bytes) {
                          .wait = read_word(reader, Wait::spin),
                          .send = read_word(reader, SendMode::zerocopy),
                          .receive = read_word(reader, ReceiveMode::gro),
-                         .connections = reader.number<std::uint32_t>(1, kMostConnections),
+                         .connections = reader.number<std::uint32_t>(1, kMaxConnections),
                          .block_bytes = reader.number<std::uint64_t>(1, kLargestBlock),
                          .window_bytes = reader.number<std::uint32_t>(0, kLargestWindow),
                          .segment_bytes = reader.number<std::uint32_t>(0, kLargestSegment),

@@ -12,9 +12,9 @@ namespace nameplate {
 
 inline constexpr std::uint64_t kLargestDatagram = 65507;  // 65,535 less the headers of IPv4 and UDP
 inline constexpr std::uint64_t kLargestBlock = 1U << 30U;
-inline constexpr std::uint32_t kMostConnections = 1024;
+inline constexpr std::uint32_t kMaxConnections = 1024;
 inline constexpr std::uint64_t kDatagramHeaderBytes = 16;
-inline constexpr unsigned kMostSegments = 64;  // of one buffer that is cut, as every kernel takes them
+inline constexpr unsigned kMaxSegments = 64;  // of one buffer that is cut, as every kernel takes them
 
 enum class Traffic : std::uint8_t { pingpong, stream };
 enum class Protocol : std::uint8_t { tcp, udp };

@@ -180,9 +180,9 @@ Parameter automatic_text(std::string name, std::string summary, std::string auto
 }
 
 Parameter threads_parameter() {
-  constexpr double kMostThreads = 4096;
+  constexpr double kMaxThreads = 4096;
   return automatic_integer("threads", "workers; more than there are cores is allowed and flagged oversubscribed", 1,
-                           kMostThreads, "one per physical core that the affinity mask and the cgroup quota allow");
+                           kMaxThreads, "one per physical core that the affinity mask and the cgroup quota allow");
 }
 
 std::pair<std::string, std::optional<int>> split_percent(const std::string& word) {

@@ -9,8 +9,8 @@
 
 #include "kernels/flops.h"
 #include "kernels/register_chain.h"
-#include "measure/rate_probe.h"
 #include "probe/registry.h"
+#include "workloads/rate_probe.h"
 
 namespace nameplate {
 

@@ -13,9 +13,9 @@
 
 #include "kernels/amx.h"
 #include "kernels/flops.h"
-#include "measure/rate_probe.h"
 #include "probe/error.h"
 #include "probe/registry.h"
+#include "workloads/rate_probe.h"
 
 namespace nameplate {
 

@@ -12,9 +12,9 @@
 #include "kernels/amx.h"
 #include "kernels/intops.h"
 #include "kernels/vnni.h"
-#include "measure/rate_probe.h"
 #include "probe/error.h"
 #include "probe/registry.h"
+#include "workloads/rate_probe.h"
 
 namespace nameplate {
 

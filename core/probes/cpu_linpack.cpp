@@ -23,18 +23,18 @@
 #include "machine/lapack.h"
 #include "machine/memory_budget.h"
 #include "measure/clock.h"
-#include "measure/rate_loop.h"
 #include "measure/team.h"
 #include "probe/error.h"
 #include "probe/registry.h"
+#include "workloads/rate_loop.h"
 
 namespace nameplate {
 
 namespace {
 
 constexpr double kLargestResidual = 16;
-constexpr double kMostUnknowns = 1e6;
-constexpr double kMostTrials = 1e6;
+constexpr double kMaxUnknowns = 1e6;
+constexpr double kMaxTrials = 1e6;
 constexpr double kLargestAlignment = 1 << 20;  // half a huge page, on whose boundary the memory begins
 constexpr std::int64_t kLine = 8;              // elements in a cache line
 constexpr std::int64_t kElementsOfWorker = 1 << 22;
@@ -182,12 +182,12 @@ ProbeInfo info() {
   threads.summary = "of the BLAS";
   return {.name = "cpu_linpack",
           .summary = "solves Ax = b by LU with partial pivoting, by LAPACK, as LINPACK does",
-          .parameters = {integer("n", "unknowns", 1, kMostUnknowns, "2000"),
+          .parameters = {integer("n", "unknowns", 1, kMaxUnknowns, "2000"),
                          automatic_integer("lda", "leading dimension: elements from a column of A to the next", 1,
-                                           2 * kMostUnknowns, "the least odd number of cache lines that holds n"),
+                                           2 * kMaxUnknowns, "the least odd number of cache lines that holds n"),
                          size("align", "A begins on a multiple of it that is none of twice it: a power of two",
                               sizeof(double), kLargestAlignment, "4KiB"),
-                         automatic_integer("trials", "solutions in each round", 1, kMostTrials,
+                         automatic_integer("trials", "solutions in each round", 1, kMaxTrials,
                                            "as many as the time suffices for"),
                          threads},
           .counters = {{"residual", "", "HPL's scaled residual; below 16 is right", Combine::last},

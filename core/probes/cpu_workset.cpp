@@ -14,10 +14,10 @@
 
 #include "kernels/workset.h"
 #include "machine/memory_budget.h"
-#include "measure/memory_probe.h"
 #include "measure/team.h"
 #include "probe/error.h"
 #include "probe/registry.h"
+#include "workloads/memory_probe.h"
 
 namespace nameplate {
 

@@ -33,9 +33,9 @@ namespace nameplate {
 namespace {
 
 constexpr double kLargestFile = 0x1p50;
-constexpr double kMostDepth = 4096;
-constexpr double kMostRate = 1e9;
-constexpr double kMostPasses = 1e6;
+constexpr double kMaxDepth = 4096;
+constexpr double kMaxRate = 1e9;
+constexpr double kMaxPasses = 1e6;
 constexpr std::uint64_t kPage = 4096;
 // Below this a clock reading is a noticeable part of an operation's time, so that only some are timed by themselves.
 constexpr std::uint64_t kTimedEach_bytes = 4096;
@@ -414,7 +414,7 @@ ProbeInfo info() {
                             {"first", "again"}, "first where cache=cold and op=read, else again"),
            size("block", "of one operation", 1, kLargestFile, "4KiB"), threads_parameter(),
            choice("library", "how a program asks for a block", io_library_names(), "pread"),
-           integer("depth", "operations that each thread keeps in flight (uring, libaio)", 1, kMostDepth, "1"),
+           integer("depth", "operations that each thread keeps in flight (uring, libaio)", 1, kMaxDepth, "1"),
            choice("cache",
                   "what is in the page cache before a sample: warm all, cold nothing, as-is what earlier work left; "
                   "direct goes past it (O_DIRECT)",
@@ -430,8 +430,8 @@ ProbeInfo info() {
                           "a block device to read, and never to write, instead of a file (--read-device)", "none"),
            automatic_integer("rate",
                              "operations a second of all threads, begun when planned and not when the last one ended",
-                             1, kMostRate, "as fast as possible"),
-           automatic_integer("passes", "over each thread's part in a sample", 1, kMostPasses,
+                             1, kMaxRate, "as fast as possible"),
+           automatic_integer("passes", "over each thread's part in a sample", 1, kMaxPasses,
                              "as much as fills a sample's time")},
       .counters = {{"resident_before_bytes", "B", "of the file in the page cache before the sample; -1: not known",
                     Combine::last},

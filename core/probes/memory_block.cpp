@@ -18,10 +18,10 @@
 #include "kernels/offsets.h"
 #include "machine/memory_budget.h"
 #include "measure/clock.h"
-#include "measure/memory_probe.h"
 #include "measure/team.h"
 #include "probe/error.h"
 #include "probe/registry.h"
+#include "workloads/memory_probe.h"
 
 namespace nameplate {
 
@@ -29,9 +29,9 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr std::byte kUntouched{0x5A};
-constexpr std::uint64_t kMostReplayed = 1U << 20U;
-constexpr std::uint64_t kMostBytesInChunk = 64U << 20U;
-constexpr double kMostCount = 1e15;
+constexpr std::uint64_t kMaxReplayed = 1U << 20U;
+constexpr std::uint64_t kMaxBytesInChunk = 64U << 20U;
+constexpr double kMaxCount = 1e15;
 
 // The content of what is read and copied, so that any byte can be told by where it lies.
 std::uint64_t content(std::uint64_t word) { return (word + 1) * 0x9E3779B97F4A7C15U; }
@@ -140,7 +140,7 @@ void MemoryBlock::read_parameters(const Parameters& parameters, const Machine& m
     refuse(fmt::format("block={} is larger than a thread's {}, {} bytes: size={} for {} threads", block_,
                        op_ == BlockOp::copy ? "half of its part" : "part", share_, size_, threads_));
   }
-  chunk_ = std::clamp<std::size_t>(kMostBytesInChunk / block_, 1, kOffsetChunk);
+  chunk_ = std::clamp<std::size_t>(kMaxBytesInChunk / block_, 1, kOffsetChunk);
   loop_ = choose_loop(library_);
 }
 
@@ -254,7 +254,7 @@ void MemoryBlock::verify_written(unsigned worker) const {
   if (generator_ == Generator::rand) return;
   OffsetStream offsets = *part.offsets;
   offsets.go_back(part.before);
-  std::uint64_t left = std::min(repetitions_, kMostReplayed);
+  std::uint64_t left = std::min(repetitions_, kMaxReplayed);
   while (left > 0) {
     const std::size_t count = std::min<std::uint64_t>(left, chunk_);
     const OffsetStream::Chunk chunk = offsets.next(count);
@@ -271,7 +271,7 @@ void MemoryBlock::verify_written(unsigned worker) const {
 ProbeInfo info() {
   std::vector<Fact> facts = memory_facts();
   facts.push_back({"offset_s", "s", "time to draw one offset, inside every operation; 0 where they were made before"});
-  Parameter count = integer("count", "operations of each thread in a sample", 1, kMostCount, "");
+  Parameter count = integer("count", "operations of each thread in a sample", 1, kMaxCount, "");
   count.default_value = std::nullopt;
   count.automatic = "as many as fill a sample's time";
   return {

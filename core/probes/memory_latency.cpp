@@ -16,12 +16,12 @@
 
 #include "kernels/stream.h"
 #include "machine/memory_budget.h"
-#include "measure/chase_cycle.h"
 #include "measure/clock.h"
-#include "measure/memory_probe.h"
 #include "measure/team.h"
 #include "probe/error.h"
 #include "probe/registry.h"
+#include "workloads/chase_cycle.h"
+#include "workloads/memory_probe.h"
 
 namespace nameplate {
 
@@ -29,9 +29,9 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kSmallestSize = 2 * kLine;
-constexpr std::uint64_t kMostWarmingStops = (std::uint64_t{64} << 20U) / kLine;
+constexpr std::uint64_t kMaxWarmingStops = (std::uint64_t{64} << 20U) / kLine;
 constexpr std::size_t kLoadChunk = 16 << 10;
-constexpr double kMostLoadThreads = 4095;
+constexpr double kMaxLoadThreads = 4095;
 
 // What the other threads read meanwhile, each in a part of its own, at a pace kept by the clock.
 struct alignas(kLine) Reader {
@@ -53,7 +53,7 @@ class MemoryLatency final : public Probe {
     std::ranges::copy(cycle_->starts(), walkers_.begin());
     if (load_region > 0) make_load(static_cast<std::size_t>(load_region));
     // The walk has left in the caches what it will find there: once around, or until they are full of what it passed.
-    walk(std::min(cycle_->stops(), kMostWarmingStops) / kChaseUnroll);
+    walk(std::min(cycle_->stops(), kMaxWarmingStops) / kChaseUnroll);
     return describe(parameters, machine);
   }
 
@@ -158,7 +158,7 @@ class MemoryLatency final : public Probe {
   unsigned load_threads_ = 0;
   std::unique_ptr<Team> team_;
   std::optional<ChaseCycle> cycle_;
-  std::array<const ChaseStop*, kMostChains> walkers_{};
+  std::array<const ChaseStop*, kMaxChains> walkers_{};
   std::uint64_t rounds_ = 0;
   std::uint64_t steps_ = 0;
   Buffer load_memory_;
@@ -174,7 +174,7 @@ ProbeInfo info() {
   facts.push_back(
       {"line_bytes", "B", "lines that the cycle visits, in all: less than the region where the stride is wide"});
   Parameter load_threads =
-      integer("load_threads", "threads that read meanwhile, when load= is given", 0, kMostLoadThreads, "");
+      integer("load_threads", "threads that read meanwhile, when load= is given", 0, kMaxLoadThreads, "");
   load_threads.default_value = std::nullopt;
   load_threads.automatic = "every core but the one that chases, at least one; none without load=";
   return {.name = "memory_latency",
@@ -182,7 +182,7 @@ ProbeInfo info() {
           .parameters = {size("size", "of the region", kSmallestSize, kLargestRegion, "256MiB"),
                          size("stride", "one stop in every so many bytes: 64 every line, 4KiB one line a small page",
                               kLine, 0x1p30, "64"),
-                         pages_parameter(), integer("chains", "cycles followed at once", 1, kMostChains, "1"),
+                         pages_parameter(), integer("chains", "cycles followed at once", 1, kMaxChains, "1"),
                          size("load", "bytes a second that other threads read meanwhile, together; 0: none", 0, 0x1p45,
                               "0"),
                          load_threads},

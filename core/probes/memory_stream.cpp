@@ -13,16 +13,16 @@
 
 #include "machine/memory_budget.h"
 #include "machine/numa.h"
-#include "measure/memory_probe.h"
-#include "measure/stream_task.h"
 #include "probe/error.h"
 #include "probe/registry.h"
+#include "workloads/memory_probe.h"
+#include "workloads/stream_task.h"
 
 namespace nameplate {
 
 namespace {
 
-constexpr double kMostNodes = 1023;
+constexpr double kMaxNodes = 1023;
 
 std::optional<Stores> parse_stores(const std::string& name) {
   if (name == "best") return std::nullopt;
@@ -101,7 +101,7 @@ ProbeInfo info() {
   facts.push_back(
       {"bus_bytes_per_byte", "", "what the bus moves for each of them: more where a line is read to be written"});
   facts.push_back({"nontemporal", "", "1 where the stores went past the caches, 0 where not"});
-  Parameter node = integer("node", "NUMA node whose CPUs the threads run on", 0, kMostNodes, "");
+  Parameter node = integer("node", "NUMA node whose CPUs the threads run on", 0, kMaxNodes, "");
   node.default_value = std::nullopt;
   node.automatic = "all that are allowed";
   Parameter memory_node = node;

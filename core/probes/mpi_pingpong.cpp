@@ -25,7 +25,7 @@ namespace nameplate {
 
 namespace {
 
-constexpr double kMostPairs = 1e6;
+constexpr double kMaxPairs = 1e6;
 constexpr double kLargestMessage = 0x1p30;
 constexpr int kReport = 2;
 
@@ -170,12 +170,12 @@ ProbeInfo info() {
       .name = "mpi_pingpong",
       .summary = "time of MPI messages by size, with one or several pairs of ranks at once",
       .parameters = {size("size", "of a message", 0, kLargestMessage, "8"),
-                     integer("pairs", "of ranks that exchange messages at once", 1, kMostPairs, "1"),
+                     integer("pairs", "of ranks that exchange messages at once", 1, kMaxPairs, "1"),
                      choice("pairing",
                             "which rank with which: block: i with i + half; mirrored: i with the i-th from the end; "
                             "adjacent: 2i with 2i + 1; random: drawn from seed",
                             {"block", "mirrored", "adjacent", "random"}, "block"),
-                     integer("seed", "of the random pairing", 0, kMostPairs, "1")},
+                     integer("seed", "of the random pairing", 0, kMaxPairs, "1")},
       .counters = {},
       .facts = {{"ranks", "", "of the job"},
                 {"nodes", "", "that they run on"},

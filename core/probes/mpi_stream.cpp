@@ -21,20 +21,20 @@
 #include "cluster/repeats.h"
 #include "disk/array_memory.h"
 #include "measure/clock.h"
-#include "measure/memory_probe.h"
-#include "measure/stream_task.h"
 #include "measure/team.h"
 #include "mpi/distributed.h"
 #include "mpi/steps.h"
 #include "mpi/tree.h"
 #include "probe/error.h"
+#include "workloads/memory_probe.h"
+#include "workloads/stream_task.h"
 
 namespace nameplate {
 
 namespace {
 
-constexpr double kMostRepeats = 1e6;
-constexpr double kMostThreads = 4096;
+constexpr double kMaxRepeats = 1e6;
+constexpr double kMaxThreads = 4096;
 constexpr double kMaxRanksPerNode = 4096;
 constexpr std::int64_t kLine = 64;
 constexpr int kReport = 3;
@@ -225,8 +225,8 @@ ProbeInfo info() {
       choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc, read a, write a=q",
              {"copy", "scale", "add", "triad", "read", "write"}, "triad"),
       choice("stores", "plain, or past the caches", {"plain", "nontemporal"}, "plain"),
-      integer("repeats", "of a sample, after one that is left out", 2, kMostRepeats, "10"),
-      automatic_integer("threads", "of each rank", 1, kMostThreads, "as OMP_NUM_THREADS says"),
+      integer("repeats", "of a sample, after one that is left out", 2, kMaxRepeats, "10"),
+      automatic_integer("threads", "of each rank", 1, kMaxThreads, "as OMP_NUM_THREADS says"),
       automatic_integer("ranks_per_node", "of each node, evenly spaced, that take part; the others sleep", 1,
                         kMaxRanksPerNode, "all that the launcher started"),
       automatic_size("size", "of each array of each rank", 64, kLargestRegion,

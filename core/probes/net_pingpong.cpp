@@ -27,7 +27,7 @@ namespace nameplate {
 
 namespace {
 
-constexpr double kMostRate = 1e9;
+constexpr double kMaxRate = 1e9;
 constexpr std::uint64_t kHeaderBytes = 29;  // of IPv4 and UDP, and the one that makes 65,536 of 65,535
 // A connection that brings no answer for so long is dead; a datagram is lost a little sooner.
 constexpr double kSilence_s = 10;
@@ -140,7 +140,7 @@ ProbeInfo info() {
                      automatic_integer("rate",
                                        "round trips a second of all connections, begun when planned and not when "
                                        "the last one ended",
-                                       1, kMostRate, "as fast as possible"),
+                                       1, kMaxRate, "as fast as possible"),
                      bind_parameter()},
       .counters = {{"lost", "", "datagrams without an answer in time"},
                    {"other_sessions", "", "that the peer served meanwhile, at most", Combine::last}},

@@ -29,7 +29,7 @@ namespace nameplate {
 
 namespace {
 
-constexpr double kMostBitRate = 1e13;
+constexpr double kMaxBitRate = 1e13;
 constexpr double kBits = 8;
 constexpr std::int64_t kStreamBlock = 65536;
 // What an Ethernet frame of the usual size holds beside the headers of IP and UDP.
@@ -218,7 +218,7 @@ struct Losses {
 
 Losses losses_of(const Part& part, ReceiveMode receive) {
   const std::uint64_t missing = part.sent.sent > part.received.blocks ? part.sent.sent - part.received.blocks : 0;
-  const std::uint64_t held = receive == ReceiveMode::gro ? kMostSegments : 1;
+  const std::uint64_t held = receive == ReceiveMode::gro ? kMaxSegments : 1;
   const std::uint64_t queue = std::min(missing, part.received.queue_drops * held);
   return {.queue = queue, .network = missing - queue};
 }
@@ -312,7 +312,7 @@ ProbeInfo info() {
                   {"plain", "mmsg", "gso", "zerocopy"}, "plain"),
            automatic_choice("receive", "how the receiver takes datagrams: one for each call, 64, or put together (gro)",
                             {"plain", "mmsg", "gro"}, "as the sender's mode"),
-           automatic_bit_rate("rate", "of payload, of all connections of udp together", 1, kMostBitRate,
+           automatic_bit_rate("rate", "of payload, of all connections of udp together", 1, kMaxBitRate,
                               "as fast as possible"),
            automatic_size("window", "of the sockets' buffers, each way", 1024, 0x1p30, "as the system has it"),
            automatic_integer("mss", "TCP's maximum segment size in bytes", 88, 65535, "as the path allows"),

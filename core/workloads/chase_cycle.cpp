@@ -1,4 +1,4 @@
-#include "measure/chase_cycle.h"
+#include "workloads/chase_cycle.h"
 
 #include <fmt/format.h>
 

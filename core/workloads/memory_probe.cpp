@@ -1,4 +1,4 @@
-#include "measure/memory_probe.h"
+#include "workloads/memory_probe.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "measure/rate_loop.h"
+#include "workloads/rate_loop.h"
 
 #include <fmt/format.h>
 

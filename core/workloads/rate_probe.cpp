@@ -1,4 +1,4 @@
-#include "measure/rate_probe.h"
+#include "workloads/rate_probe.h"
 
 #include <fmt/format.h>
 

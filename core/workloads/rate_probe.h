@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/isa.h"
-#include "measure/rate_loop.h"
 #include "probe/probe.h"
+#include "workloads/rate_loop.h"
 
 namespace nameplate {
 

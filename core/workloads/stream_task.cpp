@@ -1,4 +1,4 @@
-#include "measure/stream_task.h"
+#include "workloads/stream_task.h"
 
 #include <fmt/format.h>
 

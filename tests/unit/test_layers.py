@@ -19,7 +19,20 @@ PACKAGES = [
 SHARED = {"__init__", "errors", "control_characters", "hostlist", "interruption", "streams", "units"}
 # What starts the program uses everything.
 TOP = {"__main__", "command_line"}
-CORE_ORDER = ["kernels", "record", "machine", "probe", "measure", "disk", "net", "cluster", "mpi", "probes", "main.cpp"]
+CORE_ORDER = [
+    "kernels",
+    "record",
+    "machine",
+    "probe",
+    "measure",
+    "workloads",
+    "disk",
+    "net",
+    "cluster",
+    "mpi",
+    "probes",
+    "main.cpp",
+]
 # Headers of a higher part that a lower one may see: errors are raised everywhere.
 CORE_EXCEPTIONS = {"probe/error.h"}
 

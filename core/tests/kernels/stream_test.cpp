@@ -14,7 +14,7 @@ class Arrays {
  public:
   explicit Arrays(std::size_t count) : count_(count) {
     for (unsigned which = 0; which < 3; ++which) {
-      for (std::size_t i = 0; i < kMost; ++i) memory_.at(which).at(i) = i < count ? stream_start<T>(which, i) : T{-1};
+      for (std::size_t i = 0; i < kMax; ++i) memory_.at(which).at(i) = i < count ? stream_start<T>(which, i) : T{-1};
     }
   }
 
@@ -22,7 +22,7 @@ class Arrays {
 
   void expect_after(StreamOp op, std::uint64_t passes, const std::string& what) const {
     for (unsigned which = 0; which < 3; ++which) {
-      for (std::size_t i = 0; i < kMost; ++i) {
+      for (std::size_t i = 0; i < kMax; ++i) {
         const T expected = i < count_ ? stream_expected<T>(op, passes, which, i) : T{-1};
         ASSERT_EQ(memory_.at(which).at(i), expected) << what << ", array " << which << ", element " << i;
       }
@@ -30,9 +30,9 @@ class Arrays {
   }
 
  private:
-  static constexpr std::size_t kMost = 512;
+  static constexpr std::size_t kMax = 512;
   std::size_t count_;
-  alignas(64) std::array<std::array<T, kMost>, 3> memory_{};
+  alignas(64) std::array<std::array<T, kMax>, 3> memory_{};
 };
 
 template <class T>

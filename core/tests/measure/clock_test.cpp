@@ -11,7 +11,7 @@ namespace {
 TEST(Clock, AgreesWithMonotonicRawWithin50Ppm) {
   const Clock& clock = Clock::get();
   constexpr std::uint64_t kWindowNs = 2'000'000'000;
-  constexpr double kMostPpm = 50;
+  constexpr double kMaxPpm = 50;
   const std::uint64_t raw_begin = monotonic_raw_ns();
   const Ticks begin = Clock::now();
   while (monotonic_raw_ns() - raw_begin < kWindowNs) {
@@ -19,7 +19,7 @@ TEST(Clock, AgreesWithMonotonicRawWithin50Ppm) {
   const Ticks end = Clock::now();
   const std::uint64_t raw_end = monotonic_raw_ns();
   const double raw_s = static_cast<double>(raw_end - raw_begin) * 1e-9;
-  EXPECT_LT(std::abs(clock.seconds(end - begin) / raw_s - 1) * 1e6, kMostPpm);
+  EXPECT_LT(std::abs(clock.seconds(end - begin) / raw_s - 1) * 1e6, kMaxPpm);
 }
 
 TEST(Clock, NeverGoesBack) {

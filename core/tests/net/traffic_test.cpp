@@ -34,7 +34,7 @@ void expect_refused(const TrafficRequest& request, const char* why) {
 
 TEST(Traffic, WhatIsOutOfBoundsIsRefused) {
   expect_refused({.connections = 0}, "no connection");
-  expect_refused({.connections = kMostConnections + 1}, "too many connections");
+  expect_refused({.connections = kMaxConnections + 1}, "too many connections");
   expect_refused({.block_bytes = 0}, "empty messages");
   expect_refused({.block_bytes = kLargestBlock + 1}, "a block that takes all memory");
   expect_refused({.protocol = Protocol::udp, .block_bytes = kLargestDatagram + 1}, "no datagram is so large");

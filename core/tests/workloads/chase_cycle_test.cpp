@@ -1,4 +1,4 @@
-#include "measure/chase_cycle.h"
+#include "workloads/chase_cycle.h"
 
 #include <gtest/gtest.h>
 
@@ -51,8 +51,8 @@ TEST(ChaseCycle, ABrokenCycleIsFound) {
 }
 
 TEST(ChaseLoop, TakesEveryChainTheSameNumberOfSteps) {
-  const ChaseCycle cycle(64 << 10, 64, Pages::small, kMostChains);
-  for (unsigned chains = 1; chains <= kMostChains; ++chains) {
+  const ChaseCycle cycle(64 << 10, 64, Pages::small, kMaxChains);
+  for (unsigned chains = 1; chains <= kMaxChains; ++chains) {
     std::vector<const ChaseStop*> walkers(cycle.starts().begin(), cycle.starts().begin() + chains);
     chase_loop(chains)(walkers.data(), 3);
     for (unsigned i = 0; i < chains; ++i) {
