@@ -1,10 +1,13 @@
 // nameplate-core: requests in on standard input, records out on standard output, words on standard error.
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 #include "cluster/job.h"
@@ -112,6 +115,17 @@ void install_signal_handlers() {
 }
 
 // What `serve` takes; `key_file` is read, or made, when everything else is known to be right.
+constexpr int kWrongUsage = 2;
+constexpr double kMaxSession_s = 1e9;
+constexpr int kMaxSessions = 4096;
+
+// What is wrong with a time; CLI::Range lets NaN pass.
+std::string is_session_time(const std::string& text) {
+  double seconds = 0;
+  const bool is_possible = CLI::detail::lexical_cast(text, seconds) && seconds >= 1 && seconds <= kMaxSession_s;
+  return is_possible ? "" : fmt::format("{} is not in the range 1 to {:g}", text, kMaxSession_s);
+}
+
 struct ServeWords {
   nameplate::ServeOptions options;
   std::string key_file;
@@ -126,9 +140,15 @@ CLI::App* add_serve(CLI::App& app, ServeWords& words) {
   serve->add_option("--port", peer.listen.port, "TCP and UDP; 0: any free one")->capture_default_str();
   serve->add_option("--key-file", words.key_file, "the shared key; else NAMEPLATE_KEY in the environment");
   serve->add_option("--new-key", words.new_key_file, "write a new key to this file, and end");
-  serve->add_option("--most-bytes", peer.session.bytes, "that one session may move")->capture_default_str();
-  serve->add_option("--most-seconds", peer.session.seconds, "that one session may last")->capture_default_str();
-  serve->add_option("--most-sessions", peer.most_sessions, "at once")->capture_default_str();
+  serve->add_option("--most-bytes", peer.session.bytes, "that one session may move")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
+  serve->add_option("--most-seconds", peer.session.seconds, "that one session may last")
+      ->check(is_session_time)
+      ->capture_default_str();
+  serve->add_option("--most-sessions", peer.most_sessions, "at once")
+      ->check(CLI::Range(1, kMaxSessions))
+      ->capture_default_str();
   serve->add_option("--user", words.options.user, "whose rights are kept when root starts it")->capture_default_str();
   serve->add_option("--cpus", peer.cpus, "")->delimiter(',')->group("");
   serve->add_option("--announce", words.options.announce, "")->group("");
@@ -173,7 +193,13 @@ int run(int argc, char** argv) {
   app.add_option("--blas", blas, "the library, by name or path, that cpu_linpack solves with");
   const CLI::App* serve_command = add_serve(app, serve_words);
   app.set_version_flag("--version", nameplate::version());
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "nameplate-core: {}\n", error.what());
+    return kWrongUsage;
+  }
 
   if (parent != 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
 from nameplate.interruption import leave_at_once
+
+_MIN_COLUMNS = 20
+
+
+def _check_columns() -> None:
+    """Forget a width that no terminal has: libraries that print help would print nothing, or forever."""
+    columns = os.environ.get("COLUMNS", "")
+    if not (columns.isdecimal() and len(columns) <= 4 and int(columns) >= _MIN_COLUMNS):
+        os.environ.pop("COLUMNS", None)
 
 
 def main() -> None:
@@ -15,6 +25,7 @@ def main() -> None:
     from nameplate.streams import prepare_standard_streams  # noqa: PLC0415
 
     prepare_standard_streams()
+    _check_columns()
     code = run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)

@@ -13,7 +13,7 @@ from cyclopts import App, CycloptsError
 from nameplate import __version__
 from nameplate.commands import register_all
 from nameplate.control_characters import clean_text
-from nameplate.errors import InternalError, Interrupted, NameplateError, OutputError, UsageError
+from nameplate.errors import FileError, InternalError, Interrupted, NameplateError, OutputError, UsageError
 from nameplate.execution.launch import hide_key
 from nameplate.streams import failure_of
 
@@ -49,19 +49,28 @@ def _run(arguments: list[str]) -> int:
     try:
         check_arguments(arguments)
         code = make_app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
-    except CycloptsError as error:
-        return _tell(" ".join(str(error).split()), UsageError.exit_code)
-    except NameplateError as error:
-        return _tell(str(error), error.exit_code)
     except KeyboardInterrupt:
         return _tell("stopped", Interrupted.exit_code)
-    except MemoryError:
-        return _tell("out of memory", InternalError.exit_code)
     except Exception as error:
-        return _tell(f"internal error, please report it: {_place_of(error)}", InternalError.exit_code)
+        return _tell(*_words_of(error))
     finally:
         signal.signal(signal.SIGINT, before)
     return code if isinstance(code, int) else 0
+
+
+def _words_of(error: Exception) -> tuple[str, int]:
+    """Return an error in one line, and the exit code that it stands for."""
+    match error:
+        case CycloptsError():
+            return " ".join(str(error).split()), UsageError.exit_code
+        case NameplateError():
+            return str(error), error.exit_code
+        case OSError(filename=filename, strerror=strerror) if filename is not None:
+            return f"{filename}: {strerror}", FileError.exit_code
+        case MemoryError():
+            return "out of memory", InternalError.exit_code
+        case _:
+            return f"internal error, please report it: {_place_of(error)}", InternalError.exit_code
 
 
 def check_arguments(arguments: Sequence[str]) -> None:

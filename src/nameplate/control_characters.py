@@ -16,7 +16,7 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 # The same in the bytes of JSON, also as escapes. It may match more.
 _MAYBE_IN_JSON = re.compile(
-    rb"\\u00[0189]|\\u007[fF]|\\u20[26]|\\[bfr]|\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]"
+    rb"\\u00[0189]|\\u007[fF]|\\u20[26]|\\[bfnrt]|\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]"
 )
 
 
@@ -27,6 +27,8 @@ def clean_text(text: str) -> str:
 
 def clean_json(line: bytes) -> bytes:
     """Return a JSON document whose strings, keys included, have no control characters; ``line`` itself if it has none.
+
+    Newlines and tabs become blanks too: a name must not add a line to a table.
 
     Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for what is no JSON.
     """
@@ -40,13 +42,17 @@ def escape_in_json(text: str) -> str:
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def _in_a_line(text: str) -> str:
+    return clean_text(text).replace("\n", " ").replace("\t", " ")
+
+
 def _cleaned(value: Any) -> Any:
     match value:
         case str():
-            return clean_text(value)
+            return _in_a_line(value)
         case list():
             return [_cleaned(each) for each in value]
         case dict():
-            return {clean_text(name): _cleaned(each) for name, each in value.items()}
+            return {_in_a_line(name): _cleaned(each) for name, each in value.items()}
         case _:
             return value

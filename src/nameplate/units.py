@@ -21,6 +21,9 @@ DURATION_UNITS = {
 }  # fmt: skip
 _PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 _BASE_UNITS = ("FLOP/s", "op/s", "B/s", "bit/s", "Hz", "s")
+# Thirty years, and what 64 bits hold.
+MAX_DURATION_S = 10**9
+MAX_COUNT = 2**63 - 1
 _NUMBER = re.compile(r"(\d{1,30}(?:\.\d{1,30})?)([A-Za-z/]*)")
 
 
@@ -61,7 +64,10 @@ def parse_duration(text: str) -> float:
     number, unit = _split(text, "a duration", examples)
     if unit not in DURATION_UNITS:
         raise UsageError(f"'{text}' is not a duration: write it like {examples}")
-    return float(number * DURATION_UNITS[unit])
+    duration_s = number * DURATION_UNITS[unit]
+    if duration_s > MAX_DURATION_S:
+        raise UsageError(f"'{text}' is longer than any run: at most {MAX_DURATION_S} s")
+    return float(duration_s)
 
 
 def parse_fraction(text: str) -> float:
@@ -80,6 +86,8 @@ def parse_count(text: str) -> int:
     number, unit = _split(text, "a whole number", "4")
     if unit or number.denominator != 1:
         raise UsageError(f"'{text}' is not a whole number")
+    if number > MAX_COUNT:
+        raise UsageError(f"'{text}' is larger than any count: at most {MAX_COUNT}")
     return int(number)
 
 

@@ -97,6 +97,7 @@ def measure_to_file(
             session.take_over(earlier.measurements)
         with _stoppable(control), _ended_with_budget(session):
             session.run()
+        writer.check_in_place()
     finally:
         writer.close()
         keeper.close()
@@ -122,7 +123,7 @@ def _ended_with_budget(session: Session) -> Iterator[None]:
         return
     began = time.monotonic() if session.began is None else session.began
     ends = began + limits.budget_s + overrun_s(limits)
-    timer = threading.Timer(max(0.0, ends - time.monotonic()), session.end_slice)
+    timer = threading.Timer(min(max(0.0, ends - time.monotonic()), threading.TIMEOUT_MAX), session.end_slice)
     timer.daemon = True
     timer.start()
     try:

@@ -125,6 +125,11 @@ def _mpi() -> list[Part]:
     """The MPIs that there is a build for, and whether their launchers are there."""
     found = []
     for name, library in mpi_libraries().items():
+        if not library:
+            found.append(
+                Part(False, f"MPI ({name})", "does not start", f"its library is missing: {how_to_build('mpicxx')}")
+            )
+            continue
         has_launcher = any(shutil.which(launcher) for launcher in (f"mpirun.{name}", "mpirun", "srun"))
         advice = "" if has_launcher else "its mpirun is not in PATH: name it in full, --mpi '/path/mpirun -n 4'"
         found.append(Part(has_launcher, f"MPI ({name})", library, advice))

@@ -20,7 +20,7 @@ from nameplate import __version__
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_figures, references_take_s
-from nameplate.errors import OutputError, UsageError
+from nameplate.errors import FileError, OutputError, UsageError
 from nameplate.execution.core_process import CoreProcess, OnRecord, check_options, describe, describe_all, read_machine
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
@@ -42,6 +42,7 @@ from nameplate.report.terminal.run import print_report
 from nameplate.results.run_file import RunFile, read_run
 from nameplate.results.summarise import summarise
 from nameplate.streams import has_reader
+from nameplate.units import MAX_COUNT
 
 HIGH_PRIORITY = -20
 DEFAULT_PLAN = "quick"
@@ -209,10 +210,12 @@ def _check(options: RunOptions) -> None:
     """Check what is known before any process is started. Raises UsageError or FileError."""
     if _nice(options.priority or "normal") and options.launch.launcher:
         raise UsageError("--priority high with --mpi is not possible: the launcher starts the processes")
-    if options.seed is not None and options.seed < 0:
-        raise UsageError(f"--seed {options.seed} is not possible: 0 or more")
+    if options.seed is not None and not 0 <= options.seed <= MAX_COUNT:
+        raise UsageError(f"--seed {options.seed} is not possible: 0 or more, at most {MAX_COUNT}")
     if options.study is not None and options.resume is None:
         check_study(options.what, options.study)
+    if options.output is not None and options.output.is_dir():
+        raise FileError(f"-o {options.output} is a directory: name a file in it")
     check_output("--report", options.report, others=(options.output, options.resume, options.slurm))
     check_output("--slurm", options.slurm, others=(options.output, options.resume))
 
@@ -240,7 +243,8 @@ def _begun(options: RunOptions, allocation: Allocation | None) -> Prepared:
     plan, priority = _with_priority(plan, options.priority, launch)
     per_node = _per_node(options.per_node, plan, launch, options.limits.get("series"))
     rated = _rated(options.rated)
-    check_rated(rated, describe_all())
+    if rated:
+        check_rated(rated, describe_all())
     return Prepared(make_run(plan, options.seed, rated, priority, per_node), machine)
 
 

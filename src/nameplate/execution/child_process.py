@@ -24,6 +24,8 @@ _TAIL_BYTES = 4096
 # A record of all pairs of two thousand nodes fits.
 _MAX_LINE_BYTES = 64 << 20
 _CHUNK_BYTES = 1 << 16
+# The kernel takes no wait of more than 24 days at once.
+_MAX_WAIT_S = 3600.0
 # After its end a program's last words are in the pipe already, unless one of its children still holds it.
 _LAST_WORDS_S = 1.0
 
@@ -70,6 +72,25 @@ def end(process: subprocess.Popen[bytes]) -> None:
                 stream.close()
 
 
+class LineTooLong(Exception):
+    """A line of a program's output that is longer than any record."""
+
+
+def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
+    """Run a program without input to its end and return what it wrote, decoded; nothing of it is left afterwards.
+
+    Raises OSError when it cannot be run, subprocess.TimeoutExpired when it does not end in time.
+    """
+    process = start(command)
+    try:
+        output, messages = process.communicate(timeout=timeout_s)
+    finally:
+        end(process)
+    return subprocess.CompletedProcess(
+        command, process.returncode, output.decode(errors="replace"), messages.decode(errors="replace")
+    )
+
+
 class Excerpt:
     """The beginning and the end of a text of any length, in bounded memory."""
 
@@ -112,7 +133,7 @@ class Output:
     def line(self, deadline: float) -> bytes | None:
         """Return the next line of standard output without its end, or None after the last one.
 
-        Raises TimeoutError when none is complete at ``deadline`` (by ``time.monotonic``), OverflowError when one is
+        Raises TimeoutError when none is complete at ``deadline`` (by ``time.monotonic``), LineTooLong when one is
         longer than any record.
         """
         while not self._lines and not self._is_at_end:
@@ -121,7 +142,7 @@ class Output:
 
     def _read(self, deadline: float) -> None:
         left_s = deadline - time.monotonic()
-        events = self._selector.select(max(0.0, left_s))
+        events = self._selector.select(min(max(0.0, left_s), _MAX_WAIT_S))
         if left_s <= 0 and not any(key.fd == self._stdout for key, _ in events):
             raise TimeoutError
         for key, _ in events:
@@ -144,13 +165,13 @@ class Output:
         self._partial.append(rest)
         self._partial_bytes += len(rest)
         if self._partial_bytes > _MAX_LINE_BYTES:
-            raise OverflowError(f"a line of more than {_MAX_LINE_BYTES >> 20} MiB")
+            raise LineTooLong(f"a line of more than {_MAX_LINE_BYTES >> 20} MiB")
 
     def read_last_messages(self) -> str:
         """Read standard error to its end, after the program has ended, and return the excerpt."""
         deadline = time.monotonic() + _LAST_WORDS_S
         while self._selector.get_map() and time.monotonic() < deadline:
-            with suppress(TimeoutError, OverflowError):
+            with suppress(TimeoutError, LineTooLong):
                 self._read(deadline)
         return self.messages.text()
 

@@ -15,9 +15,9 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from nameplate.control_characters import clean_json
-from nameplate.errors import CoreDied, CoreHung, CoreMissing, UsageError
+from nameplate.errors import CoreDied, CoreError, CoreHung, CoreMissing, UsageError
 from nameplate.execution import child_process
-from nameplate.execution.child_process import Output
+from nameplate.execution.child_process import LineTooLong, Output
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
 from nameplate.execution.srun import explain
@@ -52,20 +52,25 @@ class Core(Protocol):
 
 def _ask(launch: Launch, type_: type[T], *options: str) -> T:
     command = launch.command(*options)
+    answer = _answer_of(command, launch.start_deadline_s)
+    if answer.returncode != 0:
+        words = answer.stderr.strip() or f"exit {answer.returncode}"
+        raise CoreDied(f"{shlex.join(command)} failed: {_reason(words)}")
+    # A library may print a line of its own before the record.
+    line = next((line for line in answer.stdout.splitlines() if line.startswith("{")), answer.stdout)
     try:
-        answer = subprocess.run(
-            command, capture_output=True, timeout=launch.start_deadline_s, check=True, stdin=subprocess.DEVNULL
-        )
-    except subprocess.CalledProcessError as error:
-        words = error.stderr.decode(errors="replace").strip() or f"exit {error.returncode}"
-        raise CoreDied(f"{shlex.join(command)} failed: {_reason(words)}") from None
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise CoreMissing(f"{shlex.join(command)} could not be run: {error}") from None
+        return msgspec.json.decode(clean_json(line.encode()), type=type_)
+    except (msgspec.DecodeError, RecursionError):
+        raise CoreDied(f"{shlex.join(command)} wrote what is no record: {' '.join(line[:80].split())}") from None
+
+
+def _answer_of(command: Sequence[str], deadline_s: float) -> subprocess.CompletedProcess[str]:
     try:
-        return msgspec.json.decode(clean_json(answer.stdout), type=type_)
-    except msgspec.DecodeError:
-        words = answer.stdout[:80].decode(errors="replace")
-        raise CoreDied(f"{shlex.join(command)} wrote what is no record: {words}") from None
+        return child_process.run(command, deadline_s)
+    except OSError as error:
+        raise CoreMissing(f"{command[0]} could not be run: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise CoreHung(f"{shlex.join(command)} did not answer within {deadline_s:g} s and was ended") from None
 
 
 def _reason(words: str) -> str:
@@ -83,7 +88,7 @@ class _Description(msgspec.Struct):
 def check_options(options: Sequence[str]) -> None:
     """Raises UsageError with the core's own words where it cannot take them."""
     command = alone().command(*options, "--describe")
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_DEADLINE_S)
+    answer = _answer_of(command, START_DEADLINE_S)
     if answer.returncode != 0:
         raise UsageError(answer.stderr.strip().removeprefix("nameplate-core: "))
 
@@ -100,14 +105,28 @@ def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
 
 
 def mpi_libraries() -> dict[str, str]:
-    """What each MPI build's library calls itself, by the MPI's name. Raises CoreError."""
-    return {name: _description(path).mpi for name, path in mpi_programs().items()}
+    """Return what each MPI build's library calls itself, by the MPI's name; empty for a build that does not start.
+
+    Raises CoreMissing where there is no nameplate-core.
+    """
+    return {name: _library_of(path) for name, path in mpi_programs().items()}
+
+
+def _library_of(program: Path) -> str:
+    try:
+        return _description(program).mpi
+    except CoreError:
+        return ""
 
 
 def describe_all() -> dict[str, ProbeInfo]:
-    """Every probe that any of the cores here has. Raises CoreError."""
-    builds = [Launch(path) for path in mpi_programs().values()]
-    return {name: probe for launch in (*builds, alone()) for name, probe in sorted(describe(launch).items())}
+    """Return every probe that any of the cores here has, but for MPI builds that do not start. Raises CoreError."""
+    found: dict[str, ProbeInfo] = {}
+    for path in mpi_programs().values():
+        # Its library may be gone; nameplate doctor says so.
+        with suppress(CoreError):
+            found |= describe(Launch(path))
+    return dict(sorted({**found, **describe()}.items()))
 
 
 def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[str, Any]:
@@ -285,7 +304,7 @@ class CoreProcess:
             self.kill()
             last = f"; its last message: {lines[-1]}" if lines else ""
             raise CoreHung(f"nameplate-core did not answer before its deadline and was killed{last}") from None
-        except OverflowError as error:
+        except LineTooLong as error:
             self.kill()
             raise CoreDied(f"nameplate-core wrote {error}, which is no record") from None
         if line is None:

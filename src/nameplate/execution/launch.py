@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nameplate import __version__
 from nameplate.errors import CoreMissing, UsageError
+from nameplate.execution import child_process
 from nameplate.execution.srun import complete, family_by_pmi, is_srun
 
 CORE_VARIABLE = "NAMEPLATE_CORE"
@@ -121,10 +122,7 @@ def launch_with(text: str) -> Launch:
 def family_of(launcher: str) -> str:
     """Which MPI a launcher says that it belongs to; empty where it says none (a script of yours)."""
     try:
-        answer = subprocess.run(
-            [launcher, "--version"], capture_output=True, text=True, timeout=START_DEADLINE_S, check=False,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        answer = child_process.run([launcher, "--version"], START_DEADLINE_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     words = (answer.stdout + answer.stderr).lower()

@@ -100,6 +100,8 @@ def empty_index() -> Index:
 
 def load_index(folder: Path) -> Index:
     """The empty one where there is none that can be used."""
+    if (folder / NAME).is_symlink():
+        return empty_index()
     try:
         stored = _decoder.decode(read_input(folder / NAME, _MAX_BYTES, "index"))
         values, usual = np.frombuffer(stored.values, VALUES), np.frombuffer(stored.usual, USUAL)
@@ -160,6 +162,8 @@ def save_index(index: Index, folder: Path) -> None:
     """Raises FileError where the folder does not take it."""
     stored = _Stored(by=code_fingerprint(), entries=index.entries, figures=index.figures, machines=index.machines,
                      changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip
+    if (folder / NAME).is_symlink():
+        raise FileError(f"{folder / NAME} is a link and is left alone: the runs are read again each time")
     try:
         write_whole(msgspec.msgpack.encode(stored), folder / NAME)
     except FileError as error:

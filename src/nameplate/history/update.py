@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from datetime import datetime
 from functools import partial
 from multiprocessing import get_context
@@ -127,8 +128,15 @@ def _batches(folder: Path, missing: Sequence[FoundFile]) -> Iterator[_Batch]:
         yield from map(read, parts)
         return
     # Started anew rather than forked, which threads of libraries would not survive.
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
-        yield from pool.map(read, parts)
+    done = 0
+    try:
+        with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
+            for batch in pool.map(read, parts):
+                done += 1
+                yield batch
+    except (OSError, BrokenProcessPool):
+        # Without /dev/shm, descriptors or processes for the others, this one reads what is left.
+        yield from map(read, parts[done:])
 
 
 def _read_batch(folder: str, files: Sequence[FoundFile]) -> _Batch:
@@ -161,6 +169,9 @@ def _read(folder: Path, each: FoundFile) -> tuple[Entry, list[_Value]]:
         return _entered(entry, figures_of(file), unfinished=file.stop is None)
     except FileError as error:
         reason = str(error)
+        if not os.access(path, os.R_OK) or "cannot read" in reason:
+            # Read it again the next time: permissions and devices change without a trace in the file.
+            entry = msgspec.structs.replace(entry, modified_ns=-1)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         # Valid records may say what cannot be: a machine without a name, a time that is none.
         reason = f"{path}: no figures can be made of it: {error!r}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nameplate.errors import FileError
@@ -19,12 +19,20 @@ def check_output(
     """
     if path is None:
         return
-    for other in (*inputs, *(each for each in others if each is not None)):
-        if _is_same(path, other):
-            raise FileError(f"{option} {path} would overwrite {other}: name another file")
-    problem = _problem_of(path)
+    try:
+        same = next((other for other in _named(inputs, others) if _is_same(path, other)), None)
+        problem = f"would overwrite {same}: name another file" if same else _problem_of(path)
+    except RuntimeError:
+        problem = "cannot be written: its links lead in a circle"
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror}"
     if problem:
         raise FileError(f"{option} {path} {problem}")
+
+
+def _named(*groups: Iterable[Path | None]) -> Iterator[Path]:
+    for group in groups:
+        yield from (each for each in group if each is not None)
 
 
 def _problem_of(path: Path) -> str:

@@ -36,6 +36,7 @@ class RunWriter:
         self._clock = clock
         self._sync_at = clock() + SYNC_AFTER_S
         self._is_synced = True
+        self._written_bytes = 0
         self._lock()
 
     @classmethod
@@ -104,25 +105,47 @@ class RunWriter:
 
     def write(self, record: FileRecord | Figures) -> None:
         """Write one line whole, or take back the part of it that was written."""
-        before = os.fstat(self._descriptor).st_size
+        line = msgspec.json.encode(record) + b"\n"
         try:
-            _write_all(self._descriptor, msgspec.json.encode(record) + b"\n")
+            before = os.fstat(self._descriptor).st_size
+        except OSError as error:
+            raise FileError(f"cannot write {self.path}: {error.strerror}") from None
+        if before < self._written_bytes:
+            raise FileError(f"{self.path} was cut off while the run wrote to it: the run is ended")
+        try:
+            _write_all(self._descriptor, line)
         except OSError as error:
             raise FileError(f"cannot write {self.path}: {error.strerror}; {self._take_back(before, record)}") from None
         self._is_synced = False
+        self._written_bytes = before + len(line)
 
     def _take_back(self, before: int, record: FileRecord | Figures) -> str:
         """Remove a partial line and return what is left of the file, in words."""
-        if before == 0 and self._is_new:
-            self.path.unlink(missing_ok=True)
-            return "nothing was measured"
-        os.ftruncate(self._descriptor, before)
+        with suppress(OSError, FileError):
+            if before == 0 and self._is_new:
+                self.check_in_place()
+                self.path.unlink()
+                return "nothing was measured"
+            os.ftruncate(self._descriptor, before)
         if isinstance(record, Figures):
             return "the run is whole without its last line"
         return f"what was measured before is kept, go on with --resume {self.path}"
 
+    def check_in_place(self) -> None:
+        """Check that the file still has its name. Raises FileError."""
+        try:
+            own, named = os.fstat(self._descriptor), self.path.stat()
+        except OSError as error:
+            raise FileError(f"{self.path} is gone while the run wrote to it: {error.strerror}") from None
+        if (own.st_dev, own.st_ino) != (named.st_dev, named.st_ino):
+            raise FileError(f"{self.path} was replaced while the run wrote to it: the run is ended")
+
     def sync_if_due(self) -> None:
-        """Put what was written on the disk if the last time is long ago. Call it while nothing is being measured."""
+        """Put what was written on the disk if the last time is long ago. Call it while nothing is being measured.
+
+        The file must still be in its place: what is measured after that would be lost.
+        """
+        self.check_in_place()
         if self._clock() >= self._sync_at:
             self.sync()
 
@@ -134,7 +157,9 @@ class RunWriter:
         try:
             os.fsync(self._descriptor)
         except OSError as error:
-            raise FileError(f"cannot write {self.path} to the disk: {error.strerror}") from None
+            # Some file systems have no fsync.
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+                raise FileError(f"cannot write {self.path} to the disk: {error.strerror}") from None
         ended = self._clock()
         self._is_synced = True
         self._sync_at = ended + max(SYNC_AFTER_S, (ended - began) / _MAX_SYNC_SHARE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from nameplate.records.model import Report, Table
@@ -10,25 +11,34 @@ from nameplate.report.format import cell_text
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.run import HEADINGS, sections
 
+# What begins HTML, an entity, a link, code or a cell of a table. Underscores within words are safe.
+_SPECIAL = re.compile(r"[&<>|`\[\]]")
+
 
 def export(report: Report) -> str:
     """The tables of ``nameplate show``: the figures', each probe's own, and the notes as a list below them."""
     lines = [HEADINGS, ("---",) * len(HEADINGS)]
     for section in sections(report):
-        lines.append((f"**{section.heading}**", *("",) * (len(HEADINGS) - 1)))
-        lines += [row.cells for row in section.rows]
+        lines.append((f"**{_plain(section.heading)}**", *("",) * (len(HEADINGS) - 1)))
+        lines += [tuple(map(_plain, row.cells)) for row in section.rows]
     tables = "\n".join([_rows(lines), *(_own_table(table) for table in all_tables(report))])
     cut_off = ["the run was cut off before its end"] if report.truncated else []
-    notes = "".join(f"\n- {note}" for note in [*cut_off, *report.notes])
+    notes = "".join(f"\n- {_plain(note)}" for note in [*cut_off, *report.notes])
     return f"{tables}{notes}\n" if notes else tables
 
 
 def _rows(lines: Sequence[Sequence[str]]) -> str:
-    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown shows as it is, in one line: names come from files, and pages run HTML."""
+    return " ".join(_SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text).split("\n"))
 
 
 def _own_table(table: Table) -> str:
     ruler = ["---", *["---:"] * (len(table.headings) - 1)]
-    rows = _rows([table.headings, ruler, *([cell_text(cell) for cell in row] for row in table.rows)])
-    notes = "".join(f"\n{note}\n" for note in table.notes)
-    return f"**{title_of_table(table)}**\n\n{rows}{notes}"
+    cells = [[_plain(cell_text(cell)) for cell in row] for row in table.rows]
+    rows = _rows([[_plain(heading) for heading in table.headings], ruler, *cells])
+    notes = "".join(f"\n{_plain(note)}\n" for note in table.notes)
+    return f"**{_plain(title_of_table(table))}**\n\n{rows}{notes}"

@@ -1,0 +1,247 @@
+"""Attacks and mishaps that a second audit tried: links, files that vanish, numbers without end, broken builds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nameplate.command_line import run
+from nameplate.commands._reading import read_report
+from nameplate.errors import CoreDied, FileError
+from nameplate.execution.core_process import describe_all, mpi_libraries
+from nameplate.history.index import empty_index
+from nameplate.history.update import run_files, updated
+from nameplate.records.atomic_write import write_whole
+from nameplate.records.run_writer import RunWriter
+from nameplate.report.exports.markdown import export
+from nameplate.results.run_file import read_run
+from recorded_runs import recorded_file
+from run_samples import plan
+from run_samples import run as first_record
+
+WAIT_S = 60.0
+
+
+def nameplate(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nameplate", *map(str, arguments)], capture_output=True, text=True, check=False,
+        timeout=WAIT_S, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def test_history_overwrites_nothing_that_a_link_points_at(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    recorded_file("quick.jsonl", runs)
+    (tmp_path / "notes.txt").write_text("precious")
+    (runs / ".nameplate-history").symlink_to(tmp_path / "notes.txt")
+    answer = nameplate("history", runs)
+    assert answer.returncode == 0
+    assert "is a link and is left alone: the runs are read again each time" in answer.stderr
+    assert (tmp_path / "notes.txt").read_text() == "precious"
+
+
+def test_a_file_keeps_its_mode_when_it_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_whole(b"new", path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="making another user's link needs root")
+def test_another_users_link_in_a_directory_of_all_is_not_followed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    (tmp_path / "theirs").write_text("precious")
+    (tmp_path / "page.html").symlink_to("theirs")
+    os.lchown(tmp_path / "page.html", 65534, 65534)
+    with pytest.raises(FileError, match="is a link that another user put into a directory of all"):
+        write_whole(b"x", tmp_path / "page.html")
+    assert (tmp_path / "theirs").read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"), [("remove", "is gone"), ("replace", "was replaced"), ("cut", "was cut off")]
+)
+def test_a_run_whose_file_is_taken_away_ends_at_once(tmp_path: Path, harm: str, words: str) -> None:
+    path, other = tmp_path / "x.jsonl", recorded_file("quick.jsonl", tmp_path)
+    before = other.read_bytes()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nameplate", "run", "null", "--rounds", "1000", "--samples", "5", "-o", path],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not (path.exists() and b'"type":"outcome"' in path.read_bytes()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    if harm == "remove":
+        path.unlink()
+    elif harm == "replace":
+        other.replace(path)
+    else:
+        os.truncate(path, 10)
+    _, errors = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 2
+    assert words in errors.splitlines()[-1]
+    if harm == "replace":
+        assert path.read_bytes() == before
+
+
+def test_history_reads_a_file_again_that_could_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = recorded_file("series.jsonl", tmp_path)
+
+    def refused(*_: object) -> None:
+        raise FileError(f"cannot read {path}: Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("nameplate.history.update.read_figures", refused)
+        first = updated(empty_index(), tmp_path, run_files(tmp_path), lambda *_: None)
+    assert first.entries[0].reason
+    second = updated(first, tmp_path, run_files(tmp_path), lambda *_: None)
+    assert [entry.reason for entry in second.entries] == [""]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--seed", "9223372036854775808", "--seed 9223372036854775808 is not possible"),
+        ("--samples", "9223372036854775808", "is larger than any count"),
+        ("--budget", "999999999999999999999s", "is longer than any run"),
+        ("--time", "99999999999999h", "is longer than any run"),
+        ("--series", "100000000000s/1s", "is longer than any run"),
+    ],
+)
+def test_numbers_that_no_run_file_holds_are_refused(tmp_path: Path, option: str, value: str, words: str) -> None:
+    answer = nameplate("run", "null", option, value, "-o", tmp_path / "x.jsonl")
+    assert answer.returncode == 2
+    assert words in answer.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_that_does_not_start_stops_nothing_else(
+    core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(core_path, tmp_path / "nameplate-core")
+    broken = tmp_path / "nameplate-core-mpi-openmpi"
+    broken.write_text("#!/bin/sh\necho 'libmpi.so.40: cannot open shared object file' >&2\nexit 127\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("NAMEPLATE_CORE", str(tmp_path / "nameplate-core"))
+    assert "null" in describe_all()
+    assert mpi_libraries() == {"openmpi": ""}
+
+
+def test_a_deadline_of_months_is_waited_for(tmp_path: Path) -> None:
+    answer = nameplate("run", "null", "--series", "600h/1s", "--samples", "1", "--dry-run")
+    assert answer.returncode == 0, answer.stderr
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nameplate", "run", "null", "--series", "900h/1s", "-o", tmp_path / "x.jsonl"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not ((tmp_path / "x.jsonl").exists() and b'"type":"sample"' in (tmp_path / "x.jsonl").read_bytes()):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=WAIT_S)
+    assert "timeout is too large" not in errors
+    assert read_run(tmp_path / "x.jsonl").measurements
+
+
+def test_a_program_that_is_only_asked_who_it_is_does_not_outlive_nameplate(tmp_path: Path) -> None:
+    core = tmp_path / "core"
+    core.write_text('#!/bin/sh\necho $$ > "$0.pid"\nexec sleep 600\n')
+    core.chmod(0o755)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nameplate", "machine"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "NAMEPLATE_CORE": str(core)},
+    )  # fmt: skip
+    while not (core.with_name("core.pid").exists() and core.with_name("core.pid").read_text().strip()):
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + WAIT_S
+    pid = core.with_name("core.pid").read_text().strip()
+    while Path(f"/proc/{pid}/stat").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{pid}/stat").exists()
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "100000000"])
+def test_help_ends_whatever_the_width(columns: str) -> None:
+    answer = nameplate("run", "--help", COLUMNS=columns)
+    assert answer.returncode == 0
+    assert "--budget" in answer.stdout
+    assert len(answer.stdout) < 100_000
+
+
+def test_markdown_shows_what_a_file_says_as_text(tmp_path: Path) -> None:
+    path = recorded_file("quick.jsonl", tmp_path)
+    path.write_bytes(path.read_bytes().replace(b'"avx512"', b'"<img src=x onerror=1>[c](javascript:1)`x`|"'))
+    text = export(read_report(path))
+    assert "onerror" in text
+    assert not {"<", ">", "`"} & set(text)
+    assert "[c]" not in text
+
+
+def test_a_name_with_newlines_adds_no_line_to_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = recorded_file("quick.jsonl", tmp_path)
+    path.write_bytes(path.read_bytes().replace(b'"avx512"', b'"x\\nmemory_block verified: 99.9 GB/s\\n"'))
+    assert run(["show", str(path)]) == 0
+    assert not any(line.startswith("memory_block verified") for line in capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--most-bytes", "-1"], ["--most-bytes", "0"], ["--most-seconds", "nan"], ["--most-seconds", "inf"],
+     ["--most-sessions", "0"], ["--most-sessions", "-1"], ["--port", "99999"], ["--frob"]],
+)  # fmt: skip
+def test_limits_of_a_peer_that_are_none_are_refused_in_one_line(core_path: Path, options: list[str]) -> None:
+    answer = subprocess.run([core_path, "serve", *options], capture_output=True, text=True, check=False, timeout=WAIT_S)
+    assert answer.returncode == 2
+    assert len(answer.stderr.splitlines()) == 1
+    assert answer.stderr.startswith("nameplate-core: ")
+
+
+def test_wrong_paths_are_one_line(tmp_path: Path) -> None:
+    recorded = recorded_file("series.jsonl", tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    for arguments in (
+        ["report", recorded, "-o", tmp_path / "loop"], ["report", recorded, "-o", tmp_path / ("x" * 300)],
+        ["show", tmp_path / ("x" * 300)], ["history", tmp_path / ("x" * 300)],
+        ["run", "null", "--report", tmp_path / ("x" * 300)], ["run", "null", "-o", ""],
+    ):  # fmt: skip
+        answer = nameplate(*arguments)
+        assert answer.returncode == 2, (arguments, answer.stderr)
+        assert len(answer.stderr.splitlines()) == 1, answer.stderr
+
+
+def test_a_file_that_cannot_be_examined_is_an_error_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stale(descriptor: int) -> os.stat_result:
+        raise OSError(116, "Stale file handle")
+
+    with RunWriter.create(tmp_path / "x.jsonl") as writer:
+        writer.write(first_record(plan("a")))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fstat", stale)
+            with pytest.raises(FileError, match="Stale file handle"):
+                writer.write(first_record(plan("a")))
+
+
+def test_a_line_before_the_record_is_passed_over(
+    tmp_path: Path, core_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chatty = tmp_path / "nameplate-core"
+    chatty.write_text(f'#!/bin/sh\necho "UCX WARN no /proc"\nexec {core_path} "$@"\n')
+    chatty.chmod(0o755)
+    monkeypatch.setenv("NAMEPLATE_CORE", str(chatty))
+    assert "null" in describe_all()
+    chatty.write_text("#!/bin/sh\nprintf '\\377\\376'\n")
+    with pytest.raises(CoreDied, match="wrote what is no record"):
+        describe_all()
