@@ -245,3 +245,27 @@ def test_a_line_before_the_record_is_passed_over(
     chatty.write_text("#!/bin/sh\nprintf '\\377\\376'\n")
     with pytest.raises(CoreDied, match="wrote what is no record"):
         describe_all()
+
+
+def test_a_job_of_more_ranks_than_any_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    srun = tmp_path / "srun"
+    srun.write_text("#!/bin/sh\nexit 1\n")
+    srun.chmod(0o755)
+    answer = nameplate("run", "mpi_pingpong", "--mpi", f"{srun} -N 99999999999 -n 4", "--slurm", tmp_path / "job")
+    assert answer.returncode == 2
+    assert "srun's --nodes=99999999999 is more than any job has" in answer.stderr
+
+
+def test_a_core_that_says_nothing_of_the_machine_is_named(tmp_path: Path) -> None:
+    core = tmp_path / "core"
+    core.write_text("#!/bin/sh\necho '{}'\n")
+    core.chmod(0o755)
+    answer = nameplate("machine", NAMEPLATE_CORE=str(core))
+    assert answer.returncode == 3
+    assert "nameplate-core --machine: Object missing required field" in answer.stderr
+
+
+def test_an_impossible_time_zone_ends_no_run(tmp_path: Path) -> None:
+    answer = nameplate("run", "null", "--rounds", "1", "--samples", "1", "-o", tmp_path / "x.jsonl", TZ="XXX+167")
+    assert answer.returncode == 0, answer.stderr
+    assert read_run(tmp_path / "x.jsonl").run.started.endswith("+00:00")

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from types import FrameType
 from typing import Any
 
 from nameplate import __version__
-from nameplate.errors import FileError, Interrupted
+from nameplate.errors import FileError, Interrupted, UsageError
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.curve_refinement import refiner
 from nameplate.execution.file_keeper import FileDescriptorCache
@@ -22,7 +22,7 @@ from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
 from nameplate.planning.budget import overrun_s
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Run
+from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.digest import add_figures, code_fingerprint
 from nameplate.results.run_file import RunFile, read_run
@@ -50,17 +50,32 @@ def nodes_of_run(header: Run, machine: Mapping[str, Any]) -> NodeTurns | None:
 
 
 def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
-    """The first record of a run that begins now; without a seed a new one."""
+    """Return the first record of a run that begins now; without a seed a new one. Raises UsageError."""
     return Run(
         schema=SCHEMA,
         version=__version__,
-        started=datetime.now().astimezone().isoformat(timespec="seconds"),
+        started=_now(),
         plan=plan,
         seed=random.SystemRandom().randrange(2**32) if seed is None else seed,
         rated=rated,
         priority=priority,
         per_node=per_node,
     )
+
+
+def _now() -> str:
+    """Return the date and time, in the local time zone where it is a possible one. Raises UsageError."""
+    now = datetime.now(timezone.utc)
+    try:
+        text = now.astimezone().isoformat(timespec="seconds")
+        check_moment(text)
+    except ValueError:
+        text = now.isoformat(timespec="seconds")
+    try:
+        check_moment(text)
+    except ValueError:
+        raise UsageError(f"this machine's clock says {text:.10}: set it, because runs are ordered by time") from None
+    return text
 
 
 def measure_to_file(

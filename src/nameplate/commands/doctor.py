@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from nameplate.errors import FileError
 from nameplate.execution.core_process import CoreProcess, make_request, mpi_libraries
 from nameplate.execution.launch import how_to_build
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample
@@ -107,9 +108,9 @@ def _measure(headers: list[Header]) -> list[Finding]:
     core = CoreProcess(keep)
     experiment = Experiment(id="quiet", probe="cpu_clock", params={"under": "idle", "threads": 1})
     limits = Limits(budget_s=_SPIN_S, precision=1.0)
-    before = _STAT.read_text()
+    before = _stat()
     core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep)
-    busy = busy_shares(before, _STAT.read_text())
+    busy = busy_shares(before, _stat())
     core.close()
     topology = headers[0].machine["topology"]
     return [
@@ -119,6 +120,13 @@ def _measure(headers: list[Header]) -> list[Finding]:
         ),
         judge_others(busy, topology["threads"] > topology["cores"]),
     ]
+
+
+def _stat() -> str:
+    try:
+        return _STAT.read_text()
+    except OSError as error:
+        raise FileError(f"cannot read {_STAT}, which tells what else runs: {error.strerror}") from None
 
 
 def _mpi() -> list[Part]:

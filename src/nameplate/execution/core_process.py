@@ -22,6 +22,7 @@ from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
 from nameplate.execution.srun import explain
 from nameplate.planning.sweep import ProbeInfo
+from nameplate.records.machine_record import problem_of_machine
 from nameplate.records.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
 
 # What is shown of what a process that failed has said.
@@ -135,7 +136,10 @@ def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[
     With a launcher it is the first rank's machine, and the job's ranks and nodes are under ``job``.
     """
     options = ["--machine", *(["--root", root] if root else [])]
-    return _ask(launch or alone(), dict[str, Any], *options)
+    found = _ask(launch or alone(), dict[str, Any], *options)
+    if problem := problem_of_machine(found):
+        raise CoreDied(f"nameplate-core --machine: {problem}")
+    return found
 
 
 def check_schema(schema: int, who: str) -> None:

@@ -17,6 +17,7 @@ from nameplate.execution.srun import OptionExtractor, is_srun
 from nameplate.hostlist import expand
 from nameplate.planning.budget import longest_s
 from nameplate.probes import probe_of
+from nameplate.records.machine_record import MAX_RANKS
 from nameplate.records.model import Run
 from nameplate.units import parse_count
 
@@ -67,9 +68,12 @@ class Allocation:
 
     def _count(self, name: str) -> int:
         try:
-            return parse_count(self.asked.get(name, "1"))
+            count = parse_count(self.asked.get(name, "1"))
         except UsageError as error:
             raise UsageError(f"--slurm: srun's --{name}: {error}") from None
+        if count > MAX_RANKS:
+            raise UsageError(f"--slurm: srun's --{name}={count} is more than any job has: at most {MAX_RANKS}")
+        return count
 
 
 def allocation_of(launch: Launch) -> Allocation:
