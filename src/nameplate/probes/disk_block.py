@@ -30,6 +30,9 @@ FITS = 0.9
 DEFAULT_BYTES = 300_000_000
 PAGE = 4096
 SLOWEST_BYTES_PER_S = 5e6
+# What was in the page cache, and what was moved.
+_TRAFFIC = ("resident_before_bytes", "resident_after_bytes", "process_read_bytes", "process_write_bytes",
+            "device_read_bytes", "device_write_bytes")  # fmt: skip
 # What set-up and calibration took of files of up to 512 MiB on a virtual device of 2 GB/s. A run corrects them.
 CACHED_BYTES_PER_S = 2e9
 REREAD_BYTES_PER_S = 300e6
@@ -117,11 +120,11 @@ PROBE = Probe(
         *PERCENTILES,
     ),
     recorded=Recorded(
+        untold=("unwritten_bytes", *_TRAFFIC),
         params=("op", "block", "depth", "cache", "library", "sync"),
         facts=("file_bytes", "memory_bytes", "registered_buffers", "link_bytes_per_s", "unwritten_bytes", "is_memory",
                "clock_cost_s", "timed_every"),
-        counters=("resident_before_bytes", "resident_after_bytes", "process_read_bytes", "process_write_bytes",
-                  "device_read_bytes", "device_write_bytes"),
+        counters=_TRAFFIC,
         divisors=("file_bytes", "memory_bytes"),
     ),
     rated=_rated,

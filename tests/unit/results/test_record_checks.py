@@ -99,3 +99,19 @@ def test_an_experiment_is_there_once(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     with pytest.raises(FileError, match="line 1: 2 experiments of its plan have the id 'cpu_"):
         read_run(path)
+
+
+@pytest.mark.parametrize(
+    ("record_type", "field"),
+    [
+        ("sample", "counters/device_read_bytes"), ("sample", "counters/resident_before_bytes"),
+        ("outcome", "facts/unwritten_bytes"),
+    ],
+)  # fmt: skip
+def test_what_the_system_does_not_tell_is_no_damage(tmp_path: Path, record_type: str, field: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(edited("quick", record_type, field, -1)[0])
+    assert read_run(path).stop is not None
+    path.write_bytes(edited("quick", record_type, field, -2)[0])
+    with pytest.raises(FileError, match="must not be negative"):
+        read_run(path)

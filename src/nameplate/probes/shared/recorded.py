@@ -18,6 +18,8 @@ _MIN_VALUES: Mapping[str, float] = {
 _SECONDS = "duration"
 # Below this a number that others are divided by is a damaged one: no clock is so fine.
 _MIN_DIVISOR = 1e-15
+# What nameplate-core writes where the system does not tell.
+_UNTOLD = -1
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Recorded:
     - ``worker_names``: the label that names the workers of each sample, all of which did operations
     - ``work``: what a sample must have done some of
     - ``divisors``: those of the facts and counters that other numbers are divided by, so that they must be above zero
+    - ``untold``: those that are -1 where the system does not tell
     """
 
     params: tuple[str, ...] = ()
@@ -36,6 +39,7 @@ class Recorded:
     labels: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
     divisors: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
     worker_names: str = ""
     work: tuple[str, ...] = ()
 
@@ -72,7 +76,7 @@ class Recorded:
     def _wrong_numbers(self, what: str, names: tuple[str, ...], numbers: Mapping[str, float]) -> Iterator[str]:
         yield from _missing(what, names, numbers)
         for name in names:
-            if numbers[name] < 0:
+            if numbers[name] < 0 and not (name in self.untold and numbers[name] == _UNTOLD):
                 yield f"{what} '{name}' is {numbers[name]:g}: it must not be negative"
             if name in self.divisors and numbers[name] < _MIN_DIVISOR:
                 yield f"{what} '{name}' is {numbers[name]:g}: it must be above 0"
