@@ -27,8 +27,13 @@ def test_keys_and_deep_strings_are_cleaned_too(escaped: bool) -> None:
 
 
 def test_usual_text_is_not_touched() -> None:
-    line = json.dumps({"a": "two\nlines\tand ±5 %, ünïcode, 日本"}, ensure_ascii=False).encode()
+    line = json.dumps({"a": "±5 %, ünïcode, 日本"}, ensure_ascii=False).encode()
     assert clean_json(line) is line
+    assert clean_text("two\nlines\tand more") == "two\nlines\tand more"
+
+
+def test_a_string_of_json_stays_in_one_line() -> None:
+    assert json.loads(clean_json(json.dumps({"a\nb": ["c\td"]}).encode())) == {"a b": ["c d"]}
 
 
 @given(
