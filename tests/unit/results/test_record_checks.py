@@ -110,8 +110,6 @@ def test_an_experiment_is_there_once(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_the_system_does_not_tell_is_no_damage(tmp_path: Path, record_type: str, field: str) -> None:
     path = tmp_path / "x.jsonl"
-    path.write_bytes(edited("quick", record_type, field, -1)[0])
-    assert read_run(path).stop is not None
-    path.write_bytes(edited("quick", record_type, field, -2)[0])
-    with pytest.raises(FileError, match="must not be negative"):
-        read_run(path)
+    for value in (-1, -23):  # a node's sample is the sum of many
+        path.write_bytes(edited("quick", record_type, field, value)[0])
+        assert read_run(path).stop is not None

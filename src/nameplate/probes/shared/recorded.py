@@ -18,8 +18,6 @@ _MIN_VALUES: Mapping[str, float] = {
 _SECONDS = "duration"
 # Below this a number that others are divided by is a damaged one: no clock is so fine.
 _MIN_DIVISOR = 1e-15
-# What nameplate-core writes where the system does not tell.
-_UNTOLD = -1
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Recorded:
     - ``worker_names``: the label that names the workers of each sample, all of which did operations
     - ``work``: what a sample must have done some of
     - ``divisors``: those of the facts and counters that other numbers are divided by, so that they must be above zero
-    - ``untold``: those that are -1 where the system does not tell
+    - ``untold``: those that are -1 where the system does not tell, and a node's sum of such samples less than that
     """
 
     params: tuple[str, ...] = ()
@@ -76,7 +74,7 @@ class Recorded:
     def _wrong_numbers(self, what: str, names: tuple[str, ...], numbers: Mapping[str, float]) -> Iterator[str]:
         yield from _missing(what, names, numbers)
         for name in names:
-            if numbers[name] < 0 and not (name in self.untold and numbers[name] == _UNTOLD):
+            if numbers[name] < 0 and name not in self.untold:
                 yield f"{what} '{name}' is {numbers[name]:g}: it must not be negative"
             if name in self.divisors and numbers[name] < _MIN_DIVISOR:
                 yield f"{what} '{name}' is {numbers[name]:g}: it must be above 0"
