@@ -256,3 +256,14 @@ def test_escapes_in_reports_and_other_tools_outputs_are_cleaned_too(tmp_path: Pa
     assert '"jobname" : "' in fio
     (folder / "fio.json").write_text(fio.replace('"jobname" : "', f'"jobname" : "{ESCAPED[0].decode()}'))
     assert_shows_nothing_to_obey("show", "fio.json", folder=folder)
+
+
+@pytest.mark.parametrize("name", ["--blas", "-o", "--mpi", "peer x", "Op"])
+def test_a_key_of_parameters_never_becomes_an_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = changed(recorded_file("quick.jsonl", tmp_path), b'"isa":', json.dumps(name).encode() + b":")
+    for arguments in (["show", path], ["report", path, "-o", tmp_path / "page.html"], ["run", "--resume", path]):
+        assert run([*map(str, arguments)]) == 2
+        assert "is no parameter's name" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from nameplate.records.model import Outcome, Sample, Value
 
+# No option of a command begins so: names become words of the commands that a report offers.
+_PARAMETER = re.compile(r"[a-z][a-z0-9_]*")
 # Parameters whose values are numbers, with the smallest that is possible; they mean the same in every probe.
 _MIN_VALUES: Mapping[str, float] = {
     "align": 1, "block": 1, "chains": 1, "connections": 1, "count": 1, "depth": 1, "duration": 0, "lda": 1, "load": 0,
@@ -87,6 +90,8 @@ def problem_of_params(params: Mapping[str, Value]) -> str:
 
 def _wrong_values(params: Mapping[str, Value]) -> Iterator[str]:
     for name, value in params.items():
+        if not _PARAMETER.fullmatch(name):
+            yield f"'{name:.40}' is no parameter's name"
         minimum = _MIN_VALUES.get(name)
         if minimum is None:
             continue
