@@ -115,7 +115,12 @@ def listening_child_of(process: int) -> int:
 
 def open_files(process: int) -> set[str]:
     """Return what the process has open apart from its standard streams."""
-    return {str(link.readlink()) for link in Path(f"/proc/{process}/fd").iterdir() if int(link.name) > 2}
+    names = set()
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it may be closed meanwhile
+            if int(link.name) > 2:
+                names.add(str(link.readlink()))
+    return names
 
 
 def shared_files(core: int, peer: int) -> set[str]:
