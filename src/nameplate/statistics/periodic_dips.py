@@ -128,7 +128,8 @@ def _deviation_of_sum(number: Array, count: int) -> Array:
 
 def _phases(count: int, periods: Array, bins: int) -> npt.NDArray[np.int64]:
     """Return for each period (rows) each step's phase, in ``bins`` parts."""
-    return (np.mod(np.arange(count)[None, :], periods[:, None]) * (bins / periods[:, None])).astype(np.int64)
+    cycles = np.arange(count)[None, :] / periods[:, None]
+    return ((cycles - np.floor(cycles)) * bins).astype(np.int64)
 
 
 def _folded(scores: Array, periods: Array, bins: int) -> tuple[Array, Array]:

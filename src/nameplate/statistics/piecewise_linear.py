@@ -221,12 +221,12 @@ def _line_costs(points: _Points) -> Any:
     x, y = points.sizes / points.sizes[-1], points.times
     sums = [np.concatenate([[0.0], np.cumsum(each)]) for each in (w, w * x, w * y, w * x * x, w * x * y, w * y * y)]
     count = len(x)
-    first, last = np.meshgrid(np.arange(count), np.arange(count), indexing="ij")
-    s, sx, sy, sxx, sxy, syy = (each[last + 1] - each[np.minimum(first, last + 1)] for each in sums)
+    n_points = np.arange(1, count + 1)[None, :] - np.arange(count)[:, None]
+    s, sx, sy, sxx, sxy, syy = (each[None, 1:] - each[:-1, None] for each in sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         vxx, vxy, vyy = sxx - sx * sx / s, sxy - sx * sy / s, syy - sy * sy / s
         left = np.where((vxx > 0) & (vxy > 0), vyy - vxy * vxy / vxx, vyy)
-    return np.where(last - first + 1 >= min(MIN_POINTS, count), np.maximum(left, 0.0), np.inf)
+    return np.where(n_points >= min(MIN_POINTS, count), np.maximum(left, 0.0), np.inf)
 
 
 def _partitions(cost: Any, most: int) -> list[tuple[int, ...]]:
