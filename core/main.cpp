@@ -110,7 +110,8 @@ void install_signal_handlers() {
   };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // The reader's death shows as an error of write, which ends the program in order.
+  // The death of a reader and a file beyond its limit show as errors of write.
+  std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
 }
 

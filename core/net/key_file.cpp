@@ -28,11 +28,13 @@ bool is_credential(const std::string& file) {
 }
 
 Key read_key(const std::string& file) {
-  const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a named pipe would be waited for until somebody writes to it.
+  const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (!opened.is_open() || fstat(opened.number(), &status) != 0) {
     fail(fmt::format("the key file {} cannot be read: {}", file, std::strerror(errno)));
   }
+  if (!S_ISREG(status.st_mode)) fail(fmt::format("the key file {} is not a regular file", file));
   if (!is_private(status, is_credential(file), Identity::of_this_process())) {
     fail(fmt::format("the key file {} is open to other users (mode {:03o}, owner {}, group {}): chmod 600 {}", file,
                      status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO), status.st_uid, status.st_gid, file));

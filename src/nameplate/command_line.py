@@ -67,10 +67,20 @@ def _words_of(error: Exception) -> tuple[str, int]:
             return str(error), error.exit_code
         case OSError(filename=filename, strerror=strerror) if filename is not None:
             return f"{filename}: {strerror}", FileError.exit_code
+        case FileNotFoundError(filename=None) if not _is_working_directory_there():
+            return "the working directory has been deleted: change to another one", UsageError.exit_code
         case MemoryError():
             return "out of memory", InternalError.exit_code
         case _:
             return f"internal error, please report it: {_place_of(error)}", InternalError.exit_code
+
+
+def _is_working_directory_there() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def check_arguments(arguments: Sequence[str]) -> None:

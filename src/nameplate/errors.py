@@ -4,6 +4,7 @@ NameplateError            one clear line for the user; ``exit_code`` is the proc
 ├── InputError        2   what was given
 │   ├── UsageError        a name, value or option that is not possible, with what would be right
 │   └── FileError         a file that cannot be read or written, with its name and, where it has one, the line
+│       └── ReadError     the system does not let it be read, which may change while the file stays the same
 ├── ToolError         3   another tool
 │   ├── ToolFailed        cannot be run, crashed, or did not end before its deadline
 │   └── Unreadable        said something else than its adapter expects
@@ -38,6 +39,10 @@ class UsageError(InputError):
 
 class FileError(InputError):
     """A file that cannot be read or written."""
+
+
+class ReadError(FileError):
+    """A file that the system does not let be read. This may change while the file itself stays the same."""
 
 
 class ToolError(NameplateError):

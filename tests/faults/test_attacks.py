@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import shutil
 import signal
@@ -13,9 +15,11 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
+from nameplate.commands import doctor
 from nameplate.commands._reading import read_report
-from nameplate.errors import CoreDied, FileError
+from nameplate.errors import CoreDied, FileError, ReadError
 from nameplate.execution.core_process import describe_all, mpi_libraries
+from nameplate.history import update
 from nameplate.history.index import empty_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.atomic_write import write_whole
@@ -97,7 +101,7 @@ def test_history_reads_a_file_again_that_could_not_be_read(tmp_path: Path, monke
     path = recorded_file("series.jsonl", tmp_path)
 
     def refused(*_: object) -> None:
-        raise FileError(f"cannot read {path}: Permission denied")
+        raise ReadError(f"cannot read {path}: Permission denied")
 
     with monkeypatch.context() as patch:
         patch.setattr("nameplate.history.update.read_figures", refused)
@@ -269,3 +273,79 @@ def test_an_impossible_time_zone_ends_no_run(tmp_path: Path) -> None:
     answer = nameplate("run", "null", "--rounds", "1", "--samples", "1", "-o", tmp_path / "x.jsonl", TZ="XXX+167")
     assert answer.returncode == 0, answer.stderr
     assert read_run(tmp_path / "x.jsonl").run.started.endswith("+00:00")
+
+
+def test_a_named_pipe_as_key_file_is_refused_without_waiting(core_path: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "key", 0o600)
+    answer = subprocess.run(
+        [core_path, "serve", "--port", "0", "--key-file", tmp_path / "key"], capture_output=True, text=True,
+        check=False, timeout=WAIT_S,
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert answer.stderr == f"nameplate-core: the key file {tmp_path / 'key'} is not a regular file\n"
+
+
+def test_a_limit_of_file_sizes_is_an_error_and_not_a_death(core_path: Path, tmp_path: Path) -> None:
+    request = {"id": "x", "probe": "disk_block", "slice_s": 0.1, "params": {
+        "op": "write", "block": 1 << 16, "size": 1 << 22, "file": str(tmp_path / "f"), "library": "posix"}}  # fmt: skip
+    answer = subprocess.run(
+        ["sh", "-c", f"ulimit -f 1000; exec {core_path}"], input=json.dumps(request) + "\n", capture_output=True,
+        text=True, check=False, timeout=WAIT_S,
+    )  # fmt: skip
+    (outcome,) = [record for record in map(json.loads, answer.stdout.splitlines()) if record["type"] == "outcome"]
+    assert (answer.returncode, outcome["ending"]) == (0, "failed"), outcome
+    assert "File too large" in outcome["reason"]
+
+
+def test_a_working_directory_that_was_deleted_is_named(tmp_path: Path) -> None:
+    script = f"mkdir gone; cd gone; rmdir ../gone; exec {sys.executable} -m nameplate plan quick"
+    answer = subprocess.run(
+        ["sh", "-c", script], capture_output=True, text=True, check=False, timeout=WAIT_S, cwd=tmp_path
+    )
+    assert answer.returncode == 2
+    assert answer.stderr == "nameplate: the working directory has been deleted: change to another one\n"
+
+
+def test_a_file_system_without_fsync_keeps_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def fsync(descriptor: int) -> None:
+        calls.append(descriptor)
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with RunWriter.create(tmp_path / "x.jsonl") as writer:
+        writer.write(first_record(plan()))
+        writer.sync()
+    assert calls
+    assert read_run(tmp_path / "x.jsonl").run.plan == plan()
+
+
+def test_history_reads_in_one_process_where_others_cannot_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded_file("quick.jsonl", tmp_path)
+    monkeypatch.setattr(update, "_MANY", 1)
+
+    def no_semaphore(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(update, "ProcessPoolExecutor", no_semaphore)
+    (entry,) = updated(empty_index(), tmp_path, run_files(tmp_path)).entries
+    assert entry.reason == ""
+    assert entry.plan == "quick"
+
+
+def test_a_budget_of_centuries_starts(tmp_path: Path) -> None:
+    answer = nameplate(
+        "run", "null", "--rounds", "1", "--samples", "1", "--budget", "200000h", "-o", tmp_path / "x.jsonl"
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+def test_doctor_says_that_proc_stat_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "_STAT", tmp_path / "stat")
+    assert run(["doctor"]) == 2
+    assert "which tells what else runs: No such file or directory" in capsys.readouterr().err

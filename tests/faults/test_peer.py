@@ -215,15 +215,30 @@ def is_open(connection: socket.socket) -> bool:
         return False
 
 
-def test_strangers_of_one_network_do_not_push_out_those_of_another(core_path: Path) -> None:
-    with serving(core_path) as (_, port), ExitStack() as stack:
+# The peer ends the connection of whoever says nothing for three seconds.
+HANDSHAKE_S = 3.0
+
+
+def who_stays(port: int, wait_s: float) -> tuple[bool, bool, bool] | None:
+    """Return whether the oldest and the newest of 1,200 strangers of one network, and an older one of another, stay.
+
+    None where this took so long that the peer ended the first connections for their silence.
+    """
+    with ExitStack() as stack:
+        began = time.monotonic()
         quiet = stack.enter_context(stranger(port, "127.0.1.1"))
         # More than the peer keeps, and no more of any address than of the others.
         busy = [stack.enter_context(stranger(port, f"127.0.2.{i % 8 + 1}")) for i in range(1200)]
-        deadline = time.monotonic() + 2
-        while is_open(busy[0]) and time.monotonic() < deadline:
+        while is_open(busy[0]) and time.monotonic() - began < wait_s:
             time.sleep(0.01)
-        assert (is_open(busy[0]), is_open(busy[-1]), is_open(quiet)) == (False, True, True)
+        found = is_open(busy[0]), is_open(busy[-1]), is_open(quiet)
+        return found if time.monotonic() - began < HANDSHAKE_S else None
+
+
+def test_strangers_of_one_network_do_not_push_out_those_of_another(core_path: Path) -> None:
+    with serving(core_path) as (_, port):
+        tries = (who_stays(port, HANDSHAKE_S - 0.2) for _ in range(20))
+        assert next(found for found in tries if found is not None) == (False, True, True)
         assert outcome_of(core_path, port, "net_pingpong", {"protocol": "udp"})["ending"] == "ok"
 
 

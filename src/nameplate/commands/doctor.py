@@ -105,13 +105,13 @@ def _measure(headers: list[Header]) -> list[Finding]:
         elif isinstance(record, Sample):
             samples.append(record)
 
-    core = CoreProcess(keep)
     experiment = Experiment(id="quiet", probe="cpu_clock", params={"under": "idle", "threads": 1})
     limits = Limits(budget_s=_SPIN_S, precision=1.0)
-    before = _stat()
-    core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep)
-    busy = busy_shares(before, _stat())
-    core.close()
+    with CoreProcess(keep) as core:
+        before = _stat()
+        core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep)
+        busy = busy_shares(before, _stat())
+        core.close()
     topology = headers[0].machine["topology"]
     return [
         judge_spins([sample.elapsed_s / sample.repetitions for sample in samples]),

@@ -190,6 +190,14 @@ class CoreProcess:
             self.kill()
             raise
 
+    def __enter__(self) -> CoreProcess:
+        """Return the process, which is killed at the end of the context if it has not ended."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Kill the process if it has not ended."""
+        self.kill()
+
     def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
         with self._keeper.lend() as lent:
             # A launcher hands no open file on.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nameplate.errors import UsageError
+from nameplate.execution import child_process
 
 # Requests are the first rank's only; the death of a rank ends the others, which would wait for it for ever. In front of
 # the user's own words, so that those overrule them.
@@ -76,10 +77,7 @@ def _asked_pmi(words: Sequence[str]) -> str:
 def _default_pmi() -> str:
     """The cluster's; empty where it is none, or nobody answers."""
     try:
-        answer = subprocess.run(
-            ["scontrol", "show", "config"], capture_output=True, text=True, timeout=_DEADLINE_S, check=False,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        answer = child_process.run(["scontrol", "show", "config"], _DEADLINE_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     match = re.search(r"^MpiDefault\s*=\s*(\S+)", answer.stdout, re.MULTILINE)

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from nameplate.errors import FileError
+from nameplate.errors import FileError, ReadError
 from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
 from nameplate.records.model import Figure, Figures
 from nameplate.results.digest import code_fingerprint, figures_of
@@ -167,11 +167,12 @@ def _read(folder: Path, each: FoundFile) -> tuple[Entry, list[_Value]]:
             return _entered(entry, figures, unfinished=False)
         file = read_run(path)
         return _entered(entry, figures_of(file), unfinished=file.stop is None)
+    except ReadError as error:
+        reason = str(error)
+        # Read it again the next time: permissions and devices change without a trace in the file.
+        entry = msgspec.structs.replace(entry, modified_ns=-1)
     except FileError as error:
         reason = str(error)
-        if not os.access(path, os.R_OK) or "cannot read" in reason:
-            # Read it again the next time: permissions and devices change without a trace in the file.
-            entry = msgspec.structs.replace(entry, modified_ns=-1)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         # Valid records may say what cannot be: a machine without a name, a time that is none.
         reason = f"{path}: no figures can be made of it: {error!r}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nameplate.control_characters import clean_text
-from nameplate.errors import FileError
+from nameplate.errors import FileError, ReadError
 
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
@@ -25,13 +25,13 @@ def open_input(path: Path) -> BinaryIO:
         # Without O_NONBLOCK a named pipe would be waited for until somebody writes to it.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
     except ValueError:  # a null byte
-        raise FileError(f"cannot read {str(path)!r}: this is not a possible name of a file") from None
+        raise ReadError(f"cannot read {str(path)!r}: this is not a possible name of a file") from None
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise FileError(f"cannot read {path}: it is {kind_of(mode)}, not a regular file")
+        raise ReadError(f"cannot read {path}: it is {kind_of(mode)}, not a regular file")
     return os.fdopen(descriptor, "rb")
 
 
@@ -75,7 +75,7 @@ def _read(path: Path, file: BinaryIO, n_bytes: int) -> bytes:
     try:
         return file.read(n_bytes)
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _size(n_bytes: int) -> str:

@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from nameplate.control_characters import clean_json
-from nameplate.errors import FileError
+from nameplate.errors import FileError, ReadError
 from nameplate.records.inputs import open_input
 from nameplate.records.model import (
     SCHEMA,
@@ -65,7 +65,7 @@ def read_run(path: Path) -> RunFile:
         with open_input(path) as file:
             return _assemble(path, file)
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
 
 
 def read_figures(path: Path, by: str) -> Figures | None:
@@ -79,7 +79,7 @@ def read_figures(path: Path, by: str) -> Figures | None:
             figures = _decode_figures(line)
             is_of_these = figures is not None and figures.by == by and figures.crc32 == _crc32(file, begin)
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
     return figures if is_of_these else None
 
 
@@ -114,7 +114,7 @@ def append_figures(run: RunFile, figures: Figures) -> None:
         with open_input(path) as file:
             checksum = _crc32(file, run.whole_bytes)
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
     with RunWriter.reopen(path) as writer:
         writer.write(msgspec.structs.replace(figures, crc32=checksum))
 
@@ -140,7 +140,7 @@ def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
                 if run and isinstance(line.record, Header):
                     return run, line.record.machine
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+        raise ReadError(f"cannot read {path}: {error.strerror}") from None
     if run is None:
         raise FileError(f"{path} is empty: this is not a run file")
     return run, {}
