@@ -129,7 +129,7 @@ def _varied(report: Report) -> str:
 
 
 def _figures(results: Iterable[Result]) -> dict[Key, Result]:
-    return {_key(result): result for result in results if result.summary.stop != "derived"}
+    return {_key(result): result for result in results if result.kind != "derived"}
 
 
 def _key(result: Result) -> Key:

@@ -451,9 +451,14 @@ class Series(msgspec.Struct, frozen=True):
     round: list[int]
 
 
+# "derived" from the values of other experiments, "imported" from another tool's output.
+ResultKind = Literal["measured", "derived", "imported"]
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """A summary with what tables, charts and verdicts need beside it.
 
+    ``kind`` says where the value comes from; only a "measured" result has samples of its own.
     A detail has no row of its own in a table. ``evidence`` are figures that speak for or against the value: where the
     bytes came from. ``distribution`` stands with a cell's first metric, where its single operations were timed: times
     in seconds, ascending, each with the share of the operations of all rounds that took no longer. So does ``pairs``,
@@ -482,6 +487,12 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     labels: dict[str, str] = {}
     is_series: bool = False
+    kind: ResultKind = "measured"
+
+    def __post_init__(self) -> None:
+        """Set the kind of results of reports from before the field, which only the summary's ``stop`` told."""
+        if self.summary.stop in ("derived", "imported"):
+            msgspec.structs.force_setattr(self, "kind", self.summary.stop)
 
 
 class NodeMetric(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ ALL_COMMON = "all as above"
 
 def is_derived(result: Result) -> bool:
     """Whether it was made of other cells' figures: it has no samples of its own."""
-    return result.summary.stop == "derived"
+    return result.kind == "derived"
 
 
 def headlines(results: Iterable[Result]) -> list[Result]:

@@ -99,5 +99,5 @@ def _result(key: _Key, rounds: list[float]) -> Result:
     return Result(
         id=experiment_id(probe, summary.params), summary=summary, better=metric.better, rated=unrated,
         efficiency_ci=None, series=Series([], [], [], []), round_values=rounds, utilisation=0.0, oversubscribed=False,
-        facts={},
+        facts={}, kind="imported",
     )  # fmt: skip

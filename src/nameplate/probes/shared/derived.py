@@ -33,4 +33,5 @@ def derived_result(  # noqa: PLR0913, PLR0917
     return Result(
         id=words, summary=summary, better=better, rated=rated, efficiency_ci=interval,
         series=Series([], [], [], []), round_values=[], utilisation=0.0, oversubscribed=False, facts={},
+        kind="derived",
     )  # fmt: skip

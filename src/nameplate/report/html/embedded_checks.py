@@ -15,8 +15,6 @@ from nameplate.records.machine_record import problem_of_machine
 from nameplate.records.model import Nodes, Report, Result, Study, Table
 from nameplate.results.record_checks import problem_of_run
 
-# Results that were not made of records, so that they have no facts.
-_WITHOUT_FACTS = ("derived", "imported")
 # All that is known of the machine of another tool's run.
 _UNRECORDED = {"hostname", "job"}
 
@@ -44,14 +42,14 @@ def _of_machine(machine: Mapping[str, Any]) -> Iterator[str]:
 
 def _of_result(result: Result) -> Iterator[str]:
     summary, series = result.summary, result.series
-    is_measured = summary.value is not None and summary.stop not in _WITHOUT_FACTS
+    is_measured = summary.value is not None and result.kind == "measured"
     recorded = probe_of(summary.probe).recorded
     name = f"result '{result.id}'"
     if problem := recorded.problem_of_result(summary.params, result.facts) if is_measured else "":
         yield f"{name}: {problem}"
     if problem := problem_of_params(summary.params):
         yield f"{name}: {problem}"
-    if (is_measured or summary.stop == "imported") and not result.round_values:
+    if (is_measured or result.kind == "imported") and not result.round_values:
         yield f"{name}: it has a value and no round_values"
     if len({len(series.start_s), len(series.value), len(series.disturbed), len(series.round)}) > 1:
         yield f"{name}: the lists of its series are not of the same length"

@@ -68,13 +68,11 @@ def _section(probe: str, results: list[Result]) -> TableSection:
 
 def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
     """Without the cells of a large sweep, which its probe's tables show, and their number."""
-    cells = {result.id for result in results if result.summary.stop != "derived"}
+    cells = {result.id for result in results if result.kind != "derived"}
     known = load_probes().get(results[0].summary.probe)
     if len(cells) <= MAX_CELLS or known is None or known.tables is None:
         return results, 0
-    return [result for result in results if result.summary.stop == "derived" or result.summary.value is None], len(
-        cells
-    )
+    return [result for result in results if result.kind == "derived" or result.summary.value is None], len(cells)
 
 
 def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[str, ...]:
@@ -91,8 +89,8 @@ def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[st
         share(row.efficiency),
         quantity(row.best, row.unit),
         quantity(row.sustained, row.unit),
-        f"{result.utilisation:.2f}" if row.stop != "derived" else "–",
-        ", ".join(_remarks(result) if is_first or row.stop == "derived" else []),
+        f"{result.utilisation:.2f}" if result.kind != "derived" else "–",
+        ", ".join(_remarks(result) if is_first or result.kind == "derived" else []),
     )
 
 
@@ -169,7 +167,7 @@ def explanations(report: Report) -> list[str]:
     """For each probe where its rated values come from, and the textbook's peak beside it."""
     lines = []
     for probe, grouped in groupby(report.results, key=lambda result: result.summary.probe):
-        results = [r for r in grouped if r.summary.value is not None and r.summary.stop != "derived"]
+        results = [r for r in grouped if r.summary.value is not None and r.kind != "derived"]
         rated = [result for result in results if result.summary.rated is not None]
         if rated:
             best = max(rated, key=lambda result: result.summary.rated or 0.0)

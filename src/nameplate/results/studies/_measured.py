@@ -37,7 +37,7 @@ class StudyRun:
 
     def derived(self, probe: str, metric: str, params: Mapping[str, Value] | None = None) -> list[Result]:
         """Return the results of a metric that were derived from several experiments, in their order."""
-        return [r for r in self._of(probe, params or {}) if r.summary.metric == metric and r.summary.stop == "derived"]
+        return [r for r in self._of(probe, params or {}) if r.summary.metric == metric and r.kind == "derived"]
 
     def highest(self, probe: str, metric: str) -> Result | None:
         """Return the result with the highest value of a rate, of slices and series."""

@@ -132,7 +132,7 @@ def message_charts(measured: StudyRun) -> list[StudyChart]:
 
 def _costs(measured: StudyRun) -> list[Cost]:
     """The fits of the curves over the size, that of a single pair first."""
-    own = [r for r in measured.results if r.summary.probe == _PROBE and r.summary.stop != "derived"]
+    own = [r for r in measured.results if r.summary.probe == _PROBE and r.kind != "derived"]
     return sorted(find_costs(own), key=lambda cost: int(cost.params["pairs"]))
 
 
