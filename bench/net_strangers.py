@@ -84,8 +84,8 @@ def session() -> subprocess.Popen[str]:
     """Start one of the other sessions."""
     request = {"id": "x", "probe": "net_pingpong", "params": {"protocol": "udp", "rate": 10}, "slice_s": SESSION_S,
                "sample_s": 1, "warmup_s": 0.0}  # fmt: skip
-    core = subprocess.Popen([core_path(), "--die-with-parent", str(os.getpid()), "--peer", f"{HOST}:{PORT}"], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, text=True)  # fmt: skip
+    command = [str(core_path()), "--die-with-parent", str(os.getpid()), "--peer", f"{HOST}:{PORT}"]
+    core = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert core.stdin is not None
     core.stdin.write(json.dumps(request) + "\n")
     core.stdin.flush()

@@ -28,20 +28,32 @@ namespace {
 
 using nlohmann::json;
 
-void describe(nameplate::RecordSink& writer) {
+json description() {
   json probes = json::array();
   for (const auto* probe : nameplate::registered_probes()) probes.push_back(nameplate::to_json(probe->info));
-  writer.write({{"type", "description"},
-                {"schema", nameplate::kSchema},
-                {"version", nameplate::version()},
-                {"mpi", nameplate::mpi_library()},
-                {"probes", probes}});
+  return {{"type", "description"},
+          {"schema", nameplate::kSchema},
+          {"version", nameplate::version()},
+          {"mpi", nameplate::mpi_library()},
+          {"probes", probes}};
 }
 
 json machine_json(const nameplate::Machine& machine, nameplate::Job& job) {
   json result = nameplate::to_json(machine);
   result["job"] = job.to_json(machine);
   return result;
+}
+
+// By itself, or as part of a description: a program that asks for both starts one process.
+void write_machine(nameplate::RecordSink& writer, json machine, bool with_description) {
+  json record = with_description ? description() : machine;
+  if (with_description) {
+    record["machine"] = std::move(machine);
+  } else {
+    record["type"] = "machine";
+    record["schema"] = nameplate::kSchema;
+  }
+  writer.write(record);
 }
 
 void write_header(nameplate::RecordSink& writer, const json& machine) {
@@ -183,7 +195,7 @@ int run(int argc, char** argv) {
   std::string key_file;
   std::string blas;
   ServeWords serve_words;
-  app.add_flag("--describe", show_probes, "print every probe with its parameters, and end");
+  app.add_flag("--describe", show_probes, "print every probe with its parameters, and end; with --machine both in one record");
   app.add_flag("--machine", show_machine, "print what is known about the machine, and end");
   app.add_option("--root", directory, "read the machine below this directory instead of / (a recorded machine)")
       ->check(CLI::ExistingDirectory);
@@ -218,16 +230,13 @@ int run(int argc, char** argv) {
   if (keeper >= 0) nameplate::KeptFiles::get().connect(keeper);
   nameplate::RecordWriter writer(STDOUT_FILENO);
   const nameplate::Root root(directory);
-  if (show_probes) {
-    describe(writer);
+  if (show_probes && !show_machine) {
+    writer.write(description());
     return 0;
   }
   const auto job = nameplate::start_job();
   if (show_machine && job->leads()) {
-    json record = machine_json(nameplate::read_machine(root), *job);
-    record["type"] = "machine";
-    record["schema"] = nameplate::kSchema;
-    writer.write(record);
+    write_machine(writer, machine_json(nameplate::read_machine(root), *job), show_probes);
   } else if (show_machine) {
     job->follow(nameplate::read_machine(root));
   } else {

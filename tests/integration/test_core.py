@@ -16,6 +16,7 @@ import pytest
 
 import recorded_machine
 from disassembly import BUILT_CORE, disassembly, inner_loop
+from nameplate.command_line import run
 from nameplate.errors import CoreHung, CoreMissing
 from nameplate.execution.core_process import CoreProcess, describe, describe_all, read_machine
 from nameplate.execution.launch import CORE_VARIABLE
@@ -187,3 +188,16 @@ def test_the_loops_hold_the_mix_and_nothing_else(loop_of: tuple[str, int, str, s
         assert all(register in line for line in arithmetic)
         assert not [line for line in loop if "(%rsp" in line or "(%rbp" in line], "spills"
         assert len(loop) - len(arithmetic) <= 3, loop
+
+
+def test_a_run_starts_one_core_before_its_first_round(
+    core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, wrapper = tmp_path / "log", tmp_path / "nameplate-core"
+    wrapper.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {core_path} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("NAMEPLATE_CORE", str(wrapper))
+    assert run(["run", "null", "--rounds", "1", "--samples", "1", "--quiet", "-o", str(tmp_path / "x.jsonl")]) == 0
+    before, *rounds = log.read_text().splitlines()
+    assert before == "--describe --machine"
+    assert [line.split()[0] for line in rounds] == ["--keeper"]

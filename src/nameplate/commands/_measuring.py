@@ -22,11 +22,11 @@ from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
 from nameplate.planning.budget import overrun_s
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Run, check_moment
+from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Report, Run, check_moment
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.digest import add_figures, code_fingerprint
-from nameplate.results.run_file import RunFile, read_run
-from nameplate.results.summarise import headline
+from nameplate.results.digest import code_fingerprint, figures_of_report
+from nameplate.results.run_file import RunFile, append_figures, read_run
+from nameplate.results.summarise import headline, summarise
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ def _now() -> str:
 
 def measure_to_file(
     header: Run, writer: RunWriter, earlier: RunFile | None, progress: Progress, place: Place
-) -> RunFile:
-    """Measure a plan, or what an earlier run of it lacks, until it is done or Ctrl-C ends it, and read it back.
+) -> Report:
+    """Measure a plan, or what an earlier run of it lacks, until it is done or Ctrl-C ends it; return its results.
 
     ``writer`` has a new file, or that of the ``earlier`` run; it is closed at the end. Raises FileError.
     """
@@ -116,17 +116,14 @@ def measure_to_file(
     finally:
         writer.close()
         keeper.close()
-    return _with_figures(read_run(writer.path))
-
-
-def _with_figures(file: RunFile) -> RunFile:
-    """Only the history misses them where they cannot be written."""
+    file = read_run(writer.path)
+    report = summarise(file)
     if file.stop is not None and not file.stop.interrupted:
         try:
-            add_figures(file)
-        except FileError as error:
+            append_figures(file, figures_of_report(report))
+        except FileError as error:  # only the history misses them
             print(f"nameplate: {error}", file=sys.stderr)
-    return file
+    return report
 
 
 @contextmanager

@@ -8,14 +8,13 @@ from pathlib import Path
 from nameplate.commands._measuring import Place, make_run, measure_to_file
 from nameplate.comparison.false_positives import WINDOW
 from nameplate.errors import UsageError
-from nameplate.execution.core_process import CoreProcess, OnRecord, describe, read_machine
+from nameplate.execution.core_process import CoreProcess, OnRecord, describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.planning.budget import round_s
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.model import Report
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.terminal.progress import make_progress
-from nameplate.results.summarise import summarise
 from nameplate.units import parse_duration
 
 PLAN = "quick"
@@ -24,15 +23,15 @@ USUAL_BUDGET = "5min"
 
 def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
     """The plan ``quick`` for as many rounds as there is time for. Raises UsageError where it is not enough for two."""
-    text, machine = read_plan(PLAN), read_machine()
-    once = build_plan(text, describe(), {"rounds": "1"}, machine)
+    text, core = read_plan(PLAN), describe_core()
+    once = build_plan(text, core.probes, {"rounds": "1"}, core.machine)
     rounds = int(parse_duration(budget or USUAL_BUDGET) / round_s(once))
     if rounds < 2 * WINDOW:
         raise UsageError(
             f"--budget {budget} is too short: two stretches of {WINDOW} rounds of {PLAN} take "
             f"{2 * WINDOW * round_s(once):.0f} s"
         )
-    plan = build_plan(text, describe(), {"rounds": str(rounds)}, machine)
+    plan = build_plan(text, core.probes, {"rounds": str(rounds)}, core.machine)
     path = Path(f"nameplate-selftest-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")
 
     def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
@@ -40,5 +39,6 @@ def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
 
     header = make_run(plan, None, {}, "normal", "")
     with RunWriter.create_numbered(path) as writer:
-        file = measure_to_file(header, writer, None, make_progress(False, False), Place(machine, start_core, None))
-    return summarise(file), writer.path
+        place = Place(core.machine, start_core, None)
+        report = measure_to_file(header, writer, None, make_progress(False, False), place)
+    return report, writer.path

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from nameplate.errors import NameplateError, ToolError, ToolFailed, Unreadable, UsageError
-from nameplate.execution.core_process import describe, read_machine
+from nameplate.execution.core_process import CoreDescription, describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, family_of, launch_with
 from nameplate.planning.plan_file import PlanText
@@ -55,12 +55,13 @@ class Search:
     """Which works can be compared here, and why others cannot."""
 
     def __init__(
-        self, folder: Path, launch: Launch | None, machine: Mapping[str, Any], seconds: int, probes: frozenset[str]
+        self, folder: Path, launch: Launch | None, core: CoreDescription, seconds: int, probes: frozenset[str]
     ) -> None:
-        self.folder, self.launch, self.machine, self.seconds, self.probes = folder, launch, machine, seconds, probes
-        self._known = {*describe(), *(describe(launch) if launch else ())}
-        job = read_machine(launch=launch)["job"] if launch else None
-        self._ranks = int(job["ranks"]) if job else 1
+        self.folder, self.launch, self.machine = folder, launch, core.machine
+        self.seconds, self.probes = seconds, probes
+        job = describe_core(launch) if launch else None
+        self._known = {*core.probes, *(job.probes if job else ())}
+        self._ranks = int(job.machine["job"]["ranks"]) if job else 1
 
     def all(self, references: Sequence[ReferenceTool]) -> tuple[list[PairedComparison], list[PairedRow]]:
         """The comparisons, and a row for what there is none of."""
@@ -158,7 +159,7 @@ def _takes_s(reference: ReferenceTool, machine: Mapping[str, Any]) -> float:
     return reference.identify_s + sum(each_s)
 
 
-def reference_figures(references: Sequence[ReferenceTool], machine: Mapping[str, Any], ends: float) -> list[Said]:
+def reference_figures(references: Sequence[ReferenceTool], core: CoreDescription, ends: float) -> list[Said]:
     """What each of these tools says of this machine, from one run of each of its works; or why it says nothing.
 
     No tool runs on after ``ends``, by ``time.monotonic``.
@@ -166,11 +167,10 @@ def reference_figures(references: Sequence[ReferenceTool], machine: Mapping[str,
     if not references:
         return []
     with scratch(Path.cwd()) as folder:
-        search = Search(folder, usual_launch(), machine, _SECONDS, frozenset())
+        search = Search(folder, usual_launch(), core, _SECONDS, frozenset())
         comparisons, others = search.all(references)
-        bench = Bench(
-            sorted(os.sched_getaffinity(0)), machine, search.launch, _SECONDS, FileDescriptorCache(), lambda _, __: None
-        )
+        cpus = sorted(os.sched_getaffinity(0))
+        bench = Bench(cpus, core.machine, search.launch, _SECONDS, FileDescriptorCache(), lambda _, __: None)
         figures = [figure for comparison in comparisons for figure in _said(bench, comparison, ends)]
     missing = [row for row in others if not row.probe]
     return [*figures, *(_record(row, None, _why(row)) for row in missing)]

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from nameplate.commands._measuring import Place, make_run, measure_to_file
 from nameplate.errors import UsageError
-from nameplate.execution.core_process import CoreProcess, OnRecord, describe, read_machine
+from nameplate.execution.core_process import CoreProcess, OnRecord, describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import launch_with
 from nameplate.execution.session import NodeTurns as NodesInTurn
@@ -105,18 +105,18 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, pla
         return 0
     suspects = suspects_of(nodes, first.plan)
     launch = launch_with(mpi)
-    check_places(suspects.plan.experiments, describe(launch), split_arguments(places), "the run")
-    machine = read_machine(launch=launch)
+    core = describe_core(launch)
+    check_places(suspects.plan.experiments, core.probes, split_arguments(places), "the run")
     header = make_run(suspects.plan, None, first.rated, "normal", "in-turn")
-    positions = _positions(suspects.nodes, nodes_of(machine))
+    positions = _positions(suspects.nodes, nodes_of(core.machine))
 
     def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
         return CoreProcess(on_record, keeper=keeper, launch=launch)
 
-    place = Place(machine, start_core, NodesInTurn(positions, at_once=False))
+    place = Place(core.machine, start_core, NodesInTurn(positions, at_once=False))
     with RunWriter.create(target) as writer:
         again = measure_to_file(header, writer, None, make_progress(quiet=False, is_series=False), place)
-    found = findings(nodes, suspects, summarise(again).nodes, first)
+    found = findings(nodes, suspects, again.nodes, first)
     print_findings(found)
     return _FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0
 

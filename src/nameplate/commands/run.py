@@ -21,7 +21,14 @@ from nameplate.commands._measuring import Place, make_run, measure_to_file, node
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_figures, references_take_s
 from nameplate.errors import FileError, OutputError, UsageError
-from nameplate.execution.core_process import CoreProcess, OnRecord, check_options, describe, describe_all, read_machine
+from nameplate.execution.core_process import (
+    CoreDescription,
+    CoreProcess,
+    OnRecord,
+    describe,
+    describe_all,
+    describe_core,
+)
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
@@ -40,7 +47,6 @@ from nameplate.report.aliases import without_names
 from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
 from nameplate.results.run_file import RunFile, read_run
-from nameplate.results.summarise import summarise
 from nameplate.streams import has_reader
 from nameplate.units import MAX_COUNT
 
@@ -179,10 +185,10 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run that can begin: its first record, the machine, and the file and content of an earlier run to go on with."""
+    """A run that can begin: its first record, its core, and the file and content of an earlier run to go on with."""
 
     header: Run
-    machine: dict[str, Any]
+    core: CoreDescription
     writer: RunWriter | None = None
     earlier: RunFile | None = None
 
@@ -195,7 +201,7 @@ def _run(options: RunOptions) -> int:
         if options.study is not None:
             check_study(prepared.header.plan.name, options.study)
         if options.dry_run:
-            _explain(prepared.header, options.peer, options.mpi, prepared.machine)
+            _explain(prepared.header, options.peer, options.mpi, prepared.core.machine)
             return 0
         if options.slurm is not None and allocation is not None:
             write_script(options.slurm, allocation, prepared.header, sys.argv[1:])
@@ -226,42 +232,43 @@ def _resumed(options: RunOptions, path: Path, stack: ExitStack) -> Prepared:
     given = [*options.limits, *options.rated, *(name for name, value in paths.items() if value)]
     writer = stack.enter_context(RunWriter.reopen(path))
     earlier = read_run(path)
-    machine = read_machine(launch=options.launch)
-    _check_resumable(earlier, machine, given)
+    core = describe_core(options.launch, options.core_options)
+    _check_resumable(earlier, core.machine, given)
     # The first word is a plan elsewhere.
     words = [*([] if options.what == DEFAULT_PLAN else [options.what]), *options.parameters]
-    check_places(earlier.run.plan.experiments, describe(options.launch), split_arguments(words), str(path))
-    return Prepared(earlier.run, machine, writer, earlier)
+    check_places(earlier.run.plan.experiments, core.probes, split_arguments(words), str(path))
+    return Prepared(earlier.run, core, writer, earlier)
 
 
 def _begun(options: RunOptions, allocation: Allocation | None) -> Prepared:
     launch = options.launch
     _check_launched(options.what, launch)
-    machine = _machine(launch, allocation)
+    core = _core(options, allocation)
+    machine = core.machine
     turns = len(nodes_of(machine)) if options.per_node == "in-turn" and launch.launcher else 1
-    plan = _choose(options.what, options.parameters, describe(launch), options.limits, machine, turns)
+    plan = _choose(options.what, options.parameters, core.probes, options.limits, machine, turns)
     plan, priority = _with_priority(plan, options.priority, launch)
     per_node = _per_node(options.per_node, plan, launch, options.limits.get("series"))
     rated = _rated(options.rated)
     if rated:
         check_rated(rated, describe_all())
-    return Prepared(make_run(plan, options.seed, rated, priority, per_node), machine)
+    return Prepared(make_run(plan, options.seed, rated, priority, per_node), core)
 
 
 def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Report:
-    header, machine = prepared.header, prepared.machine
+    header, core = prepared.header, prepared.core
     nice = _nice(header.priority)
 
     def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
         return CoreProcess(on_record, nice, keeper, options.core_options, options.launch)
 
-    nodes = nodes_of_run(header, machine)
+    nodes = nodes_of_run(header, core.machine)
     turns = nodes.turns if nodes else 1
     is_new = prepared.earlier is None
-    said = _reference_figures(header.plan, machine, turns, options.began, options.quiet) if is_new else []
-    place = Place(machine, start_core, nodes, said, options.began)
+    said = _reference_figures(header.plan, core, turns, options.began, options.quiet) if is_new else []
+    place = Place(core.machine, start_core, nodes, said, options.began)
     progress = make_progress(options.quiet, header.plan.limits.interval_s is not None)
-    return summarise(measure_to_file(header, writer, prepared.earlier, progress, place))
+    return measure_to_file(header, writer, prepared.earlier, progress, place)
 
 
 def _finish(options: RunOptions, result: Report, path: Path) -> int:
@@ -280,12 +287,10 @@ def _new_run_file(output: Path | None) -> RunWriter:
     return RunWriter.create_numbered(Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl"))
 
 
-def _reference_figures(
-    plan: Plan, machine: Mapping[str, Any], turns: int, began: float, quiet: bool
-) -> Sequence[Reference]:
+def _reference_figures(plan: Plan, core: CoreDescription, turns: int, began: float, quiet: bool) -> Sequence[Reference]:
     """Run the plan's reference tools; where a budget binds, it keeps the time that the plan itself needs at least."""
     references = asked_references(plan)
-    takes_s = references_take_s(references, machine)
+    takes_s = references_take_s(references, core.machine)
     if takes_s and not quiet:
         names = ", ".join(dict.fromkeys(reference.name for reference in references))
         within = ", within the budget" if plan.limits.budget_binds else ""
@@ -294,7 +299,7 @@ def _reference_figures(
     # The start of the command is over by now.
     needed_s = least_s(plan, turns) - START_COMMAND_S
     left_s = plan.limits.budget_s - needed_s if plan.limits.budget_binds else float("inf")
-    return reference_figures(references, machine, began + left_s)
+    return reference_figures(references, core, began + left_s)
 
 
 def _per_node(text: str | None, plan: Plan, launch: Launch, series: str | None) -> PerNode:
@@ -313,11 +318,16 @@ def _per_node(text: str | None, plan: Plan, launch: Launch, series: str | None) 
     return cast(PerNode, text)
 
 
-def _machine(launch: Launch, allocation: Allocation | None) -> dict[str, Any]:
-    """The first rank's; of a job that is only being written, this one with as many ranks and nodes as there will be."""
+def _core(options: RunOptions, allocation: Allocation | None) -> CoreDescription:
+    """Return what the core says of itself; of a job that is only being written, with this machine in each node's place.
+
+    The job will have as many ranks and nodes as it asks for.
+    """
     if allocation is None:
-        return read_machine(launch=launch)
-    return {**read_machine(), "job": {"ranks": allocation.ranks, "nodes": [""] * allocation.nodes}}
+        return describe_core(options.launch, options.core_options)
+    machine = describe_core(options=options.core_options).machine
+    job = {"ranks": allocation.ranks, "nodes": [""] * allocation.nodes}
+    return CoreDescription(describe(options.launch), {**machine, "job": job})
 
 
 def _check_launched(what: str, launch: Launch) -> None:
@@ -420,8 +430,6 @@ def _core_options(peer: str | None, key_file: str | None, blas: str | None) -> l
     options = ["--peer", peer] if peer else []
     options += ["--key-file", key_file] if key_file else []
     options += ["--blas", blas] if blas else []
-    if options:
-        check_options(options)
     return options
 
 

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from nameplate.commands._tools import Search, usual_launch
 from nameplate.errors import UsageError
-from nameplate.execution.core_process import read_machine
+from nameplate.execution.core_process import describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import launch_with
 from nameplate.planning.sweep import nearest
@@ -73,14 +73,14 @@ def command(  # noqa: PLR0913 (the options of the command line)
         raise UsageError(f"--time {time} is not possible: whole seconds, which is what the tools can be asked for")
     chosen, probes = _chosen(names)
     launch = launch_with(mpi) if mpi is not None else usual_launch()
-    machine = read_machine()
+    core = describe_core()
     check_output("-o", output)
     with scratch(Path.cwd()) as folder:
-        search = Search(folder, launch, machine, int(seconds), probes)
+        search = Search(folder, launch, core, int(seconds), probes)
         comparisons, others = search.all(chosen)
         interrupted = _measure(comparisons, search, pairs, seed, quiet)
     rows = [row for comparison in comparisons for row in comparison.rows()]
-    _show([*rows, *others], machine, json, output)
+    _show([*rows, *others], core.machine, json, output)
     return 3 if interrupted or any(comparison.reason for comparison in comparisons) else 0
 
 

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -29,6 +30,9 @@ from nameplate.records.model import SCHEMA, CoreRecord, End, Experiment, Header,
 LAST_WORDS = 500
 # How long a launcher may take to end its processes before it is killed itself.
 END_DEADLINE_S = 5.0
+# The core's exit code for options that it cannot take, and how its own messages begin.
+_WRONG_USAGE = 2
+_OWN = "nameplate-core: "
 _decoder = msgspec.json.Decoder(CoreRecord)
 
 T = TypeVar("T")
@@ -54,6 +58,8 @@ class Core(Protocol):
 def _ask(launch: Launch, type_: type[T], *options: str) -> T:
     command = launch.command(*options)
     answer = _answer_of(command, launch.start_deadline_s)
+    if answer.returncode == _WRONG_USAGE and (own := _own_line(answer.stderr)):
+        raise UsageError(own.removeprefix(_OWN))
     if answer.returncode != 0:
         words = answer.stderr.strip() or f"exit {answer.returncode}"
         raise CoreDied(f"{shlex.join(command)} failed: {_reason(words)}")
@@ -76,22 +82,40 @@ def _answer_of(command: Sequence[str], deadline_s: float) -> subprocess.Complete
 
 def _reason(words: str) -> str:
     """The core's own line among what the launcher says about it, or Open MPI's page in a line, or the last words."""
-    own = [line for line in words.splitlines() if line.startswith("nameplate-core: ")]
-    return own[0] if own else explain(words) or " ".join(words[-LAST_WORDS:].split())
+    return _own_line(words) or explain(words) or " ".join(words[-LAST_WORDS:].split())
+
+
+def _own_line(words: str) -> str:
+    return next((line for line in words.splitlines() if line.startswith(_OWN)), "")
 
 
 class _Description(msgspec.Struct):
     schema: int
     probes: list[ProbeInfo]
     mpi: str = ""
+    machine: dict[str, Any] = {}
 
 
-def check_options(options: Sequence[str]) -> None:
-    """Raises UsageError with the core's own words where it cannot take them."""
-    command = alone().command(*options, "--describe")
-    answer = _answer_of(command, START_DEADLINE_S)
-    if answer.returncode != 0:
-        raise UsageError(answer.stderr.strip().removeprefix("nameplate-core: "))
+@dataclass(frozen=True)
+class CoreDescription:
+    """What a core says of itself before anything is measured: its probes by name, and the machine that it runs on."""
+
+    probes: dict[str, ProbeInfo]
+    machine: dict[str, Any]
+
+
+def describe_core(launch: Launch | None = None, options: Sequence[str] = ()) -> CoreDescription:
+    """Return the probes and the machine of a core, by a single process.
+
+    With a launcher the machine is the first rank's, and the job's ranks and nodes are under ``job``. ``options`` are
+    those that the core is to measure with. Raises UsageError with the core's own words when it cannot take them,
+    CoreError when it does not start.
+    """
+    launch = launch or alone()
+    found = _ask(launch, _Description, *options, "--describe", "--machine")
+    check_schema(found.schema, str(launch.program))
+    _check_machine(found.machine)
+    return CoreDescription({probe.name: probe for probe in found.probes}, found.machine)
 
 
 def _description(program: Path) -> _Description:
@@ -137,9 +161,13 @@ def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[
     """
     options = ["--machine", *(["--root", root] if root else [])]
     found = _ask(launch or alone(), dict[str, Any], *options)
-    if problem := problem_of_machine(found):
-        raise CoreDied(f"nameplate-core --machine: {problem}")
+    _check_machine(found)
     return found
+
+
+def _check_machine(machine: Mapping[str, Any]) -> None:
+    if problem := problem_of_machine(machine):
+        raise CoreDied(f"nameplate-core --machine: {problem}")
 
 
 def check_schema(schema: int, who: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ import msgspec
 
 from nameplate.hostlist import compress
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.model import Figures, FigureValue
-from nameplate.results.run_file import RunFile, append_figures
-from nameplate.results.summarise import headlines, nodes_in
+from nameplate.records.model import Figure, Figures, FigureValue, Nodes, Report, Run
+from nameplate.results.run_file import RunFile
+from nameplate.results.summarise import Headline, headlines, nodes_in
 
 
 @cache
@@ -25,34 +26,45 @@ def code_fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-def add_figures(file: RunFile) -> None:
-    """Makes what a whole run comes to its file's last line. Raises FileError."""
-    append_figures(file, figures_of(file))
-
-
 def figures_of(file: RunFile) -> Figures:
-    """Each figure once: a cell that the plan has as a series too counts as measured in rounds. Of no checksum yet."""
-    of_nodes = _of_nodes(file)
-    series = {experiment.id for experiment in file.run.plan.experiments if experiment.interval_s}
+    """Return the digest of a run file: the same as ``figures_of_report``, without the time to summarise the run."""
+    machine = file.headers[0].machine if file.headers else {}
+    return _digest(file.run, machine, headlines(file), nodes_in(file))
+
+
+def figures_of_report(report: Report) -> Figures:
+    """Return the digest of a run from its results: the value and 95 % interval of each measured metric.
+
+    An experiment that the plan has as a series too counts as measured in rounds. The checksum is not set yet.
+    """
+    measured = (
+        (result.id, Figure(row.probe, row.params, row.metric, row.unit, result.better), row.value, row.ci)
+        for result in report.results
+        if result.kind == "measured" and (row := result.summary).value is not None
+    )
+    return _digest(report.run, report.machine, measured, report.nodes)
+
+
+def _digest(run: Run, machine: Mapping[str, Any], measured: Iterable[Headline], nodes: Nodes | None) -> Figures:
+    of_nodes = _of_nodes(nodes)
+    series = {experiment.id for experiment in run.plan.experiments if experiment.interval_s}
     own: dict[bytes, FigureValue] = {}
-    for identity, figure, value, interval in headlines(file):
+    for identity, figure, value, ci in measured:
         key = msgspec.msgpack.encode(figure, order="deterministic")
         if key not in own or identity not in series:
-            ci = (interval.low, interval.high) if interval else None
             own[key] = FigureValue(figure, value, ci, of_nodes.get((identity, figure.metric), {}))
     return Figures(
         by=code_fingerprint(),
         crc32=0,
-        started=file.run.started,
-        machine=_machine_of(file),
-        plan=file.run.plan.name,
+        started=run.started,
+        machine=_machine_of(machine),
+        plan=run.plan.name,
         values=list(own.values()),
     )
 
 
-def _of_nodes(file: RunFile) -> dict[tuple[str, str], dict[str, float]]:
-    """By experiment and metric, what each node of a job came to."""
-    nodes = nodes_in(file)
+def _of_nodes(nodes: Nodes | None) -> dict[tuple[str, str], dict[str, float]]:
+    """Return by experiment and metric the value of each node of a job, by the node's name."""
     if nodes is None:
         return {}
     return {
@@ -63,7 +75,6 @@ def _of_nodes(file: RunFile) -> dict[tuple[str, str], dict[str, float]]:
     }
 
 
-def _machine_of(file: RunFile) -> str:
-    machine: dict[str, Any] = file.headers[0].machine if file.headers else {}
+def _machine_of(machine: Mapping[str, Any]) -> str:
     names = nodes_of(machine)
     return compress(names) if len(names) > 1 else str(machine.get("hostname", "unknown"))

@@ -18,7 +18,6 @@ from nameplate.records.model import (
     Experiment,
     Figure,
     Histogram,
-    Interval,
     Nodes,
     Outcome,
     OverTime,
@@ -102,8 +101,12 @@ def summarise(file: RunFile) -> Report:
     )
 
 
-def headlines(file: RunFile) -> Iterator[tuple[str, Figure, float, Interval | None]]:
-    """Of each metric the experiment's id, what it is a figure of, its value and interval, as ``summarise`` has them.
+# An experiment's id, the metric and its parameters, the value in the metric's unit, and the 95 % interval.
+Headline = tuple[str, Figure, float, tuple[float, float] | None]
+
+
+def headlines(file: RunFile) -> Iterator[Headline]:
+    """Return the value and the interval of each metric of each experiment, as ``summarise`` has them.
 
     What else ``summarise`` makes of a run takes most of its time.
     """
@@ -115,7 +118,8 @@ def headlines(file: RunFile) -> Iterator[tuple[str, Figure, float, Interval | No
         if probe is None or not with_samples:
             continue
         for own in _known_figures(file.run, probe, with_samples, machine):
-            yield experiment.id, own.figure, median(own.rounds), median_interval(own.rounds)
+            interval = median_interval(own.rounds)
+            yield experiment.id, own.figure, median(own.rounds), (interval.low, interval.high) if interval else None
 
 
 def nodes_in(file: RunFile) -> Nodes | None:

@@ -23,8 +23,8 @@ from nameplate.history.index import NAME, Index, empty_index, load_index, save_i
 from nameplate.history.update import run_files, updated
 from nameplate.records.model import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.digest import add_figures
-from nameplate.results.run_file import read_run
+from nameplate.results.digest import figures_of
+from nameplate.results.run_file import append_figures, read_run
 from nameplate.results.summarise import summarise
 from run_samples import header, outcome, plan, run, sample
 
@@ -278,14 +278,14 @@ def test_a_run_that_is_still_written_counts_as_far_as_it_is(tmp_path: Path) -> N
 def with_figures(folder: Path) -> Path:
     """The same runs as they end in order: what each comes to is its last line."""
     for path in folder.rglob("*.jsonl"):
-        add_figures(read_run(path))
+        append_figures(file := read_run(path), figures_of(file))
     return folder
 
 
 def test_of_whole_runs_the_last_line_is_enough(folder: Path, reads: list[str]) -> None:
     from_samples = read(folder)
     for path in folder.rglob("*.jsonl"):
-        add_figures(read_run(path))
+        append_figures(file := read_run(path), figures_of(file))
     del reads[:]
     from_figures = read(folder)
     assert reads == []
@@ -420,7 +420,7 @@ def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
         path.write_text("".join(json.dumps(record) + "\n" for record in whole))
     from_samples = read(tmp_path)
     for path in tmp_path.glob("*.jsonl"):
-        add_figures(read_run(path))
+        append_figures(file := read_run(path), figures_of(file))
     index = read(tmp_path)
     assert index.values.tobytes() == from_samples.values.tobytes()
     assert sorted(index.machines) == ["n1", "n2", "n[1-2]"]

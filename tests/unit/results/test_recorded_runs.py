@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from recorded_runs import OUTPUTS, RUNS, expected_path, rows_of
+from nameplate.results.digest import figures_of, figures_of_report
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
+from recorded_runs import OUTPUTS, RUNS, expected_path, recorded_file, rows_of
 
 
 def same(now: Any, then: Any) -> bool:
@@ -29,6 +32,12 @@ def test_a_recorded_run_keeps_its_values(recorded: Path, tmp_path: Path) -> None
     assert len(now) == len(then) > 0
     changed = [(a, b) for a, b in zip(now, then, strict=True) if not same(a, b)]
     assert not changed, f"{len(changed)} of {len(then)} rows changed; the first: {changed[0]}"
+
+
+@pytest.mark.parametrize("recorded", RUNS, ids=lambda path: path.name)
+def test_a_digest_is_the_same_from_records_and_from_results(recorded: Path, tmp_path: Path) -> None:
+    file = read_run(recorded_file(recorded.name.removesuffix(".xz"), tmp_path))
+    assert figures_of_report(summarise(file)) == figures_of(file)
 
 
 def test_there_are_recordings_of_every_kind() -> None:
