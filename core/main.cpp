@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -27,6 +28,9 @@
 namespace {
 
 using nlohmann::json;
+
+// A signal handler is handed nothing, so this cannot be anywhere else.
+std::atomic<bool> g_stop_requested = false;
 
 json description() {
   json probes = json::array();
@@ -97,7 +101,7 @@ void serve_requests(nameplate::RecordSink& writer, const nameplate::Root& root, 
   }
   write_header(writer, machine_json(machine, job));
   int experiments = 0;
-  while (!nameplate::g_stop_requested) {
+  while (!g_stop_requested) {
     const auto line = job.next_request();
     if (!line) break;
     if (line->empty()) continue;
@@ -108,7 +112,7 @@ void serve_requests(nameplate::RecordSink& writer, const nameplate::Root& root, 
     }
     ++experiments;
   }
-  writer.write({{"type", "end"}, {"experiments", experiments}, {"interrupted", nameplate::g_stop_requested.load()}});
+  writer.write({{"type", "end"}, {"experiments", experiments}, {"interrupted", g_stop_requested.load()}});
 }
 
 // A stop is a flag that the sampler looks at between samples; asked twice, the program ends at once. Without
@@ -117,8 +121,8 @@ void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = [](int) {
     constexpr int kStoppedBySignal = 130;
-    if (nameplate::g_stop_requested) _exit(kStoppedBySignal);
-    nameplate::g_stop_requested = true;
+    if (g_stop_requested) _exit(kStoppedBySignal);
+    g_stop_requested = true;
   };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
@@ -177,10 +181,10 @@ void serve(ServeWords& words) {
   nameplate::serve(std::move(words.options));
 }
 
-void use_peer(const std::string& peer, const std::string& key_file) {
+void use_peer(nameplate::PeerAccess& access, const std::string& peer, const std::string& key_file) {
   const auto place = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
   if (!place) nameplate::fail("--peer " + peer + " is no HOST, HOST:PORT or [ADDRESS]:PORT");
-  nameplate::PeerAccess::get().use(*place, nameplate::find_key(key_file));
+  access.use(*place, nameplate::find_key(key_file));
 }
 
 int run(int argc, char** argv) {
@@ -195,7 +199,8 @@ int run(int argc, char** argv) {
   std::string key_file;
   std::string blas;
   ServeWords serve_words;
-  app.add_flag("--describe", show_probes, "print every probe with its parameters, and end; with --machine both in one record");
+  app.add_flag("--describe", show_probes,
+               "print every probe with its parameters, and end; with --machine both in one record");
   app.add_flag("--machine", show_machine, "print what is known about the machine, and end");
   app.add_option("--root", directory, "read the machine below this directory instead of / (a recorded machine)")
       ->check(CLI::ExistingDirectory);
@@ -224,17 +229,21 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program that is started may have it
-  if (!peer.empty()) use_peer(peer, key_file);
-  if (!blas.empty()) nameplate::Lapack::use(blas);
+  nameplate::KeptFiles kept_files;
+  nameplate::PeerAccess access;
+  nameplate::Context context{
+      .stop_requested = g_stop_requested, .kept_files = kept_files, .peer = access, .lapack = blas};
+  if (!peer.empty()) use_peer(access, peer, key_file);
+  if (!blas.empty()) const nameplate::Lapack tried(blas);
   install_signal_handlers();
-  if (keeper >= 0) nameplate::KeptFiles::get().connect(keeper);
+  if (keeper >= 0) kept_files.connect(keeper);
   nameplate::RecordWriter writer(STDOUT_FILENO);
   const nameplate::Root root(directory);
   if (show_probes && !show_machine) {
     writer.write(description());
     return 0;
   }
-  const auto job = nameplate::start_job();
+  const auto job = nameplate::start_job(context);
   if (show_machine && job->leads()) {
     write_machine(writer, machine_json(nameplate::read_machine(root), *job), show_probes);
   } else if (show_machine) {

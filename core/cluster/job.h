@@ -8,6 +8,7 @@
 #include <string>
 
 #include "machine/machine.h"
+#include "probe/context.h"
 #include "record/writer.h"
 
 namespace nameplate {
@@ -45,6 +46,6 @@ class Job {
 std::string mpi_library();
 
 // Joins the others. Throws LaunchError. Linked in once: cluster/one_process.cpp, or mpi/mpi_job.cpp.
-std::unique_ptr<Job> start_job();
+std::unique_ptr<Job> start_job(Context& context);
 
 }  // namespace nameplate

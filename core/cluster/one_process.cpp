@@ -11,6 +11,8 @@ namespace {
 
 class OneProcess final : public Job {
  public:
+  explicit OneProcess(Context& context) : context_(context) {}
+
   bool leads() const override { return true; }
   std::optional<std::string> next_request() override {
     std::string line;
@@ -21,15 +23,18 @@ class OneProcess final : public Job {
   void measure(const std::string& line, const Machine& machine, RecordSink& sink) override {
     const Request request = parse_request(line);
     if (!request.nodes.empty()) fail("nodes are given, and this is no MPI job");
-    Sampler(machine, machine.root, sink).run(request);
+    Sampler(context_, machine, machine.root, sink).run(request);
   }
   void follow(const Machine& /*machine*/) override {}
+
+ private:
+  Context& context_;
 };
 
 }  // namespace
 
 std::string mpi_library() { return ""; }
 
-std::unique_ptr<Job> start_job() { return std::make_unique<OneProcess>(); }
+std::unique_ptr<Job> start_job(Context& context) { return std::make_unique<OneProcess>(context); }
 
 }  // namespace nameplate

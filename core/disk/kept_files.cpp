@@ -35,11 +35,6 @@ bool is_whole(int descriptor, std::int64_t bytes) {
 
 }  // namespace
 
-KeptFiles& KeptFiles::get() {
-  static KeptFiles kept;
-  return kept;
-}
-
 void KeptFiles::connect(int keeper) {
   keeper_ = keeper;
   fcntl(keeper, F_SETFD, FD_CLOEXEC);  // no other program that this one starts needs it

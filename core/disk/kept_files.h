@@ -13,9 +13,6 @@ namespace nameplate {
 
 class KeptFiles {
  public:
-  // Those of this process.
-  static KeptFiles& get();
-
   // `keeper` is a socket (AF_UNIX, SOCK_SEQPACKET) in which files of earlier processes are waiting, each a message of
   // its key with its descriptor, and into which new ones are put.
   void connect(int keeper);

@@ -24,13 +24,7 @@ struct Threading {
 constexpr std::array<Threading, 2> kThreading = {
     {{"openblas_set_num_threads", "openblas_get_num_threads"}, {"MKL_Set_Num_Threads", "MKL_Get_Max_Threads"}}};
 
-std::string& named_by_user() {
-  static std::string name;
-  return name;
-}
-
-SharedLibrary load() {
-  const std::string& name = named_by_user();
+SharedLibrary load(const std::string& name) {
   return name.empty() ? SharedLibrary::first_of(kUsual, kPackage) : SharedLibrary::of_user(name);
 }
 
@@ -64,12 +58,7 @@ std::string first_two_words(const std::string& text) { return text.substr(0, tex
 
 }  // namespace
 
-void Lapack::use(const std::string& library) {
-  named_by_user() = library;
-  const Lapack tried;
-}
-
-Lapack::Lapack() : library_(load()), dgesv_(library_.function<Dgesv>("dgesv_")) {
+Lapack::Lapack(const std::string& library) : library_(load(library)), dgesv_(library_.function<Dgesv>("dgesv_")) {
   for (const Threading& way : kThreading) {
     if (set_threads_ != nullptr) break;
     set_threads_ = library_.function_if_there<SetThreads>(way.set);

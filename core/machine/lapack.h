@@ -16,12 +16,9 @@ using LapackInteger = std::int64_t;
 
 class Lapack {
  public:
-  // From here on the library of this name or path is the one. Throws ProbeError(failed) where it cannot be loaded or
-  // does not solve linear equations.
-  static void use(const std::string& library);
-
-  // The one that was named, else the first of the usual ones. Throws ProbeError(skipped) where there is none.
-  Lapack();
+  // Loads the library of this name or path, or the first of the usual ones for an empty one. Throws ProbeError(failed)
+  // for a named one that cannot be loaded or does not solve linear equations, ProbeError(skipped) where none is usual.
+  explicit Lapack(const std::string& library = "");
 
   // Its file's name, without the place.
   std::string name() const;

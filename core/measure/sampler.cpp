@@ -14,8 +14,6 @@
 
 namespace nameplate {
 
-std::atomic<bool> g_stop_requested = false;
-
 namespace {
 
 constexpr double kShortSample_s = 10e-3;
@@ -124,14 +122,20 @@ nlohmann::json pairs_json(const Total& total) {
 // One experiment while it runs: the probe, what set-up decided, and the records it has written.
 class Experiment {
  public:
-  Experiment(const Request& request, const Machine& machine, const DisturbanceReader& disturbance,
+  Experiment(Context& context, const Request& request, const Machine& machine, const DisturbanceReader& disturbance,
              const Thermometer& thermometer, RecordSink& writer)
-      : request_(request), machine_(machine), disturbance_(disturbance), thermometer_(thermometer), writer_(writer) {}
+      : context_(context),
+        request_(request),
+        machine_(machine),
+        disturbance_(disturbance),
+        thermometer_(thermometer),
+        writer_(writer) {}
 
   void run();
 
  private:
   void measure(const RegisteredProbe& registered);
+  void check_facts() const;
   void calibrate();
   double shorter_of_two_s();
   void take_samples(double end_s);
@@ -143,12 +147,15 @@ class Experiment {
     return work;
   }
   bool has_taken(const std::optional<std::uint64_t>& wanted) const { return wanted && samples_ >= *wanted; }
-  bool enough() const { return g_stop_requested || has_taken(request_.max_samples) || has_taken(prepared_.samples); }
+  bool enough() const {
+    return context_.stop_requested || has_taken(request_.max_samples) || has_taken(prepared_.samples);
+  }
   void keep(const Total& total, const Disturbance& happened, double burst_s);
   void flush();
   void write_outcome(Ending ending, const std::string& reason);
   bool oversubscribed() const;
 
+  Context& context_;
   const Request& request_;
   const Machine& machine_;
   const DisturbanceReader& disturbance_;
@@ -189,8 +196,9 @@ void Experiment::measure(const RegisteredProbe& registered) {
   info_ = &registered.info;
   const Parameters parameters = check_parameters(info_->parameters, request_.params);
   stage_ = Stage::setup;
-  probe_ = registered.make();
+  probe_ = registered.make(context_);
   prepared_ = probe_->setup(parameters, machine_);
+  check_facts();
   fixed_ = request_.repetitions ? request_.repetitions : prepared_.repetitions;
   setup_s_ = now_s() - begin_s_;
   if (request_.interval_s && prepared_.most_repetitions) {
@@ -206,6 +214,13 @@ void Experiment::measure(const RegisteredProbe& registered) {
   probe_->verify();
 }
 
+void Experiment::check_facts() const {
+  for (const Fact& fact : info_->facts) {
+    if (!prepared_.facts.contains(fact.name)) fail(fmt::format("the probe gave no value to its fact '{}'", fact.name));
+  }
+  if (prepared_.facts.size() != info_->facts.size()) fail("the probe set a fact that it does not declare");
+}
+
 // Multiplies the repetitions until a call is long enough to be timed, then grows them towards the sample's length; the
 // calls warm the machine up meanwhile. A single call may have been held up, so the shorter of two counts, except where
 // each needs a preparation, which takes longer.
@@ -218,7 +233,7 @@ void Experiment::calibrate() {
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
   const std::uint64_t most = prepared_.most_repetitions.value_or(kMaxRepetitions);
-  while (!g_stop_requested) {
+  while (!context_.stop_requested) {
     const double elapsed_s = shorter_of_two_s();
     if (fixed_ || elapsed_s >= wanted_s || repetitions_ >= most) {
       if (now_s() >= warm_s) return;
@@ -309,7 +324,7 @@ Ticks Experiment::fill_interval(SeriesPace& pace, Total& total) {
     const Ticks own = total.called - called_before;
     pace.called({.repetitions = *repetitions, .elapsed = own, .cost = end - now > own ? end - now - own : 0});
     now = end;
-    repetitions = g_stop_requested ? std::nullopt : pace.next_call(now);
+    repetitions = context_.stop_requested ? std::nullopt : pace.next_call(now);
   }
   pace.end_sample();
   return now;
@@ -351,17 +366,15 @@ bool Experiment::oversubscribed() const {
 }
 
 void Experiment::write_outcome(Ending ending, const std::string& reason) {
-  nlohmann::json facts = nlohmann::json::object();
-  for (std::size_t i = 0; i < prepared_.facts.size(); ++i) facts[info_->facts[i].name] = prepared_.facts[i];
   nlohmann::json record = {{"type", "outcome"},
                            {"id", request_.id},
                            {"probe", request_.probe},
                            {"ending", to_string(ending)},
                            {"params", prepared_.resolved.to_json()},
-                           {"facts", facts},
+                           {"facts", prepared_.facts},
                            {"labels", prepared_.labels},
                            {"oversubscribed", oversubscribed()},
-                           {"interrupted", g_stop_requested.load()},
+                           {"interrupted", context_.stop_requested.load()},
                            {"samples", samples_},
                            {"setup_s", setup_s_},
                            {"total_s", now_s() - begin_s_}};
@@ -407,7 +420,7 @@ Request parse_request(const std::string& line) {
 }
 
 void Sampler::run(const Request& request) const {
-  Experiment(request, machine_, disturbance_, thermometer_, writer_).run();
+  Experiment(context_, request, machine_, disturbance_, thermometer_, writer_).run();
 }
 
 }  // namespace nameplate

@@ -2,7 +2,6 @@
 // It decides nothing else: rounds, precision and statistics are Python's.
 #pragma once
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "machine/disturbance.h"
 #include "machine/machine.h"
 #include "machine/temperature.h"
+#include "probe/context.h"
 #include "probe/registry.h"
 #include "record/writer.h"
 
@@ -36,18 +36,16 @@ struct Request {
 // Throws ProbeError(failed) for a line that is not a request.
 Request parse_request(const std::string& line);
 
-// Set by a signal: the experiment ends after the sample that is being taken.
-extern std::atomic<bool> g_stop_requested;
-
 class Sampler {
  public:
-  Sampler(const Machine& machine, const Root& root, RecordSink& writer)
-      : machine_(machine), disturbance_(root, machine.limits), thermometer_(root), writer_(writer) {}
+  Sampler(Context& context, const Machine& machine, const Root& root, RecordSink& writer)
+      : context_(context), machine_(machine), disturbance_(root, machine.limits), thermometer_(root), writer_(writer) {}
 
   // Writes the experiment's samples and its outcome. Throws only what the writer throws.
   void run(const Request& request) const;
 
  private:
+  Context& context_;
   const Machine& machine_;
   DisturbanceReader disturbance_;
   Thermometer thermometer_;

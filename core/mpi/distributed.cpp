@@ -12,25 +12,25 @@ class Leader final : public Probe {
   Leader(std::string name, std::unique_ptr<DistributedProbe> part) : name_(std::move(name)), part_(std::move(part)) {}
 
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
-    tell({.step = Step::setup, .text = nlohmann::json{{"probe", name_}, {"params", parameters.to_json()}}.dump()});
+    broadcast({.step = Step::setup, .text = nlohmann::json{{"probe", name_}, {"params", parameters.to_json()}}.dump()});
     Prepared prepared;
-    together([&] { prepared = part_->setup(parameters, machine); });
+    run_collectively([&] { prepared = part_->setup(parameters, machine); });
     part_->connect();
     return prepared;
   }
 
   Work run(std::uint64_t repetitions) override {
-    tell({.step = Step::run, .argument = repetitions});
+    broadcast({.step = Step::run, .argument = repetitions});
     return part_->run(repetitions);
   }
 
   void verify() override {
-    tell({.step = Step::verify});
-    together([this] { part_->verify(); });
+    broadcast({.step = Step::verify});
+    run_collectively([this] { part_->verify(); });
   }
 
   void teardown() override {
-    tell({.step = Step::teardown});
+    broadcast({.step = Step::teardown});
     part_->teardown();
   }
 
@@ -39,13 +39,13 @@ class Leader final : public Probe {
   std::unique_ptr<DistributedProbe> part_;
 };
 
-std::unique_ptr<DistributedProbe> set_up(const std::string& text, const Machine& machine) {
+std::unique_ptr<DistributedProbe> set_up(Context& context, const std::string& text, const Machine& machine) {
   std::unique_ptr<DistributedProbe> part;
-  const bool all_could = together([&] {
+  const bool all_could = run_collectively([&] {
     const auto request = nlohmann::json::parse(text);
     const RegisteredProbe& registered = find_probe(request.at("probe").get<std::string>());
     // On a rank that follows, what is registered makes a part.
-    part.reset(dynamic_cast<DistributedProbe*>(registered.make().release()));
+    part.reset(dynamic_cast<DistributedProbe*>(registered.make(context).release()));
     part->setup(check_parameters(registered.info.parameters, request.at("params")), machine);
   });
   if (all_could) part->connect();
@@ -58,23 +58,18 @@ std::unique_ptr<Probe> make_leader(const std::string& name, std::unique_ptr<Dist
   return std::make_unique<Leader>(name, std::move(part));
 }
 
-bool takes_whole_job(const RegisteredProbe& probe) {
-  const std::unique_ptr<Probe> made = probe.make();
-  return dynamic_cast<const Leader*>(made.get()) != nullptr;
-}
-
-void follow_leader(const Machine& machine) {
+void follow_leader(Context& context, const Machine& machine) {
   std::unique_ptr<DistributedProbe> part;
-  for (Command command = listen(); command.step != Step::end; command = listen()) {
+  for (Command command = receive(); command.step != Step::end; command = receive()) {
     switch (command.step) {
-      case Step::setup: part = set_up(command.text, machine); break;
+      case Step::setup: part = set_up(context, command.text, machine); break;
       case Step::run: part->run(command.argument); break;
-      case Step::verify: together([&] { part->verify(); }); break;
+      case Step::verify: run_collectively([&] { part->verify(); }); break;
       case Step::teardown:
         if (part) part->teardown();
         part.reset();
         break;
-      case Step::per_node: follow_per_node(machine); break;
+      case Step::per_node: follow_per_node(context, machine); break;
       case Step::end: break;
     }
   }

@@ -22,20 +22,19 @@ class DistributedProbe : public Probe {
 // The leading rank's probe around its own part.
 std::unique_ptr<Probe> make_leader(const std::string& name, std::unique_ptr<DistributedProbe> part);
 
-// Whether a probe, on the leading rank, is one that every rank takes part in.
-bool takes_whole_job(const RegisteredProbe& probe);
-
 // Does what the leading rank tells until that is the end.
-void follow_leader(const Machine& machine);
+void follow_leader(Context& context, const Machine& machine);
 
 // Registers a distributed probe under the name that `info` gives it.
 template <class T>
 struct DistributedRegistration {
   explicit DistributedRegistration(ProbeInfo (*info)()) {
-    register_probe(info, [info]() -> std::unique_ptr<Probe> {
+    constexpr bool kTakesWholeJob = true;
+    const auto make = [info](Context& /*context*/) -> std::unique_ptr<Probe> {
       if (!Ranks::get().leads()) return std::make_unique<T>();
       return make_leader(info().name, std::make_unique<T>());
-    });
+    };
+    register_probe(info, make, kTakesWholeJob);
   }
 };
 

@@ -17,20 +17,20 @@ namespace {
 
 class MpiJob final : public Job {
  public:
-  MpiJob() = default;
+  explicit MpiJob(Context& context) : context_(context) {}
   MpiJob(const MpiJob&) = delete;
   MpiJob& operator=(const MpiJob&) = delete;
   MpiJob(MpiJob&&) = delete;
   MpiJob& operator=(MpiJob&&) = delete;
   ~MpiJob() override {
-    if (ranks_.leads()) tell({.step = Step::end});
+    if (ranks_.leads()) broadcast({.step = Step::end});
   }
 
   bool leads() const override { return ranks_.leads(); }
 
   // The other ranks leave standard input alone.
   std::optional<std::string> next_request() override {
-    if (!lines_) lines_.emplace();
+    if (!lines_) lines_.emplace(context_.stop_requested);
     return lines_->next();
   }
 
@@ -54,15 +54,15 @@ class MpiJob final : public Job {
   void measure(const std::string& line, const Machine& machine, RecordSink& sink) override {
     const Request request = parse_request(line);
     if (request.nodes.empty()) {
-      Sampler(machine, machine.root, sink).run(request);
+      Sampler(context_, machine, machine.root, sink).run(request);
     } else {
-      measure_per_node(nlohmann::json::parse(line), machine, sink);
+      measure_per_node(context_, nlohmann::json::parse(line), machine, sink);
     }
   }
 
   void follow(const Machine& machine) override {
     if (ranks_.place_on_node() == 0) send_text(hardware_of(machine), 0);
-    follow_leader(machine);
+    follow_leader(context_, machine);
   }
 
  private:
@@ -78,6 +78,7 @@ class MpiJob final : public Job {
     return runs;
   }
 
+  Context& context_;
   Ranks ranks_;
   std::optional<RequestLines> lines_;
 };
@@ -100,6 +101,6 @@ std::string mpi_library() {
   return name;
 }
 
-std::unique_ptr<Job> start_job() { return std::make_unique<MpiJob>(); }
+std::unique_ptr<Job> start_job(Context& context) { return std::make_unique<MpiJob>(context); }
 
 }  // namespace nameplate

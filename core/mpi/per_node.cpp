@@ -22,7 +22,7 @@ using nlohmann::json;
 // Lets every node's first rank go on, on every path out.
 class NodesAtWork {
  public:
-  NodesAtWork() { tell({.step = Step::per_node}); }
+  NodesAtWork() { broadcast({.step = Step::per_node}); }
   NodesAtWork(const NodesAtWork&) = delete;
   NodesAtWork& operator=(const NodesAtWork&) = delete;
   NodesAtWork(NodesAtWork&&) = delete;
@@ -34,18 +34,18 @@ class NodesAtWork {
   }
 };
 
-json measure_here(const json& request, const Machine& machine) {
+json measure_here(Context& context, const json& request, const Machine& machine) {
   Machine here = machine;
   here.nodes_at_once = request.at("nodes_at_once");
   NodeSummary summary(request.at("node"));
-  Sampler(here, here.root, summary).run(parse_request(request.dump()));
+  Sampler(context, here, here.root, summary).run(parse_request(request.dump()));
   return summary.records();
 }
 
 class PerNode {
  public:
-  PerNode(json request, const Machine& machine, RecordSink& sink)
-      : request_(std::move(request)), machine_(machine), sink_(sink) {
+  PerNode(Context& context, json request, const Machine& machine, RecordSink& sink)
+      : context_(context), request_(std::move(request)), machine_(machine), sink_(sink) {
     const std::size_t nodes = request_.at("nodes").size();
     request_["nodes_at_once"] = request_.value("at_once", false) ? nodes : 1;
     request_.erase("nodes");
@@ -55,7 +55,7 @@ class PerNode {
     for (const int node : nodes) {
       begin(node);
       finish(node);
-      if (g_stop_requested) return;
+      if (context_.stop_requested) return;
     }
   }
 
@@ -67,7 +67,7 @@ class PerNode {
 
   void write_outcome() {
     json outcome = outcome_of_all(outcomes_);
-    outcome["interrupted"] = g_stop_requested.load();
+    outcome["interrupted"] = context_.stop_requested.load();
     sink_.write(outcome);
   }
 
@@ -87,11 +87,13 @@ class PerNode {
 
   void finish(int node) {
     const int rank = first_rank(node);
-    const json records = rank == 0 ? measure_here(request_for(node), machine_) : json::parse(receive_text(rank));
+    const json records =
+        rank == 0 ? measure_here(context_, request_for(node), machine_) : json::parse(receive_text(rank));
     for (const json& record : records) sink_.write(record);
     outcomes_.push_back(records.back());
   }
 
+  Context& context_;
   json request_;
   const Machine& machine_;
   RecordSink& sink_;
@@ -100,7 +102,7 @@ class PerNode {
 
 void check(const Request& request) {
   const auto nodes = static_cast<int>(Ranks::get().nodes().size());
-  if (takes_whole_job(find_probe(request.probe))) fail(request.probe + " takes all nodes of the job together");
+  if (find_probe(request.probe).takes_whole_job) fail(request.probe + " takes all nodes of the job together");
   for (const int node : request.nodes) {
     if (node < 0 || node >= nodes) fail(fmt::format("node {} of a job of {}", node, nodes));
   }
@@ -109,11 +111,11 @@ void check(const Request& request) {
 
 }  // namespace
 
-void measure_per_node(const json& request, const Machine& machine, RecordSink& sink) {
+void measure_per_node(Context& context, const json& request, const Machine& machine, RecordSink& sink) {
   const Request parsed = parse_request(request.dump());
   check(parsed);
   const NodesAtWork at_work;
-  PerNode nodes(request, machine, sink);
+  PerNode nodes(context, request, machine, sink);
   if (parsed.at_once) {
     nodes.all_at_once(parsed.nodes);
   } else {
@@ -122,10 +124,11 @@ void measure_per_node(const json& request, const Machine& machine, RecordSink& s
   nodes.write_outcome();
 }
 
-void follow_per_node(const Machine& machine) {
+void follow_per_node(Context& context, const Machine& machine) {
   if (Ranks::get().place_on_node() != 0) return;
   for (std::string text = receive_text(0); !text.empty(); text = receive_text(0)) {
-    send_text(measure_here(json::parse(text), machine).dump(-1, ' ', false, json::error_handler_t::replace), 0);
+    send_text(measure_here(context, json::parse(text), machine).dump(-1, ' ', false, json::error_handler_t::replace),
+              0);
   }
 }
 

@@ -5,15 +5,16 @@
 #include <nlohmann/json.hpp>
 
 #include "machine/machine.h"
+#include "probe/context.h"
 #include "record/writer.h"
 
 namespace nameplate {
 
 // On the leading rank. `request` is a line of standard input that names nodes. Throws ProbeError(failed) for a node
 // that the job has not, and for a probe that takes the job as a whole.
-void measure_per_node(const nlohmann::json& request, const Machine& machine, RecordSink& sink);
+void measure_per_node(Context& context, const nlohmann::json& request, const Machine& machine, RecordSink& sink);
 
 // On every other one, once the leading rank has told that nodes are measured.
-void follow_per_node(const Machine& machine);
+void follow_per_node(Context& context, const Machine& machine);
 
 }  // namespace nameplate

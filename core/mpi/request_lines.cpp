@@ -9,11 +9,12 @@
 #include <mutex>
 #include <thread>
 
-#include "measure/sampler.h"
-
 namespace nameplate {
 
 struct RequestLines::Shared {
+  explicit Shared(std::atomic<bool>& stop) : stop_requested(stop) {}
+
+  std::atomic<bool>& stop_requested;
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::string> lines;
@@ -25,7 +26,7 @@ struct RequestLines::Shared {
 
 void RequestLines::Shared::take(const std::string& line) {
   if (line == "stop") {
-    g_stop_requested = true;
+    stop_requested = true;
     end();
     return;
   }
@@ -41,7 +42,7 @@ void RequestLines::Shared::end() {
 }
 
 // The thread may still be reading when the program ends, so what it uses is its own as well.
-RequestLines::RequestLines() : shared_(std::make_shared<Shared>()) {
+RequestLines::RequestLines(std::atomic<bool>& stop_requested) : shared_(std::make_shared<Shared>(stop_requested)) {
   std::thread([shared = shared_] {
     std::string rest;
     std::array<char, 4096> bytes{};
@@ -63,7 +64,7 @@ RequestLines::RequestLines() : shared_(std::make_shared<Shared>()) {
 std::optional<std::string> RequestLines::next() {
   std::unique_lock lock(shared_->mutex);
   shared_->changed.wait(lock, [this] { return shared_->is_over || !shared_->lines.empty(); });
-  if (g_stop_requested || shared_->lines.empty()) return std::nullopt;
+  if (shared_->stop_requested || shared_->lines.empty()) return std::nullopt;
   std::string line = std::move(shared_->lines.front());
   shared_->lines.pop_front();
   return line;

@@ -2,6 +2,7 @@
 // every launcher passes standard input on to the first rank, but not every one a signal.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,9 +11,10 @@ namespace nameplate {
 
 class RequestLines {
  public:
-  RequestLines();
+  // The line "stop" sets `stop_requested`, which must outlive the thread.
+  explicit RequestLines(std::atomic<bool>& stop_requested);
 
-  // Waits for the next one. Nothing after the last, and after the line "stop", which also sets g_stop_requested.
+  // Waits for the next one. Nothing after the last, and after a stop.
   std::optional<std::string> next();
 
  private:

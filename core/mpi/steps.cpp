@@ -50,14 +50,14 @@ Trouble trouble_in(const std::function<void()>& part) {
 
 }  // namespace
 
-void tell(const Command& command) {
+void broadcast(const Command& command) {
   CommandHead head{command.step, command.argument, command.text.size()};
   broadcast_asleep(&head, sizeof head);
   std::string text = command.text;
   if (!text.empty()) broadcast_asleep(text.data(), text.size());
 }
 
-Command listen() {
+Command receive() {
   CommandHead head;
   broadcast_asleep(&head, sizeof head);
   Command command{.step = head.step, .argument = head.argument, .text = std::string(head.text_bytes, '\0')};
@@ -65,7 +65,7 @@ Command listen() {
   return command;
 }
 
-bool together(const std::function<void()>& part) {
+bool run_collectively(const std::function<void()>& part) {
   Trouble worst = trouble_in(part);
   // The later endings in their list are the worse.
   reduce_asleep(&worst, sizeof worst, [&](const void* other) {

@@ -16,13 +16,13 @@ struct Command {
 };
 
 // On the leading rank: lets every other one know.
-void tell(const Command& command);
+void broadcast(const Command& command);
 
 // On every other one: waits asleep for what the leading rank tells.
-Command listen();
+Command receive();
 
 // Collective: does a rank's part, and returns when every rank has done its own. If any failed, the leading rank throws
 // the worst one's ProbeError, with the rank and its node where that was another; the others return false.
-bool together(const std::function<void()>& part);
+bool run_collectively(const std::function<void()>& part);
 
 }  // namespace nameplate

@@ -37,14 +37,14 @@ std::vector<Fact> path_facts() {
           {"is_local", "", "1 where the traffic does not leave this machine"}};
 }
 
-std::vector<double> values_of(const NetworkPath& path, double connect_s) {
+Facts values_of(const NetworkPath& path, double connect_s) {
   constexpr double kBits = 8;
-  return {connect_s,
-          static_cast<double>(path.interface_mtu),
-          static_cast<double>(path.path_mtu),
-          static_cast<double>(path.segment_bytes),
-          path.link_bits_per_s / kBits,
-          path.is_local ? 1.0 : 0.0};
+  return {{"connect_s", connect_s},
+          {"interface_mtu_bytes", static_cast<double>(path.interface_mtu)},
+          {"path_mtu_bytes", static_cast<double>(path.path_mtu)},
+          {"segment_bytes", static_cast<double>(path.segment_bytes)},
+          {"link_bytes_per_s", path.link_bits_per_s / kBits},
+          {"is_local", path.is_local ? 1.0 : 0.0}};
 }
 
 std::map<std::string, std::string> labels_of(const NetworkPath& path, bool is_own_peer) {

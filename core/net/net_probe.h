@@ -21,7 +21,7 @@ Protocol parse_protocol(const Parameters& parameters);
 void check_datagram(Protocol protocol, std::uint64_t bytes, const char* parameter);
 
 std::vector<Fact> path_facts();
-std::vector<double> values_of(const NetworkPath& path, double connect_s);
+Facts values_of(const NetworkPath& path, double connect_s);
 std::map<std::string, std::string> labels_of(const NetworkPath& path, bool is_own_peer);
 
 }  // namespace nameplate

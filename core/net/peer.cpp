@@ -24,9 +24,9 @@ namespace nameplate {
 namespace {
 
 constexpr double kHandshake_s = 3;
-constexpr std::uint64_t kMaxStrangers = 1024;
-// Strangers and sessions may have these parts of the descriptors that the process may open.
-constexpr std::uint64_t kStrangersPart = 4;
+constexpr std::uint64_t kMaxPending = 1024;
+// PendingConnections and sessions may have these parts of the descriptors that the process may open.
+constexpr std::uint64_t kPendingPart = 4;
 constexpr std::uint64_t kSessionsPart = 2;
 constexpr double kAcceptAgain_s = 0.1;
 constexpr int kBacklog = 4096;
@@ -68,7 +68,7 @@ Peer::Peer(PeerOptions options)
       max_descriptors_(raise_file_limit()),
       events_(epoll_create1(EPOLL_CLOEXEC)),
       session_ended_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      strangers_(std::min(kMaxStrangers, max_descriptors_ / kStrangersPart)),
+      pending_(std::min(kMaxPending, max_descriptors_ / kPendingPart)),
       pool_({.sockets = std::min(options_.all_sessions.sockets, max_descriptors_ / kSessionsPart),
              .memory_bytes = options_.all_sessions.memory_bytes}) {
   for (const Address& address : resolve(options_.listen)) {
@@ -125,8 +125,8 @@ void Peer::run(int stop) {
         std::fprintf(stderr, "nameplate-core: %s\n", error.what());
       }
     }
-    while (!strangers_.is_empty() && strangers_.oldest().latest_s < now_s()) take_out(strangers_.oldest());
-    while (strangers_.has_too_many()) take_out(strangers_.oldest_of_busiest());
+    while (!pending_.is_empty() && pending_.oldest().latest_s < now_s()) take_out(pending_.oldest());
+    while (pending_.has_too_many()) take_out(pending_.oldest_of_busiest());
     if (accept_again_s_ < now_s()) accept_streams(true);
   }
 }
@@ -141,29 +141,28 @@ void Peer::handle(int socket) {
     accept_all(socket);
   } else if (is_among(datagram_listeners_)) {
     answer_datagrams(socket);
-  } else if (Stranger* stranger = strangers_.find(socket); stranger != nullptr) {
-    hear(*stranger);
+  } else if (PendingConnection* pending = pending_.find(socket); pending != nullptr) {
+    on_readable(*pending);
   }
 }
 
 int Peer::wait_ms() const {
   constexpr double kMilliseconds = 1e3;
-  const double next_s =
-      strangers_.is_empty() ? accept_again_s_ : std::min(accept_again_s_, strangers_.oldest().latest_s);
+  const double next_s = pending_.is_empty() ? accept_again_s_ : std::min(accept_again_s_, pending_.oldest().latest_s);
   if (std::isinf(next_s)) return -1;
   return static_cast<int>(std::max(0.0, next_s - now_s()) * kMilliseconds) + 1;
 }
 
-// Where nothing is left for another connection, a stranger makes room for it. Where there is no stranger either, it
+// Where nothing is left for another connection, a pending one makes room for it. Where none is pending either, it
 // waits in the listener's queue: a listener that is always ready and never served would keep this thread busy.
 void Peer::accept_all(int listener) {
   for (int i = 0; i < kMaxInTurn; ++i) {
     Address from;
     Descriptor socket(accept4(listener, from.get(), &from.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.is_open()) {
-      add_stranger(std::move(socket), from);
-    } else if (is_shortage(errno) && !strangers_.is_empty()) {
-      take_out(strangers_.oldest_of_busiest());
+      add_pending(std::move(socket), from);
+    } else if (is_shortage(errno) && !pending_.is_empty()) {
+      take_out(pending_.oldest_of_busiest());
     } else {
       if (is_shortage(errno)) accept_streams(false);
       return;
@@ -171,16 +170,16 @@ void Peer::accept_all(int listener) {
   }
 }
 
-// A client sends its first message as soon as it is connected. A newcomer is heard at once, so that the connections of
-// a client seldom count as strangers, whatever their number.
-void Peer::add_stranger(Descriptor socket, const Address& from) {
+// A client sends its first message as soon as it is connected. A new one is read at once, so that the connections of
+// a client seldom count as pending, whatever their number.
+void Peer::add_pending(Descriptor socket, const Address& from) {
   const int number = socket.number();
-  strangers_.add({.socket = std::move(socket),
-                  .latest_s = now_s() + kHandshake_s,
-                  .handshake = PeerHandshake(options_.key, next_session_++)},
-                 from);
+  pending_.add({.socket = std::move(socket),
+                .latest_s = now_s() + kHandshake_s,
+                .handshake = PeerHandshake(options_.key, next_session_++)},
+               from);
   watch(number);
-  hear(*strangers_.find(number));
+  on_readable(*pending_.find(number));
 }
 
 // Paused, it begins again after a while.
@@ -192,44 +191,44 @@ void Peer::accept_streams(bool on) {
   }
 }
 
-Stranger Peer::take_out(const Stranger& stranger) {
-  const int socket = stranger.socket.number();
+PendingConnection Peer::take_out(const PendingConnection& pending) {
+  const int socket = pending.socket.number();
   epoll_ctl(events_.number(), EPOLL_CTL_DEL, socket, nullptr);
-  return strangers_.take(socket);
+  return pending_.take(socket);
 }
 
-void Peer::hear(Stranger& stranger) {
-  const int socket = stranger.socket.number();
-  auto& received = stranger.received;
+void Peer::on_readable(PendingConnection& pending) {
+  const int socket = pending.socket.number();
+  auto& received = pending.received;
   const std::size_t before = received.size();
-  received.resize(stranger.handshake.wanted_bytes());
+  received.resize(pending.handshake.wanted_bytes());
   const ssize_t got = recv(socket, received.data() + before, received.size() - before, 0);
   if (got <= 0) {
     received.resize(before);
-    if (got == 0 || errno != EAGAIN) take_out(stranger);
+    if (got == 0 || errno != EAGAIN) take_out(pending);
     return;
   }
   received.resize(before + static_cast<std::size_t>(got));
-  if (received.size() < stranger.handshake.wanted_bytes()) return;
-  const auto state = stranger.handshake.take(received);
+  if (received.size() < pending.handshake.wanted_bytes()) return;
+  const auto state = pending.handshake.take(received);
   received.clear();
-  const auto& answer = stranger.handshake.answer();
+  const auto& answer = pending.handshake.answer();
   // A socket that has just been accepted has room for so little.
   const bool is_sent =
       answer.empty() || send(socket, answer.data(), answer.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(answer.size());
   if (state == PeerHandshake::State::data) {
-    join_session(take_out(stranger));
+    join_session(take_out(pending));
   } else if (state == PeerHandshake::State::authenticated && is_sent) {
-    welcome(take_out(stranger));
+    start_session(take_out(pending));
   } else if (state != PeerHandshake::State::going_on || !is_sent) {
-    take_out(stranger);
+    take_out(pending);
   }
 }
 
-void Peer::welcome(Stranger stranger) {
-  make_blocking(stranger.socket.number());
-  const SessionSecret secret = stranger.handshake.secret();
-  Channel channel(std::move(stranger.socket), secret, Channel::Side::peer);
+void Peer::start_session(PendingConnection pending) {
+  make_blocking(pending.socket.number());
+  const SessionSecret secret = pending.handshake.secret();
+  Channel channel(std::move(pending.socket), secret, Channel::Side::peer);
   if (sessions_.size() >= options_.most_sessions) {
     channel.send(encode(Notice{.kind = Notice::Kind::refused, .words = "the peer serves as many sessions as it may"}));
     return;
@@ -240,12 +239,12 @@ void Peer::welcome(Stranger stranger) {
   tell_neighbours();
 }
 
-void Peer::join_session(Stranger stranger) {
-  const DataOpening opening = stranger.handshake.opening();
+void Peer::join_session(PendingConnection pending) {
+  const DataOpening opening = pending.handshake.opening();
   const auto session = sessions_.find(opening.session);
   if (session == sessions_.end()) return;
-  make_blocking(stranger.socket.number());
-  session->second->adopt(opening, std::move(stranger.socket));
+  make_blocking(pending.socket.number());
+  session->second->adopt(opening, std::move(pending.socket));
 }
 
 void Peer::answer_datagrams(int listener) {

@@ -1,8 +1,8 @@
 // The other end of the network probes: one port, TCP and UDP, many clients at once.
 //
-// A single thread listens, accepts and takes strangers through the handshake without ever waiting for one of them; only
-// who has proved to hold the key gets a session, with threads of its own. What strangers can take is bounded, in number
-// and in time, and so is what all sessions take together.
+// A single thread listens, accepts, and takes pending connections through the handshake without ever waiting for one of
+// them. Only a client that has proved to hold the key gets a session, with threads of its own. The number of pending
+// connections and their time are limited, and so are the resources of all sessions together.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +16,8 @@
 #include "net/address.h"
 #include "net/handshake.h"
 #include "net/peer_session.h"
+#include "net/pending_connections.h"
 #include "net/resource_pool.h"
-#include "net/strangers.h"
 
 namespace nameplate {
 
@@ -54,12 +54,12 @@ class Peer {
   void listen_at(const Address& address);
   void watch(int descriptor);
   void accept_all(int listener);
-  void add_stranger(Descriptor socket, const Address& from);
+  void add_pending(Descriptor socket, const Address& from);
   void accept_streams(bool on);
-  Stranger take_out(const Stranger& stranger);
-  void hear(Stranger& stranger);
-  void welcome(Stranger stranger);
-  void join_session(Stranger stranger);
+  PendingConnection take_out(const PendingConnection& pending);
+  void on_readable(PendingConnection& pending);
+  void start_session(PendingConnection pending);
+  void join_session(PendingConnection pending);
   void answer_datagrams(int listener);
   void answer(const DatagramHello& hello, int listener, const Address& from);
   Mac cookie_of(const DatagramHello& hello, const Address& from) const;
@@ -76,7 +76,7 @@ class Peer {
   Descriptor session_ended_;
   Key cookie_key_ = Key::random();
   std::uint64_t next_session_ = 1;
-  Strangers strangers_;
+  PendingConnections pending_;
   double accept_again_s_ = std::numeric_limits<double>::infinity();
   ResourcePool pool_;
   std::map<std::uint64_t, std::unique_ptr<PeerSession>> sessions_;

@@ -35,11 +35,6 @@ Descriptor bound(const Address& peer, int type, const std::optional<Address>& bi
 
 }  // namespace
 
-PeerAccess& PeerAccess::get() {
-  static PeerAccess access;
-  return access;
-}
-
 HostAndPort PeerAccess::place(const Placement& placement) {
   if (place_) return *place_;
   if (own_ && own_->has_ended()) own_.reset();

@@ -14,9 +14,6 @@ namespace nameplate {
 // Who the peer of this process's experiments is: one named on the command line, or its own.
 class PeerAccess {
  public:
-  // That of this process.
-  static PeerAccess& get();
-
   void use(const HostAndPort& place, const Key& key) {
     place_ = place;
     key_ = key;

@@ -47,10 +47,13 @@ struct ProbeInfo {
   bool reports_workers = false;    // whether every sample carries each worker's own times and work
 };
 
-// What set-up decided: the parameters with every automatic one resolved, and the facts in their declared order.
+// Values by the fact's name.
+using Facts = std::map<std::string, double>;
+
+// What set-up decided: the parameters with every automatic one resolved, and a value for each declared fact.
 struct Prepared {
   Parameters resolved;
-  std::vector<double> facts;
+  Facts facts = {};
   std::optional<std::uint64_t> repetitions = {};  // of every sample, where they are given and not calibrated
   // A sample must not have more, because `prepare` makes ready for no more; such an experiment cannot be a series.
   std::optional<std::uint64_t> most_repetitions = {};

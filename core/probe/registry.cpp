@@ -12,7 +12,8 @@ namespace {
 
 struct Registered {
   ProbeInfo (*info)();
-  std::function<std::unique_ptr<Probe>()> make;
+  MakeProbe make;
+  bool takes_whole_job;
 };
 
 // A function's static, since the probes register while other statics are still being made.
@@ -27,7 +28,7 @@ const std::map<std::string, RegisteredProbe>& registry() {
     for (const Registered& registered : pending()) {
       ProbeInfo info = registered.info();
       const std::string name = info.name;
-      probes.emplace(name, RegisteredProbe{std::move(info), registered.make});
+      probes.emplace(name, RegisteredProbe{std::move(info), registered.make, registered.takes_whole_job});
     }
     return probes;
   }();
@@ -36,8 +37,8 @@ const std::map<std::string, RegisteredProbe>& registry() {
 
 }  // namespace
 
-void register_probe(ProbeInfo (*info)(), std::function<std::unique_ptr<Probe>()> make) {
-  pending().push_back({info, std::move(make)});
+void register_probe(ProbeInfo (*info)(), MakeProbe make, bool takes_whole_job) {
+  pending().push_back({info, std::move(make), takes_whole_job});
 }
 
 std::vector<const RegisteredProbe*> registered_probes() {

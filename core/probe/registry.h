@@ -5,18 +5,23 @@
 
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
+#include "probe/context.h"
 #include "probe/probe.h"
 
 namespace nameplate {
 
+using MakeProbe = std::function<std::unique_ptr<Probe>(Context&)>;
+
 struct RegisteredProbe {
   ProbeInfo info;
-  std::function<std::unique_ptr<Probe>()> make;
+  MakeProbe make;
+  bool takes_whole_job = false;  // every rank of an MPI job takes part in it
 };
 
-void register_probe(ProbeInfo (*info)(), std::function<std::unique_ptr<Probe>()> make);
+void register_probe(ProbeInfo (*info)(), MakeProbe make, bool takes_whole_job = false);
 
 // All probes, by name.
 std::vector<const RegisteredProbe*> registered_probes();
@@ -27,7 +32,13 @@ const RegisteredProbe& find_probe(const std::string& name);
 template <class T>
 struct Registration {
   explicit Registration(ProbeInfo (*info)()) {
-    register_probe(info, [] { return std::make_unique<T>(); });
+    register_probe(info, []([[maybe_unused]] Context& context) {
+      if constexpr (std::is_constructible_v<T, Context&>) {
+        return std::make_unique<T>(context);
+      } else {
+        return std::make_unique<T>();
+      }
+    });
   }
 };
 

@@ -70,7 +70,7 @@ std::vector<RateKernel> multiply_add_kernels() {
 }
 
 // The calling thread is bound to a core only meanwhile: a BLAS starts threads that may run where their maker may.
-std::vector<double> count_ports(const Machine& machine) {
+Facts count_ports(const Machine& machine) {
   return RateLoop(multiply_add_kernels(), 1, Scaling::weak, machine.topology.allowed).fact_values();
 }
 
@@ -82,6 +82,8 @@ double shortest_burst_s() {
 
 class CpuLinpack final : public Probe {
  public:
+  explicit CpuLinpack(Context& context) : context_(context) {}
+
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
     n_ = parameters.count("n");
     lda_ = parameters.count_if_given("lda").value_or(spread_lda(n_));
@@ -89,7 +91,7 @@ class CpuLinpack final : public Probe {
     const std::uint64_t align = alignment(parameters);
     require_memory(matrix_bytes(), machine, fmt::format("n={}", n_));
     Prepared prepared{.resolved = parameters, .facts = count_ports(machine), .repetitions = 1, .most_repetitions = 1};
-    lapack_ = std::make_unique<Lapack>();
+    lapack_ = std::make_unique<Lapack>(context_.lapack);
     prepared.labels = lapack_->labels();
     prepared.resolved.set("threads", take_threads(parameters, machine));
     prepared.resolved.set("lda", lda_);
@@ -162,6 +164,7 @@ class CpuLinpack final : public Probe {
     return scaled_residual(all, x_);
   }
 
+  Context& context_;
   std::int64_t n_ = 0;
   std::int64_t lda_ = 0;
   Placement placement_;

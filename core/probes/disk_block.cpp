@@ -21,9 +21,9 @@
 #include "disk/kept_files.h"
 #include "disk/page_cache.h"
 #include "disk/test_file.h"
+#include "machine/machine.h"
 #include "machine/memory_budget.h"
 #include "measure/clock.h"
-#include "measure/sampler.h"
 #include "measure/team.h"
 #include "probe/error.h"
 #include "probe/registry.h"
@@ -58,6 +58,8 @@ struct alignas(64) Part {
 
 class DiskBlock final : public Probe {
  public:
+  explicit DiskBlock(Context& context) : context_(context) {}
+
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
     read_parameters(parameters, machine);
     find_files(parameters, machine);
@@ -111,6 +113,7 @@ class DiskBlock final : public Probe {
   bool evicts() const { return cache_ == Cache::cold || (cache_ == Cache::warm && first_ && !empties()); }
   std::vector<Target> targets() const;
 
+  Context& context_;
   IoSettings settings_;
   const IoLibrary* library_ = nullptr;
   Cache cache_ = Cache::warm;
@@ -198,10 +201,10 @@ std::string DiskBlock::content_name() const {
 const TestFile& DiskBlock::obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index,
                                        const Machine& machine) const {
   const std::string key = fmt::format("{} {} {} {} {}", content_name(), bytes, index, place.directory, place.name);
-  return KeptFiles::get().obtain(key, place, bytes, [&] {
+  return context_.kept_files.obtain(key, place, bytes, [&] {
     require_place(bytes, machine);
     return std::make_unique<TestFile>(place, bytes, empties() ? TestFile::Fill::none : TestFile::Fill::original,
-                                      [] { return !g_stop_requested; });
+                                      [this] { return !context_.stop_requested; });
   });
 }
 
@@ -267,7 +270,7 @@ void DiskBlock::make_ready() const {
     if (empties()) {
       file->empty(true);
     } else {
-      file->complete([] { return !g_stop_requested; });
+      file->complete([this] { return !context_.stop_requested; });
     }
   }
   for (const Target& target : targets()) {
@@ -369,23 +372,23 @@ void DiskBlock::verify_device() const {
 }
 
 Prepared DiskBlock::describe(const Parameters& parameters, const Machine& machine) const {
-  Prepared prepared{.resolved = parameters, .facts = {}};
+  Prepared prepared{.resolved = parameters};
   prepared.resolved.set("threads", static_cast<std::int64_t>(threads_));
   prepared.resolved.set("pass", std::string(first_ ? "first" : "again"));
   if (!is_device_) prepared.resolved.set("file", place_);
   const auto link = link_of(*root_, system_);
   const auto extents = files_.empty() ? std::nullopt : read_extents(files_.front()->descriptor());
   const auto alignment = direct_alignment(targets().front().descriptor);
-  prepared.facts = {static_cast<double>(size_),
-                    static_cast<double>(machine.memory.total_bytes),
-                    Clock::get().info().cost_s,
-                    static_cast<double>(settings_.timed_every),
-                    parts_.front().io->has_registered_buffers() ? 1.0 : 0.0,
-                    link ? link->bytes_per_s : 0,
-                    alignment ? static_cast<double>(*alignment) : 0,
-                    extents ? static_cast<double>(extents->count) : -1,
-                    extents ? static_cast<double>(extents->unwritten_bytes) : -1,
-                    system_.is_memory ? 1.0 : 0.0};
+  prepared.facts = {{"file_bytes", static_cast<double>(size_)},
+                    {"memory_bytes", static_cast<double>(machine.memory.total_bytes)},
+                    {"clock_cost_s", Clock::get().info().cost_s},
+                    {"timed_every", static_cast<double>(settings_.timed_every)},
+                    {"registered_buffers", parts_.front().io->has_registered_buffers() ? 1.0 : 0.0},
+                    {"link_bytes_per_s", link ? link->bytes_per_s : 0},
+                    {"direct_alignment_bytes", alignment ? static_cast<double>(*alignment) : 0},
+                    {"extents", extents ? static_cast<double>(extents->count) : -1},
+                    {"unwritten_bytes", extents ? static_cast<double>(extents->unwritten_bytes) : -1},
+                    {"is_memory", system_.is_memory ? 1.0 : 0.0}};
   prepared.labels = {{"filesystem", system_.type}, {"device", system_.device}, {"link", link ? link->name : ""}};
   const std::uint64_t blocks = share_ / settings_.block_bytes;
   if (const auto passes = parameters.count_if_given("passes")) {

@@ -181,7 +181,7 @@ double MemoryBlock::time_of_offset() const {
 
 Prepared MemoryBlock::describe(const Parameters& parameters, const Machine& machine) const {
   Prepared prepared{.resolved = parameters, .facts = memory_fact_values(size_, memory_.huge_bytes(), machine)};
-  prepared.facts.push_back(time_of_offset());
+  prepared.facts["offset_s"] = time_of_offset();
   prepared.resolved.set("threads", static_cast<std::int64_t>(threads_));
   prepared.resolved.set("library", library_);
   if (const auto count = parameters.count_if_given("count")) {

@@ -145,7 +145,7 @@ class MemoryLatency final : public Probe {
     Prepared prepared{.resolved = parameters,
                       .facts = memory_fact_values(static_cast<std::int64_t>(cycle_->stops() * stride_),
                                                   cycle_->memory().huge_bytes(), machine)};
-    prepared.facts.push_back(static_cast<double>(cycle_->stops() * kLine));
+    prepared.facts["line_bytes"] = static_cast<double>(cycle_->stops() * kLine);
     prepared.resolved.set("load_threads", static_cast<std::int64_t>(load_threads_));
     return prepared;
   }

@@ -81,9 +81,9 @@ class MemoryStream final : public Probe {
     Prepared prepared{
         .resolved = parameters,
         .facts = memory_fact_values(static_cast<std::int64_t>(task_->total_bytes()), task_->huge_bytes(), machine)};
-    prepared.facts.push_back(static_cast<double>(task_->bytes_in_pass()));
-    prepared.facts.push_back(bus_bytes_per_byte(settings_.op, task_->stores()));
-    prepared.facts.push_back(task_->stores() == Stores::nontemporal ? 1 : 0);
+    prepared.facts["pass_bytes"] = static_cast<double>(task_->bytes_in_pass());
+    prepared.facts["bus_bytes_per_byte"] = bus_bytes_per_byte(settings_.op, task_->stores());
+    prepared.facts["nontemporal"] = task_->stores() == Stores::nontemporal ? 1 : 0;
     prepared.labels = {{"isa", to_string(task_->isa())}};
     prepared.resolved.set("threads", threads);
     prepared.resolved.set("size", size);

@@ -91,8 +91,9 @@ Prepared MpiPairs::setup(const Parameters& parameters, const Machine& /*machine*
     for (const NodeRecord& node : ranks.nodes()) within_nodes += pairs_of(node.ranks);
   }
   prepared.batches = static_cast<std::uint64_t>(rounds_of(parties));
-  prepared.facts = {static_cast<double>(parties), static_cast<double>(nodes),
-                    static_cast<double>(pairs_of(parties) - within_nodes)};
+  prepared.facts = {{"parties", static_cast<double>(parties)},
+                    {"nodes", static_cast<double>(nodes)},
+                    {"pairs_between_nodes", static_cast<double>(pairs_of(parties) - within_nodes)}};
   return prepared;
 }
 

@@ -86,8 +86,9 @@ Prepared MpiPingpong::setup(const Parameters& parameters, const Machine& /*machi
     const int first = first_of(pairing_, i);
     if (ranks.node_of(first) != ranks.node_of(role_of(pairing_, first)->partner)) ++between_nodes;
   }
-  prepared.facts = {static_cast<double>(ranks.size()), static_cast<double>(ranks.nodes().size()),
-                    static_cast<double>(between_nodes)};
+  prepared.facts = {{"ranks", static_cast<double>(ranks.size())},
+                    {"nodes", static_cast<double>(ranks.nodes().size())},
+                    {"pairs_between_nodes", static_cast<double>(between_nodes)}};
   prepared.labels = {{"ranks", label()}};
   return prepared;
 }

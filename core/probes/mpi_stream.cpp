@@ -105,9 +105,9 @@ Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) 
                     .most_repetitions = 1,
                     .labels = memory_.labels()};
   prepared.labels["isa"] = to_string(task_->isa());
-  prepared.facts.push_back(static_cast<double>(active_ranks_of_job(parameters)));
-  prepared.facts.push_back(static_cast<double>(Ranks::get().nodes().size()));
-  prepared.facts.push_back(bus_bytes_per_byte(parse_stream_op(parameters.word("op")), task_->stores()));
+  prepared.facts["ranks"] = static_cast<double>(active_ranks_of_job(parameters));
+  prepared.facts["nodes"] = static_cast<double>(Ranks::get().nodes().size());
+  prepared.facts["bus_bytes_per_byte"] = bus_bytes_per_byte(parse_stream_op(parameters.word("op")), task_->stores());
   prepared.resolved.set("threads", threads);
   prepared.resolved.set("size", size);
   prepared.resolved.set("ranks_per_node", std::int64_t{active_ranks_});
@@ -154,7 +154,7 @@ void MpiStream::require_same_memory() const {
   std::array<char, 128> first{};
   own.copy(first.data(), first.size() - 1);
   broadcast_asleep(first.data(), first.size());
-  together([&] {
+  run_collectively([&] {
     if (task_ && own != first.data()) refuse(fmt::format("its memory is {}, the first rank's {}", own, first.data()));
   });
 }

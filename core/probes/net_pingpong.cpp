@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "measure/sampler.h"
+#include "machine/machine.h"
 #include "measure/team.h"
 #include "net/net_probe.h"
 #include "net/remote_session.h"
@@ -36,9 +36,11 @@ constexpr double kRoundTripsWaited = 4;
 
 class NetPingpong final : public Probe {
  public:
+  explicit NetPingpong(Context& context) : context_(context) {}
+
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
     request_ = read_request(parameters);
-    session_ = std::make_unique<RemoteSession>(PeerAccess::get(), request_, machine.topology.allowed,
+    session_ = std::make_unique<RemoteSession>(context_.peer, request_, machine.topology.allowed,
                                                parameters.word_if_given("bind").value_or(""));
     team_ = make_thread_team(request_.connections, machine.topology.allowed);
     const double longest_s = request_.protocol == Protocol::tcp
@@ -54,11 +56,11 @@ class NetPingpong final : public Probe {
     });
     const NetworkPath path = path_of(machine.root, session_->connections().front().stream.number());
     Prepared prepared{.resolved = parameters, .facts = values_of(path, session_->median_connect_s())};
-    prepared.facts.push_back(Clock::get().info().cost_s);
-    prepared.facts.push_back(1);
+    prepared.facts["clock_cost_s"] = Clock::get().info().cost_s;
+    prepared.facts["timed_every"] = 1;
     prepared.shares_cpus = path.is_local && std::size_t{2} * team_->size() > machine.topology.allowed.cpus.size();
     prepared.resolved.set("payload", static_cast<std::int64_t>(request_.block_bytes));
-    prepared.labels = labels_of(path, PeerAccess::get().is_own());
+    prepared.labels = labels_of(path, context_.peer.is_own());
     return prepared;
   }
 
@@ -115,6 +117,7 @@ class NetPingpong final : public Probe {
     }
   }
 
+  Context& context_;
   TrafficRequest request_;
   std::unique_ptr<RemoteSession> session_;
   std::unique_ptr<Team> team_;

@@ -14,7 +14,7 @@
 #include <array>
 #include <memory>
 
-#include "measure/sampler.h"
+#include "machine/machine.h"
 #include "measure/team.h"
 #include "net/net_probe.h"
 #include "net/remote_session.h"
@@ -50,9 +50,11 @@ struct Part {
 
 class NetStream final : public Probe {
  public:
+  explicit NetStream(Context& context) : context_(context) {}
+
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
     request_ = read_request(parameters);
-    session_ = std::make_unique<RemoteSession>(PeerAccess::get(), request_, machine.topology.allowed,
+    session_ = std::make_unique<RemoteSession>(context_.peer, request_, machine.topology.allowed,
                                                parameters.word_if_given("bind").value_or(""));
     const std::uint32_t all = request_.all_connections();
     team_ = make_thread_team(all, machine.topology.allowed);
@@ -63,7 +65,7 @@ class NetStream final : public Probe {
     prepared.resolved.set("block", static_cast<std::int64_t>(request_.block_bytes));
     prepared.resolved.set("receive", receive_word(request_.receive));
     prepared.shares_cpus = path.is_local && std::size_t{2} * team_->size() > machine.topology.allowed.cpus.size();
-    prepared.labels = labels_of(path, PeerAccess::get().is_own());
+    prepared.labels = labels_of(path, context_.peer.is_own());
     return prepared;
   }
 
@@ -86,6 +88,7 @@ class NetStream final : public Probe {
   void receive(Part& part, const Connection& connection) const;
   void check_errors() const;
 
+  Context& context_;
   TrafficRequest request_;
   std::unique_ptr<RemoteSession> session_;
   std::unique_ptr<Team> team_;

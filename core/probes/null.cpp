@@ -20,7 +20,7 @@ constexpr double kLongest_s = 3600;
 class Null final : public Probe {
  public:
   Prepared setup(const Parameters& parameters, const Machine& machine) override {
-    Prepared prepared{.resolved = parameters, .facts = {}};
+    Prepared prepared{.resolved = parameters};
     const auto threads = parameters.count("threads");
     duration_ = Clock::get().ticks(parameters.seconds("duration"));
     team_ = make_team(parameters.word("engine"), static_cast<unsigned>(threads), machine.topology.allowed);

@@ -41,9 +41,10 @@ std::vector<Fact> memory_facts() {
           {"last_level_bytes", "B", "all last-level caches together, as the system lists them"}};
 }
 
-std::vector<double> memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, const Machine& machine) {
-  return {static_cast<double>(touched_bytes), static_cast<double>(huge_bytes),
-          static_cast<double>(last_level_bytes(machine))};
+Facts memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, const Machine& machine) {
+  return {{"touched_bytes", static_cast<double>(touched_bytes)},
+          {"huge_bytes", static_cast<double>(huge_bytes)},
+          {"last_level_bytes", static_cast<double>(last_level_bytes(machine))}};
 }
 
 }  // namespace nameplate

@@ -24,6 +24,6 @@ std::int64_t memory_array_bytes(const Machine& machine);
 // The facts that every one of these probes adds: what it touches, how much of that the kernel really backs with huge
 // pages, and the caches it may fit in.
 std::vector<Fact> memory_facts();
-std::vector<double> memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, const Machine& machine);
+Facts memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, const Machine& machine);
 
 }  // namespace nameplate

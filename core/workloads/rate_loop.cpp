@@ -86,14 +86,15 @@ std::vector<Counter> RateLoop::counters() {
   return {{"burst_s", "s", "time of a burst of the clock chain under this load (lower quartile)", Combine::last}};
 }
 
-std::vector<double> RateLoop::fact_values() const {
-  return {static_cast<double>(kernel_.chains),
-          static_cast<double>(kernel_.lanes),
-          static_cast<double>(kBurstCycles),
-          static_cast<double>(kernel_.operations) / static_cast<double>(kernel_.instructions),
-          static_cast<double>(kernel_.instructions),
-          best_.block_s,
-          best_.burst_s};
+Facts RateLoop::fact_values() const {
+  return {{"chains", static_cast<double>(kernel_.chains)},
+          {"lanes", static_cast<double>(kernel_.lanes)},
+          {"burst_cycles", static_cast<double>(kBurstCycles)},
+          {"operations_per_instruction",
+           static_cast<double>(kernel_.operations) / static_cast<double>(kernel_.instructions)},
+          {"port_block_instructions", static_cast<double>(kernel_.instructions)},
+          {"port_block_s", best_.block_s},
+          {"port_burst_s", best_.burst_s}};
 }
 
 std::uint64_t RateLoop::blocks_of(unsigned worker) const {

@@ -29,7 +29,7 @@ class RateLoop {
   // The declarations that a probe using this loop adds to its ProbeInfo, and the values in the same order.
   static std::vector<Fact> facts();
   static std::vector<Counter> counters();
-  std::vector<double> fact_values() const;
+  Facts fact_values() const;
 
   // Runs `repetitions`; `flops` says whether the operations count as flops or as ops.
   Work run(std::uint64_t repetitions, bool flops);

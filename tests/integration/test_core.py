@@ -70,8 +70,8 @@ def test_every_record_of_every_probe_fits_the_schema(core_path: Path) -> None:
 
 
 def test_description_and_machine_fit_the_schema(core_path: Path, tmp_path: Path) -> None:
-    for option in ("--describe", "--machine"):
-        answer = subprocess.run([core_path, option], capture_output=True, text=True, check=True)
+    for options in (["--describe"], ["--machine"], ["--describe", "--machine"]):
+        answer = subprocess.run([core_path, *options], capture_output=True, text=True, check=True)
         assert_valid([json.loads(answer.stdout)])
     for name in recorded_machine.names():
         recorded_machine.unpack(name, tmp_path / name)

@@ -12,7 +12,7 @@ namespace {
 class FaultCrash final : public Probe {
  public:
   Prepared setup(const Parameters& parameters, const Machine&) override {
-    return {.resolved = parameters, .facts = {}};
+    return {.resolved = parameters};
   }
   Work run(std::uint64_t) override {
     std::raise(SIGSEGV);

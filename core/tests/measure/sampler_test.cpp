@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <sstream>
 
+#include "disk/kept_files.h"
 #include "measure/clock.h"
+#include "net/remote_session.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -21,6 +24,7 @@ struct Script {
   std::optional<std::uint64_t> most_repetitions;
   std::optional<std::uint64_t> samples;
   std::uint64_t batches = 1;
+  const char* fact = "answer";
   int prepared = 0;
   int runs = 0;
   int torn_down = 0;
@@ -39,7 +43,7 @@ class Scripted final : public Probe {
   Prepared setup(const Parameters& parameters, const Machine&) override {
     end_as(g_script.setup_ends);
     return {.resolved = parameters,
-            .facts = {42},
+            .facts = {{g_script.fact, 42}},
             .most_repetitions = g_script.most_repetitions,
             .samples = g_script.samples,
             .batches = g_script.batches,
@@ -89,7 +93,11 @@ class SamplerTest : public testing::Test {
     const Root root;
     const Machine machine = read_machine(root);
     RecordWriter writer(ends[1]);
-    Sampler(machine, root, writer).run(request);
+    std::atomic<bool> stop_requested = false;
+    KeptFiles kept_files;
+    PeerAccess peer;
+    Context context{.stop_requested = stop_requested, .kept_files = kept_files, .peer = peer};
+    Sampler(context, machine, root, writer).run(request);
     close(ends[1]);
     std::string text;
     std::array<char, 4096> chunk{};
@@ -239,6 +247,13 @@ TEST_F(SamplerTest, SaysWhyAndWhereAnExperimentEnded) {
   EXPECT_EQ(records.back()["ending"], "invalid");
   EXPECT_EQ(records.back()["stage"], "verify");
   EXPECT_EQ(g_script.torn_down, 1);
+}
+
+TEST_F(SamplerTest, AFactThatIsMissingFailsTheExperimentByName) {
+  g_script.fact = "other";
+  const auto records = run(request());
+  EXPECT_EQ(records.back()["ending"], "failed");
+  EXPECT_EQ(records.back()["reason"], "the probe gave no value to its fact 'answer'");
 }
 
 TEST_F(SamplerTest, RejectsAValueOutOfRangeBeforeSetup) {

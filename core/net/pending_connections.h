@@ -15,39 +15,39 @@
 
 namespace nameplate {
 
-struct Stranger {
+struct PendingConnection {
   Descriptor socket;
   double latest_s;  // when it is closed
   PeerHandshake handshake;
   std::vector<std::uint8_t> received = {};
 };
 
-class Strangers {
+class PendingConnections {
  public:
-  explicit Strangers(std::size_t max_strangers) : max_strangers_(max_strangers) {}
+  explicit PendingConnections(std::size_t max_pending) : max_pending_(max_pending) {}
 
-  void add(Stranger stranger, const Address& from);
+  void add(PendingConnection pending, const Address& from);
   // Returns nullptr for a socket that is not one of theirs.
-  Stranger* find(int socket);
+  PendingConnection* find(int socket);
   // Removes one that must be among them.
-  Stranger take(int socket);
+  PendingConnection take(int socket);
 
-  bool is_empty() const { return strangers_.empty(); }
-  bool has_too_many() const { return strangers_.size() > max_strangers_; }
-  const Stranger& oldest() const { return strangers_.front().stranger; }
+  bool is_empty() const { return pending_.empty(); }
+  bool has_too_many() const { return pending_.size() > max_pending_; }
+  const PendingConnection& oldest() const { return pending_.front().pending; }
   // The oldest one of the network (/24 of IPv4, /64 of IPv6) with the most. Where several networks have as many, it is
   // the oldest one of all of these.
-  const Stranger& oldest_of_busiest() const;
+  const PendingConnection& oldest_of_busiest() const;
 
  private:
-  using Networks = std::map<std::string, std::size_t>;  // how many strangers each has
+  using Networks = std::map<std::string, std::size_t>;  // how many pending connections each has
   struct Entry {
-    Stranger stranger;
+    PendingConnection pending;
     Networks::iterator network;
   };
 
-  std::size_t max_strangers_;
-  std::list<Entry> strangers_;
+  std::size_t max_pending_;
+  std::list<Entry> pending_;
   std::map<int, std::list<Entry>::iterator> by_socket_;
   Networks networks_;
 };

@@ -1,4 +1,4 @@
-#include "net/strangers.h"
+#include "net/pending_connections.h"
 
 #include <gtest/gtest.h>
 
@@ -10,40 +10,40 @@ namespace {
 
 const Key kNoKey;
 
-class StrangersTable : public testing::Test {
+class PendingConnectionsTest : public testing::Test {
  protected:
   // Returns the socket by which the table knows the new one.
   int add(const std::string& host) {
     Descriptor socket(open("/dev/null", O_RDONLY | O_CLOEXEC));
     const int number = socket.number();
-    strangers_.add({.socket = std::move(socket), .latest_s = 0, .handshake = PeerHandshake(kNoKey, 1)},
-                   resolve({host, 1}).front());
+    pending_.add({.socket = std::move(socket), .latest_s = 0, .handshake = PeerHandshake(kNoKey, 1)},
+                 resolve({host, 1}).front());
     return number;
   }
-  int next_to_go() const { return strangers_.oldest_of_busiest().socket.number(); }
+  int next_to_go() const { return pending_.oldest_of_busiest().socket.number(); }
 
-  Strangers strangers_{3};
+  PendingConnections pending_{3};
 };
 
-TEST_F(StrangersTable, TheOldestOfTheBusiestNetworkGoes) {
+TEST_F(PendingConnectionsTest, TheOldestOfTheBusiestNetworkGoes) {
   add("192.0.2.1");
   const int second = add("198.51.100.1");
   const int third = add("198.51.100.200");
   EXPECT_EQ(next_to_go(), second);
-  strangers_.take(second);
+  pending_.take(second);
   add("192.0.2.99");
   add("192.0.2.100");
   EXPECT_NE(next_to_go(), third);
-  EXPECT_EQ(next_to_go(), strangers_.oldest().socket.number());
+  EXPECT_EQ(next_to_go(), pending_.oldest().socket.number());
 }
 
-TEST_F(StrangersTable, OfNetworksWithAsManyTheOldestGoes) {
+TEST_F(PendingConnectionsTest, OfNetworksWithAsManyTheOldestGoes) {
   const int first = add("192.0.2.1");
   add("198.51.100.1");
   EXPECT_EQ(next_to_go(), first);
 }
 
-TEST_F(StrangersTable, ANetworkIsA24OfIpv4AndA64OfIpv6) {
+TEST_F(PendingConnectionsTest, ANetworkIsA24OfIpv4AndA64OfIpv6) {
   add("192.0.2.1");
   const int mapped = add("::ffff:203.0.113.1");
   add("203.0.113.2");
@@ -55,14 +55,14 @@ TEST_F(StrangersTable, ANetworkIsA24OfIpv4AndA64OfIpv6) {
   EXPECT_EQ(next_to_go(), first);
 }
 
-TEST_F(StrangersTable, ItTellsWhenThereAreTooMany) {
+TEST_F(PendingConnectionsTest, ItTellsWhenThereAreTooMany) {
   for (const char* host : {"192.0.2.1", "192.0.2.2", "192.0.2.3"}) add(host);
-  EXPECT_FALSE(strangers_.has_too_many());
+  EXPECT_FALSE(pending_.has_too_many());
   const int last = add("192.0.2.4");
-  EXPECT_TRUE(strangers_.has_too_many());
-  strangers_.take(last);
-  EXPECT_FALSE(strangers_.has_too_many());
-  EXPECT_EQ(strangers_.find(last), nullptr);
+  EXPECT_TRUE(pending_.has_too_many());
+  pending_.take(last);
+  EXPECT_FALSE(pending_.has_too_many());
+  EXPECT_EQ(pending_.find(last), nullptr);
 }
 
 }  // namespace
