@@ -174,11 +174,14 @@ _MTU_P = 0.003
 _WIDEST_MTU = 0.1
 _MIN_OF_A_KIND = 5
 _NEGLIGIBLE = 1e-9
-# Three standard deviations by the median absolute deviation.
-_SPIKE = 3 * 1.4826
+# A standard deviation by the median absolute deviation, and three of them.
+_ROBUST = 1.4826
+_SPIKE = 3 * _ROBUST
 # The 95th percentile of chi-squared with three degrees of freedom, since two costs and a place are fitted.
 _MTU_LIMIT = 7.81
-_MTU_FITTED = 4
+# In standard deviations. Truncated at less than the limit, no single payload could exclude an MTU.
+_TRUNCATED = 4.0
+_REFITS = 15
 
 
 def fragments_of(payload: int, mtu: int) -> int:
@@ -194,9 +197,11 @@ def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: i
     Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU by least squares over the shortest
     time of each payload: whatever disturbs a round makes it longer. Spikes are cut off, since fragments make none.
 
-    The interval holds every MTU that leaves hardly more squares than the best (a likelihood-ratio set), and every one
-    that cuts the same payloads at all. The number of further cuts chooses among these, but does not exclude any: such a
-    cut costs so little that a step of another cause, which all rounds share, can be taken for it.
+    The interval holds every MTU whose residuals are hardly larger than the best one's (a likelihood-ratio set). A
+    square counts up to that of four robust standard deviations (truncated squares), so that a payload that was
+    disturbed in all rounds excludes no MTU. The interval also holds every MTU that cuts the same payloads at all. The
+    number of further cuts chooses among these, but does not exclude any: such a cut costs so little that a step of
+    another cause, which all rounds share, can be taken for it.
 
     Returns None where fragments explain no more than chance would, by a permutation test of the straight line's
     residuals at 0.3 %, and where the interval is wider than a tenth of the MTU.
@@ -206,7 +211,8 @@ def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: i
         return None
     line = np.linalg.qr(np.column_stack([np.ones(len(payloads)), payloads]))[0]
     costs = _Costs.of(line, np.array(list(alike), dtype=float))
-    times = _without_spikes(np.array([min(values) for values in rounds]))
+    shortest = np.array([min(values) for values in rounds])
+    times = _without_spikes(shortest)
     residuals = times - line @ (line.T @ times)
     explained = costs.explained(residuals)
     source = np.random.default_rng(seed)
@@ -214,14 +220,31 @@ def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: i
     by_chance = sum(costs.explained(rest).max() >= explained.max() for rest in shuffled)
     if (by_chance + 1) / (_PERMUTATIONS + 1) >= _MTU_P:
         return None
-    left = residuals @ residuals - explained
-    allowed = left <= left.min() * (1 + _MTU_LIMIT / max(1, len(payloads) - _MTU_FITTED))
+    best = int(explained.argmax())
+    allowed = _hardly_worse(costs, line, shortest, best)
     whole = np.array([cut.count(1) for cut in alike])
     mtus = list(alike.values())
-    held = [mtus[index] for index in np.flatnonzero(allowed | (whole == whole[explained.argmax()]))]
+    held = [mtus[index] for index in np.flatnonzero(allowed | (whole == whole[best]))]
     low, high = min(each[0] for each in held), max(each[-1] for each in held)
-    middle = _middle(mtus[int(explained.argmax())])
+    middle = _middle(mtus[best])
     return None if high - low > _WIDEST_MTU * middle else Mtu(middle, (low, high))
+
+
+def _hardly_worse(costs: _Costs, line: Any, times: Any, best: int) -> Any:
+    """Return which ways to cut leave truncated squares that add up to hardly more than the smallest sum.
+
+    Each way is fitted again to times whose residuals are cut off (Huber's winsorised residuals), since a payload that
+    was disturbed would draw the costs of the right way towards itself. The deviation is that of the way ``best``.
+    """
+    fitted_to = times[None, :]
+    for _ in range(_REFITS):
+        left = costs.left(fitted_to - fitted_to @ line @ line.T)
+        residuals = times - fitted_to + left
+        deviation = _ROBUST * np.median(np.abs(residuals[best]))
+        bounded = np.clip(residuals, -_TRUNCATED * deviation, _TRUNCATED * deviation)
+        fitted_to = times - residuals + bounded
+    squares = np.sum(bounded**2, axis=1)
+    return squares <= squares.min() + _MTU_LIMIT * deviation**2
 
 
 def _without_spikes(times: Any) -> Any:
@@ -254,14 +277,21 @@ class _Costs:
 
     def explained(self, rest: Any) -> Any:
         """Return how much of the squares of what the line leaves each way explains, where neither saves any time."""
-        weights = self.solutions @ rest
-        products = rest @ self.columns
-        both = np.sum(products * weights, axis=1)
+        return np.sum((rest @ self.columns) * self._weights(rest), axis=1)
+
+    def left(self, rest: Any) -> Any:
+        """Return what each way leaves of what the line leaves; ``rest`` has a row for each way, or one for all."""
+        return rest - (self.columns @ self._weights(rest)[..., None])[..., 0]
+
+    def _weights(self, rest: Any) -> Any:
+        """Return the two costs in each way: both, or if one would save time, the one that explains more by itself."""
+        both = (self.solutions @ rest[..., None])[..., 0]
+        products = np.maximum((rest[..., None, :] @ self.columns)[..., 0, :], 0.0)
         squares = np.sum(self.columns**2, axis=1)
-        alone = np.divide(
-            np.maximum(products, 0.0) ** 2, squares, out=np.zeros_like(squares), where=squares > _NEGLIGIBLE
-        )
-        return np.where(weights.min(axis=1) >= 0, both, alone.max(axis=1))
+        alone = np.divide(products, squares, out=np.zeros_like(squares), where=squares > _NEGLIGIBLE)
+        gains = alone * products
+        alone[gains < gains.max(axis=1, keepdims=True)] = 0.0
+        return np.where(both.min(axis=1, keepdims=True) >= 0, both, alone)
 
 
 def _middle(mtus: Sequence[int]) -> float:

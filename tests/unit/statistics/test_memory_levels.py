@@ -507,6 +507,22 @@ def test_payloads_that_were_disturbed_in_every_round_do_not_hide_the_mtu() -> No
     assert found.interval == (1500, 1563)
 
 
+@pytest.mark.parametrize("longer", [3.0, 7.0, 9.0])
+@pytest.mark.parametrize("mtu", [1400, 1450, 1492, 1500])
+def test_a_payload_before_the_step_that_was_disturbed_in_all_rounds_does_not_move_the_interval(
+    mtu: int, longer: float
+) -> None:
+    """It looks as if it were cut, although it takes less time than those that are, or more."""
+    source = np.random.default_rng(mtu)
+    payloads = np.arange(1024, 3073, 64)
+    cut = np.array([fragments_of(int(payload), mtu) > 1 for payload in payloads])
+    once = 10 + 0.001 * payloads + 5 * cut
+    once[np.flatnonzero(cut)[0] - 1] += longer
+    found = find_mtu(payloads.tolist(), (once[:, None] + source.exponential(0.15, (len(payloads), 4))).tolist())
+    assert found is not None
+    assert found.interval[0] <= mtu <= found.interval[1]
+
+
 def test_without_fragments_there_is_no_mtu() -> None:
     found = [find_mtu(PAYLOADS, times(65535, 1.0, seed=seed)) for seed in range(12)]
     assert sum(mtu is not None for mtu in found) <= 1
