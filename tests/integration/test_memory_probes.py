@@ -22,10 +22,17 @@ CGROUP_V1 = Path("/sys/fs/cgroup/memory")
 
 
 def measure(
-    core: Path, probe: str, preexec: Callable[[], None] | None = None, **params: Any
+    core: Path, probe: str, preexec: Callable[[], None] | None = None, slice_s: float = 0.01, **params: Any
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The outcome and the samples of one short experiment."""
-    request = {"id": "x", "probe": probe, "params": params, "slice_s": 0.01, "warmup_s": 0.0, "sample_s": 0.001}
+    request = {
+        "id": "x",
+        "probe": probe,
+        "params": params,
+        "slice_s": slice_s,
+        "warmup_s": 0.0,
+        "sample_s": 0.1 * slice_s,
+    }
     answer = subprocess.run(
         [core], input=json.dumps(request) + "\n", capture_output=True, text=True, timeout=120, check=True,
         preexec_fn=preexec,
@@ -192,9 +199,9 @@ def test_chains_and_traffic_beside_a_chase(core_path: Path) -> None:
     _, alone = measured(core_path, "memory_latency", size="1MiB", chains=16)
     assert alone["work"]["ops"] == alone["repetitions"] * 16 * 16
     assert alone["counters"]["load_bytes"] == 0
-    outcome, samples = measure(core_path, "memory_latency", size="1MiB", load="100MB", load_threads=2)
+    # Long enough for threads that wait for a busy CPU.
+    outcome, samples = measure(core_path, "memory_latency", slice_s=2.0, size="1MiB", load="100MB", load_threads=2)
     assert samples[-1]["work"]["ops"] == samples[-1]["repetitions"] * 16
-    # In a sample of some milliseconds they may still wait for a busy CPU.
     assert any(sample["counters"]["load_bytes"] > 0 for sample in samples)
     assert outcome["params"]["load_threads"] == 2
 
