@@ -64,14 +64,15 @@ def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: s
 
 
 def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) -> None:
-    """One that was ten times slower when all were measured, and is not now, as its own figure beside theirs shows."""
+    """One that was a hundred times slower than the others, which were alike, and is not now."""
     first, again = tmp_path / "run.jsonl", tmp_path / "again.jsonl"
     answer = nameplate("run", *CELL[:-1], "6", "--per-node", "in-turn", "-o", str(first), "--mpi", f"{launcher} -n 4")
     assert answer.returncode == 0, answer.stderr
     slowed = records(first)
     for record in slowed:
-        if record["type"] == "sample" and record["node"] == 2:
-            record["elapsed_s"] *= 10
+        # Whatever else the machine did meanwhile shows in no node's figure.
+        if record["type"] == "sample":
+            record["elapsed_s"] = record["work"]["flops"] / (1e8 if record["node"] == 2 else 1e10)
     first.write_text("".join(json.dumps(record) + "\n" for record in slowed))
     found = nameplate("nodes", str(first))
     assert (found.returncode, "scontrol update NodeName=far2 " in found.stdout) == (1, True), found.stdout
