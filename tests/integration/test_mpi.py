@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -98,33 +98,39 @@ def test_a_line_ends_the_run_after_the_present_sample(family: str) -> None:
 
 
 def test_a_rank_that_is_killed_ends_the_job_and_what_was_measured_is_kept(family: str) -> None:
-    words = command(family, 3)
-    process = subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps({"id": "first", **cell()}) + "\n")
-    process.stdin.write(json.dumps({"id": "second", **cell(), "slice_s": 600, "max_samples": None}) + "\n")
-    process.stdin.flush()
-    deadline = time.monotonic() + 30
-    ranks: list[int] = []
-    while len(ranks) < 3 and time.monotonic() < deadline:
+    with subprocess.Popen(
+        command(family, 3), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(json.dumps({"id": "first", **cell()}) + "\n")
+        process.stdin.write(json.dumps({"id": "second", **cell(), "slice_s": 600, "max_samples": None}) + "\n")
+        process.stdin.flush()
+        measured = _lines_until(process.stdout, "outcome")
         ranks = ranks_of(mpi_programs()[family], process.pid)
-        time.sleep(0.1)
-    time.sleep(1.0)
-    assert len(ranks) == 3, "the ranks are not to be found"
-    os.kill(ranks[-1], signal.SIGKILL)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode != 0
+        assert len(ranks) == 3, "the ranks are not to be found"
+        os.kill(ranks[-1], signal.SIGKILL)
+        out, err = process.stdout.read(), process.stderr.read()
+        assert process.wait(60) != 0
     # MPICH's says it among the records, which nameplate sorts out.
     assert "ignal 9" in err + out
-    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in [*measured, *out.splitlines()] if line.startswith("{")]
     outcomes = [r for r in lines if r["type"] == "outcome"]
     assert [r["id"] for r in outcomes] == ["first"]
     deadline = time.monotonic() + 10
     while ranks_left(ranks) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not ranks_left(ranks)
+
+
+def _lines_until(stream: IO[str], record: str) -> list[str]:
+    """Return what a program writes up to its first record of this type."""
+    lines = [stream.readline()]
+    while lines[-1] and f'"type":"{record}"' not in lines[-1]:
+        lines.append(stream.readline())
+    return lines
 
 
 def test_a_run_gives_the_costs_of_a_message(tmp_path: Path, family: str) -> None:
