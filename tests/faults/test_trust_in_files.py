@@ -42,7 +42,7 @@ def slow_node_named(name: str) -> Nodes:
 def test_a_nodes_name_never_becomes_a_command(name: str) -> None:
     lines = [line.plain for line in verdict(slow_node_named(name))]
     assert not any("scontrol" in line for line in lines)
-    assert any("is not a name that Slurm gives a node" in line for line in lines)
+    assert any("is not a valid Slurm node name" in line for line in lines)
 
 
 def test_a_command_to_paste_is_one_command_of_plain_words() -> None:

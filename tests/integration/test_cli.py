@@ -52,7 +52,7 @@ def test_a_run_gives_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert "Floating-point rate (cpu_flops rate)" in answer.stdout
     assert "GFLOP/s" in answer.stdout
-    assert "1 round: no interval" in answer.stdout
+    assert "95 % interval needs 6 rounds (got 1)" in answer.stdout
     assert read_run(tmp_path / "x.jsonl").stop is not None
     figures = read_figures(tmp_path / "x.jsonl", code_fingerprint())
     assert figures is not None

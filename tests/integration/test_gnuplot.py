@@ -112,7 +112,7 @@ def test_another_terminal_and_ending(tmp_path: Path) -> None:
 
 
 def test_nothing_to_draw() -> None:
-    with pytest.raises(UsageError, match="of this run the report has none"):
+    with pytest.raises(UsageError, match="the report on this run has no chart"):
         gnuplot.export(report([failed({"threads": 1}, "failed", "a reason")]))
 
 

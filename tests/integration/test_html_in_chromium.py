@@ -110,7 +110,7 @@ def test_unfolded_tables_hold_their_charts_data(seen: Browser) -> None:
     assert count(seen, "details.points table") == 9
     assert count(seen, "details.points th[scope=col]") == 6 + 8 * 3
     rows = seen.value("[...document.querySelectorAll('details.points tbody tr')].map(row => row.innerText)")
-    assert "mix=fma\t1\t48\t47.04\t48.96\ta CPU for each" in rows
+    assert "mix=fma\t1\t48\t47.04\t48.96\tone CPU per thread" in rows
     assert "0.03\t50\tdisturbed" in rows
 
 
@@ -166,7 +166,7 @@ class TestMemory:
         memory_seen.value("new Promise(done => setTimeout(done, 200))")
         rows = memory_seen.value("[...document.querySelectorAll('details.points tbody tr')].map(row => row.innerText)")
         assert "4KiB\t1\t0.98\t1.02" in rows
-        assert "8B\t1\t300.0 MB/s\t294.0 to 306.0 MB/s\ta CPU for each" in rows
+        assert "8B\t1\t300.0 MB/s\t294.0 to 306.0 MB/s\tone CPU per thread" in rows
         assert memory_seen.complaints() == []
 
 

@@ -80,7 +80,7 @@ def test_a_page_that_unpacks_without_end(measured: Path, tmp_path: Path, capsys:
     bomb = base64.b64encode(gzip.compress(b" " * (300 << 20)))
     page = tmp_path / "bomb.html"
     page.write_bytes(b'<script type="text/plain" id="nameplate-data">' + bomb + b"</script>")
-    assert "more than 16 MiB" in refused(page, capsys)
+    assert "larger than 16 MiB" in refused(page, capsys)
 
 
 def test_openmetrics_is_written_by_rename(measured: Path, tmp_path: Path) -> None:

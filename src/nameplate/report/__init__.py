@@ -1,1 +1,1 @@
-"""How results are shown: text, files for other programs, and the HTML report."""
+"""Render results: text for a terminal, files for other programs, and the HTML report."""

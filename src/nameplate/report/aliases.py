@@ -1,7 +1,8 @@
-"""Reports travel, so what identifies a machine or its user stays out of them: hosts are "machine 1", "machine 2".
+"""Replace whatever identifies a machine or its user, since reports are passed on: hosts become "machine 1", "machine
+2".
 
-Hosts' names are replaced where a text may name one: in a reason, a note, a table. Addresses (IP, MAC), UUIDs and the
-paths of home directories are replaced wherever they stand, also in a parameter that the user gave.
+Host names are replaced in every text that may contain one, such as a reason, a note or a table. Addresses (IP, MAC),
+UUIDs and the paths of home directories are replaced everywhere, including in parameters that the user gave.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.model import Report, Result, Study, StudyCell, StudyTable, Table
 
-# IPv4, and IPv6 as a peer's is written beside its port.
+# An IPv6 address is matched in the bracketed form that a peer with a port is written in.
 _ADDRESS = re.compile(
     r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|\[(?=[0-9A-Fa-f.]*:)[0-9A-Fa-f:.]*\])(?![\w.]*\d)(?::\d+)?"
 )
@@ -30,7 +31,10 @@ _PATTERNS = ((_UUID, "(identifier)"), (_MAC, "(address)"), (_ADDRESS, "(address)
 
 
 def without_names(reports: Sequence[Report]) -> list[Report]:
-    """Each host's name replaced by an alias, also where a reason or a note names it; addresses are left out."""
+    """Return copies of the reports in which every host name is an alias and every address is hidden.
+
+    Aliases are numbered in the order in which hosts first appear, over all reports.
+    """
     aliases: dict[str, str] = {}
     for report in reports:
         for host in (str(report.machine.get("hostname", "")), *nodes_of(report.machine)):
@@ -39,7 +43,7 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
 
 
 def name_of(report: Report) -> str:
-    """How a report calls its machine: by an alias, if it came out of ``without_names``."""
+    """Return the name that a report uses for its machine: an alias, if the report came from ``without_names``."""
     return str(report.machine.get("hostname", "an unrecorded machine"))
 
 
@@ -86,8 +90,9 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
 
 
 def _hiding(aliases: Mapping[str, str]) -> Callable[[str], str]:
-    """Return what replaces the hosts in a text, in a time that does not depend on how many thousands there are."""
-    # A word is looked up. Names that are not one word need an expression: the longest first, one may begin as another.
+    """Return a function that replaces host names in a text, in a time that does not depend on their number."""
+    # Single words are looked up. Names of several words need an expression, longest first: one name may be a prefix of
+    # another.
     others = [host for host in aliases if host and not _WORD.fullmatch(host)]
     hosts = "|".join(map(re.escape, sorted(others, key=len, reverse=True)))
     named = re.compile(rf"(?<![\w.-])(?:{hosts})(?![\w-])|{_WORD.pattern}" if hosts else _WORD.pattern)
@@ -95,7 +100,7 @@ def _hiding(aliases: Mapping[str, str]) -> Callable[[str], str]:
 
     def alias_of(match: re.Match[str]) -> str:
         word = match[0]
-        # The name of a host may have a domain behind it.
+        # A host name may be followed by its domain.
         ends = [len(word), *(place for place in range(min(len(word), longest + 1) - 1, 0, -1) if word[place] == ".")]
         return next((aliases[word[:end]] + word[end:] for end in ends if word[:end] in aliases), word)
 
@@ -112,7 +117,7 @@ def _hidden_text(text: str) -> str:
     return text
 
 
-# Names of fields and parameters recur in each of thousands of results.
+# Names of fields and parameters recur in thousands of results.
 _hidden_words = lru_cache(maxsize=1 << 14)(_hidden_text)
 
 
@@ -122,6 +127,6 @@ def _hidden(value: Any) -> Any:
     if isinstance(value, dict):
         return {_hidden(name): _hidden(own) for name, own in value.items()}
     if isinstance(value, list | tuple):
-        # Thousands of numbers need no look at each.
+        # Lists of numbers are long and hold nothing to hide.
         return value if value and isinstance(value[0], int | float) else [_hidden(own) for own in value]
     return value

@@ -1,4 +1,4 @@
-"""What tells a run's cells apart: titles, labels and moods, the same wherever a cell is shown."""
+"""Titles, labels and moods that tell the experiments of a run apart, the same wherever an experiment is shown."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from nameplate.probes import load_probes
 from nameplate.records.model import Result, Table, Value
 from nameplate.report.format import parameters
 
-# A share of its nameplate value from which a figure is good, and below which it is poor.
+# Shares of the reference value: at least GOOD is good, below POOR is poor.
 GOOD, POOR = 0.95, 0.75
 
-# The label of a cell that differs in nothing.
-ALL_COMMON = "all as above"
+# The label of an experiment whose parameters are all common to its probe's experiments.
+ALL_COMMON = "as above"
 
 
 def is_derived(result: Result) -> bool:
-    """Whether it was made of other cells' figures: it has no samples of its own."""
+    """Return whether a result was computed from several experiments, so that it has no samples of its own."""
     return result.kind == "derived"
 
 
 def headlines(results: Iterable[Result]) -> list[Result]:
-    """The first metric of every cell."""
+    """Return the first metric of every experiment."""
     first: dict[str, Result] = {}
     for result in results:
         first.setdefault(result.id, result)
@@ -29,18 +29,21 @@ def headlines(results: Iterable[Result]) -> list[Result]:
 
 
 def title_of(probe: str) -> str:
-    """A probe's title; its name, when this nameplate does not know it."""
+    """Return a probe's title, or its name if this version of nameplate does not know the probe."""
     known = load_probes().get(probe)
     return known.title if known else probe
 
 
 def title_of_table(table: Table) -> str:
-    """With its probe's before it, where it is of one."""
+    """Return a table's title, preceded by its probe's title if it belongs to a probe."""
     return f"{title_of(table.probe)}: {table.title}" if table.probe else table.title
 
 
 def common_params(results: Sequence[Result]) -> dict[str, Value]:
-    """The parameters that are the same in all cells; what could not be measured often has not all of them."""
+    """Return the parameters that have the same value in all experiments.
+
+    Only measured results count where there are any: an experiment that failed may lack parameters.
+    """
     own = [result for result in results if not is_derived(result)] or results
     measured = [result for result in own if result.summary.value is not None] or own
     first, *others = [result.summary.params for result in measured]
@@ -48,17 +51,17 @@ def common_params(results: Sequence[Result]) -> dict[str, Value]:
 
 
 def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
-    """The parameters in which a cell differs from those in ``common``."""
+    """Return the parameters in which an experiment differs from ``common``, or ``ALL_COMMON`` if it differs in none."""
     return own_params(params, common) or ALL_COMMON
 
 
 def own_params(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
-    """As ``label_of``, but empty where a cell differs in none."""
+    """Return the parameters in which an experiment differs from ``common``; empty if it differs in none."""
     return parameters({name: value for name, value in params.items() if common.get(name) != value})
 
 
 def mood_of(result: Result) -> str:
-    """How a figure is coloured: good, poor or plain."""
+    """Return the class by which a value is coloured: good, poor or plain."""
     row = result.summary
     if row.outcome in ("invalid", "failed"):
         return "poor"

@@ -1,4 +1,4 @@
-"""Cells of a CSV file that a spreadsheet takes for what they are."""
+"""Protect the cells of CSV files from being read as formulas."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def plain(value: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula: text that begins like one gets a quote before it.
+    """Return a cell that no spreadsheet reads as a formula: text that starts like one is prefixed with a quote.
 
     Source: OWASP, "CSV Injection".
     """

@@ -1,4 +1,4 @@
-"""A long series' verdict and events in words: what happened, when, and what moved with it."""
+"""Describe the verdict and the events of a long series: what happened, when, and what changed at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_EVENTS = 8
 
 
 def lines(row: Summary, seen: OverTime) -> list[str]:
-    """What a reader of the terminal is told of a cell's series."""
+    """Return the lines that the terminal shows about the series of one experiment."""
     until = f" (for {duration(seen.burst_s)})" if any(is_lasting(event) for event in seen.events) else ""
     shown = seen.events if len(seen.events) <= _MAX_EVENTS else seen.events[: _MAX_EVENTS - 1]
     more = [f"… and {len(seen.events) - len(shown)} more"] if len(shown) < len(seen.events) else []
@@ -22,7 +22,7 @@ def lines(row: Summary, seen: OverTime) -> list[str]:
         *(words(event) for event in shown),
         *more,
         verdict(seen),
-        f"the tool itself took {seen.own_share:.2%} of the time",
+        f"nameplate itself used {seen.own_share * 100:.2f} % of the time",
     ]
 
 
@@ -52,7 +52,7 @@ def _hidden(sensitivity: Sensitivity) -> str:
 
 
 def _size(share: float | None) -> str:
-    """Return ``1.2 %`` or ``34 %``, rounded up so that it holds; None means that no size would be found."""
+    """Return ``1.2 %`` or ``34 %``, rounded up so that the statement holds; None means that no size would be found."""
     if share is None:
         return "any size"
     digits = 1 if share < 0.0995 else 0
@@ -60,17 +60,17 @@ def _size(share: float | None) -> str:
 
 
 def is_lasting(event: Event) -> bool:
-    """Whether the level changed."""
+    """Return whether an event is a lasting change of level."""
     return event.kind == "level"
 
 
 def words(event: Event) -> str:
-    """``every 60 s for 1 s it falls by 12 %, with steal (38 % of a CPU; else 0 %)``."""
+    """Return an event in words: ``every 60 s for 1 s it falls by 12 %, with steal (38 % of a CPU; otherwise 0 %)``."""
     return f"{happening(event)}, {cause(event)}"
 
 
 def happening(event: Event) -> str:
-    """What happened and when."""
+    """Return what happened and when."""
     is_drift = event.kind == "drift"
     verb = ("drifts down" if is_drift else "falls") if event.change < 0 else ("drifts up" if is_drift else "rises")
     change = f"{verb} by {abs(event.change):.0%}".replace("%", " %")
@@ -82,18 +82,18 @@ def happening(event: Event) -> str:
 
 
 def cause(event: Event) -> str:
-    """What differed within the event from elsewhere, or what did not."""
+    """Return which conditions differed during the event, or which of those that can be read did not."""
     if event.moved:
         return "with " + _and([_WORDS[moved.name](moved) for moved in event.moved])
     if not event.still:
-        return "and nothing that could explain it can be read here"
+        return "and no condition that could explain it can be read on this machine"
     if len(event.still) == 1:
-        return f"and {event.still[0]} did not move with it"
-    return f"and none of {_and(event.still)} moved with it"
+        return f"and {event.still[0]} did not change with it"
+    return f"and none of {_and(event.still)} changed with it"
 
 
 def duration(seconds: float) -> str:
-    """``60 s``, ``7.3 s``, ``20 ms``: to what can be told apart."""
+    """Return ``60 s``, ``7.3 s`` or ``20 ms``, with three significant digits."""
     if seconds < 0.9995:
         return f"{seconds * 1e3:.3g} ms"
     return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
@@ -108,16 +108,16 @@ def _and(parts: Sequence[str]) -> str:
 
 
 def _share_of_a_cpu(moved: CorrelatedCondition) -> str:
-    return f"steal ({moved.inside:.0%} of a CPU; else {moved.outside:.0%})".replace("%", " %")
+    return f"steal ({moved.inside:.0%} of a CPU; otherwise {moved.outside:.0%})".replace("%", " %")
 
 
 def _cpu_time(moved: CorrelatedCondition) -> str:
     how = "less" if moved.inside < moved.outside else "more"
-    return f"{how} CPU time ({moved.inside:.0%} of a CPU; else {moved.outside:.0%})".replace("%", " %")
+    return f"{how} CPU time ({moved.inside:.0%} of a CPU; otherwise {moved.outside:.0%})".replace("%", " %")
 
 
-def _a_second(moved: CorrelatedCondition) -> str:
-    return f"{moved.name} ({moved.inside:.3g} a second; else {moved.outside:.2g})"
+def _per_second(moved: CorrelatedCondition) -> str:
+    return f"{moved.name} ({moved.inside:.3g} per second; otherwise {moved.outside:.2g})"
 
 
 def _clock(moved: CorrelatedCondition) -> str:
@@ -126,15 +126,15 @@ def _clock(moved: CorrelatedCondition) -> str:
 
 
 def _temperature(moved: CorrelatedCondition) -> str:
-    return f"temperature ({moved.inside:.0f} °C; else {moved.outside:.0f} °C)"
+    return f"temperature ({moved.inside:.0f} °C; otherwise {moved.outside:.0f} °C)"
 
 
 _WORDS: Mapping[str, Callable[[CorrelatedCondition], str]] = {
     "steal": _share_of_a_cpu,
-    "cgroup throttling": _a_second,
-    "thermal throttling": _a_second,
+    "cgroup throttling": _per_second,
+    "thermal throttling": _per_second,
     "clock": _clock,
-    "involuntary switches": _a_second,
+    "involuntary switches": _per_second,
     "temperature": _temperature,
     "CPU time": _cpu_time,
 }

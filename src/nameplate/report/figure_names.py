@@ -1,4 +1,4 @@
-"""What a figure is called among others: by the parameters in which its probe's figures differ."""
+"""Give metrics short names: the parameters in which the metrics of a probe differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nameplate.report.format import parameters
 
 
 class FigureNames:
-    """Short names for these figures, of which no two are alike."""
+    """Short names for a set of metrics; no two are the same."""
 
     def __init__(self, figures: Iterable[Figure]) -> None:
         values: dict[tuple[str, str], set[str]] = {}
@@ -23,6 +23,6 @@ class FigureNames:
         self._telling = {key for key, found in values.items() if len(found) > 1 or counts[key] < owners[key[0]]}
 
     def of(self, figure: Figure) -> str:
-        """``memory_stream op=triad stores=plain bandwidth``."""
+        """Return a metric's name, such as ``memory_stream op=triad stores=plain bandwidth``."""
         params = {name: value for name, value in figure.params.items() if (figure.probe, name) in self._telling}
         return " ".join(filter(None, (figure.probe, parameters(params), figure.metric)))

@@ -1,4 +1,4 @@
-"""Values for people: SI prefixes, four significant digits."""
+"""Format values for people: SI prefixes, four significant digits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PREFIXES = (
     (1e-6, "µ"),
     (1e-9, "n"),
 )
-# Capacities come in powers of two, rates in powers of ten.
+# Capacities have binary prefixes, rates decimal ones.
 _SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
 _SIZE_PARAMETERS = ("size", "block", "stride", "load", "payload", "window")
 _WITHOUT_PREFIX = ("FLOP/cycle", "op/cycle", "share", "")
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
-    """The factor and the prefixed unit in which ``value`` reads best."""
+    """Return a factor and the prefixed unit in which ``value`` has one to three digits before the point."""
     if unit in _WITHOUT_PREFIX or value == 0:
         return 1.0, unit
     if unit == "B":
@@ -37,7 +37,7 @@ def scale(value: float, unit: str) -> tuple[float, str]:
 
 
 def digits(value: float) -> str:
-    """Four significant digits, without an exponent."""
+    """Return a value with four significant digits and without an exponent."""
     if value == 0:
         return "0"
     whole = len(str(int(abs(value))))
@@ -45,7 +45,7 @@ def digits(value: float) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """``57.26 GFLOP/s``; a dash for what is not known."""
+    """Return a value with its unit, such as ``57.26 GFLOP/s``; None becomes a dash."""
     if value is None:
         return "–"
     if unit == "share":
@@ -55,7 +55,10 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def interval_text(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
-    """Return ``1.129 to 1.221 ns`` in the unit of the value, or of the upper end where the value is 0; else a dash."""
+    """Return an interval such as ``1.129 to 1.221 ns``; None becomes a dash.
+
+    The unit is the one of the value, or of the upper bound where the value is 0.
+    """
     if value is None or interval is None:
         return "–"
     factor, prefixed = scale(value or interval[1], unit)
@@ -63,7 +66,10 @@ def interval_text(value: float | None, interval: tuple[float, float] | None, uni
 
 
 def cell_text(cell: str | Quantity | None) -> str:
-    """Return the text of a cell of a probe's own table; a value of 0 with its interval, since it has no other size."""
+    """Return the text of a cell of a probe's table.
+
+    A value of 0 is shown with its interval, which is all that tells its size.
+    """
     if not isinstance(cell, Quantity):
         return "–" if cell is None else cell
     text = quantity(cell.value, cell.unit)
@@ -71,12 +77,14 @@ def cell_text(cell: str | Quantity | None) -> str:
 
 
 def share(value: float | None) -> str:
-    """``94 %``, with a digit more near 100; a dash for what is not known."""
+    """Return a share such as ``94 %``, with one decimal near 100 %; None becomes a dash."""
     return "–" if value is None else f"{value * 100:.1f} %"
 
 
 def spread(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
-    """Return half the interval in percent of the value: ``±0.8 %``; the interval itself where the value is 0."""
+    """Return half of the interval relative to the value, such as ``±0.8 %``, or the interval itself if the value is
+    0.
+    """
     if value is None or interval is None:
         return "–"
     if value == 0:
@@ -85,7 +93,7 @@ def spread(value: float | None, interval: tuple[float, float] | None, unit: str)
 
 
 def parameters(params: Mapping[str, Value]) -> str:
-    """``isa=avx512 threads=2 size=4KiB``."""
+    """Return parameters as on the command line: ``isa=avx512 threads=2 size=4KiB``."""
     return " ".join(f"{name}={_parameter(name, value)}" for name, value in params.items())
 
 
@@ -96,5 +104,5 @@ def _parameter(name: str, value: Value) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """``3 cells``, ``1 cell``."""
+    """Return a number with its noun: ``3 runs``, ``1 run``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The values of nodes next to the median of their hardware class."""
+"""Compare the values of nodes with the median of their hardware class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nameplate.statistics.stats import median
 
 
 def class_medians(nodes: Nodes, values: Sequence[float | None]) -> Mapping[str, float]:
-    """Return the median of each hardware class with a measured node; ``values`` are by the nodes' places."""
+    """Return the median of each hardware class that has a measured node; ``values`` are indexed like the nodes."""
     measured: dict[str, list[float]] = {}
     for name, value in zip(nodes.classes, values, strict=True):
         if value is not None:
@@ -18,5 +18,5 @@ def class_medians(nodes: Nodes, values: Sequence[float | None]) -> Mapping[str, 
 
 
 def behind(value: float, middle: float, better: str) -> float:
-    """Return the share of the median's speed that a value lacks, negative where it is better."""
+    """Return the share of the median's speed that a value lacks, negative if the value is better."""
     return 1 - (value / middle if better == "higher" else middle / value)

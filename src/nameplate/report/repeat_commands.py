@@ -1,4 +1,4 @@
-"""The commands that measure again what a report shows, fit for a shell."""
+"""Build the shell commands that repeat the measurements shown in a report."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from nameplate.report.cells import is_derived
 
 
 def repeat_command(result: Result) -> str:
-    """Of one cell, of a series as one; what was made of all cells together needs them all."""
+    """Return the command that measures one experiment again, as a series if it was one.
+
+    A result derived from several experiments needs all of them.
+    """
     row = result.summary
-    # Its parameters are the part of a curve that it holds for, which no probe can be asked.
+    # The parameters of a derived result name a part of a curve; no probe takes them.
     params = {} if is_derived(result) else row.params
     command = _command(result, {name: _as_argument(value) for name, value in params.items()})
     if row.over_time is None:
@@ -23,12 +26,12 @@ def repeat_command(result: Result) -> str:
 
 
 def repeat_commands(results: Iterable[Result]) -> tuple[str, ...]:
-    """Of several cells, each once."""
+    """Return the commands for several experiments, each command once."""
     return tuple(dict.fromkeys(repeat_command(result) for result in results))
 
 
 def sweep_command(results: Sequence[Result], *swept: str) -> str:
-    """Of one probe's cells that differ in the parameters ``swept``: every combination of their values."""
+    """Return one command for the experiments of a probe that differ in the parameters ``swept``: all combinations."""
     first = results[0].summary
     words = {name: _as_argument(value) for name, value in first.params.items()}
     for name in swept:
@@ -38,14 +41,16 @@ def sweep_command(results: Sequence[Result], *swept: str) -> str:
 
 
 def plan_command(run: Run) -> str:
-    """Of a shipped plan as a whole."""
+    """Return the command that runs a shipped plan."""
     whole_job = any(probe_of(experiment.probe).takes_whole_job for experiment in run.plan.experiments)
     budget = f"{_as_argument(run.plan.limits.budget_s)}s"
     return shlex.join(["nameplate", "run", run.plan.name, "--budget", budget, *(_launcher() if whole_job else [])])
 
 
 def node_command(run: Run, identity: str) -> str:
-    """Of the experiment with this id, on all nodes of a job; empty for what another program measured."""
+    """Return the command for the experiment ``identity`` on all nodes of a job; empty if another program measured
+    it.
+    """
     experiment = next((each for each in run.plan.experiments if each.id == identity), None)
     if experiment is None:
         return ""
@@ -55,7 +60,7 @@ def node_command(run: Run, identity: str) -> str:
 
 
 def _in_order(values: Iterable[Value]) -> list[Value]:
-    """Ascending, but words as they come."""
+    """Return numbers in ascending order and words in the order given, each once."""
     own = list(values)
     return own if any(isinstance(value, str) for value in own) else sorted(own, key=float)
 
@@ -67,10 +72,12 @@ def _command(result: Result, words: Mapping[str, str]) -> str:
 
 
 def _launcher(ranks: float | None = None) -> list[str]:
-    """A run does not tell how it was launched, and some figures not even on how many ranks."""
+    """Return the launcher of an MPI run. The run file does not record it, and some results not even the number of
+    ranks.
+    """
     return ["--mpi", f"mpirun -n {f'{ranks:.0f}' if ranks else 'RANKS'}"]
 
 
 def _as_argument(value: Value) -> str:
-    """Without an exponent, which the command line does not take."""
+    """Return a value without an exponent, which the command line does not accept."""
     return f"{value:.15f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

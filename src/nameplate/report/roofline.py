@@ -1,4 +1,7 @@
-"""What bounds a loop on this machine: peak rates and bandwidths as measured, and where the two meet."""
+"""Compute the roofline of a machine: measured peak rates, measured bandwidths, and the points where they meet.
+
+Source: Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4), 2009.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from nameplate.report.cells import is_derived
 from nameplate.report.format import count, digits, parameters
 from nameplate.report.repeat_commands import repeat_command, sweep_command
 
-# The first that was measured is drawn: loops compute in it unless they say otherwise.
+# The first precision that was measured is drawn; loops compute in double precision unless stated otherwise.
 _PRECISIONS = ("fp64", "fp32", "bf16")
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A peak rate in FLOP/s or a bandwidth in B/s, of one thread or of many, and where it comes from."""
+    """A measured peak rate in FLOP/s or bandwidth in B/s, with its number of threads and its source."""
 
     name: str
     threads: int
@@ -29,12 +32,12 @@ class Bound:
 
     @property
     def is_of_one_core(self) -> bool:
-        """What one core does is bounded by what one core gets, what all do by what all get."""
+        """Return whether one thread reaches it: a loop on one core is bounded by what one core reaches."""
         return self.threads == 1
 
     @property
     def label(self) -> str:
-        """``fp64, 2 threads``."""
+        """Return a label such as ``fp64, 2 threads``."""
         return f"{self.name}, {count(self.threads, 'thread')}"
 
 
@@ -46,35 +49,35 @@ class Roofline:
     slopes: list[Bound]
 
     def peak_over(self, slope: Bound) -> Bound | None:
-        """The peak of as many cores."""
+        """Return the peak rate that was measured with as many cores as the slope."""
         return next((peak for peak in self.peaks if peak.is_of_one_core == slope.is_of_one_core), None)
 
     def ridge(self, slope: Bound) -> float | None:
-        """In FLOP/byte, where a slope meets the peak of as many cores; None where that was not measured."""
+        """Return the intensity in FLOP/byte at which a slope meets its peak; None if that peak was not measured."""
         peak = self.peak_over(slope)
         return peak.quantity.value / slope.quantity.value if peak else None
 
 
 def roofline(report: Report) -> Roofline | None:
-    """From a run that measured at least one peak and one bandwidth."""
+    """Return the roofline of a run that measured at least one peak rate and one bandwidth, else None."""
     peaks = _peaks(report.results)
     slopes = _slopes(report) if peaks else []
     return Roofline(peaks, slopes) if slopes else None
 
 
 def meaning(roofs: Roofline) -> str:
-    """What the chart says of loops on this machine."""
+    """Return the explanation shown under the chart."""
     ridges = [(slope, roofs.ridge(slope)) for slope in roofs.slopes if slope.name == "memory"]
     words = [
-        f"from {digits(ridge)} FLOP/byte on with {count(slope.threads, 'thread')}" for slope, ridge in ridges if ridge
+        f"from {digits(ridge)} FLOP/byte with {count(slope.threads, 'thread')}" for slope, ridge in ridges if ridge
     ]
-    here = f" On this machine it limits a loop over data in memory {', '.join(words)}." if words else ""
+    here = f" On this machine, arithmetic limits a loop over data in memory {', '.join(words)}." if words else ""
     return (
-        "A loop's place on the x axis is the number of floating-point operations that it does for "
-        "each byte that it reads or writes; a triad does 2 for 24 bytes, 1/12. The most that it can reach is the lower "
-        "of two lines above that place: the slope of the level that holds its data, and the horizontal peak rate. Left "
-        "of the mark where they meet it waits for data, and fewer bytes make it faster; right of it, arithmetic limits "
-        f"it.{here}"
+        "The x axis is the number of floating-point operations that a loop does for each byte that it reads or "
+        "writes; a triad does 2 per 24 bytes, 1/12. The rate that the loop can reach is the lower of two lines at "
+        "that place: the slope of the level that holds its data, and the horizontal peak rate. Left of the point "
+        "where they meet, the loop waits for data, and moving fewer bytes makes it faster; right of it, arithmetic "
+        f"limits it.{here}"
     )
 
 
@@ -87,7 +90,7 @@ def _peaks(results: Iterable[Result]) -> list[Bound]:
 
 
 def _slopes(report: Report) -> list[Bound]:
-    """Of each cache, for one core, and of the memory."""
+    """Return the bandwidths: of each cache level for one core, and of memory."""
     streams = [r for r in report.results if r.summary.probe == "memory_stream" and r.summary.metric == "bandwidth"]
     measured = [r for r in streams if _is_usable(r)]
     beyond = [r for r in measured if is_beyond_caches(Cell(r.summary.params, r.facts, report.machine))]
@@ -98,7 +101,7 @@ def _slopes(report: Report) -> list[Bound]:
 
 
 def _of_levels(report: Report, streams: Sequence[Result]) -> list[Bound]:
-    """What one core reads from each level, as the table of the levels gives it."""
+    """Return the bandwidth that one core reads from each level, as shown in the table of cache levels."""
     by_probe: dict[str, list[Result]] = {}
     for result in report.results:
         if not is_derived(result):
@@ -118,12 +121,12 @@ def _is_of(params: Mapping[str, object], **wanted: object) -> bool:
 
 
 def _is_usable(result: Result) -> bool:
-    """With workers that take turns the system's scheduler is measured."""
+    """Return whether a result is a bound: oversubscribed workers measure the system's scheduler."""
     return bool(result.summary.value) and not result.oversubscribed
 
 
 def _best_by_cores(results: Sequence[Result]) -> list[Result]:
-    """The best of one thread, and the best of more."""
+    """Return the best result of one thread and the best of several threads."""
     one = [result for result in results if _threads(result) == 1]
     more = [result for result in results if _threads(result) > 1]
     return [max(own, key=lambda result: result.summary.value or 0.0) for own in (one, more) if own]

@@ -1,4 +1,4 @@
-"""A study's tables as rows of text: the value here, the published one below or next to it, and their ratio."""
+"""Lay out a study's tables as rows of text: the value of this run, the published value, and their ratio."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from nameplate.records.model import Quantity, Report, StudyCell, StudyTable, StudyValue, Table
 
-# A table must be readable in a terminal of that many columns.
+# A table must fit a terminal of this width.
 MAX_WIDTH = 100
 _NUMBER_WIDTH = 13
 _MARKS = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
@@ -14,14 +14,14 @@ _Row = list[str | Quantity | None]
 
 
 def all_tables(report: Report) -> list[Table]:
-    """Return the tables of a run: the probes' own, the study's, and the reference tools' at the end."""
+    """Return the tables of a run: those of its probes, then those of the study, then those of reference tools."""
     study = [study_table(table) for table in report.study.tables] if report.study else []
     probes = [table for table in report.tables if table.probe]
     return [*probes, *study, *(table for table in report.tables if not table.probe)]
 
 
 def study_table(table: StudyTable) -> Table:
-    """Return a study's table with the published values next to the run's where they fit, below them otherwise."""
+    """Return a study's table, with published values next to those of the run if they fit the width, else below them."""
     footnotes = _Footnotes()
     units = {column.unit for column in table.columns}
     title = f"{table.title} ({next(iter(units))})" if len(units) == 1 and units != {""} else table.title
@@ -44,21 +44,21 @@ def study_table(table: StudyTable) -> Table:
 
 
 def ratio(cell: StudyCell) -> float | None:
-    """Return the value here ÷ the published one; None without two numbers."""
+    """Return the run's value divided by the published one; None unless both are numbers."""
     if isinstance(cell.here, float) and isinstance(cell.published, float) and cell.published:
         return cell.here / cell.published
     return None
 
 
 def number(value: StudyValue) -> str | None:
-    """Return four significant digits, as plain as they can be written."""
+    """Return four significant digits, without an exponent where possible."""
     if value is None or isinstance(value, str):
         return value
     return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
 
 
 def _kinds(table: StudyTable) -> list[str]:
-    """The lines that a row of the table has: those of which any cell has a value."""
+    """Return the lines that each row of the table has: those for which any entry has a value."""
     cells = [cell for row in table.cells for cell in row]
     has_published = any(cell.published is not None for cell in cells)
     kinds = [table.here]
@@ -74,7 +74,7 @@ def _beside(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Seq
 
 def _stacked(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Sequence[str], footnotes: _Footnotes
              ) -> Iterator[_Row]:  # fmt: skip
-    """Yield one line for each kind of value, without empty lines after the first."""
+    """Yield one line for each kind of value; after the first, empty lines are left out."""
     for index, kind in enumerate(kinds):
         shown = [_text(kind, cell, table, footnotes) for cell in cells]
         if index == 0 or any(text is not None for text in shown):
@@ -94,19 +94,19 @@ def _three_digits(value: float | None) -> float | None:
 
 
 class _Footnotes:
-    """The remarks of a table's cells, each with a mark of its own."""
+    """The remarks on a table's entries, each with its own mark."""
 
     def __init__(self) -> None:
         self._marks: dict[str, str] = {}
 
     def marked(self, cell: StudyCell) -> str | None:
-        """Return the value here with the marks of its remarks."""
+        """Return the run's value followed by the marks of its remarks."""
         marks = "".join(self._marks.setdefault(each, self._next()) for each in cell.remarks)
         text = number(cell.here)
         return f"{text or '–'}{marks}" if marks else text
 
     def notes(self) -> list[str]:
-        """Return each remark after its mark."""
+        """Return every remark, preceded by its mark."""
         return [f"{mark} {words[:1].upper()}{words[1:]}." for words, mark in self._marks.items()]
 
     def _next(self) -> str:

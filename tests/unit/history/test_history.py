@@ -354,10 +354,10 @@ def test_the_overview(folder: Path, capsys: pytest.CaptureFixture[str], monkeypa
     assert "SLOWER node02 since 2026-01-13, 8 runs" in text
     assert "with kernel: 6.1 → 6.2" in text
     assert "the latest 20 of 40 runs" in text
-    assert "1 file not read" in text
+    assert "1 file could not be read" in text
     assert max(map(len, text.splitlines())) <= 80
     only = shown(folder, capsys, "--machine", "node01")
-    assert "no figure moved" in only
+    assert "no metric changed" in only
     assert "node02" not in only
 
 
@@ -371,7 +371,7 @@ def test_a_figure_over_time(folder: Path, capsys: pytest.CaptureFixture[str], mo
     one = shown(folder, capsys, "rate", "--machine", "node02", "-o", str(folder / "rate.svg"))
     assert one.count(".jsonl") == 20
     assert "node02" in (folder / "rate.svg").read_text()
-    assert shown(folder, capsys, "rate", "-o", "rate.pdf", code=2).endswith("charts are written as .svg or .png\n")
+    assert shown(folder, capsys, "rate", "-o", "rate.pdf", code=2).endswith("not a picture format; use .svg or .png\n")
 
 
 def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

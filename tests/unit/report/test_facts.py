@@ -32,8 +32,11 @@ def test_memory_modules_in_words(modules: list[Any], words: str) -> None:
 
 
 def test_memory_modules_that_could_not_be_read() -> None:
-    assert memory_modules({"modules_status": "no_table", "modules": None}) == "not shown: no DMI table"
-    assert memory_modules({"modules_status": "no_permission", "modules": None}) == "only root may read them"
+    assert memory_modules({"modules_status": "no_table", "modules": None}) == "not shown: there is no DMI table"
+    assert (
+        memory_modules({"modules_status": "no_permission", "modules": None})
+        == "not shown: only root may read the DMI table"
+    )
     assert memory_modules({}) == "not recorded"
 
 

@@ -127,7 +127,7 @@ class TestFile:
         path = tmp_path / "long.html"
         write_html([report(long)], path)
         assert path.stat().st_size <= SIZE_LIMIT
-        assert "without their single samples" in path.read_text(encoding="utf-8")
+        assert "not their single samples" in path.read_text(encoding="utf-8")
         assert [r.summary for r in read_embedded(path)[0].results] == [r.summary for r in long]
 
     def test_a_run_of_large_sweeps_fits_with_its_samples(self, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ class TestFile:
         ]  # fmt: skip
         write_html([report(swept)], path)
         assert path.stat().st_size <= SIZE_LIMIT
-        assert "without their single samples" not in path.read_text(encoding="utf-8")
+        assert "not their single samples" not in path.read_text(encoding="utf-8")
 
 
 class TestNothingIsFetched:
@@ -185,7 +185,7 @@ class TestEmbeddedData:
     @pytest.mark.parametrize("text", ["", "<html></html>"])
     def test_another_file_is_a_file_error(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "other.html").write_text(text, encoding="utf-8")
-        with pytest.raises(FileError, match="no data of a nameplate report"):
+        with pytest.raises(FileError, match="not a nameplate report"):
             read_embedded(tmp_path / "other.html")
 
     def test_damaged_data_is_a_file_error(self, written: Path) -> None:
@@ -232,7 +232,7 @@ class TestNames:
     def test_the_path_of_a_cut_off_run_is_left_out(self) -> None:
         cut_off = RunFile("/home/alice/run.jsonl", run(plan("a")), [header()], [], None, 3, 0)
         text = render(without_names([summarise(cut_off)]), DETAILS[0])
-        assert "The run was cut off before its end" in text
+        assert "The run file ends before the run did" in text
         assert "alice" not in text
 
 
@@ -265,13 +265,14 @@ class TestVerdict:
         (hidden,) = without_names([report(scaling_results())])
         assert (
             verdict(hidden)
-            == "Machine 1 delivers 96.0 % (95 % interval: 94.1 to 97.9 %) of its rated floating-point rate."
+            == "Machine 1 reaches 96.0 % (95 % interval: 94.1 to 97.9 %) of the reference value for floating-point "
+            "rate."
         )
 
     def test_of_nothing_rated(self) -> None:
         (hidden,) = without_names([report([result({"threads": 1}, rated=None)])])
-        assert "not known" in verdict(hidden)
-        assert remarks(hidden) == ["Floating-point rate: measured, but without a rated value: nobody knows."]
+        assert "no verdict" in verdict(hidden)
+        assert remarks(hidden) == ["Floating-point rate has no reference value: nobody knows."]
 
     @pytest.mark.parametrize(
         ("outcome", "words"),
@@ -280,19 +281,19 @@ class TestVerdict:
     def test_says_what_is_missing(self, outcome: str, words: str) -> None:
         bad = with_summary(failed({"threads": 1}, "failed", "a reason"), outcome=outcome)
         (hidden,) = without_names([report([bad])])
-        assert any(words in remark and "1 cell" in remark for remark in remarks(hidden))
+        assert any(words in remark and "1 experiment" in remark for remark in remarks(hidden))
 
     def test_says_that_the_machine_was_not_quiet(self) -> None:
         noisy = with_summary(result({"threads": 1}), disturbed=0.4)
-        assert any("not quiet" in remark for remark in remarks(report([noisy])))
+        assert any("machine was busy" in remark for remark in remarks(report([noisy])))
 
     def test_says_that_a_ceiling_was_passed(self) -> None:
-        assert any("over the ceiling" in remark for remark in remarks(report([result({"threads": 1}, 120e9)])))
+        assert any("exceeded the ceiling" in remark for remark in remarks(report([result({"threads": 1}, 120e9)])))
 
 
 class TestContent:
     def test_a_cut_off_run(self) -> None:
-        assert "The run was cut off before its end" in page_of(report(scaling_results(), truncated=True)).text
+        assert "The run file ends before the run did" in page_of(report(scaling_results(), truncated=True)).text
 
     def test_an_empty_cut_off_run_without_a_machine(self) -> None:
         empty = msgspec.structs.replace(report([], truncated=True), machine={}, clock=None)
@@ -304,7 +305,7 @@ class TestContent:
         page = page_of(report([bad]))
         assert f"{outcome}: for a reason" in page.text
         assert "FLOP/s" not in page.text
-        assert "delivers 0" not in page.text
+        assert "reaches 0" not in page.text
 
     def test_every_cell_can_be_repeated(self) -> None:
         text = page_of(report(scaling_results())).text
@@ -331,10 +332,10 @@ class TestContent:
         charts: list[Chart] = []
         make_beside_figure(lines, charts)
         (chart,) = charts
-        assert "1 of 2 figures are" in chart.meaning
+        assert "1 of 2 values are" in chart.meaning
         marks = next(points for points in chart.spec["datasets"].values() if "line" in points[0])
         assert [(mark["line"], mark["ratio"]) for mark in marks] == [("Run 2", 1.25), ("Run 2", 0.25)]
-        assert "Beside the first run" in page_of(*reports).text
+        assert "Relative to the first run" in page_of(*reports).text
 
     def test_side_by_side_without_a_shared_value_nothing_is_drawn(self) -> None:
         runs = [report([failed({"threads": 1}, "failed", "no")]), report([result({"threads": 1})], host="b")]
@@ -379,7 +380,7 @@ class TestProbesOwnTables:
     def test_stand_in_the_card_as_in_the_terminal(self, page: Page) -> None:
         assert "Rates by size size rate share 4KiB 5.000 GFLOP/s" in page.text
         assert "8KiB – – a note on <it>" in page.text
-        assert page.text.index("Rates by size") < page.text.index("Floating-point rate: figures")
+        assert page.text.index("Rates by size") < page.text.index("Floating-point rate: results")
 
     def test_intervals_can_be_pointed_at_and_heard(self, page: Page) -> None:
         assert [cell["title"] for cell in page.all("td") if "title" in cell] == [
@@ -397,7 +398,7 @@ class TestProbesOwnTables:
         assert len(block.heat_maps) == 4
         assert len(block.tables_of_maps) == 4
         assert block.tables == []
-        assert "The same figures as tables" in page_of(whole).text
+        assert "The same values as tables" in page_of(whole).text
 
     def test_names_in_notes_are_hidden(self) -> None:
         noted = msgspec.structs.replace(self.TABLE, notes=[f"measured on {HOST}"])
@@ -413,8 +414,8 @@ class TestLargeSweeps:
         (card,) = cards_of(report(SWEEP))
         assert (len(card.curves), len(card.rows), len(card.folded), len(card.over_time)) == (1, 0, len(SWEEP), 0)
         text = page_of(report(SWEEP)).text
-        assert "Every figure of all 25 cells" in text
-        assert "The samples over time are not drawn: 25 cells would be as many charts" in text
+        assert "All values of 25 experiments" in text
+        assert "Samples over time are not drawn for 25 experiments" in text
 
     def test_show_what_could_not_be_measured(self) -> None:
         bad = with_summary(SWEEP[3], value=None, outcome="failed", reason="no memory")
@@ -454,7 +455,7 @@ class TestLargeSweeps:
         lines = side_by_side([report(SWEEP), report(SWEEP)])
         assert len(lines) == len(SWEEP)
         assert all(line.is_folded for line in lines)
-        assert "25 cells of large sweeps" in page_of(report(SWEEP), report(SWEEP, host="b")).text
+        assert "25 experiments of large sweeps" in page_of(report(SWEEP), report(SWEEP, host="b")).text
 
     def test_many_notes_are_folded(self) -> None:
         text = page_of(report([], notes=[f"note {n}" for n in range(MAX_NOTES + 3)])).text
@@ -467,7 +468,7 @@ class TestLargeSweeps:
         sparse = msgspec.structs.replace(sparse, run=msgspec.structs.replace(sparse.run, plan=plan))
         (hidden,) = without_names([sparse])
         assert not any("not measured" in remark for remark in remarks(hidden))
-        assert "by hand, 25 cells, and 0 of 9 more where a curve bends" in page_of(sparse).text
+        assert "by hand, 25 experiments, and 0 of 9 more where a curve bends" in page_of(sparse).text
 
 
 class TestDerived:
@@ -485,23 +486,26 @@ class TestDerived:
         run = report([*scaling_results(), latency_at(4096), self.smaller_cache()])
         assert [judged.summary.probe for judged in judged_by(run)] == ["cpu_flops"]
         assert [group.title for group in efficiencies(run).groups] == ["Floating-point rate"]
-        assert "Latency of a load: measured, but without a rated value: nobody knows." in remarks(run)
+        assert "Latency of a load has no reference value: nobody knows." in remarks(run)
 
     def test_larger_than_listed_is_not_over_a_ceiling(self) -> None:
         run = report([latency_at(4096), self.smaller_cache(listed=1000.0)])
-        assert not any("over the ceiling" in remark for remark in remarks(run))
+        assert not any("exceeded the ceiling" in remark for remark in remarks(run))
         (hidden,) = without_names([run])
         assert not hidden.results[1].rated.is_ceiling
 
     def test_nor_is_a_cell_over_a_rated_value_that_is_no_ceiling(self) -> None:
         base = Rated(2e9, "base clock", is_ceiling=False)
         clock = msgspec.structs.replace(result({}, 3e9, probe="cpu_clock", rated=2e9), rated=base)
-        assert not any("over the ceiling" in remark for remark in remarks(report([clock])))
+        assert not any("exceeded the ceiling" in remark for remark in remarks(report([clock])))
 
     def test_stands_in_a_table_of_its_own(self) -> None:
         page = page_of(report([latency_at(4096), self.smaller_cache()]))
-        assert "From all cells together metric measured 95 % interval rated delivers l1d_size 8.000 KiB" in page.text
-        assert "All cells: size=4KiB stride=64B" in page.text
+        assert (
+            "Derived from several experiments metric measured 95 % interval reference share l1d_size 8.000 KiB"
+            in page.text
+        )
+        assert "All experiments: size=4KiB stride=64B" in page.text
 
     def test_is_told_apart_from_its_neighbours_side_by_side(self) -> None:
         other = msgspec.structs.replace(
@@ -526,15 +530,13 @@ class TestJudging:
     def test_a_reason_that_can_be_mended_goes_before_others(self) -> None:
         cached, beyond = read_at(4096), read_at(2**26)
         cached = msgspec.structs.replace(cached, rated=Rated(None, "it may fit the caches", can_be_given=False))
-        assert remarks(report([cached, beyond])) == [
-            "Memory bandwidth: measured, but without a rated value: nobody knows."
-        ]
+        assert remarks(report([cached, beyond])) == ["Memory bandwidth has no reference value: nobody knows."]
 
 
 def test_remarks_stand_beside_the_cell() -> None:
     page = page_of(report([read_at(4096)]))
     assert [badge["class"] for badge in page.all("span") if badge.get("class") == "badge"] == ["badge"]
-    assert "all as above may fit the caches bandwidth" in page.text
+    assert "as above may fit the caches bandwidth" in page.text
 
 
 class TestRooflineInThePage:

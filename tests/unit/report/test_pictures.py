@@ -39,7 +39,7 @@ def test_names_are_safe_and_each_its_own() -> None:
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the report draws nothing"):
+    with pytest.raises(UsageError, match="has no chart"):
         write_figures([report([failed({"threads": 1}, "failed", "a reason")])], tmp_path)
     (tmp_path / "a file").touch()
     with pytest.raises(FileError, match="cannot write to"):

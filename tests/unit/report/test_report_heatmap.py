@@ -80,7 +80,7 @@ class TestMap:
         assert len(points) == 16
         assert points[0] == {
             "row": "8B", "column": "1", "figure": "300.0 MB/s", "interval": "294.0 to 306.0 MB/s",
-            "state": "a CPU for each", "value": 3e8,
+            "state": "one CPU per thread", "value": 3e8,
         }  # fmt: skip
         assert points[-1]["figure"] == "17.00 GB/s"
         assert points[-1]["state"] == "oversubscribed"

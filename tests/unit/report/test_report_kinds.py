@@ -21,10 +21,10 @@ from report_samples import latency_at, twenty_seconds
 
 KINDS = {
     "Attainable rate against arithmetic intensity", "Latency against size", "Bandwidth against size", "Thread scaling",
-    "Bandwidth against block", "Bandwidth by library", "Time of single operations", "Latency against payload",
-    "Distribution of single operations' times", "Bandwidth against pairs", "bandwidth pattern=random", "threads=1",
+    "Bandwidth against block", "Bandwidth by library", "Times of single operations", "Latency against payload",
+    "Distribution of operation times", "Bandwidth against pairs", "bandwidth pattern=random", "threads=1",
     "disk against block", "mpi_stream op=triad node_bandwidth, average",
-    "Beside the first run",
+    "Relative to the first run",
 }  # fmt: skip
 LONGEST_MEANING = 700
 

@@ -87,7 +87,7 @@ class TestRidges:
 
     def test_the_words_name_those_of_memory(self) -> None:
         roofs = roofs_of(peak(1, 5e10), peak(2, 12e10), read_at(BEYOND), read_at(BEYOND, threads=2))
-        assert meaning(roofs).endswith("from 5.000 FLOP/byte on with 1 thread, from 6.000 FLOP/byte on with 2 threads.")
+        assert meaning(roofs).endswith("from 5.000 FLOP/byte with 1 thread, from 6.000 FLOP/byte with 2 threads.")
         alone = roofs_of(peak(2, 12e10), read_at(BEYOND))
         assert "On this machine" not in meaning(alone)
 

@@ -39,8 +39,8 @@ def test_the_page_has_the_events_as_a_table(tmp_path: Path) -> None:
     write_html([report([twenty_seconds()])], tmp_path / "x.html")
     page = (tmp_path / "x.html").read_text()
     assert '<td class="words">every 5 s for 1 s it falls by 12 % (3 times from 2 s)</td>' in page
-    assert "with steal (38 % of a CPU; else 0 %)" in page
-    assert "and nothing that could explain it can be read here" in page
+    assert "with steal (38 % of a CPU; otherwise 0 %)" in page
+    assert "and no condition that could explain it can be read on this machine" in page
 
 
 @pytest.mark.parametrize("count", [1, 20])

@@ -1,4 +1,4 @@
-"""What the terminal says of a run that was cut off; what is passed on must not name the file."""
+"""What the terminal says of a run that was ends before; what is passed on must not name the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CUT_OFF = report(scaling_results(), truncated=True, notes=["a note"])
 
 def test_the_terminal_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(CUT_OFF, PATH)
-    said = f"! {PATH} has no end: the run was cut off; go on with --resume {PATH}\n! a note\n"
+    said = f"! {PATH} ends before the run did; continue it with nameplate run --resume {PATH}\n! a note\n"
     assert said in capsys.readouterr().out
 
 
@@ -27,5 +27,5 @@ def test_a_whole_run_needs_no_going_on(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_markdown_says_that_the_run_was_cut_off() -> None:
     export = markdown.export
-    assert export(CUT_OFF).endswith("\n- the run was cut off before its end\n- a note\n")
-    assert "cut off" not in export(report(scaling_results()))
+    assert export(CUT_OFF).endswith("\n- the run file ends before the run did\n- a note\n")
+    assert "ends before" not in export(report(scaling_results()))

@@ -43,14 +43,15 @@ def test_the_studys_dips_are_told_with_the_steal_that_makes_them() -> None:
     )
     (event,) = look(samples).events
     assert (
-        words(event) == "every 60 s for 1 s it falls by 12 % (10 times from 13 s), with steal (38 % of a CPU; else 0 %)"
+        words(event)
+        == "every 60 s for 1 s it falls by 12 % (10 times from 13 s), with steal (38 % of a CPU; otherwise 0 %)"
     )
     assert event.still == ["clock", "involuntary switches"]
 
 
 def test_dips_that_nothing_explains_are_said_to_be_so() -> None:
     (event,) = look(series(lambda i: 44 if i % 60 == 13 else 50, lambda i: {"steal_s": 0.02 * (i % 7 == 0)})).events
-    assert words(event).endswith("and none of steal, clock, involuntary switches and CPU time moved with it")
+    assert words(event).endswith("and none of steal, clock, involuntary switches and CPU time changed with it")
 
 
 def test_what_moves_the_other_way_is_no_reason() -> None:
@@ -60,7 +61,7 @@ def test_what_moves_the_other_way_is_no_reason() -> None:
     )
     (event,) = look(samples).events
     assert event.moved == []
-    assert words(event).endswith("and none of steal, clock and CPU time moved with it")
+    assert words(event).endswith("and none of steal, clock and CPU time changed with it")
 
 
 def test_credits_that_run_out_are_a_burst_and_a_level_with_a_slower_clock() -> None:
@@ -85,7 +86,7 @@ def test_credits_that_run_out_are_a_burst_and_a_level_with_a_slower_clock() -> N
 def test_a_single_dip_beside_throttling_of_the_control_group() -> None:
     samples = series(lambda i: 29.5 if i == 200 else 50, lambda i: {"cgroup_throttled": 10.0 * (i == 200)})
     (event,) = look(samples).events
-    assert words(event) == "at 200 s for 1 s it falls by 42 %, with cgroup throttling (10 a second; else 0)"
+    assert words(event) == "at 200 s for 1 s it falls by 42 %, with cgroup throttling (10 per second; otherwise 0)"
 
 
 def test_a_latency_that_rises_is_a_dip_of_what_is_good() -> None:
@@ -120,7 +121,7 @@ def test_a_summary_says_it_in_the_terminal_and_in_the_rows() -> None:
     assert seen.verdict == "steady"
     assert said[1].startswith("steady: a lasting change of 1")
     assert said[1].endswith(" % would have been found")
-    assert said[2:] == ["the tool itself took 0.05% of the time"]
+    assert said[2:] == ["nameplate itself used 0.05 % of the time"]
 
 
 def test_a_busy_machines_series_is_too_noisy_to_tell() -> None:

@@ -1,1 +1,1 @@
-"""Charts as Vega-Lite definitions, and as picture files."""
+"""Build charts as Vega-Lite definitions and write them as picture files."""

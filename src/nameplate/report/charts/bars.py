@@ -1,4 +1,4 @@
-"""A run's efficiencies as bars of one scale."""
+"""Draw the shares of the reference values of a run as bars on one scale."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nameplate.report.verdict import judged_by
 
 @dataclass(frozen=True)
 class Bar:
-    """An efficiency; lengths are in percent of the width that all bars of a run share."""
+    """A share of a reference value; lengths are in percent of the width that all bars of a run have in common."""
 
     label: str
     words: str
@@ -25,9 +25,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarGroup:
-    """One probe's efficiencies, with the parameters that are the same in all of them.
+    """The bars of one probe, with the parameters common to all of them.
 
-    ``left_out`` counts the cells that stand in a curve instead.
+    ``left_out`` is the number of experiments that a curve shows instead.
     """
 
     title: str
@@ -38,14 +38,17 @@ class BarGroup:
 
 @dataclass(frozen=True)
 class Bars:
-    """A run's efficiencies, and where their 100 % stands."""
+    """The bars of a run; ``full`` is the position of 100 % in percent of the width."""
 
     full: float
     groups: list[BarGroup]
 
 
 def efficiencies(report: Report) -> Bars:
-    """The headline of every cell that has a rated value; of a curve's cells that by which the machine is judged."""
+    """Return a bar for each experiment with a reference value.
+
+    Of the experiments in a curve, only the one by which the machine is judged has a bar.
+    """
     groups: dict[str, list[Result]] = {}
     for result in headlines(report.results):
         if result.summary.efficiency is not None and not is_derived(result):
@@ -77,7 +80,7 @@ def _bar_group(results: Sequence[Result], left_out: int, reach: float) -> BarGro
 def _bar(result: Result, common: Mapping[str, Value], reach: float) -> Bar:
     row = result.summary
     interval = result.efficiency_ci
-    lower = " (less is better)" if result.better == "lower" else ""
+    lower = " (lower is better)" if result.better == "lower" else ""
     crowded = ", oversubscribed" if result.oversubscribed else ""
     return Bar(
         label=label_of(row.params, common),

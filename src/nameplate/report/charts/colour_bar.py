@@ -1,4 +1,4 @@
-"""The colour bar of a map of nodes: cells with the map's colours, and the numbers and the unit that they stand for."""
+"""Build the colour bar of a node map: cells with the colours of the map, and their values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nameplate.records.model import NodeMetric
 from nameplate.report.charts.common import Point, rounded
 from nameplate.report.format import digits, scale
 
-# The width of a letter in a cell, in pixels.
+# The width of a character in a cell, in pixels.
 LETTER = 6.2
 _STEPS = 6
 _LONGEST_NUMBER = len("100.00")
@@ -18,12 +18,12 @@ _LONGEST_NUMBER = len("100.00")
 def colour_bar(
     metric: NodeMetric, middle: Mapping[str, float], max_behind: float, row: int, cell_width: int
 ) -> list[Point]:
-    """Return the bar's cells in a row of a map, the last of which holds the unit.
+    """Return the cells of the bar in one row of a map; the last one holds the unit.
 
     ``middle`` is the median of each hardware class. The numbers are values of the metric, or percentages of the median
-    where there are several classes.
+    if there are several classes.
     """
-    # An odd number, so that a number stands in the middle of its step.
+    # An odd number puts the label in the middle of its step.
     each = 1 + 2 * math.ceil((LETTER * _LONGEST_NUMBER / cell_width - 1) / 2)
     factor, unit = _scale(metric, middle)
     points: list[Point] = []
@@ -44,6 +44,6 @@ def _scale(metric: NodeMetric, middle: Mapping[str, float]) -> tuple[float, str]
 
 
 def _value(metric: NodeMetric, middle: Mapping[str, float], gap: float) -> float:
-    """Return the value that lies so far behind the median; without one class of nodes, a share of it."""
+    """Return the value that is ``gap`` behind the median, or its share of the median if there are several classes."""
     usual = next(iter(middle.values())) if len(middle) == 1 else 1.0
     return usual * (1 - gap) if metric.better == "higher" else usual / (1 - gap)

@@ -1,4 +1,6 @@
-"""What the report's charts share. They are Vega-Lite definitions; colours are named only by the page's theme."""
+"""Shared parts of the report's charts. Charts are Vega-Lite definitions; colours are names that the page's theme
+defines.
+"""
 
 from __future__ import annotations
 
@@ -17,31 +19,30 @@ _POINT = 36
 
 Point: TypeAlias = dict[str, str | float]
 
-# More lines than there are colours and shapes to tell apart go into another chart.
+# A chart with more lines is split: there are no more colours and shapes to tell lines apart.
 LINES_IN_A_CHART = 8
 
 HEIGHT = 260
 
-# Up to this many letters two of a legend's entries stand side by side on a telephone.
+# Legend entries up to this length fit side by side on a phone.
 SHORT_LABEL = 18
 
-# So many numbers find a place on the axis of a chart of that height.
+# More numbers do not fit the axis of a chart of this height.
 MAX_TICKS = 13
 
 _SIGNIFICANT = 5
 
-# What Altair writes for a layer that is to draw its chart's data, and Vega takes for data of that name.
+# Altair writes this for a layer that uses the chart's data; Vega would look for data of this name.
 _NO_DATA = {"name": "empty"}
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart and what stands around it.
+    """A chart and the text around it.
 
-    ``meaning`` says in a few plain sentences how to read it, and what a bad sign would be. ``columns`` are the fields
-    of its points that its table shows, with their headings; ``commands`` measure again what it shows. ``events``: of a
-    long series what happened and what moved with it, by the numbers in the chart; None where nothing of the kind was
-    looked for.
+    ``meaning`` says in a few sentences how to read the chart and what a bad sign looks like. ``columns`` are the fields
+    of its points shown in its table, with their headings. ``commands`` repeat the measurements. ``events`` are the
+    events of a long series and their conditions, numbered as in the chart; None if no events were searched for.
     """
 
     title: str
@@ -55,29 +56,29 @@ class Chart:
 
 @dataclass(frozen=True)
 class NumberedChart:
-    """A chart with its place in the list that the page's script draws."""
+    """A chart and its index in the list that the page's script draws."""
 
     index: int
     chart: Chart
 
 
 def placed(new: Sequence[Chart], charts: list[Chart]) -> list[NumberedChart]:
-    """New charts at the end of all, with their places there."""
+    """Append charts to ``charts`` and return them with their indices."""
     figures = [NumberedChart(len(charts) + offset, chart) for offset, chart in enumerate(new)]
     charts.extend(new)
     return figures
 
 
 def rounded(value: float) -> float:
-    """To what can be told apart in a chart and in its table."""
+    """Return a value with five significant digits, which keeps the page small."""
     return float(f"{value:.{_SIGNIFICANT}g}")
 
 
 def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step = "container") -> dict[str, Any]:
-    """A finished chart as the page's script draws it; by default as wide as its place."""
+    """Return a finished chart as the page's script draws it; by default as wide as its container."""
     sized = chart.properties(width=width, height=height, background="transparent")
     made: dict[str, Any] = sized.to_dict()
-    # Without its address the page names no other host at all; vega-embed takes Vega-Lite for granted then.
+    # Without the schema's address the page names no other host; vega-embed then assumes Vega-Lite.
     made.pop("$schema")
     made.pop("config", None)
     for layer in made.get("layer", []):
@@ -87,26 +88,26 @@ def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step =
 
 
 def tick_labels(names: Mapping[float, str]) -> str:
-    """What stands at the numbers of an axis, as its ``labelExpr``."""
+    """Return the ``labelExpr`` of an axis whose ticks have these names."""
     return json.dumps({f"{number:.15g}": name for number, name in names.items()}) + "[datum.value]"
 
 
 def legend(labels: Sequence[str], above: int = 0) -> alt.Legend | None:
-    """None for a single line, which needs none. ``above`` are pixels that it leaves free over the chart."""
+    """Return the legend, or None for a single line. ``above`` is the space in pixels between legend and chart."""
     columns = 2 if max(map(len, labels)) <= SHORT_LABEL else 1
     shown = alt.Legend(title=None, orient="top", columns=columns, columnPadding=18, labelLimit=320, offset=10 + above)
     return shown if len(labels) > 1 else None
 
 
 def interval_of(row: Summary, factor: float) -> dict[str, float]:
-    """``low`` and ``high`` of a point, where its value has an interval."""
+    """Return the ``low`` and ``high`` fields of a point if its value has an interval."""
     return {"low": rounded(row.ci[0] / factor), "high": rounded(row.ci[1] / factor)} if row.ci else {}
 
 
 def lines_with_intervals(
     measured: Any, names: Sequence[str], key: alt.Legend | None, heading: str, is_joined: bool = True
 ) -> list[Any]:
-    """The layers of points by ``line``: the interval of each as a bar, the line, and the points with the legend."""
+    """Return the layers of a chart with the field ``line``: intervals as bars, lines, and points with the legend."""
     lines = alt.Scale(domain=list(names))
     colour = alt.Color("line:N", scale=lines, legend=None)
     bars = measured.mark_rule(strokeWidth=1, opacity=0.6).transform_filter("isValid(datum.low)")
@@ -120,9 +121,9 @@ def lines_with_intervals(
 
 
 def lines_along(results: Sequence[Result], swept: str) -> list[list[Result]]:
-    """Return what was measured, ascending in one parameter: a line for each set of the others.
+    """Return the measured results in ascending order of one parameter, one line for each set of the other parameters.
 
-    A plan's long series is not in the line of the slices: minutes under load are another experiment.
+    Long series form lines of their own: minutes under load are another experiment than short slices.
     """
     measured = [r for r in results if (r.summary.value or 0.0) > 0 and swept in r.summary.params]
     lines: dict[str, list[Result]] = {}
@@ -132,7 +133,7 @@ def lines_along(results: Sequence[Result], swept: str) -> list[list[Result]]:
 
 
 def labels_of(lines: Sequence[Sequence[Result]], swept: str) -> list[str]:
-    """The parameters in which the lines differ."""
+    """Return the label of each line: the parameters in which the lines differ."""
     own = [_others(line[0], swept) for line in lines]
     names = list(dict.fromkeys(name for params in own for name in params))
     differing = [name for name in names if any(params.get(name) != own[0].get(name) for params in own)]
@@ -141,12 +142,12 @@ def labels_of(lines: Sequence[Sequence[Result]], swept: str) -> list[str]:
 
 
 def line_label(differing: str, first: Result) -> str:
-    """Return the name of a line in a chart, from the parameters that it alone has and one of its results."""
+    """Return the label of a line, given the parameters that differ and one of its results."""
     return differing + " series" * first.is_series if differing else "series" if first.is_series else "measured"
 
 
 def line_key(result: Result, *swept: str) -> str:
-    """Return what results have in common that may be in one line, or grid, along the parameters ``swept``."""
+    """Return a key that is equal for results that may share a line or grid along the parameters ``swept``."""
     others = {name: value for name, value in result.summary.params.items() if name not in swept}
     return repr((result.is_series, sorted(others.items())))
 
@@ -156,7 +157,7 @@ def _others(result: Result, swept: str) -> dict[str, Value]:
 
 
 def chunks(lines: Sequence[list[Result]], title: str) -> list[tuple[str, Sequence[list[Result]]]]:
-    """No more lines than can be told apart, with the title of each chart."""
+    """Split lines into charts of at most ``LINES_IN_A_CHART``, each with a title."""
     parts = [lines[i : i + LINES_IN_A_CHART] for i in range(0, len(lines), LINES_IN_A_CHART)]
     if len(parts) == 1:
         return [(title, parts[0])]
@@ -164,9 +165,9 @@ def chunks(lines: Sequence[list[Result]], title: str) -> list[tuple[str, Sequenc
 
 
 def log_axis(low: float, high: float) -> tuple[list[float], list[float]]:
-    """For a logarithmic axis that holds a span of values: its two ends, and the numbers on it.
+    """Return the two ends of a logarithmic axis that includes ``low`` and ``high``, and the numbers to show on it.
 
-    They are 1, 2 and 5 of each power of ten, or the powers alone where that is too many; the ends are such numbers.
+    The numbers are 1, 2 and 5 times powers of ten, or only the powers where that would be too many.
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     numbers = [rounded(digit * 10.0**power) for power in powers for digit in (1, 2, 5)]

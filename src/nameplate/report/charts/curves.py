@@ -1,4 +1,4 @@
-"""A value against the size of what it was measured on: the memory hierarchy as a curve, with its levels' ends."""
+"""Draw a metric against size: the memory hierarchy as a curve, with the ends of its levels."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ from nameplate.report.format import count, scale
 from nameplate.report.repeat_commands import sweep_command
 from nameplate.units import size_text
 
-# Fewer sizes are a comparison, not a curve.
+# Fewer sizes are shown as a comparison instead of a curve.
 MIN_SIZES = 8
 
-# What else was measured over sizes stands beside a curve from here on: a page's stride beside a line's.
+# Another line over sizes joins the chart from this length, such as one with a stride of a page.
 MIN_BESIDE = 3
 
 _HEIGHT = 300
 _MESSAGES_MEAN = (
-    "On the left, what every message costs however small it is; on the right, what each further byte adds. A jump is "
-    "where the library changes its protocol, from eager to rendezvous as a rule, or a network begins to cut messages "
-    "up. High on the left: the start-up is slow, by a wrong transport or a sleeping processor."
+    "The left end shows the cost of every message however small it is; the slope on the right shows the cost of each "
+    "further byte. A jump marks a size at which the MPI library changes its protocol, usually from eager to "
+    "rendezvous, or the network starts to split messages. A high left end means a slow start-up: a wrong transport, "
+    "or a processor that sleeps while it waits."
 )
 _HIERARCHY_SIGN = (
-    "A step far left of a cache's listed size means that others share that cache; a slope instead of a step, that "
-    "pages are small and their translation costs time."
+    "A step at a much smaller size than the cache's listed one means that others share the cache. A slope instead of "
+    "a step means that pages are small and their translation takes time."
 )
 _END_OF_SIZE = "_size"
-# A name's width is an octave and a half on a telephone: names that stand nearer take two lines.
+# On a phone a label is one and a half octaves wide; labels that are closer use two lines.
 _CLOSE_OCTAVES = 1.5
 _LINE_OF_NAMES = 13
 _MAX_SIZES_ON_AXIS = 12
@@ -55,7 +56,7 @@ _MAX_SIZES_ON_AXIS = 12
 
 @dataclass(frozen=True)
 class LevelEnd:
-    """Where a level of the memory hierarchy ends, in bytes, with the 95 % interval."""
+    """The size in bytes at which a level of the memory hierarchy ends, with its 95 % interval."""
 
     name: str
     size: float
@@ -63,7 +64,7 @@ class LevelEnd:
 
 
 def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
-    """The levels that a run's curves showed, each once: several probes may give the same."""
+    """Return the levels that a run found, each once: several probes may report the same one."""
     found: dict[str, LevelEnd] = {}
     for result in results:
         row = result.summary
@@ -74,9 +75,9 @@ def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
 
 
 def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
-    """The lines of a probe that swept sizes, ascending; none for a probe that did not.
+    """Return the lines of a probe that swept sizes, in ascending order; none for other probes.
 
-    A message of nothing has no place on a logarithmic axis.
+    Messages of size 0 are left out: the axis is logarithmic.
     """
     lines = [[result for result in line if _size(result) > 0] for line in lines_along(headlines, "size")]
     lines = [line for line in lines if len(line) >= MIN_BESIDE]
@@ -84,7 +85,7 @@ def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
 
 
 def curves(lines: Sequence[list[Result]], ends: Sequence[LevelEnd]) -> list[Chart]:
-    """The lines of ``curve_lines`` on logarithmic axes, with the ends of the levels that lie within their sizes."""
+    """Return charts of the lines from ``curve_lines``, with the ends of the levels that are within their sizes."""
     return [_chart(title, chunk, ends) for title, chunk in chunks(lines, _title(lines))] if lines else []
 
 
@@ -94,7 +95,7 @@ def _title(lines: Sequence[Sequence[Result]]) -> str:
 
 
 def _shown(name: str) -> str:
-    """As in the table of the levels: ``L1d`` of l1d, ``level1`` where it is not known which one it is."""
+    """Return a level's name as in the table of levels: ``L1d`` for l1d, ``level1`` for an unidentified level."""
     return name if name.startswith("level") else f"{name[:1].upper()}{name[1:]}"
 
 
@@ -106,7 +107,7 @@ def _chart(title: str, lines: Sequence[Sequence[Result]], ends: Sequence[LevelEn
     row = lines[0][0].summary
     values = [result.summary.value or 0.0 for line in lines for result in line]
     sizes = sorted({_size(result) for line in lines for result in line})
-    # A latency spans so much that in the unit of its greatest value the least would be a small fraction.
+    # A latency spans several orders of magnitude: in the unit of the largest value the smallest would be a fraction.
     factor, unit = scale(math.sqrt(min(values) * max(values)), row.unit)
     labels = labels_of(lines, "size")
     points = [_point(label, result, factor) for label, line in zip(labels, lines, strict=True) for result in line]
@@ -130,9 +131,9 @@ def _meaning(lines: Sequence[Sequence[Result]], ends: Sequence[LevelEnd]) -> str
     values = [result.summary.value or 0.0 for result in longest]
     falls = first.better == "higher"
     best, last = (max(values) if falls else min(values)), values[-1]
-    change = f"falls to {last / best:.0%} of its best" if falls else f"rises to {last / best:.1f} times its least"
-    after = f" beyond {size_text(ends[-1].size)}, where the working set has left the {ends[-1].name}" if ends else ""
-    return f"Each level stretch is a level of the memory hierarchy. The curve {change}{after}. {_HIERARCHY_SIGN}"
+    change = f"falls to {last / best:.0%} of its best" if falls else f"rises to {last / best:.1f} times its minimum"
+    after = f" beyond {size_text(ends[-1].size)}, where the working set no longer fits {ends[-1].name}" if ends else ""
+    return f"Each flat part is a level of the memory hierarchy. The curve {change}{after}. {_HIERARCHY_SIGN}"
 
 
 def _caption(points: Sequence[Point], sizes: Sequence[int], ends: Sequence[LevelEnd]) -> str:
@@ -140,10 +141,13 @@ def _caption(points: Sequence[Point], sizes: Sequence[int], ends: Sequence[Level
         f"{count(len(sizes), 'size')} from {size_text(sizes[0])} to {size_text(sizes[-1])}; both axes are logarithmic."
     )
     if any("low" in point for point in points):
-        words += " Bars: interval of the median."
+        words += " Bars show the interval of the median."
     if ends:
         found = ", ".join(f"{end.name} {size_text(end.size)}" for end in ends)
-        words += f" Vertical lines: where the levels end that this run found ({found}), shaded by their 95 % intervals."
+        words += (
+            f" Vertical lines mark the ends of the levels that this run found ({found}); the bands are their 95 % "
+            "intervals."
+        )
     return words
 
 
@@ -186,14 +190,16 @@ def _spec(
 
 
 def _sizes_on_axis(first: int, last: int) -> list[int]:
-    """Powers of two, of four where those are too many, with 1 KiB and 1 MiB among them."""
+    """Return powers of two, or of four where those would be too many; 1 KiB and 1 MiB are among them."""
     powers = range(math.ceil(math.log2(first)), math.floor(math.log2(last)) + 1)
     step = 1 if len(powers) <= _MAX_SIZES_ON_AXIS else 2
     return [2**power for power in powers if power % step == 0]
 
 
 def _marks(ends: Sequence[LevelEnd], sizes: tuple[int, int]) -> list[Point]:
-    """The ends, with their intervals as far as these lie within the sizes; ``lift`` is a name's height in pixels."""
+    """Return the marks of the levels' ends, with their intervals cut to the sizes; ``lift`` is a label's height in
+    pixels.
+    """
     marks: list[Point] = []
     for index, end in enumerate(ends):
         is_close = index > 0 and end.size < ends[index - 1].size * 2**_CLOSE_OCTAVES
@@ -209,7 +215,7 @@ def _marks(ends: Sequence[LevelEnd], sizes: tuple[int, int]) -> list[Point]:
 
 
 def _ends_marked(marks: Sequence[Point]) -> list[Any]:
-    """The interval as a band, the end as a line, its name above."""
+    """Return the layers of the ends: interval as a band, end as a line, label above."""
     if not marks:
         return []
     base = alt.Chart(alt.InlineData(values=list(marks)))

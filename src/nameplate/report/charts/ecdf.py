@@ -1,4 +1,4 @@
-"""How the times of single operations are distributed: the share that took no longer, against time."""
+"""Draw the distribution of single operations' times: the share of operations that took at most a given time."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from nameplate.report.charts.common import HEIGHT, Chart, Point, chunks, definit
 from nameplate.report.format import scale
 from nameplate.report.repeat_commands import repeat_commands
 
-# More cells than these are read in the table.
+# More experiments are easier to read in the table.
 MAX_CELLS = 32
 
 _MEANING = (
-    "At a height of 50 % stands the time that half of the operations did not exceed. A steep line means that all take "
-    "about as long. A line that bends far to the right near its top has rare, long waits; a step half-way up means two "
-    "kinds of operations, such as hits and misses of a cache."
+    "The time at a height of 50 % is the median. A steep line means that all operations take about as long. A line "
+    "that bends far to the right near its top has rare, long waits. A step in the middle means two kinds of "
+    "operations, such as cache hits and misses."
 )
 
 
 def ecdf(results: Sequence[Result]) -> list[Chart]:
-    """A line for each cell whose single operations were timed; the cells of a large sweep are left out."""
+    """Return a chart with a line for each experiment whose operations were timed singly; none for a large sweep."""
     timed = [[result] for result in results if result.distribution]
     if not timed or len(timed) > MAX_CELLS:
         return []
     named = {id(line): label for line, label in zip(timed, labels([line[0] for line in timed]), strict=True)}
     return [_chart(title, [(named[id(line)], line[0]) for line in part])
-            for title, part in chunks(timed, "Distribution of single operations' times")]  # fmt: skip
+            for title, part in chunks(timed, "Distribution of operation times")]  # fmt: skip
 
 
 def _chart(title: str, lines: Sequence[tuple[str, Result]]) -> Chart:
@@ -47,13 +47,13 @@ def _chart(title: str, lines: Sequence[tuple[str, Result]]) -> Chart:
     drawn = alt.Chart(alt.InlineData(values=points)).mark_line(strokeWidth=1.6, interpolate="step-after").encode(
         alt.X("time:Q", title=heading, scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g")),
-        alt.Y("share:Q", title="share not longer", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+        alt.Y("share:Q", title="share of operations", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
         alt.Color("line:N", scale=alt.Scale(domain=names), legend=legend(names)),
         alt.StrokeDash("line:N", scale=alt.Scale(domain=names), legend=legend(names)),
         tooltip=shown if len(names) > 1 else shown[1:],
     )  # fmt: skip
     columns = (("line", "parameters"), ("share", "share"), ("time", heading))
-    caption = "Of all rounds together; the time axis is logarithmic."
+    caption = "All rounds together; the time axis is logarithmic."
     commands = repeat_commands(result for _, result in lines)
     return Chart(
         title, _MEANING, caption, definition(drawn, HEIGHT), columns if len(names) > 1 else columns[1:], commands

@@ -1,9 +1,9 @@
-"""A chart's Vega-Lite definition as gnuplot draws it: a file of data and a script.
+"""Translate a chart's Vega-Lite definition to gnuplot: a data file and a script.
 
-Only what the report's charts use of Vega-Lite is known here; anything else is a ValueError.
+The module knows only the parts of Vega-Lite that the report's charts use; anything else raises ValueError.
 
-Strings are written so that gnuplot takes them as they are: it runs what stands between backquotes in a string with
-double quotes, and reads markup in one with single quotes unless it is told ``noenhanced``.
+Strings are quoted so that gnuplot takes them literally: it executes text between backquotes in a double-quoted string,
+and interprets markup in a single-quoted one unless told ``noenhanced``.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from nameplate.statistics.stats import median
 Spec = Mapping[str, Any]
 Points = Sequence[Mapping[str, Any]]
 
-# The page's colours, by name; the series' are gnuplot's own, by number.
+# The page's colours by name; gnuplot chooses the colours of the lines by number.
 _COLOURS = {"ink": "black", "faint": "gray60", "card": "white"}
 _PALETTE = "set palette defined (0 '#ffffff', 1 '#6ea8fe')"
 _FILTER = re.compile(r"datum\.(\w+) (==|!=) (?:'([^']*)'|([\d.]+))")
 _VALID = re.compile(r"(!?)isValid\(datum\.(\w+)\)")
 _MISSING = "NaN"
-_SHAPES = (7, 5, 9, 13, 11, 15, 4, 8)  # filled as far as gnuplot has them
-_LONGEST_LEVEL_WORD = 9  # longer ones would stand in each other
+_SHAPES = (7, 5, 9, 13, 11, 15, 4, 8)  # filled shapes first, as far as gnuplot has them
+_LONGEST_LEVEL_WORD = 9  # longer words would overlap
 _WORDS = ("nominal", "ordinal")
 
 
 def charts_as_files(charts: Sequence[NamedChart]) -> dict[str, str]:
-    """Return data and script of each chart by their files' names, and ``all.gp``, which draws all of them."""
+    """Return the data file and script of each chart by file name, and ``all.gp``, which draws all of them."""
     files: dict[str, str] = {}
     for each in charts:
         files[f"{each.name}.dat"], files[f"{each.name}.gp"] = data_and_script(each.name, each.title, each.chart)
@@ -41,12 +41,12 @@ def charts_as_files(charts: Sequence[NamedChart]) -> dict[str, str]:
 
 
 def data_and_script(name: str, title: str, chart: Chart) -> tuple[str, str]:
-    """The texts of ``name.dat`` and ``name.gp``, which draws ``name.svg``, all in the directory it is run in."""
+    """Return the texts of ``name.dat`` and of ``name.gp``, which draws ``name.svg`` in the current directory."""
     drawing = _Drawing(chart.spec, f"{name}.dat")
     plots = [plot for layer in drawing.layers for plot in drawing.plots(layer)]
     script = [
         f"# {_plain(title)}. {_plain(chart.caption)}",
-        *(f"# Measured again by: {_plain(command)}" for command in chart.commands),
+        *(f"# To repeat the measurement: {_plain(command)}" for command in chart.commands),
         "reset",
         "if (!exists('ending')) { set terminal svg size 900,560 dynamic background 'white'; ending = 'svg' }",
         "set termoption noenhanced",
@@ -65,7 +65,7 @@ def data_and_script(name: str, title: str, chart: Chart) -> tuple[str, str]:
 
 
 def quoted(text: str) -> str:
-    """As a gnuplot string between single quotes, in which nothing but the quote itself means anything."""
+    """Return a gnuplot string in single quotes, in which only the quote itself is special."""
     return "'" + _one_line(text).replace("'", "''") + "'"
 
 
@@ -74,13 +74,13 @@ def _one_line(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """For a comment, which a backslash at its end would continue."""
+    """Return text for a comment, which a backslash at the end of the line would continue."""
     return _one_line(text).replace("`", "'").rstrip("\\")
 
 
 @dataclass
 class _Block:
-    """A part of the data file, found by its place in it: ``index K`` in gnuplot's words."""
+    """A part of the data file; gnuplot addresses it as ``index K``."""
 
     words: str
     columns: list[str]
@@ -89,7 +89,7 @@ class _Block:
 
 @dataclass(frozen=True)
 class _Layer:
-    """A layer with the points that it draws, and their group if they are drawn by groups."""
+    """A layer with the points that it draws, and their groups if it draws several."""
 
     mark: Spec
     encoding: Spec
@@ -99,7 +99,9 @@ class _Layer:
 
 @dataclass
 class _Drawing:
-    """``placed`` are the marks that are no plots: lines over the whole height, bands and names above."""
+    """The axes, plots and marks of one chart. ``placed`` are the marks that are not plots: full-height lines, bands and
+    labels.
+    """
 
     spec: Spec
     file: str
@@ -113,12 +115,12 @@ class _Drawing:
         self._named = _groups_are_named_by(self.layers)
 
     def settings(self) -> list[str]:
-        """Titles, scales, ends and numbers of both axes, and of the shades."""
+        """Return the commands for titles, scales, ranges and ticks of both axes, and for the palette."""
         shades = [_shade_settings(layer) for layer in self.layers if "opacity" in layer.encoding]
         return [line for axis in self._axes.values() for line in axis.settings()] + (shades[0] if shades else [])
 
     def data(self) -> str:
-        """Blocks with two empty lines between them, as ``index`` counts them."""
+        """Return the data file; gnuplot's ``index`` counts blocks separated by two empty lines."""
         texts = []
         for block in self._blocks.values():
             lines = [f"# {_plain(block.words)}", "# " + "\t".join(block.columns), *("\t".join(r) for r in block.rows)]
@@ -126,7 +128,7 @@ class _Drawing:
         return "\n\n".join(texts)
 
     def plots(self, layer: _Layer) -> Iterator[str]:
-        """What follows ``plot`` for a layer; marks that need no plot are placed instead."""
+        """Yield the arguments of ``plot`` for a layer. Marks that need no plot are added to ``placed`` instead."""
         kind = layer.mark["type"]
         draw = getattr(self, f"_draw_{kind}", None)
         if draw is None:
@@ -208,10 +210,12 @@ class _Drawing:
         return str(columns.index(_place_of(heading) if is_words else heading) + 1)
 
     def _block(self, layer: _Layer, name: str, points: Points) -> tuple[int, list[str]]:
-        """The place of these points in the file, where they are written once, however often they are drawn."""
+        """Return the index of a block with these points. Each set of points is written once, even if drawn
+        repeatedly.
+        """
         rows_of = [axis for axis in self._axes.values() if axis.domain is not None and axis.field_in(layer)]
         fields = list(dict.fromkeys(key for point in layer.points for key in point))
-        # A row that began with a word could begin with what makes it a comment.
+        # Rows start with a number: a word could start with gnuplot's comment character.
         fields.sort(key=lambda key: any(isinstance(point.get(key), str) for point in layer.points))
         columns = [*(_place_of(axis.field_in(layer)) for axis in rows_of), *fields]
         rows = [
@@ -227,7 +231,7 @@ class _Drawing:
 
 
 class _Axis:
-    """``domain``: the words along it, in order; None where it has numbers."""
+    """One axis. ``domain`` are its categories in order; None for a numeric axis."""
 
     def __init__(self, name: str, layers: Sequence[_Layer]) -> None:
         self.name = name
@@ -241,15 +245,15 @@ class _Axis:
             self.domain = order or list(present) if order != "ascending" else sorted(present)
 
     def field_in(self, layer: _Layer) -> str:
-        """Its field in a layer, empty in one that has none."""
+        """Return the field of a layer that this axis shows; empty if there is none."""
         return str(layer.encoding.get(self.name, {}).get("field", ""))
 
     def place(self, word: object) -> int:
-        """Of a word along it, from 0."""
+        """Return the index of a category, from 0."""
         return (self.domain or []).index(word)
 
     def settings(self) -> list[str]:
-        """Its title, scale, ends and what stands along it."""
+        """Return the commands for title, scale, range and ticks."""
         axis, scale = self._encoding.get("axis") or {}, self._encoding.get("scale") or {}
         title = self._encoding.get("title")
         lines = [f"set {self.name}label {quoted(str(title))}"] if title else []
@@ -298,7 +302,7 @@ def _passes(condition: str, point: Mapping[str, Any]) -> bool:
 
 
 def _groups(layer: _Layer) -> list[tuple[int, str, Points]]:
-    """The layer's points by what tells them apart, with its place on that scale; gnuplot complains of empty ones."""
+    """Return the points of a layer by group, with the group's position on its scale; empty groups are left out."""
     name, words = _told_by(layer)
     groups = [
         (place, word, [p for p in layer.points if not name or p[name] == word]) for place, word in enumerate(words)
@@ -307,13 +311,13 @@ def _groups(layer: _Layer) -> list[tuple[int, str, Points]]:
 
 
 def _told_by(layer: _Layer) -> tuple[str, Sequence[str]]:
-    """The field that colours or shapes show, and its values; both empty where all points are alike."""
+    """Return the field that colour or shape encodes and its values; both are empty if all points look the same."""
     told = [layer.encoding[c] for c in ("color", "shape") if "field" in layer.encoding.get(c, {})]
     return (told[0]["field"], told[0]["scale"]["domain"]) if told else ("", [""])
 
 
 def _groups_are_named_by(layers: Sequence[_Layer]) -> str:
-    """The mark that stands in the key beside a group's name, rather points than lines; none for a single group."""
+    """Return the mark that the key shows for a group, preferably points; empty for a single group."""
     marks = [layer.mark["type"] for layer in layers if len(_told_by(layer)[1]) > 1]
     return next((mark for mark in ("point", "line") if mark in marks), "")
 
@@ -336,7 +340,7 @@ def _colour(layer: _Layer, place: int) -> str:
 
 
 def _tick_names(axis: Spec) -> dict[str, str]:
-    """What ``charts.tick_labels`` wrote."""
+    """Return the names that ``charts.tick_labels`` wrote."""
     if "labelExpr" not in axis:
         return {}
     names: dict[str, str] = json.loads(axis["labelExpr"].removesuffix("[datum.value]"))

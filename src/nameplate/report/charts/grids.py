@@ -1,4 +1,4 @@
-"""Cells that differ in two parameters, found among all that a probe measured."""
+"""Find grids: experiments of a probe that differ in exactly two parameters."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from nameplate.report.charts.common import line_key
 
 Places: TypeAlias = dict[tuple[Value, Value], Result]
 
-# Fewer cells are read as quickly in a table.
+# Fewer experiments are as easy to read in a table.
 MIN_CELLS = 6
 
-# The share of a grid's places that were measured, from which it is one.
+# The minimum share of a grid's combinations that must have been measured.
 NEARLY_FULL = 0.8
 
 
 @dataclass(frozen=True)
 class Grid:
-    """One metric of cells that differ in two parameters only, by (row's value, column's value)."""
+    """One metric of experiments that differ in two parameters, by (row value, column value)."""
 
     title: str
     rows: str
@@ -31,12 +31,14 @@ class Grid:
 
     @property
     def results(self) -> list[Result]:
-        """Row by row."""
+        """Return the results row by row."""
         return [self.cells[place] for place in sorted(self.cells, key=lambda place: (float(place[0]), float(place[1])))]
 
 
 def grids(results: Sequence[Result]) -> list[Grid]:
-    """Every nearly full grid of a probe's cells, metric by metric; a cell stands in those of one pair of parameters."""
+    """Return every grid among the results, for each metric. An experiment belongs to the grids of one pair of
+    parameters.
+    """
     own = [result for result in results if result.summary.params]
     pairs = [_by_pair(own, *_rows_first(own, pair)) for pair in combinations(_numeric(own), 2)]
     found: list[Grid] = []
@@ -50,14 +52,14 @@ def grids(results: Sequence[Result]) -> list[Grid]:
 
 
 def holds(grid: Grid, table: Table) -> bool:
-    """Whether a table's figures are those of the grid."""
+    """Return whether a table shows the same values as the grid."""
     in_table = [cell.value for row in table.rows for cell in row if isinstance(cell, Quantity)]
     in_grid = [result.summary.value for result in grid.results if result.summary.value is not None]
     return sorted(in_table) == sorted(in_grid)
 
 
 def _numeric(results: Sequence[Result]) -> list[str]:
-    """The parameters that are a number wherever they are given, and not always the same."""
+    """Return the parameters that are numbers in all results and not constant."""
     values: dict[str, set[Value]] = {}
     for result in results:
         for name, value in result.summary.params.items():
@@ -66,7 +68,7 @@ def _numeric(results: Sequence[Result]) -> list[str]:
 
 
 def _rows_first(results: Sequence[Result], pair: tuple[str, str]) -> tuple[str, str]:
-    """Threads, else what has fewer values, stand side by side."""
+    """Return the pair as (rows, columns): threads are columns, otherwise the parameter with fewer values."""
 
     def breadth(name: str) -> tuple[bool, int]:
         return name != "threads", len({result.summary.params.get(name) for result in results})
@@ -76,7 +78,7 @@ def _rows_first(results: Sequence[Result], pair: tuple[str, str]) -> tuple[str, 
 
 
 def _by_pair(results: Sequence[Result], rows: str, columns: str) -> list[Grid]:
-    """The grids of one pair: one for each metric and set of the other parameters."""
+    """Return the grids of one pair of parameters: one for each metric and set of the other parameters."""
     groups: dict[tuple[str, str], Places] = {}
     for result in results:
         params = result.summary.params
@@ -93,7 +95,7 @@ def _others(result: Result, rows: str, columns: str) -> dict[str, Value]:
 
 
 def _title(cells: Places, rows: str, columns: str, common: Mapping[str, Value]) -> str:
-    """The metric, and the parameters in which the grid differs from its neighbours."""
+    """Return the metric and the parameters in which the grid differs from the other grids."""
     first = next(iter(cells.values()))
     return f"{first.summary.metric} {own_params(_others(first, rows, columns), common)}".strip()
 

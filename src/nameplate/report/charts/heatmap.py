@@ -1,4 +1,4 @@
-"""A value by two parameters: coloured cells that hold their figures."""
+"""Draw a metric by two parameters as a heat map whose cells contain the values."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from nameplate.report.charts.grids import Grid
 from nameplate.report.format import interval_text, parameters, quantity
 from nameplate.report.repeat_commands import sweep_command
 
-# A span of values beyond which shades in even steps would leave all small ones without colour.
+# With a larger span, linear shading would leave all small values uncoloured.
 LONG_SPAN = 8.0
-# So faint and so strong that the figure in the cell can be read on it, by day and by night.
+# Within these limits the text of a cell is readable on both the light and the dark theme.
 SHADES = [0.05, 0.5]
-# A cell's in pixels: that of its figure.
+# Sizes of a cell in pixels, as wide as its text.
 WIDTH, HEIGHT = 68, 30
 
 
 def heat_map(grid: Grid) -> Chart:
-    """A grid's figures as the terminal prints them, each in its cell."""
+    """Return a grid as a heat map with the values formatted as in the terminal."""
     row = grid.results[0].summary
     points = [_point(grid, place, result) for place, result in grid.cells.items()]
     columns = (
@@ -30,23 +30,23 @@ def heat_map(grid: Grid) -> Chart:
     )  # fmt: skip
     spec = _spec(grid, points)
     spec["description"] = f"{row.metric} of {row.probe} by {grid.rows} and {grid.columns}"
-    caption = "The stronger the colour, the greater the figure."
+    caption = "A stronger colour means a larger value."
     if any(result.oversubscribed for result in grid.results):
-        caption += " Framed: oversubscribed, more threads than CPUs."
+        caption += " Framed cells are oversubscribed: they ran more threads than CPUs."
     command = sweep_command(grid.results, grid.rows, grid.columns)
     return Chart(grid.title, _meaning(grid), caption, spec, columns, (command,))
 
 
 def _meaning(grid: Grid) -> str:
-    """Where the figures are best and worst, and what a pale or strong line through the map would be."""
+    """Return where the values are best and worst, and what a distinct row or column would mean."""
     measured = {place: result for place, result in grid.cells.items() if result.summary.value is not None}
     goodness = 1 if grid.results[0].better == "higher" else -1
     ordered = sorted(measured, key=lambda place: goodness * (measured[place].summary.value or 0.0))
     worst, best = (f"{grid.rows}={_head(grid.rows, row)} {grid.columns}={_head(grid.columns, column)}"
                    for row, column in (ordered[0], ordered[-1]))  # fmt: skip
     return (
-        f"Best at {best}, worst at {worst}. A single cell that breaks the pattern of its row and column was disturbed, "
-        "or has a limit of its own."
+        f"The best value is at {best}, the worst at {worst}. A single cell that breaks the pattern of its row and "
+        "column was disturbed, or has a limit of its own."
     )
 
 
@@ -61,7 +61,7 @@ def _point(grid: Grid, place: tuple[Value, Value], result: Result) -> Point:
         "column": _head(grid.columns, place[1]),
         "figure": quantity(row.value, row.unit) if row.value is not None else row.outcome,
         "interval": interval_text(row.value, row.ci, row.unit),
-        "state": "oversubscribed" if result.oversubscribed else "a CPU for each",
+        "state": "oversubscribed" if result.oversubscribed else "one CPU per thread",
         **({"value": row.value} if row.value is not None else {}),
     }
 
@@ -90,7 +90,9 @@ def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
 
 
 def _frames(base: Any, points: list[Point]) -> list[Any]:
-    """None without such a cell: an empty group of marks would be a picture without a name to a screen reader."""
+    """Return the frames; none if no cell needs one, since screen readers announce an empty group as an unnamed
+    picture.
+    """
     if all(point["state"] != "oversubscribed" for point in points):
         return []
     framed = base.mark_rect(filled=False, stroke="var(--faint)", strokeDash=[3, 2])

@@ -1,4 +1,4 @@
-"""Figures over the runs of a folder as a picture file."""
+"""Draw metrics over the runs of a folder as a picture file."""
 
 from __future__ import annotations
 
@@ -22,17 +22,24 @@ _MAX_CHARTS = 30
 
 
 def write_series(series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames, path: Path) -> None:
-    """A chart for each figure, its machines in it, one below the other. Raises UsageError or FileError."""
+    """Write one chart for each metric, below each other, with a line for each machine.
+
+    Raises:
+        UsageError: the file name has no suffix of a picture format, or there are too many metrics.
+        FileError: the file cannot be written.
+    """
     if path.suffix not in FORMATS:
-        raise UsageError(f"{path}: charts are written as {' or '.join(FORMATS)}")
+        raise UsageError(f"{path}: not a picture format; use {' or '.join(FORMATS)}")
     by_figure = [list(own) for _, own in groupby(series, key=lambda each: each.figure)]
     if len(by_figure) > _MAX_CHARTS:
-        raise UsageError(f"-o: {len(by_figure)} figures are too many for one picture: name one with more words")
+        raise UsageError(
+            f"-o: {len(by_figure)} metrics do not fit one picture; add words to the pattern so that fewer match"
+        )
     write_picture({"vconcat": [_chart(own, told, names) for own in by_figure]}, path)
 
 
 def _chart(own: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames) -> dict[str, Any]:
-    """Lines of machines, told apart by colour and shape; a rule with its verdict where one's level changed."""
+    """Return the chart of one metric: a line for each machine, and a rule with the verdict at each change point."""
     figure = own[0].figure
     factor, unit = scale(own[0].usual, figure.unit)
     points = [
@@ -58,7 +65,7 @@ def _chart(own: Sequence[MetricHistory], told: Sequence[ChangeReport], names: Fi
         rules.mark_text(align="left", dx=4, dy=-_HEIGHT // 2 - 4).encode(text="words:N"),
     )
     made = {**definition(layers, _HEIGHT, _WIDTH), "title": {"text": names.of(figure), "anchor": "start"}}
-    # The picture has one background.
+    # The charts of a picture share one background.
     del made["background"]
     for layer, values in zip(made["layer"], (points, points, steps, steps), strict=True):
         layer["data"] = {"values": values}

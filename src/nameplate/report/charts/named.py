@@ -1,4 +1,4 @@
-"""The charts of the report on one run, each with a name that a file may have, and a title that needs no page."""
+"""List the charts of one run, each with a file name and a title that is complete without the page around it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from nameplate.report.cells import ALL_COMMON
 from nameplate.report.charts.common import Chart
 from nameplate.report.html.page import Detail, PageSection, make_section
 
-# A series of a day, a sample a second; what is longer is thinned.
+# One day with a sample per second; longer series are thinned.
 _MAX_POINTS = 100_000
 _LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
 class NamedChart:
-    """A chart of the report: ``part`` is a probe, "roofline", "nodes" or "study".
+    """A chart of the report; ``part`` is a probe, "roofline", "nodes" or "study".
 
-    ``name`` has lower-case letters, digits and hyphens: ``memory-latency-latency-against-size``.
+    ``name`` consists of lower-case letters, digits and hyphens: ``memory-latency-latency-against-size``.
     """
 
     part: str
@@ -31,7 +31,7 @@ class NamedChart:
 
 
 def named_charts(report: Report) -> list[NamedChart]:
-    """In the report's order."""
+    """Return the charts in the order of the report."""
     charts: list[Chart] = []
     section = make_section(1, report, Detail(_MAX_POINTS, has_samples=True), charts)
     seen: Counter[str] = Counter()
@@ -45,7 +45,7 @@ def named_charts(report: Report) -> list[NamedChart]:
 
 
 def _places(section: PageSection) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Of each chart its place, and what stands around it and over it."""
+    """Yield the part and the title for each chart."""
     if section.roofline:
         yield section.roofline.figure.index, ("roofline", "")
     for part, figures in (

@@ -1,4 +1,4 @@
-"""A metric of every node as a map: a cell for each, in the job's order, the stronger the farther behind its class."""
+"""Draw a metric of all nodes as a map: one cell per node in job order, coloured by its distance from its class."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from nameplate.report.charts.heatmap import SHADES
 from nameplate.report.format import count, quantity, share
 from nameplate.report.node_values import behind, class_medians
 
-# Up to so much behind shades grow; what lies farther behind is as strong as can be.
+# The colour scale ends here; nodes that are further behind have its last colour.
 MAX_BEHIND = 0.25
-# So many nodes have room for a name and a value in their cells.
+# Up to this many nodes, cells have room for a name and a value.
 MAX_NAMED = 64
-# Without words in its cells a map may use stronger shades.
+# A map without text in its cells may use stronger shades.
 _STRONG_SHADES = [0.06, 0.9]
-# A map is wider than it is high, and as wide as the page; few nodes have larger cells.
+# Maps are wider than high and as wide as the page; the cells of few nodes are larger.
 _BREADTH = 2.5
 _MIN_IN_ROW, _MAX_IN_ROW = 25, 100
 _WIDTH, _MAX_CELL = 800, 26
@@ -31,7 +31,7 @@ _NAMED_HEIGHT, _MARGIN = 34, 12
 
 @dataclass(frozen=True)
 class _Layout:
-    """Cells side by side and their size in pixels; with ``is_named`` a cell holds its node's name and value."""
+    """The arrangement and size of cells in pixels; with ``is_named``, cells contain their node's name and value."""
 
     in_row: int
     width: int
@@ -41,7 +41,7 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _Statistic:
-    """One value of every node, and the median of each hardware class that colours go by."""
+    """One value per node, and the median of each hardware class, which the colours relate to."""
 
     name: str
     values: Sequence[float | None]
@@ -49,17 +49,17 @@ class _Statistic:
 
 
 def statistics_of(metric: NodeMetric) -> Sequence[str]:
-    """Return the names of the maps that a metric has: more than one where its repeats' extremes are known."""
+    """Return the names of a metric's maps: several if the minima and maxima of its repeats are known."""
     return ("average", "minimum", "maximum") if metric.minimum else ("",)
 
 
 def row_length(nodes: int) -> int:
-    """How many nodes stand side by side: a multiple of five, so that one is found by counting."""
+    """Return the number of nodes per row, a multiple of five to make counting easy."""
     return min(_MAX_IN_ROW, max(_MIN_IN_ROW, 5 * math.ceil(math.sqrt(_BREADTH * nodes) / 5)))
 
 
 def node_map(nodes: Nodes, metric: NodeMetric, statistic: str = "", command: str = "") -> Chart:
-    """Return the map of one of ``statistics_of``; ``command`` measures it again, if that is known."""
+    """Return the map of one of ``statistics_of``. ``command`` repeats the measurement, if it is known."""
     own = _statistic(nodes, metric, statistic)
     layout = _layout(nodes, metric, own)
     points = [_point(nodes, metric, own, layout, place) for place in range(len(nodes.names))]
@@ -91,18 +91,18 @@ def _layout(nodes: Nodes, metric: NodeMetric, own: _Statistic) -> _Layout:
 
 def _caption(nodes: Nodes, layout: _Layout) -> str:
     return (
-        f"A cell for each node, in the job's order, {layout.in_row} in a row. The colour bar begins at the median of "
+        f"One cell per node in job order, {layout.in_row} per row. The colour bar starts at the median of "
         f"{'its hardware class' if len(set(nodes.classes)) > 1 else 'all nodes'} and ends {share(MAX_BEHIND)} behind "
-        "it; a value beyond either end has the end's colour. Framed: slow."
+        "it; values beyond either end have the colour of that end. Framed nodes are slow."
     )
 
 
 def _meaning(metric: NodeMetric) -> str:
     found = f"{count(len(metric.slow), 'node')} of {len(metric.value)} {'is' if len(metric.slow) == 1 else 'are'} slow."
     return (
-        f"A healthy cluster is evenly pale. {found} A single strong cell is a slow node: a hot or throttled processor, "
-        "a lost memory module, a job left over. A strong row or block of neighbours shares something: a switch, a "
-        "rack's power or cooling, a firmware version."
+        f"A healthy cluster is evenly pale. {found} A single strong cell is a slow node: a hot or throttled "
+        "processor, a failed memory module, a job that was left running. A strong row or block of neighbours shares "
+        "a cause: a switch, a rack's power or cooling, a firmware version."
     )
 
 
@@ -123,7 +123,7 @@ def _point(nodes: Nodes, metric: NodeMetric, own: _Statistic, layout: _Layout, p
 
 
 def _spec(points: list[Point], bar: list[Point], layout: _Layout) -> dict[str, Any]:
-    """Return the map with its colour bar one empty row below it."""
+    """Return the map with its colour bar, separated by one empty row."""
     across = max(layout.in_row, 1 + max(int(point["x"]) for point in bar))
     x = alt.X("x:O", axis=None, scale=alt.Scale(domain=list(range(across))))
     y = alt.Y("y:O", axis=None, scale=alt.Scale(domain=list(range(1 + int(bar[0]["y"])))))
@@ -142,7 +142,7 @@ def _shade(layout: _Layout) -> alt.Opacity:
 
 def _cells(base: Any, points: list[Point], layout: _Layout) -> list[Any]:
     layers = [base.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.gap)").encode(_shade(layout))]
-    # An empty group of marks would be a picture without a name to a screen reader.
+    # Screen readers announce an empty group of marks as an unnamed picture.
     if any("gap" not in point for point in points):
         unknown = base.mark_rect(filled=False, stroke="var(--faint)", strokeDash=[2, 2])
         layers.append(unknown.transform_filter("!isValid(datum.gap)"))

@@ -1,4 +1,4 @@
-"""The maps of nodes as a picture file."""
+"""Write the node maps as a picture file."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from nameplate.report.charts.pictures import FORMATS, write_picture
 
 
 def write_maps(nodes: Nodes, path: Path) -> None:
-    """Write a row of maps for each metric: its values, or average, minimum and maximum.
+    """Write one row of maps per metric: its values, or their average, minimum and maximum.
 
     Raises:
-        UsageError: the name has another ending than a picture's.
+        UsageError: the file name has no suffix of a picture format.
         FileError: the file cannot be written.
     """
     if path.suffix not in FORMATS:
-        raise UsageError(f"{path}: maps are written as {' or '.join(FORMATS)}")
+        raise UsageError(f"{path}: not a picture format; use {' or '.join(FORMATS)}")
     rows = [[node_map(nodes, metric, name) for name in statistics_of(metric)] for metric in nodes.metrics]
-    # What a chart by itself has at its top stands there only once.
+    # Properties of a whole chart are allowed only at the top level.
     data = {name: points for row in rows for chart in row for name, points in chart.spec["datasets"].items()}
     views = [{"hconcat": [_view(chart) for chart in row]} for row in rows]
     write_picture({"vconcat": views, "datasets": data}, path)

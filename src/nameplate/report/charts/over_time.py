@@ -1,4 +1,4 @@
-"""A cell's samples one after the other."""
+"""Draw the samples of one experiment over time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from nameplate.statistics.stats import median, percentile
 
 _HEIGHT = 120
 _HEIGHT_WITH_EVENTS = 220
-# A change of this share is none; a spread of this share is wide.
+# Smaller changes do not count as a change; larger spreads count as wide.
 _STEADY, _WIDE = 0.03, 0.2
 _MIN_FOR_DRIFT = 20
 _LABEL_Y = -6  # above the plot
 
 
 def over_time(result: Result, limit: int) -> Chart:
-    """Every sample's value, or of each stretch of time the least and the greatest where there are over ``limit``."""
+    """Return a chart of all samples. With more than ``limit``, only the extremes of equal stretches of time are
+    drawn.
+    """
     row = result.summary
     factor, unit = scale(row.value or 0.0, row.unit)
     shown = thin(result.series, limit)
@@ -31,7 +33,7 @@ def over_time(result: Result, limit: int) -> Chart:
     count = len(result.series.value)
     caption = f"{count} samples, {sum(result.series.disturbed)} disturbed."
     if len(shown) < count:
-        caption += f" {len(shown)} of them are drawn: the least and the greatest of each stretch of time."
+        caption += f" {len(shown)} of them are drawn: the minimum and maximum of each stretch of time."
     seen = row.over_time
     spec = {
         **(_spec(unit) if seen is None else _spec_with_events(unit, seen, result.series, factor)),
@@ -49,36 +51,38 @@ def _meaning(result: Result) -> str:
 
 
 def _meaning_of_series(seen: OverTime, unit: str) -> str:
-    """Whether the machine holds what it does at first."""
+    """Return whether the machine sustains its initial level."""
     kept = seen.sustained / seen.burst
-    said = f"It begins with {quantity(seen.burst, unit)} and sustains {quantity(seen.sustained, unit)}"
+    said = f"The series starts at {quantity(seen.burst, unit)} and sustains {quantity(seen.sustained, unit)}"
     if abs(kept - 1) <= _STEADY:
-        return f"{said}: it holds its rate. A step that stays would mean a limit of power, heat or credits."
+        return f"{said}: the level holds. A lasting drop would mean a limit of power, heat or burst credits."
     return (
-        f"{said}, {kept:.0%}. A step that stays means a limit of power or heat, or a guest's used-up credits; dips "
-        "that come again and again, something that runs by the clock. The table says what moved at the same time."
+        f"{said}, {kept * 100:.0f} %. A lasting drop means a limit of power or heat, or a guest that has used up its "
+        "burst credits. Dips that recur mean a periodic task. The table lists what changed at the same time."
     )
 
 
 def _meaning_of_samples(result: Result) -> str:
-    """How much they vary, and the likeliest of what they show."""
+    """Return how much the samples vary, and the most likely cause."""
     values = result.series.value
     middle = median(values)
     if not middle:
-        return "Most samples are 0, so that no spread can be told in percent."
+        return "Most samples are 0, so there is no relative spread."
     low, high = percentile(values, 0.1), percentile(values, 0.9)
-    said = f"Eight in ten samples lie from {low / middle - 1:+.1%} to {high / middle - 1:+.1%} of the median."
+    said = (
+        f"Eighty percent of the samples are between {low / middle - 1:+.1%} and {high / middle - 1:+.1%} of the median."
+    )
     quarter = max(1, len(values) // 4)
     drift = median(values[-quarter:]) / median(values[:quarter]) - 1
     if len(values) >= _MIN_FOR_DRIFT and abs(drift) > _STEADY:
-        return f"{said} From the first quarter to the last they drift by {drift:+.1%}: heat, power or a neighbour."
+        return f"{said} They drift by {drift:+.1%} from the first quarter to the last: heat, power or a neighbour."
     if (high - low) / middle > _WIDE:
-        return f"{said} So wide a spread means that something else ran meanwhile; measure on a quieter machine."
-    return f"{said} Level and narrow is good; a slope would mean heat, lone low points interruptions."
+        return f"{said} Such a wide spread means that something else ran at the same time; measure on an idle machine."
+    return f"{said} A level, narrow band is good; a slope would mean heat, single low points mean interruptions."
 
 
 def thin(series: Series, limit: int) -> list[int]:
-    """At most ``limit`` indices that keep the outline: minimum and maximum of each of ``limit / 2`` stretches."""
+    """Return at most ``limit`` indices that keep the outline: the minimum and maximum of ``limit / 2`` stretches."""
     count = len(series.value)
     if count <= limit:
         return list(range(count))
@@ -105,7 +109,9 @@ def _spec(unit: str) -> dict[str, Any]:
 
 
 def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) -> dict[str, Any]:
-    """Levels as lines, samples within an event ringed, and where each event begins its number in the table."""
+    """Return the chart of a long series: levels as lines, samples within events ringed, each event numbered at its
+    start.
+    """
     first = series.round.index(series.round[-1])
     origin_s = series.start_s[first]
     times = series.start_s[first:]
@@ -143,7 +149,9 @@ def _spec_with_events(unit: str, seen: OverTime, series: Series, factor: float) 
 
 
 def _is_within(time_s: float, event: Event) -> bool:
-    """Whether a sample that began then is part of dips or a single event; levels and drifts have no rings."""
+    """Return whether a sample that starts at this time is part of dips or of a single event; levels and drifts have no
+    rings.
+    """
     near_s = event.width_s * 1e-3
     return event.kind in ("dips", "run") and any(
         at - near_s <= time_s < at + event.width_s - near_s for at in event.at_s
@@ -151,7 +159,7 @@ def _is_within(time_s: float, event: Event) -> bool:
 
 
 def _axes(unit: str) -> tuple[Any, Any]:
-    x = alt.X("start:Q", title="seconds of measuring", scale=alt.Scale(padding=6), axis=alt.Axis(tickCount=5))
+    x = alt.X("start:Q", title="measuring time (s)", scale=alt.Scale(padding=6), axis=alt.Axis(tickCount=5))
     y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False, nice=False, padding=6), axis=alt.Axis(tickCount=4))
     return x, y
 

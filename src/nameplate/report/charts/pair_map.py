@@ -1,4 +1,4 @@
-"""All pairs of a job's nodes or ranks as a matrix: a slow node is a dark row and a dark column."""
+"""Draw all pairs of a job's nodes or ranks as a matrix: a slow node shows as a dark row and column."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from nameplate.report.charts.heatmap import HEIGHT, LONG_SPAN, SHADES, WIDTH
 from nameplate.report.format import parameters, quantity
 from nameplate.report.repeat_commands import repeat_command
 
-# Of more parties those next to each other share a row and a column.
+# Of more parties, neighbours share a row and a column.
 MAX_ROWS = 48
-# So many rows leave room for a figure in each cell; of more, a cell is a square of so many pixels.
+# Up to this many rows, cells have room for a value; cells of larger maps are squares of this many pixels.
 MAX_WITH_FIGURES = 8
 _SQUARE = 14
-# Noise alone must not look like a slow node: the strongest colour is at least this many times the fastest pair's time.
+# The colour scale spans at least this factor, so that noise alone does not look like a slow node.
 _LEAST_SPAN = 2.0
 _LABEL_LIMIT = 110
 _MEANING = (
-    "Each cell is a pair that exchanged messages. Evenly pale is healthy. A strong row and column at the same name is "
-    "one slow node: its network card, its cable or its processor. A single strong cell is a slow link between two; "
-    "strong squares along the edge are groups that talk across a slower switch."
+    "Each cell is a pair that exchanged messages. An evenly pale map is healthy. A strong row and column with the "
+    "same name is one slow node: its network card, its cable or its processor. A single strong cell is a slow link "
+    "between two nodes. Strong squares off the diagonal are groups that communicate across a slower switch."
 )
 
 
 def pair_maps(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Chart]:
-    """One for each cell whose messages went between all pairs; names are those of the machine's job."""
+    """Return a map for each experiment that measured all pairs, with the names of the job's nodes."""
     return [_pair_map(result, machine) for result in results if result.pairs]
 
 
@@ -42,9 +42,9 @@ def _pair_map(result: Result, machine: Mapping[str, Any]) -> Chart:
     blocks = _blocks(party_names(machine, str(params["between"]), parties))
     each = math.ceil(parties / len(blocks))
     columns = (("row", "one"), ("column", "the other"), ("figure", figure_name(params)))
-    caption = "The stronger the colour, the longer a message takes."
+    caption = "A stronger colour means a longer message time."
     if each > 1:
-        caption += f" Each row and column stands for up to {each}, the slowest of whose pairs is shown."
+        caption += f" Each row and column stands for up to {each} parties; the slowest of their pairs is shown."
     spec = _spec(_points(result, blocks, each), blocks)
     spec["description"] = f"{figure_name(params)} between all pairs"
     title = f"{figure_name(params)} {parameters(params)}"
@@ -52,7 +52,7 @@ def _pair_map(result: Result, machine: Mapping[str, Any]) -> Chart:
 
 
 def _blocks(names: Sequence[str]) -> list[str]:
-    """The rows' names: of several parties that of the first one, and how many follow it."""
+    """Return the names of the rows; a row of several parties has the name of the first and the number of the others."""
     each = math.ceil(len(names) / MAX_ROWS)
     shared = [names[i : i + each] for i in range(0, len(names), each)]
     return [own[0] if len(own) == 1 else f"{own[0]} +{len(own) - 1}" for own in shared]

@@ -1,4 +1,4 @@
-"""A metric along a parameter that a probe names, and the percentiles of single operations: one chart for each."""
+"""Draw a metric along a parameter that its probe names, and the percentiles of single operations."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from nameplate.report.format import scale
 from nameplate.report.repeat_commands import repeat_commands, sweep_command
 from nameplate.units import size_text
 
-# Fewer values of a parameter are read as quickly in the table.
+# Fewer values of a parameter are as easy to read in the table.
 MIN_VALUES = 3
 _PERCENTILES_MEAN = (
-    "p99 is the time that 99 of 100 operations did not exceed. The flatter a line, the more alike the operations. One "
-    "that rises steeply at its end has a few very slow ones, which is what users notice first: a flush, a busy device, "
-    "the scheduler."
+    "p99 is the time that 99 of 100 operations did not exceed. A flat line means that operations take about as long "
+    "as each other. A line that rises steeply at its end has a few very slow operations, which are what users notice "
+    "first: a flush, a busy device, the scheduler."
 )
 _SIZES = ("block", "size", "payload")
 
 
 @dataclass(frozen=True)
 class ParameterLine:
-    """Results in the order of the axis, each with its place's name there."""
+    """Results in the order of the axis, each with the name of its place."""
 
     label: str
     places: list[str]
@@ -49,7 +49,9 @@ class ParameterLine:
 
 
 def along(results: Sequence[Result], wanted: Sequence[ParameterChart]) -> list[Chart]:
-    """Each where its parameter has enough values; words are not joined by a line."""
+    """Return the charts that the probe asks for and whose parameter has enough values; categories are not joined by
+    lines.
+    """
     return [chart for each in wanted for chart in _along(results, each)]
 
 
@@ -77,7 +79,7 @@ def _along(results: Sequence[Result], wanted: ParameterChart) -> list[Chart]:
 
 
 def _words(metric: str) -> str:
-    """``Round trips`` of round_trips."""
+    """Return a metric's name in words: ``Round trips`` for round_trips."""
     return f"{metric[:1].upper()}{metric[1:]}".replace("_", " ")
 
 
@@ -99,7 +101,7 @@ def _place(name: str, value: Value) -> str:
 
 
 def percentiles(results: Sequence[Result]) -> list[Chart]:
-    """The details of each cell, which are its percentiles, from the median to the longest."""
+    """Return a chart of each experiment's percentiles, from the median to the maximum."""
     cells: dict[str, list[Result]] = {}
     for result in results:
         if result.is_detail and result.summary.value:
@@ -119,7 +121,7 @@ def percentiles(results: Sequence[Result]) -> list[Chart]:
             meaning=_PERCENTILES_MEAN,
             commands=repeat_commands(line[0] for line in part),
         )
-        for title, part in chunks(lines, "Time of single operations")
+        for title, part in chunks(lines, "Times of single operations")
     ]
 
 
@@ -144,7 +146,7 @@ def _chart(title: str, lines: Sequence[ParameterLine], name: str, is_joined: boo
     columns = (
         ("line", "parameters"), ("place", name), ("value", heading), ("low", "interval from"), ("high", "to"),
     )  # fmt: skip
-    caption = "The axis of values is logarithmic. Bars: interval of the median."
+    caption = "The value axis is logarithmic. Bars show the interval of the median."
     return Chart(title, "", caption, spec, columns if len(lines) > 1 else columns[1:], ())
 
 

@@ -1,4 +1,4 @@
-"""Charts as picture files: SVG and PNG."""
+"""Write charts as SVG and PNG files."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ _PIXELS_A_POINT = 2.0
 
 
 def write_figures(reports: Sequence[Report], directory: Path) -> int:
-    """Every chart of the report on these runs, each as SVG and PNG; how many there are.
+    """Write every chart of a report on these runs as SVG and PNG, and return their number.
 
-    With several runs the names begin with ``run-1-``, ``run-2-``. Raises UsageError where nothing is drawn, FileError.
+    If there are several runs, the file names start with ``run-1-``, ``run-2-``.
+
+    Raises:
+        UsageError: the report would have no chart.
+        FileError: a file cannot be written.
     """
     prefixes = [f"run-{number}-" for number in range(1, len(reports) + 1)] if len(reports) > 1 else [""]
     charts = {prefix + chart.name: chart for prefix, report in zip(prefixes, reports, strict=True)
               for chart in named_charts(report)}  # fmt: skip
     if not charts:
-        raise UsageError("--figures: of these runs the report draws nothing")
+        raise UsageError("--figures: the report on these runs has no chart; nameplate show prints their tables")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -40,14 +44,22 @@ def write_figures(reports: Sequence[Report], directory: Path) -> int:
 
 
 def write_pictures(charts: Mapping[str, NamedChart], directory: Path) -> None:
-    """Write each chart as SVG and PNG under its name. Raises FileError."""
+    """Write each chart as SVG and PNG under its name.
+
+    Raises:
+        FileError: a file cannot be written.
+    """
     for name, chart in charts.items():
         for ending in FORMATS:
             write_picture(_by_itself(chart), directory / f"{name}{ending}")
 
 
 def write_picture(definition: Mapping[str, Any], path: Path) -> None:
-    """A chart's definition as SVG or PNG, as the file's ending says, in the page's colours by day. Raises FileError."""
+    """Write a chart's definition as SVG or PNG, by the file's suffix, in the colours of the light theme.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
     drawing = coloured(json.dumps({**definition, "background": "white", "config": THEME}))
     if path.suffix == ".svg":
         write_whole(vl_convert.vegalite_to_svg(drawing).encode(), path)
@@ -56,7 +68,7 @@ def write_picture(definition: Mapping[str, Any], path: Path) -> None:
 
 
 def _by_itself(named: NamedChart) -> dict[str, Any]:
-    """With the title that stands around it on the page, and a width of its own."""
+    """Return the definition with its title inside and a fixed width."""
     spec = dict(named.chart.spec)
     if spec["width"] == "container":
         spec["width"] = _WIDTH

@@ -1,4 +1,4 @@
-"""The roofline of a machine as a chart: attainable rate against arithmetic intensity."""
+"""Draw the roofline of a machine: attainable rate against arithmetic intensity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEIGHT = 340
 
 
 def roofline_chart(roofs: Roofline) -> Chart:
-    """The figures with their sources stand in a table beside it."""
+    """Return the chart; the page shows its values and their sources in a table."""
     factor, unit = scale(max(peak.quantity.value for peak in roofs.peaks), "FLOP/s")
     labels = {bound.label: _label(bound) for bound in [*roofs.peaks, *roofs.slopes]}
     points = [
@@ -28,8 +28,8 @@ def roofline_chart(roofs: Roofline) -> Chart:
     spec = _spec(points, list(labels.values()), f"attainable rate ({unit})")
     spec["description"] = "attainable floating-point rate against arithmetic intensity, both logarithmic"
     caption = (
-        "Horizontal: peak rates. Rising: bandwidths, up to where they meet the peak of as many cores. Large marks: "
-        "ridge points; small marks tell the lines apart. Both axes are logarithmic."
+        "Horizontal lines are peak rates. Rising lines are bandwidths, up to where they meet the peak of as many "
+        "cores. Large marks are ridge points; small marks tell the lines apart. Both axes are logarithmic."
     )
     commands = tuple(dict.fromkeys(bound.command for bound in [*roofs.peaks, *roofs.slopes]))
     columns = (("line", "bound"), ("intensity", "FLOP/byte"), ("rate", f"attainable rate ({unit})"))
@@ -41,7 +41,7 @@ def _label(bound: Bound) -> str:
 
 
 def _roof_points(roofs: Roofline, peak: Bound) -> list[Point]:
-    """From the first slope that reaches it to the end of the axis."""
+    """Return the points of a peak, from the first slope that reaches it to the end of the axis."""
     first, last = INTENSITIES
     ridges = [roofs.ridge(slope) for slope in roofs.slopes if roofs.peak_over(slope) is peak]
     begin = min([ridge for ridge in ridges if ridge is not None and first <= ridge <= last], default=first)
@@ -52,7 +52,9 @@ def _roof_points(roofs: Roofline, peak: Bound) -> list[Point]:
 
 
 def _slope_points(roofs: Roofline, slope: Bound) -> list[Point]:
-    """From the beginning of the axis to its ridge point, or to its end; without a peak, to the highest there is."""
+    """Return the points of a slope, from the start of the axis to its ridge point, or to the highest peak if it has
+    none.
+    """
     first, last = INTENSITIES
     ridge = roofs.ridge(slope)
     highest = max(peak.quantity.value for peak in roofs.peaks) / slope.quantity.value

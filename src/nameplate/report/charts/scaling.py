@@ -1,4 +1,4 @@
-"""A value against the number of threads."""
+"""Draw a metric against the number of threads."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from nameplate.report.charts.common import (
 from nameplate.report.format import count, scale
 from nameplate.report.repeat_commands import sweep_command
 
-# A span of threads or of values beyond which a linear axis hides its small end.
+# With a larger span of threads or values, a linear axis hides its small end.
 LONG_SPAN = 8.0
 
 _ARITHMETIC = ("FLOP/s", "op/s")
 
 
 def thread_scaling(results: Sequence[Result], cores: int) -> list[Chart]:
-    """Value against threads, one line for each set of the other parameters that was measured with several."""
+    """Return charts of value against threads: one line for each set of other parameters measured with several
+    counts.
+    """
     lines = [line for line in lines_along(results, "threads") if len({_threads(r) for r in line}) > 1]
     return [_chart(title, chunk, cores) for title, chunk in chunks(lines, "Thread scaling")]
 
@@ -46,9 +48,11 @@ def _chart(title: str, lines: Sequence[Sequence[Result]], cores: int) -> Chart:
     points = [_point(label, result, factor) for label, line in labelled for result in line]
     ideals = _has_ideal(lines[0][0])
     ideal = [p for label, line in labelled for p in _ideal_points(label, line, cores, factor)] if ideals else []
-    caption = "Bars: interval of the median. Hollow: oversubscribed, more threads than CPUs."
+    caption = "Bars show the interval of the median. Hollow marks are oversubscribed: they ran more threads than CPUs."
     if ideals:
-        caption += f" Dashed: ideal scaling from the fewest threads, up to the {cores} cores that are allowed."
+        caption += (
+            f" The dashed line is ideal scaling from the lowest thread count, up to the {cores} cores that are allowed."
+        )
     columns = (
         ("line", "parameters"), ("threads", "threads"), ("value", f"{row.metric} ({unit})"),
         ("low", "interval from"), ("high", "to"), ("state", "threads and CPUs"),
@@ -60,27 +64,29 @@ def _chart(title: str, lines: Sequence[Sequence[Result]], cores: int) -> Chart:
 
 
 def _meaning(lines: Sequence[Sequence[Result]], has_ideal: bool) -> str:
-    """What the most threads that have CPUs of their own do of what one such thread would lead to expect."""
+    """Return what the highest thread count with one CPU per thread reaches, relative to the lowest."""
     own = [r for r in lines[0] if not r.oversubscribed]
     few, many = (own[0], own[-1]) if len(own) > 1 else (lines[0][0], lines[0][-1])
     times = (many.summary.value or 0.0) / (few.summary.value or 1.0)
-    found = f"{count(_threads(many), 'thread')} reach {times:.2f} times what {count(_threads(few), 'thread')} reach"
+    found = f"{count(_threads(many), 'thread')} reach {times:.2f} times the value of {count(_threads(few), 'thread')}"
     where = f" ({label})" if len(lines) > 1 and (label := labels_of(lines, "threads")[0]) else ""
     if has_ideal:
         return (
-            f"{found}{where}. Arithmetic should follow the dashed line. Falling short of it early: the clock sinks "
-            "under load, or two threads share a core."
+            f"{found}{where}. Arithmetic should follow the dashed line. If it falls short early, the clock drops "
+            "under load or two threads share a core."
         )
     return (
-        f"{found}{where}. A line levels off where what the threads share is full: the memory, a device or a link. "
-        "Falling with more threads: they stand in each other's way, in a lock or a cache line."
+        f"{found}{where}. A line levels off where a shared resource is saturated: the memory, a device or a link. A "
+        "value that falls with more threads means contention, for a lock or a cache line."
     )
 
 
 def _has_ideal(result: Result) -> bool:
-    """Rates of arithmetic add up over threads; frequencies, latencies and rates per cycle do not."""
+    """Return whether ideal scaling applies: rates of arithmetic add up over threads; frequencies and latencies do
+    not.
+    """
     # Cores have their own arithmetic but share the memory, which a few of them saturate: no healthy machine comes near
-    # a bandwidth that grows with the threads, nor does arithmetic on a working set that may lie in memory.
+    # a bandwidth that grows with the threads, nor does arithmetic on a working set that may be in memory.
     return result.summary.unit in _ARITHMETIC and "size" not in result.summary.params
 
 
@@ -93,7 +99,7 @@ def _point(label: str, result: Result, factor: float) -> Point:
         "value": rounded((row.value or 0.0) / factor),
         "low": rounded(low / factor),
         "high": rounded(high / factor),
-        "state": "oversubscribed" if result.oversubscribed else "a CPU for each",
+        "state": "oversubscribed" if result.oversubscribed else "one CPU per thread",
     }
 
 
@@ -122,7 +128,7 @@ def _spec(points: list[Point], ideal: list[Point], labels: list[str], title: str
             tooltip=tooltip,
         ),
     ]
-    # A layer without a point has no extent, which Vega complains of.
+    # Vega warns about a layer without points: it has no extent.
     if ideal:
         dashed = alt.Chart(alt.InlineData(values=ideal)).mark_line(strokeDash=[4, 4], strokeWidth=1.2)
         layers.insert(0, dashed.encode(x=x, y=alt.Y("ideal:Q", title=title), color=colour))
@@ -132,12 +138,12 @@ def _spec(points: list[Point], ideal: list[Point], labels: list[str], title: str
             hollow.transform_filter("datum.state == 'oversubscribed'")
             .encode(shape=alt.Shape("line:N", scale=lines, legend=None))
         )  # fmt: skip
-    # One scale for all layers would draw one legend for each kind of mark.
+    # A shared scale for all layers would draw a legend for each kind of mark.
     return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), HEIGHT)
 
 
 def _axes(points: list[Point], title: str) -> tuple[alt.X, alt.Y]:
-    """Linear from zero, or logarithmic where a linear axis would hide the small end."""
+    """Return linear axes from zero, or logarithmic ones if linear axes would hide the small end."""
     threads = sorted({int(p["threads"]) for p in points})
     values = [float(p["value"]) for p in points]
     low, high = min(values), max(values)

@@ -1,4 +1,4 @@
-"""A study's charts: the values here as solid lines, the published ones dashed and hollow."""
+"""Draw a study's charts: the run's values as solid lines, the published ones dashed and hollow."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import altair as alt
 from nameplate.records.model import StudyAxis, StudyChart, StudyLine
 from nameplate.report.charts.common import HEIGHT, Chart, Point, definition, legend, log_axis, rounded, tick_labels
 
-_CAPTION = "Solid lines, filled marks: here. Dashed lines, hollow marks: published."
-# More points than these are a curve, which needs no marks.
+_CAPTION = "Solid lines and filled marks are this run; dashed lines and hollow marks are published values."
+# Longer lines are drawn without marks.
 _MAX_MARKS = 100
 _POINT = 40
 _LABEL_Y = -6  # above the plot
 _MEANING = (
-    "A newer machine should lie to one side of the published line by about the same distance everywhere. Where the two "
-    "lines have different shapes, something else limits this machine: a cache, a protocol, a file system."
+    "The line of a newer machine should be at about the same distance from the published line everywhere. Where the "
+    "two lines have different shapes, something else limits this machine: a cache, a protocol, a file system."
 )
 _COLUMNS = (("line", "line"), ("source", "source"), ("x", "x"), ("y", "y"))
 
 
 def make_study_chart(study: StudyChart, command: str) -> Chart | None:
-    """Return the chart; None where neither this run nor the study has a value."""
+    """Return the chart, or None if neither the run nor the study has a value for it."""
     lines = [line for line in study.lines if line.points]
     if not lines:
         return None

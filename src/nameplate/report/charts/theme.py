@@ -1,4 +1,4 @@
-"""How charts look, on the page and as pictures. Colours are named here and given their values by the page's style."""
+"""Style charts on the page and as pictures. Colours are names here; the page's style sheet defines their values."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ THEME: dict[str, Any] = {
 
 @cache
 def day_colours() -> dict[str, str]:
-    """Their values in light surroundings, by name: a picture has no theme."""
+    """Return the values of the light theme's colours by name: a picture cannot follow the reader's theme."""
     first = re.search(r":root \{(.*?)\}", STYLE.read_text(encoding="utf-8"), re.DOTALL)
     return dict(re.findall(r"(--[\w-]+): (#\w+);", first[1] if first else ""))
 
 
 def coloured(definition: str) -> str:
-    """A definition as text, with these values in place of the names."""
+    """Return a definition as text, with the colour names replaced by their values."""
     return re.sub(r"var\((--[\w-]+)\)", lambda match: day_colours()[match[1]], definition)

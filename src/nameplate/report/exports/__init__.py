@@ -1,7 +1,8 @@
-"""The formats of ``nameplate show``: one module each, found by its name, with ``export(report)``, which gives its text,
-or of a format of several files their texts by their names.
+"""Export formats of ``nameplate show``: one module each, found by its name.
 
-Where readers of a format expect its files under a certain name, the module has ``file_name(report) -> str`` as well.
+A module has a function ``export(report)``, which returns the text of the format, or a dictionary from file name to text
+for formats of several files. Where readers of the format expect a certain file name, the module has ``file_name(report)
+-> str`` as well.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ Export = Callable[[Report], str | dict[str, str]]
 
 
 def export_names() -> list[str]:
-    """What may follow ``--format``, beside ``table``."""
+    """Return the values of ``--format`` other than ``table``."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def find_export(name: str) -> Export:
-    """Raises UsageError with the nearest right spelling."""
+    """Return the export function of a format.
+
+    Raises:
+        UsageError: the format is unknown; the message suggests the nearest one.
+    """
     if name not in export_names():
         raise UsageError(f"unknown format '{name}': {nearest(name, ['table', *export_names()])}")
     export: Export = importlib.import_module(f"{__name__}.{name}").export
@@ -32,6 +37,8 @@ def find_export(name: str) -> Export:
 
 
 def file_name(name: str, report: Report, run: Path) -> str:
-    """The name of a run's file in a format: the format's own, or the run's with the format as its ending."""
+    """Return the file name for a run in a format: the one that the format requires, or the run's name with another
+    suffix.
+    """
     own = getattr(importlib.import_module(f"{__name__}.{name}"), "file_name", None)
     return str(own(report)) if own else f"{run.stem}.{name}"

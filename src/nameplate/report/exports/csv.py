@@ -1,4 +1,4 @@
-"""CSV: a row per metric, a column per field and parameter, values in SI base units."""
+"""Export CSV: one row per metric, one column per field and parameter, values in SI base units."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nameplate.report.csv_cells import plain
 
 
 def export(report: Report) -> str:
-    """The parameters that occur become columns ``param.NAME``; the interval ``ci_low`` and ``ci_high``."""
+    """Return the table as text. Parameters are columns ``param.NAME``; the interval is ``ci_low`` and ``ci_high``."""
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
     names = list(dict.fromkeys(name for row in rows for name in row["params"]))
     table = [_flat(row, names) for row in rows]

@@ -1,4 +1,4 @@
-"""gnuplot: for each figure of the report its data and a script that draws it, and ``all.gp`` that draws all of them."""
+"""Export gnuplot files: data and a script for each chart of the report, and ``all.gp``, which draws all of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from nameplate.report.charts.named import named_charts
 
 
 def export(report: Report) -> dict[str, str]:
-    """The files by their names. Raises UsageError for a run of which the report draws nothing."""
+    """Return the texts by file name.
+
+    Raises:
+        UsageError: the report has no chart for this run.
+    """
     charts = named_charts(report)
     if not charts:
-        raise UsageError("gnuplot draws the report's figures, and of this run the report has none: show it as a table")
+        raise UsageError("gnuplot: the report on this run has no chart; use --format table")
     return charts_as_files(charts)

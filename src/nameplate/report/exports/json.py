@@ -1,4 +1,4 @@
-"""JSON: ``{"schema", "machine", "plan", "rows"}``, values in SI base units."""
+"""Export JSON: ``{"schema", "machine", "plan", "rows"}``, values in SI base units."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nameplate.records.model import SCHEMA, Report
 
 
 def export(report: Report) -> str:
-    """One object; a row has exactly the fields of ``Summary``."""
+    """Return one JSON object; each row has exactly the fields of ``Summary``."""
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
     document = {"schema": SCHEMA, "machine": report.machine, "plan": report.run.plan.name, "rows": rows}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

@@ -1,4 +1,4 @@
-"""Markdown: a table for an issue or a pull request."""
+"""Export Markdown: a table for an issue or a pull request."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from nameplate.report.format import cell_text
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.run import HEADINGS, sections
 
-# What begins HTML, an entity, a link, code or a cell of a table. Underscores within words are safe.
+# Characters that start HTML, an entity, a link, code or a table cell. Underscores within words are safe.
 _SPECIAL = re.compile(r"[&<>|`\[\]]")
 
 
 def export(report: Report) -> str:
-    """The tables of ``nameplate show``: the figures', each probe's own, and the notes as a list below them."""
+    """Return the tables of ``nameplate show``: the results, each probe's own tables, and the notes as a list."""
     lines = [HEADINGS, ("---",) * len(HEADINGS)]
     for section in sections(report):
         lines.append((f"**{_plain(section.heading)}**", *("",) * (len(HEADINGS) - 1)))
         lines += [tuple(map(_plain, row.cells)) for row in section.rows]
     tables = "\n".join([_rows(lines), *(_own_table(table) for table in all_tables(report))])
-    cut_off = ["the run was cut off before its end"] if report.truncated else []
+    cut_off = ["the run file ends before the run did"] if report.truncated else []
     notes = "".join(f"\n- {_plain(note)}" for note in [*cut_off, *report.notes])
     return f"{tables}{notes}\n" if notes else tables
 
@@ -32,7 +32,7 @@ def _rows(lines: Sequence[Sequence[str]]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, in one line: names come from files, and pages run HTML."""
+    """Return text that Markdown shows literally, on one line. Names come from files, and some viewers run HTML."""
     return " ".join(_SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text).split("\n"))
 
 

@@ -1,6 +1,6 @@
-"""OpenMetrics text, for the textfile collector of Prometheus's node_exporter and for whatever reads that format.
+"""Export OpenMetrics text, as read by Prometheus and by the textfile collector of its node_exporter.
 
-https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md, version 1.0.0
+Source: https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md, version 1.0.0
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ _UNITS = {
 
 
 def export(report: Report) -> str:
-    """A gauge for each metric: the median, and with ``_low`` and ``_high`` the ends of its interval.
+    """Return a gauge for each metric: the median, and the bounds of its interval with the suffixes ``_low`` and
+    ``_high``.
 
-    Labels: the machine, the probe, and its parameters, of which a name that would clash begins with ``param_``.
+    Labels are the machine, the probe and the parameters; a parameter named like another label is prefixed with
+    ``param_``.
     """
     machine = {"machine": str(report.machine.get("hostname", ""))}
     families: dict[str, list[str]] = {}

@@ -1,6 +1,6 @@
-"""study: a study's tables as CSV with the published values, and its charts as data and gnuplot scripts.
+"""Export a study: its tables as CSV with the published values, its charts as data and gnuplot scripts.
 
-``tables.csv`` has a row for each entry of a table, in the table's unit; ``all.gp`` draws every chart as SVG.
+``tables.csv`` has one row per table entry, in the table's unit; ``all.gp`` draws every chart as SVG.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ _COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published"
 
 
 def export(report: Report) -> dict[str, str]:
-    """Return the files by their names. Raises UsageError for a run of a plan that reproduces no study."""
+    """Return the texts by file name.
+
+    Raises:
+        UsageError: the run's plan reproduces no study.
+    """
     if report.study is None:
-        raise UsageError(
-            f"plan {report.run.plan.name} reproduces no study: those that do are {', '.join(study_names())}"
-        )
+        raise UsageError(f"plan {report.run.plan.name} reproduces no study; these plans do: {', '.join(study_names())}")
     return {"tables.csv": _tables(report.study), **charts_as_files(study_charts(report))}
 
 
 def study_charts(report: Report) -> list[NamedChart]:
-    """Return the study's own charts, and the maps of a job's nodes."""
+    """Return the study's charts, and the maps of a job's nodes."""
     return [chart for chart in named_charts(report) if chart.part in ("study", "nodes")]
 
 

@@ -1,4 +1,4 @@
-"""XML as the public DistributedStream writes it, for programs that were made for that."""
+"""Export XML in the format of the public DistributedStream, for programs that read its output."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from nameplate.records.model import NodeTimes, Report, Result, Spread
 
 
 def export(report: Report) -> str:
-    """The nodes' times of mpi_stream's four functions. Raises UsageError for a run without them."""
+    """Return the nodes' times for the four functions of mpi_stream.
+
+    Raises:
+        UsageError: the run does not have them.
+    """
     return stream_xml(_stream_run(report))
 
 
 def file_name(report: Report) -> str:
-    """``memory_results-PxT-TIMESTAMP.dat``."""
+    """Return DistributedStream's file name, ``memory_results-PxT-TIMESTAMP.dat``."""
     return _stream_run(report).experiment
 
 
@@ -28,7 +32,8 @@ def _stream_run(report: Report) -> StreamRun:
     sizes = {node.bytes_in_repeat // node.ranks for node in first.node_times}
     if len(sizes) > 1:
         raise UsageError(
-            "xml has one size for all processes, and here nodes with fewer have larger arrays: measure with size="
+            "xml: nodes with fewer processes used larger arrays, and the format has one size for all; measure with "
+            "size="
         )
     processes = max(node.ranks for node in first.node_times)
     threads = int(first.summary.params["threads"])
@@ -48,7 +53,7 @@ def _node(name: str, place: int, times: Mapping[str, Sequence[NodeTimes]]) -> St
 
 
 def _functions(report: Report) -> dict[str, Result]:
-    """By the study's names; of several cells of a function the first."""
+    """Return the results by DistributedStream's name of the function; of several for one function, the first."""
     found: dict[str, Result] = {}
     for result in report.results:
         if result.node_times:
@@ -56,8 +61,8 @@ def _functions(report: Report) -> dict[str, Result]:
     missing = [kernel for kernel in KERNELS if kernel not in found]
     if missing:
         raise UsageError(
-            f"xml is what DistributedStream writes, and this run has no mpi_stream op={missing[0].lower()}: "
-            'measure it with nameplate run mpi_stream --mpi "mpirun -n 4"'
+            f"xml: the run has no mpi_stream op={missing[0].lower()}, which DistributedStream reports; measure it "
+            'with nameplate run mpi_stream --mpi "mpirun -n 4"'
         )
     return {kernel: found[kernel] for kernel in KERNELS}
 

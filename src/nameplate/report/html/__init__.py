@@ -1,1 +1,1 @@
-"""The HTML report: one offline file with values, charts, tables and the data of its runs inside."""
+"""Build the HTML report: one offline file with values, charts, tables and the data of its runs."""

@@ -1,4 +1,4 @@
-"""A probe's card in the HTML report: its tables, its charts, its sources and commands."""
+"""Build the part of the HTML report about one probe: tables, charts, sources and commands."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from nameplate.report.terminal.run import MAX_CELLS, explanations
 
 @dataclass(frozen=True)
 class Card:
-    """Everything about one probe in one run.
+    """The page's content about one probe in one run.
 
-    ``tables`` are the probe's own, ``tables_of_maps`` those of them whose figures the heat maps show. ``derived`` are
-    the figures that were made of all cells together. The ``rows`` of a sweep whose tables and charts say what it found
-    are ``folded``, but for cells without a figure, and ``no_series`` says why its samples are not drawn.
+    ``tables`` are the probe's own; ``tables_of_maps`` are those whose values a heat map shows. ``derived`` are the
+    values computed from several experiments. In a large sweep that tables and charts summarise, ``folded`` has all
+    ``rows``, and ``rows`` only experiments without a value. ``no_series`` says why samples are not drawn.
     """
 
     anchor: str
@@ -56,17 +56,17 @@ class Card:
 
     @property
     def drawn(self) -> list[NumberedChart]:
-        """Its charts, but for those over time."""
+        """Return the charts except those over time."""
         return [*self.curves, *self.along, *self.heat_maps, *self.pair_maps, *self.scaling]
 
     @property
     def is_series(self) -> bool:
-        """Whether events were looked for in its samples over time."""
+        """Return whether events were searched for in the samples over time."""
         return any(figure.chart.events is not None for figure in self.over_time)
 
 
 def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:
-    """One probe's card, with at most so many points in a chart; its charts go to the end of ``charts``."""
+    """Return one probe's card, with at most ``points`` points per chart; its charts are appended to ``charts``."""
     probe = results[0].summary.probe
     cells = [result for result in results if not is_derived(result) and not result.is_detail]
     common = common_params(results)
@@ -103,7 +103,7 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
 
 
 def meaning(probe: str) -> str:
-    """What a probe's module says of itself."""
+    """Return the probe's description: the docstring of its module."""
     if probe not in probes.load_probes():
         return ""
     return (importlib.import_module(f"{probes.__name__}.{probe}").__doc__ or "").strip()
@@ -114,13 +114,13 @@ def _allowed_cores(report: Report) -> int:
 
 
 def _without(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
-    """The cells that are not among others."""
+    """Return the results whose experiments are not among ``others``."""
     shown = {result.id for result in others}
     return [result for result in results if result.id not in shown]
 
 
 def _not_drawn_yet(first: Sequence[Result], others: Sequence[Result]) -> list[Result]:
-    """What was measured with several threads, but for lines of which every point stands in another chart already."""
+    """Return results measured with several thread counts, except lines that another chart already shows completely."""
     shown = {result.id for result in others}
     lines = [line for line in lines_along(first, "threads") if not all(result.id in shown for result in line)]
     return [result for line in lines for result in line]
@@ -131,14 +131,14 @@ def _by_threads(maps: Sequence[Grid]) -> list[Result]:
 
 
 def _drawn_over_time(first: Sequence[Result], is_large: bool) -> list[Result]:
-    """Of a large sweep the long series only."""
+    """Return all results, or only the long series of a large sweep."""
     return [result for result in first if not is_large or result.summary.over_time is not None]
 
 
 def _no_series(cells: int) -> str:
     return (
-        f"The samples over time are not drawn: {count(cells, 'cell')} would be as many charts. A cell that is measured "
-        "by itself has its chart."
+        f"Samples over time are not drawn for {count(cells, 'experiment')}. Measure an experiment on its own to see "
+        "its samples."
     )
 
 

@@ -1,4 +1,4 @@
-"""The HTML report: one offline file with figures, charts, tables and the run's data inside."""
+"""Write the HTML report: one offline file with values, charts, tables and the data of its runs."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from nameplate.report.aliases import without_names
 from nameplate.report.html.page import Detail, render
 
 QUICK_LIMIT = 1_500_000
-# Of anything longer: the plan `full` has ten times as many cells.
+# For longer plans: `full` has ten times as many experiments.
 SIZE_LIMIT = 2_500_000
 
-# From the fullest to the smallest: the first that stays below the limit is written.
+# In order of decreasing size; the first one below the limit is written.
 DETAILS = (Detail(2000, True), Detail(500, True), Detail(200, True), Detail(200, False), Detail(60, False))
 
 
 def write_html(reports: Sequence[Report], path: Path, identify: bool = False) -> None:
-    """Writes a report of one or several runs, whole or not at all. Raises FileError.
+    """Write a report of one or several runs, completely or not at all.
 
-    Hosts are called "machine 1", "machine 2" unless ``identify``.
+    Hosts are called "machine 1", "machine 2" unless ``identify`` is true. The file stays below ``SIZE_LIMIT``, or below
+    ``QUICK_LIMIT`` for the plan quick: charts get fewer points, and for very long runs the embedded data have no single
+    samples, which the page then says.
 
-    It stays below ``SIZE_LIMIT``, of the plan quick below ``QUICK_LIMIT``, by drawing fewer points, and, for very long
-    runs, by leaving single samples out of the embedded data; the page says so.
+    Raises:
+        FileError: the file cannot be written.
     """
     named = list(reports) if identify else without_names(reports)
     limit = QUICK_LIMIT if all(report.run.plan.name == "quick" for report in reports) else SIZE_LIMIT

@@ -1,4 +1,4 @@
-"""The data inside an HTML report: compressed into the page, and read back from it."""
+"""Embed compressed data in an HTML report, and read them back."""
 
 from __future__ import annotations
 
@@ -17,57 +17,66 @@ from nameplate.records.inputs import read_input
 from nameplate.records.model import Report, Series
 from nameplate.report.html.embedded_checks import problem_of_report
 
-# A report of a run stays below 3 MB; one of many runs has as many times as much.
+# A report of one run is below 3 MB; one of several runs is larger by their number.
 _MAX_PAGE_BYTES = 64 << 20
-# The data of a report have about ten characters and one value for each packed character. Data with many times as much
-# were made to fill the memory: a value takes up to a hundred bytes once it is decoded.
+# A report's data have about ten characters and one value per compressed character. Data with a much higher ratio were
+# made to exhaust memory: a decoded value takes up to a hundred bytes.
 _MAX_UNPACKED_BYTES = 256 << 20
 _MAX_CHARACTERS_EACH, _MAX_VALUES_EACH = 40, 2
-# Short data may shrink further.
+# Short data may have a higher ratio.
 _ALWAYS_CHARACTERS, _ALWAYS_VALUES = 1 << 20, 100_000
 
 _EMBEDDED = re.compile(rb'<script type="text/plain" id="nameplate-data">([A-Za-z0-9+/=]*)</script>')
 
 
 def packed(content: bytes) -> str:
-    """Compressed, in characters that stand in a page as they are."""
+    """Return content compressed, in characters that need no escaping in a page."""
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def embedded(reports: Sequence[Report], has_samples: bool) -> str:
-    """The runs as ``read_embedded`` reads them, with or without their single samples and pairs.
+    """Return the runs in the form that ``read_embedded`` reads, with or without single samples and pairs.
 
-    A single sample's value and beginning have six digits, which halves their room.
+    Values and start times of samples are rounded to six digits, which halves their size.
     """
     kept = _with_short_samples if has_samples else _without_samples
     return packed(msgspec.json.encode([kept(report) for report in reports]))
 
 
 def read_embedded(path: Path) -> list[Report]:
-    """The runs that a report was written from, with aliases for the hosts' names. Raises FileError."""
+    """Return the runs from which a report was written, with aliases for host names.
+
+    Raises:
+        FileError: the file cannot be read, or its data are missing, damaged or inconsistent.
+    """
     match = _EMBEDDED.search(read_input(path, _MAX_PAGE_BYTES, "report"))
     if match is None:
-        raise FileError(f"{path} has no data of a nameplate report in it")
+        raise FileError(f"{path}: not a nameplate report (no embedded data); give a file that nameplate report wrote")
     try:
         reports = msgspec.json.decode(clean_json(_unpacked(match[1])), type=list[Report])
     except (ValueError, zlib.error, RecursionError) as error:
-        raise FileError(f"{path}: its data cannot be read: {error}") from None
+        raise FileError(f"{path}: the embedded data cannot be read: {error}") from None
     for number, report in enumerate(reports, start=1):
         if problem := problem_of_report(report):
-            raise FileError(f"{path}: run {number} of its data: {problem}")
+            raise FileError(f"{path}: the embedded data of run {number} are inconsistent: {problem}")
     return reports
 
 
 def _unpacked(text: bytes) -> bytes:
-    """Raises ValueError or zlib.error."""
+    """Return the uncompressed data.
+
+    Raises:
+        ValueError: the data are truncated or too large.
+        zlib.error: the data are damaged.
+    """
     unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     max_bytes = min(_ALWAYS_CHARACTERS + _MAX_CHARACTERS_EACH * len(text), _MAX_UNPACKED_BYTES)
     max_values = _ALWAYS_VALUES + _MAX_VALUES_EACH * len(text)
     content = unpacking.decompress(base64.b64decode(text), max_bytes)
     if not unpacking.eof:
-        raise ValueError(f"it is cut off, or unpacks to more than {max_bytes >> 20} MiB")
+        raise ValueError(f"truncated, or larger than {max_bytes >> 20} MiB when uncompressed")
     if sum(map(content.count, (b",", b"[", b"{"))) > max_values:
-        raise ValueError(f"it unpacks to more than {max_values} values")
+        raise ValueError(f"more than {max_values} values when uncompressed")
     return content
 
 

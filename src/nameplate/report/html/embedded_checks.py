@@ -1,6 +1,6 @@
-"""What is checked of a report's data where they are read back, so that the code behind may rely on it.
+"""Check the embedded data of a report, so that the code that uses them need not.
 
-Types and ranges are those of ``model``. Each function returns what is wrong; empty: nothing.
+Decoding has checked types and ranges (``model``). Each function returns a description of a problem, or nothing.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from nameplate.records.machine_record import problem_of_machine
 from nameplate.records.model import Nodes, Report, Result, Study, Table
 from nameplate.results.record_checks import problem_of_run
 
-# All that is known of the machine of another tool's run.
+# All that is known about the machine of an imported run.
 _UNRECORDED = {"hostname", "job"}
 
 
 def problem_of_report(report: Report) -> str:
-    """Return the first thing that is wrong with a report."""
+    """Return the first problem of a report; empty if there is none."""
     problems = chain(
         _of_machine(report.machine),
         filter(None, [problem_of_run(report.run)]),
@@ -35,7 +35,7 @@ def problem_of_report(report: Report) -> str:
 def _of_machine(machine: Mapping[str, Any]) -> Iterator[str]:
     if machine.keys() <= _UNRECORDED:
         if not isinstance(machine.get("hostname", ""), str) or machine.get("job") is not None:
-            yield "machine: it has a job, or a hostname that is no text, and nothing else"
+            yield "machine: a hostname must be text, and a job needs the rest of the machine"
     elif problem := problem_of_machine(machine):
         yield f"machine: {problem}"
 
@@ -50,9 +50,9 @@ def _of_result(result: Result) -> Iterator[str]:
     if problem := problem_of_params(summary.params):
         yield f"{name}: {problem}"
     if (is_measured or result.kind == "imported") and not result.round_values:
-        yield f"{name}: it has a value and no round_values"
+        yield f"{name}: a value without round_values"
     if len({len(series.start_s), len(series.value), len(series.disturbed), len(series.round)}) > 1:
-        yield f"{name}: the lists of its series are not of the same length"
+        yield f"{name}: the lists of the series differ in length"
 
 
 def _of_table(table: Table) -> Iterator[str]:
@@ -62,24 +62,24 @@ def _of_table(table: Table) -> Iterator[str]:
 def _of_rows(name: str, rows: Sequence[Sequence[object]], n_columns: int) -> Iterator[str]:
     for number, row in enumerate(rows, start=1):
         if len(row) != n_columns:
-            yield f"{name}: row {number} has {len(row)} cells, and there are {n_columns} columns"
+            yield f"{name}: row {number} has {len(row)} cells for {n_columns} columns"
 
 
 def _of_nodes(nodes: Nodes) -> Iterator[str]:
     n_nodes = len(nodes.names)
     if len(nodes.classes) != n_nodes:
-        yield f"nodes: there are {len(nodes.classes)} classes for {n_nodes} names"
+        yield f"nodes: {len(nodes.classes)} classes for {n_nodes} names"
     for metric in nodes.metrics:
         lists = (metric.value, metric.gap, metric.z, metric.spread, metric.minimum or metric.value,
                  metric.maximum or metric.value)  # fmt: skip
         if any(len(each) != n_nodes for each in lists):
-            yield f"nodes: {metric.title}: a list is not of the length {n_nodes}, the number of nodes"
+            yield f"nodes: {metric.title}: a list does not have {n_nodes} entries, one per node"
         if not all(0 <= place < n_nodes for place in metric.slow):
-            yield f"nodes: {metric.title}: slow names a node that is not one of {n_nodes}"
+            yield f"nodes: {metric.title}: a slow node's index is not below {n_nodes}"
 
 
 def _of_study(study: Study) -> Iterator[str]:
     for table in study.tables:
         if len(table.cells) != len(table.rows):
-            yield f"study: table '{table.title}' has {len(table.cells)} rows of cells and {len(table.rows)} of names"
+            yield f"study: table '{table.title}' has {len(table.cells)} rows of cells for {len(table.rows)} names"
         yield from _of_rows(f"study: table '{table.title}'", table.cells, len(table.columns))

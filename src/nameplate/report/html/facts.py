@@ -1,4 +1,6 @@
-"""The facts above a run's figures: the machine as the system shows it, and how the run was made."""
+"""List the facts at the top of a run's part of the report: the machine as the system shows it, and how the run was
+made.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ from nameplate.report.format import count, quantity
 
 _NO_MODULES = {
     None: "not recorded",
-    "no_table": "not shown: no DMI table",
-    "no_permission": "only root may read them",
+    "no_table": "not shown: there is no DMI table",
+    "no_permission": "not shown: only root may read the DMI table",
     "damaged": "not known: the DMI table is damaged",
 }
 
 
 def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The machine's nameplate as the system shows it; nothing that identifies a unit."""
+    """Return the machine's properties as the system shows them, without anything that identifies the individual
+    machine.
+    """
     if "cpu" not in machine:
         return [("machine", "not recorded")]
     cpu, topology, memory = machine["cpu"], machine["topology"], machine["memory"]
@@ -29,7 +33,7 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"{topology['cores']} cores, {topology['threads']} threads, {count(topology['packages'], 'package')}",
         ),
         ("allowed", f"{topology['allowed_cores']} cores; {machine['default_threads']} threads by default"),
-        ("clock on paper", _clock_on_paper(cpu)),
+        ("nominal clock", _clock_on_paper(cpu)),
     ]
     facts += [(f"L{cache['level']} {cache['type']}", _cache(cache)) for cache in topology["caches"]]
     facts += cpuid_facts(topology)
@@ -37,7 +41,7 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("memory", f"{_binary(memory['total_bytes'])}, huge pages: {memory['transparent_huge_pages']}"),
         ("memory modules", memory_modules(memory)),
         ("NUMA nodes", str(len(topology["numa_nodes"]))),
-        ("runs on", f"{machine['hypervisor']} guest" if machine["hypervisor"] else "bare metal, as far as can be seen"),
+        ("platform", f"{machine['hypervisor']} guest" if machine["hypervisor"] else "no hypervisor detected"),
         ("product", machine["product"] or "not shown"),
         ("limits", _limits(machine["limits"])),
         ("system", f"{machine['distribution']}, Linux {machine['kernel']}"),
@@ -50,7 +54,7 @@ def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def cpuid_facts(topology: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The caches of which CPUID tells another size than the system shows."""
+    """Return the caches whose size differs between CPUID and the system."""
     facts = []
     for cache in topology.get("cpuid_caches", []):
         alike = [c for c in topology["caches"] if (c["level"], c["type"]) == (cache["level"], cache["type"])]
@@ -66,7 +70,7 @@ def cpuid_facts(topology: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def memory_modules(memory: Mapping[str, Any]) -> str:
-    """``2 × 8 GiB DDR4 at 3200 MT/s; 2 slots empty``, or why they are not known."""
+    """Return memory modules such as ``2 × 8 GiB DDR4 at 3200 MT/s; 2 slots empty``, or why they are not known."""
     if memory.get("modules_status") != "read":
         return _NO_MODULES.get(memory.get("modules_status"), "not known")
     modules = Counter(_module(module) for module in memory["modules"] if module["size_bytes"] != 0)
@@ -84,7 +88,7 @@ def _module(module: Mapping[str, Any]) -> str:
 
 
 def run_facts(report: Report) -> list[tuple[str, str]]:
-    """What is needed to run the same again."""
+    """Return what is needed to repeat the run."""
     run, clock = report.run, report.clock
     facts = [
         ("started", run.started),
@@ -96,29 +100,32 @@ def run_facts(report: Report) -> list[tuple[str, str]]:
         ("timed by", _timer(clock.source, clock.resolution_s, clock.cost_s) if clock else "not recorded"),
     ]
     given = ", ".join(f"{key.partition(' ')[0]}={quantity(v, key.partition(' ')[2])}" for key, v in run.rated.items())
-    return [*facts, ("rated by the user", given)] if given else facts
+    return [*facts, ("given reference values", given)] if given else facts
 
 
 def _cells(report: Report) -> str:
-    """Of the plan, without the points of curves that only a bend makes worth measuring, and how many of those were."""
+    """Return the number of experiments in the plan.
+
+    Points of curves that are measured only where the curve bends are counted separately.
+    """
     experiments = report.run.plan.experiments
     measured = {result.id for result in report.results}
     dense = [experiment for experiment in experiments if experiment.dense]
-    words = count(len(experiments) - len(dense), "cell")
+    words = count(len(experiments) - len(dense), "experiment")
     if dense:
         words += f", and {sum(cell.id in measured for cell in dense)} of {len(dense)} more where a curve bends"
     return words
 
 
 def _timer(source: str, resolution_s: float, cost_s: float) -> str:
-    return f"{source}, resolution {quantity(resolution_s, 's')}, {quantity(cost_s, 's')} a reading"
+    return f"{source}, resolution {quantity(resolution_s, 's')}, {quantity(cost_s, 's')} per reading"
 
 
 def _run_limits(report: Report) -> str:
     limits = report.run.plan.limits
     parts = [f"budget {limits.budget_s:g} s", f"precision {limits.precision * 100:g} %"]
     parts += [count(limits.rounds, "round")] if limits.rounds else []
-    parts += [f"{limits.samples} samples a round"] if limits.samples else []
+    parts += [f"{limits.samples} samples per round"] if limits.samples else []
     parts += [f"{quantity(limits.sample_s, 's')} a sample"] if limits.sample_s else []
     parts += [f"series of {limits.series_s:g} s"] if limits.series_s else []
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""The part of the HTML report on a cluster's nodes: which are slow, the farthest behind of each metric, and maps."""
+"""Build the part of the HTML report about a cluster's nodes: slow nodes, the slowest of each metric, and maps."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from nameplate.report.terminal.nodes import (
     slowest_first,
 )
 
-# Of a plan of many cells the other metrics' maps would be as many as its charts.
+# Plans with many experiments would otherwise have as many maps as experiments.
 MAX_MAPS = 6
 MAX_RANKED = 5
-# Of more nodes the maps of minima and maxima are only in the pictures of nameplate nodes.
+# With more nodes, only the pictures of nameplate nodes have the maps of minima and maxima.
 MAX_WITH_ALL_MAPS = 1000
 
 
 @dataclass(frozen=True)
 class NodeCard:
-    """What was found out about the nodes; ``sentences`` say it in words."""
+    """The findings about the nodes; ``sentences`` state them in words."""
 
     anchor: str
     sentences: list[str]
@@ -41,7 +41,7 @@ class NodeCard:
 
 
 def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard | None:
-    """None for a run of one node; the maps go to the end of ``charts``."""
+    """Return the card, or None for a run on one node; its maps are appended to ``charts``."""
     nodes = report.nodes
     if nodes is None:
         return None
@@ -52,7 +52,7 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
 
 
 def _maps(report: Report, nodes: Nodes, metrics: Sequence[NodeMetric]) -> Iterator[Chart]:
-    """Yield each metric's maps; of many nodes only the first, since the page holds every cell's words."""
+    """Yield the maps of each metric; for many nodes only the first, since every cell adds text to the page."""
     for metric in metrics:
         names = statistics_of(metric)
         shown = names if len(nodes.names) <= MAX_WITH_ALL_MAPS else names[:1]
@@ -70,8 +70,9 @@ def _overview(nodes: Nodes) -> Table:
         rows.append([metric.title, *_worst(nodes, metric), slow_count(metric)])
     notes = [
         BEHIND,
-        "slow: more than 4 robust standard deviations behind its hardware class, by 3 % or more and by twice what its "
-        "own figure varies by, with 1 % false discoveries among all that are found",
+        "A node is slow if it is more than 4 robust standard deviations behind its hardware class, by at least 3 % "
+        "and by at least twice the standard error of its own value. Among the nodes that are called slow, the false "
+        "discovery rate is 1 %.",
     ]
     return Table("nodes", "All metrics", [*OVERVIEW], rows, notes)
 
@@ -96,5 +97,5 @@ def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
         ]
         for place in places
     ]  # fmt: skip
-    headings = ["node", "value", "behind", "robust z", "varies by", "slow?"]
-    return Table("nodes", f"Farthest behind: {metric.title}", headings, rows, [])
+    headings = ["node", "value", "behind", "robust z", "std. error", "slow?"]
+    return Table("nodes", f"Slowest nodes: {metric.title}", headings, rows, [])

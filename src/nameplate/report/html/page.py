@@ -1,4 +1,4 @@
-"""The HTML report's page: what stands in it, put into the template."""
+"""Collect the contents of the HTML report's page and render them with the template."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from nameplate.report.html.study_card import StudyCard, make_study_card
 from nameplate.report.terminal.run import MAX_NOTES
 from nameplate.report.verdict import remarks, verdict
 
-# A probe with more cells has its charts over time folded, to be drawn when they are unfolded.
+# The charts over time of a probe with more experiments are folded, and drawn when unfolded.
 MAX_OPEN = 12
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -38,7 +38,9 @@ _TEMPLATES = Path(__file__).parents[1] / "templates"
 
 @dataclass(frozen=True)
 class Detail:
-    """How much a report holds: ``points`` in a chart at most, and whether the embedded data keep every sample."""
+    """The amount of data in a report: ``points`` is the maximum per chart; ``has_samples`` tells if it embeds all
+    samples.
+    """
 
     points: int
     has_samples: bool
@@ -46,7 +48,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class PageSection:
-    """One run; of its ``notes`` those beyond the first few are ``further_notes``."""
+    """One run. The first few notes are ``notes``, the others ``further_notes``."""
 
     anchor: str
     title: str
@@ -64,7 +66,7 @@ class PageSection:
 
 
 def render(reports: Sequence[Report], detail: Detail) -> str:
-    """The page. ``reports`` are shown as they are: give them to ``without_names`` first."""
+    """Return the page. It shows ``reports`` unchanged: pass them through ``without_names`` first."""
     charts: list[Chart] = []
     sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
     beside = side_by_side(reports)
@@ -79,7 +81,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
         beside_figure=beside_figure,
         headings=HEADINGS,
         in_words=HEADINGS_IN_WORDS,
-        most_open=MAX_OPEN,
+        max_open=MAX_OPEN,
         detail=detail,
         policy=policy(bundle.hash, script_hash(script)),
         style=Markup(STYLE.read_text(encoding="utf-8")),
@@ -91,7 +93,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
 
 
 def make_section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> PageSection:
-    """One run of the page; its charts go to the end of ``charts``."""
+    """Return one run's part of the page; its charts are appended to ``charts``."""
     return PageSection(
         anchor=f"run-{number}",
         title=f"Run {number}: {name_of(report)}",

@@ -1,4 +1,4 @@
-"""The roofline's part of the HTML report: the chart, and a table of its bounds with their sources."""
+"""Build the roofline's part of the HTML report: the chart, and a table of its bounds with their sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nameplate.report.roofline import Bound, Roofline, roofline
 
 @dataclass(frozen=True)
 class RoofRow:
-    """A line of the roofline's table: a bound with its ridge point in FLOP/byte, and where it comes from."""
+    """One row of the roofline's table: a bound, its ridge point in FLOP/byte, and its source."""
 
     label: str
     figure: str
@@ -24,7 +24,7 @@ class RoofRow:
 
 @dataclass(frozen=True)
 class RooflineCard:
-    """The bounds of a loop on this machine, drawn and as a table."""
+    """The roofline as a chart and as a table."""
 
     anchor: str
     figure: NumberedChart
@@ -32,7 +32,7 @@ class RooflineCard:
 
 
 def make_roofline_card(anchor: str, report: Report, charts: list[Chart]) -> RooflineCard | None:
-    """None where no peak or no bandwidth was measured; the chart goes to the end of ``charts``."""
+    """Return the card, or None if no peak rate or no bandwidth was measured; the chart is appended to ``charts``."""
     roofs = roofline(report)
     if roofs is None:
         return None

@@ -1,4 +1,4 @@
-"""The rows of a probe's table in the HTML report: every metric of every cell, with what stands beside it."""
+"""Build the rows of a probe's table in the HTML report: every metric of every experiment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nameplate.report.format import interval_text, quantity, share
 from nameplate.report.repeat_commands import repeat_command
 
 HEADINGS = (
-    "measured", "95 % interval", "rated", "delivers", "best", "p95", "p99", "sustained", "rounds",
+    "measured", "95 % interval", "reference", "share", "best", "p95", "p99", "sustained", "rounds",
     "samples", "disturbed", "outcome", "stopped by",
 )  # fmt: skip
 HEADINGS_IN_WORDS = ("outcome", "stopped by")
@@ -19,10 +19,10 @@ HEADINGS_IN_WORDS = ("outcome", "stopped by")
 
 @dataclass(frozen=True)
 class ReportRow:
-    """One line of a probe's table.
+    """One row of a probe's table.
 
-    There are either ``figures``, in the order of ``HEADINGS``, or words why they are ``missing``. ``remarks`` are what
-    a reader must know of the cell.
+    A row has either ``figures``, in the order of ``HEADINGS``, or the reason why they are ``missing``. ``remarks`` are
+    what a reader must know about the experiment.
     """
 
     label: str
@@ -35,7 +35,7 @@ class ReportRow:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the rated value of a cell's metrics comes from, and how to measure the cell again."""
+    """The source of the reference value of an experiment's metrics, and the command that repeats the experiment."""
 
     label: str
     metrics: str
@@ -44,20 +44,20 @@ class Source:
 
 
 def make_row(result: Result, common: Mapping[str, Value]) -> ReportRow:
-    """One metric of one cell; ``common`` are the parameters that stand above the table."""
+    """Return the row of one metric of one experiment; ``common`` are the parameters shown above the table."""
     row = result.summary
     return ReportRow(
         label=_label(result, common),
         metric=row.metric,
         figures=_figures(row) if row.value is not None else (),
-        missing=f"{row.outcome}: {row.reason or 'no reason is known'}" if row.value is None else "",
+        missing=f"{row.outcome}: {row.reason or 'no reason was recorded'}" if row.value is None else "",
         mood=mood_of(result),
         remarks=[*["oversubscribed"] * result.oversubscribed, *result.remarks],
     )
 
 
 def sources(results: Sequence[Result], common: Mapping[str, Value]) -> list[Source]:
-    """Of every cell; the metrics whose rated value has the same source share a line."""
+    """Return the sources of every experiment; metrics with the same source share a row."""
     grouped: dict[tuple[str, str], list[Result]] = {}
     first: dict[str, Result] = {}
     for result in results:
@@ -75,9 +75,11 @@ def sources(results: Sequence[Result], common: Mapping[str, Value]) -> list[Sour
 
 
 def _label(result: Result, common: Mapping[str, Value]) -> str:
-    """A derived figure's own parameters are the part of the curve that it holds for, if there are any."""
+    """Return the row's label. The parameters of a derived result, if any, name the part of the curve that it
+    describes.
+    """
     if is_derived(result):
-        return own_params(result.summary.params, common) or "all cells together"
+        return own_params(result.summary.params, common) or "all experiments"
     return label_of(result.summary.params, common)
 
 

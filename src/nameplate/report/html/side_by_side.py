@@ -1,4 +1,4 @@
-"""Several runs side by side."""
+"""Compare several runs side by side."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ _Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
 @dataclass(frozen=True)
 class SideBySideRow:
-    """One cell in every run: the table of several runs side by side.
+    """One experiment in every run.
 
-    ``short`` is the label without the parameters that are the same in all cells of its probe. ``to_first`` is each
-    run's value over the first run's, or the other way round where less is better: more than 1 is better than there.
-    ``command`` measures it again. ``is_folded``: it is one of a large sweep, of which the figures made of all cells are
-    enough at first.
+    ``short`` is the label without the parameters common to all experiments of the probe. ``to_first`` is the ratio of
+    each run to the first run, inverted if lower is better, so that more than 1 is better. ``command`` repeats the
+    experiment. ``is_folded``: the experiment belongs to a large sweep, whose derived values are shown first.
     """
 
     label: str
@@ -36,7 +35,7 @@ class SideBySideRow:
 
 
 def side_by_side(reports: Sequence[Report]) -> list[SideBySideRow]:
-    """The cells that were measured in more than one of the runs."""
+    """Return the experiments that were measured in more than one of the runs."""
     by_run = [{_key(result): result for result in headlines(report.results)} for report in reports]
     shared = [
         key for key in dict.fromkeys(key for run in by_run for key in run) if sum(key in run for run in by_run) > 1
@@ -65,7 +64,10 @@ def _label(result: Result, common: Mapping[str, Value]) -> str:
 
 
 def _key(result: Result) -> _Key:
-    """The metric and the part of a curve tell derived figures apart; a cell that failed in a run has its own."""
+    """Return a key that is equal for the same experiment in several runs.
+
+    Derived values are told apart by metric and part of the curve; an experiment that failed has a key of its own.
+    """
     row = result.summary
     return row.probe, row.metric, tuple(sorted(row.params.items()))
 

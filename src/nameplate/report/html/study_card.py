@@ -1,4 +1,4 @@
-"""The part of the HTML report on the study that a plan reproduces: its tables and charts, published and new."""
+"""Build the part of the HTML report about a published study: its tables and charts with published and new values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nameplate.report.study_tables import study_table
 
 @dataclass(frozen=True)
 class StudyCard:
-    """A study's tables and charts, and the table of the reference tools that ran for it."""
+    """The study's tables and charts, and the table of the reference tools that ran for it."""
 
     anchor: str
     plan: str
@@ -24,7 +24,7 @@ class StudyCard:
 
 
 def make_study_card(anchor: str, report: Report, charts: list[Chart]) -> StudyCard | None:
-    """Return None for a plan that reproduces no study; the charts go to the end of ``charts``."""
+    """Return the card, or None if the plan reproduces no study; its charts are appended to ``charts``."""
     own = [study_table(table) for table in report.study.tables] if report.study else []
     tables = [own_table(table) for table in [*own, *(table for table in report.tables if not table.probe)]]
     if not tables:

@@ -1,4 +1,4 @@
-"""A probe's own tables as the HTML report shows them: each figure as in the terminal, with its interval."""
+"""Convert a probe's own tables for the HTML report: each value as in the terminal, with its interval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nameplate.report.format import cell_text, interval_text
 
 @dataclass(frozen=True)
 class TableEntry:
-    """A cell's text; ``interval`` is empty where there is none."""
+    """The text of a table cell; ``interval`` is empty if there is none."""
 
     text: str
     interval: str
@@ -18,7 +18,7 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class OwnTable:
-    """A table of a probe; the first entry of a row names it."""
+    """A table of a probe; the first entry of a row is its name."""
 
     title: str
     headings: list[str]
@@ -27,7 +27,7 @@ class OwnTable:
 
 
 def own_table(table: Table) -> OwnTable:
-    """In the words of the page."""
+    """Return the table with its values as text."""
     return OwnTable(table.title, table.headings, [[_entry(cell) for cell in row] for row in table.rows], table.notes)
 
 

@@ -20,7 +20,7 @@
     return made;
   };
 
-  // Of several layers' points those that know most of the table's columns are the measured ones.
+  // The layer whose points have most of the table's columns holds the measured points.
   const pointsOf = ({ spec, columns }) => {
     const known = (points) => columns.filter(([field]) => points.some((point) => field in point)).length;
     const sets = spec.data?.values ? [spec.data.values] : Object.values(spec.datasets);
@@ -60,9 +60,9 @@
   const drawIn = async (root, charts, theme) => {
     const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: theme };
     for (const place of root.querySelectorAll("[data-chart]:not([data-begun])")) {
-      // A folded chart has no width to fit into.
+      // A folded chart has no width.
       if (place.closest("details:not([open])")) continue;
-      // Who unfolds, folds and unfolds again must not begin it twice.
+      // Unfolding a second time must not draw the chart again.
       place.dataset.begun = "";
       await window.vegaEmbed(place, charts[place.dataset.chart].spec, options);
     }
@@ -75,13 +75,13 @@
     });
   };
 
-  // More rows than these nobody reads on paper.
-  const MOST_ROWS_ON_PAPER = 100;
+  // Longer tables are not useful on paper.
+  const MAX_ROWS_ON_PAPER = 100;
 
   const belongsOnPaper = (details, charts) => {
     const place = details.dataset.points;
     const isUndrawn = details.matches(".series") || details.closest("details.series:not([open])");
-    return !isUndrawn && (place === undefined || pointsOf(charts[place]).length <= MOST_ROWS_ON_PAPER);
+    return !isUndrawn && (place === undefined || pointsOf(charts[place]).length <= MAX_ROWS_ON_PAPER);
   };
 
   const readyPrinting = (charts) => {
@@ -91,7 +91,7 @@
       opened = folded.filter((details) => belongsOnPaper(details, charts));
       opened.forEach((details) => {
         details.open = true;
-        // The event that fills it otherwise comes too late.
+        // The toggle event, which usually fills the table, would come too late.
         if (details.dataset.points && !details.querySelector("table")) fillTable(details, charts[details.dataset.points]);
       });
     });
@@ -119,7 +119,7 @@
 
   const warn = (error) => {
     const warning = document.getElementById("no-charts");
-    warning.textContent = `Charts could not be drawn (${error.message}). Every figure is in the tables.`;
+    warning.textContent = `Charts could not be drawn (${error.message}). Every value is in the tables.`;
     warning.hidden = false;
   };
 

@@ -1,1 +1,1 @@
-"""What is printed: tables and messages for a terminal or a log."""
+"""Print results: tables and messages for a terminal or a log."""

@@ -1,4 +1,4 @@
-"""Runs beside each other, in the terminal."""
+"""Print comparisons of runs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nameplate.report.format import count, parameters, quantity
 from nameplate.report.terminal.console import make_console
 from nameplate.statistics.two_samples import Verdict
 
-# Colours mean better and worse, never greater and less; the word stands beside each.
+# Colours mean better and worse, never larger and smaller.
 _STYLES: dict[Verdict, str] = {"FASTER": "green", "SLOWER": "red", "SAME": "dim", "UNSURE": "yellow"}
 _ORDER: tuple[Verdict, ...] = ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
 _MAX_NAMED = 6
 
 
 def print_comparison(found: RunComparison, console: Console | None = None) -> None:
-    """The verdicts, the worst first, then what differs in the machines and what only one of the runs has."""
+    """Print the verdicts, worst first, then the differences between the machines, and what only one of the runs has."""
     console = console or make_console()
     print_rows(found.rows, ("base", "new"), console)
     _print_settings(found.settings, console)
@@ -34,7 +34,7 @@ def print_comparison(found: RunComparison, console: Console | None = None) -> No
 
 
 def print_rows(rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console | None = None) -> None:
-    """A table of verdicts and their number."""
+    """Print a table of verdicts and the number of each."""
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
@@ -55,7 +55,7 @@ def print_rows(rows: Sequence[ComparisonRow], headings: tuple[str, str], console
 
 
 def print_several(rows: Sequence[Several], names: Sequence[str], console: Console | None = None) -> None:
-    """A column for each run, the best of each row marked."""
+    """Print one column per run, with the best value of each row marked."""
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
@@ -70,11 +70,11 @@ def print_several(rows: Sequence[Several], names: Sequence[str], console: Consol
         if row.reason:
             table.add_row(Text(f"  {row.reason}", style="dim"))
     console.print(table)
-    console.print("\n*: the best, or not told apart from it", style="dim")
+    console.print("\n*: the best value, or not distinguishable from it", style="dim")
 
 
 def print_falses(falses: Sequence[FalsePositiveCount], console: Console | None = None) -> None:
-    """How often a machine that was compared with itself was called faster or slower than itself."""
+    """Print how often a machine was called faster or slower than itself."""
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
@@ -87,14 +87,16 @@ def print_falses(falses: Sequence[FalsePositiveCount], console: Console | None =
     wrong, pairs = sum(row.wrong for row in falses), sum(row.pairs for row in falses)
     bound = upper_bound(wrong, pairs)
     console.print(
-        f"\n{wrong} of {pairs} pairs of six rounds each were called FASTER or SLOWER than the machine itself: "
-        f"{wrong / pairs:.2%}, at most {bound:.2%} (95 %), if pairs are independent"
+        f"\n{wrong} of {pairs} pairs of six rounds were called FASTER or SLOWER than the same machine: "
+        f"{wrong / pairs * 100:.2f} %, at most {bound * 100:.2f} % (95 % confidence) if the pairs are independent"
     )
 
 
 def _print_settings(settings: Sequence[SettingDifference], console: Console) -> None:
     if settings:
-        console.print(Text(f"\n{count(len(settings), 'setting')} not alike", style="bold"))
+        console.print(
+            Text(f"\n{count(len(settings), 'setting')} {'differs' if len(settings) == 1 else 'differ'}", style="bold")
+        )
     for setting in settings:
         console.print(Text(f"  {setting.name}: {setting.base} → {setting.new}"))
 

@@ -1,4 +1,4 @@
-"""The consoles that everything is printed to: what a file or the user says is text, never markup."""
+"""Create the consoles for all output. Text from files or from the user is printed literally, never as markup."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from rich.segment import Segment
 
 from nameplate.control_characters import clean_text
 
-# COLUMNS may say anything, also 0. Below this no table is readable.
+# COLUMNS may have any value, even 0; no table is readable below this width.
 _MIN_WIDTH = 20
 
 
 class _CleanConsole(Console):
-    """A console whose text, whatever it comes from, has no control characters. Styles are added to it later."""
+    """A console that removes control characters from all text, whatever its source. Styles are applied afterwards."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Return the segments of ``renderable``, cleaned."""
+        """Return the segments of ``renderable`` without control characters."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(clean_text(segment.text), segment.style)
 
 
 def make_console(stderr: bool = False, width_without_terminal: int | None = None) -> Console:
-    """Return a console for standard output or error, in colour where it is a terminal.
+    """Return a console for standard output or error, with colour if it is a terminal.
 
-    ``width_without_terminal`` is its width in characters where it is none; default: what COLUMNS says, else 80.
+    ``width_without_terminal`` is the width in characters if it is not a terminal; the default is COLUMNS, else 80.
     """
     console = _CleanConsole(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal and width_without_terminal is not None:

@@ -1,4 +1,4 @@
-"""A folder's runs over time, in the terminal."""
+"""Print a folder's runs over time."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from nameplate.report.figure_names import FigureNames
 from nameplate.report.format import count, quantity
 from nameplate.report.terminal.strip import bars
 
-# Colours mean better and worse; the word stands beside each.
+# Colours mean better and worse, never larger and smaller.
 _STYLES = {"FASTER": "green", "SLOWER": "red"}
 _STRIP = 24
 _MAX_REASONS = 5
 _MAX_VALUES = 40
 _MAX_FIGURES = 12
-# A run's worst figure is named only where it is this far below.
+# A run's worst value is named only if it is below this share of the usual value.
 _WORTH_NAMING = 0.97
 
 
 def print_overview(
     entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[ChangeReport], names: FigureNames, console: Console
 ) -> None:
-    """What changed in these runs, then the latest of them."""
+    """Print what changed in these runs, then the latest of them."""
     machines = {entry.machine for entry in entries}
     first, latest = entries[0].started, entries[-1].started
     console.print(f"{count(len(entries), 'run')} of {count(len(machines), 'machine')}, {first:.10} to {latest:.10}")
@@ -39,19 +39,19 @@ def print_overview(
 
 
 def print_changes(told: Sequence[ChangeReport], names: FigureNames, console: Console) -> None:
-    """What moved at the same time on a machine together, with what of the machine changed then."""
+    """Print the changes; those at the same time on one machine form a group, with the settings that changed then."""
     if not told:
-        console.print("\nno figure moved to another level, and none drifts")
+        console.print("\nno metric changed its level or drifts")
     groups = groupby(told, key=lambda each: (each.machine, each.kind, each.until, each.since, each.verdict))
     for (machine, kind, _, _, verdict), group in groups:
         own = list(group)
         when = f"since {own[0].since_started:.10}, {count(own[0].runs, 'run')}"
         if kind == "drift":
-            when = f"little by little from {own[0].until_started:.10} to {own[0].since_started:.10}"
+            when = f"gradually from {own[0].until_started:.10} to {own[0].since_started:.10}"
         console.print(Text.assemble("\n", (verdict, _STYLES[verdict]), f" {machine} {when}"))
         console.print(_changes(own[:_MAX_FIGURES], names))
         if len(own) > _MAX_FIGURES:
-            console.print(f"  … and {len(own) - _MAX_FIGURES} more figures")
+            console.print(f"  … and {len(own) - _MAX_FIGURES} more metrics")
         for setting in own[0].settings:
             console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
 
@@ -72,7 +72,7 @@ def _print_runs(rows: Sequence[RunRow], names: FigureNames, console: Console) ->
     table.add_column("started", no_wrap=True)
     for name in ("machine", "plan", "file"):
         table.add_column(name, overflow="fold")
-    for name in ("figures", "beside usual"):
+    for name in ("metrics", "vs. usual"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
@@ -90,21 +90,21 @@ def _share(ratio: float | None) -> str:
 
 
 def print_not_read(entries: Iterable[Entry], console: Console) -> None:
-    """Files that are no runs, and why."""
+    """Print the files that could not be read as runs, and why."""
     reasons = [entry.reason for entry in entries if entry.reason]
     if not reasons:
         return
-    console.print(Text(f"\n{count(len(reasons), 'file')} not read", style="bold"))
+    console.print(Text(f"\n{count(len(reasons), 'file')} could not be read", style="bold"))
     for reason in reasons[:_MAX_REASONS]:
         console.print(Text(f"  {reason}"))
     if len(reasons) > _MAX_REASONS:
-        console.print(f"  … and {len(reasons) - _MAX_REASONS} more: --json has them all")
+        console.print(f"  … and {len(reasons) - _MAX_REASONS} more; --json lists all")
 
 
 def print_series(
     series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames, console: Console
 ) -> None:
-    """Each figure with a line for each machine, the values too where it is one, and what changed."""
+    """Print each metric with a line per machine, its values if there is only one machine, and its changes."""
     for figure, group in groupby(series, key=lambda each: each.figure):
         console.print(Text(names.of(figure), style="bold"))
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -128,7 +128,7 @@ def _print_values(series: MetricHistory, console: Console) -> None:
     shown = series.points[-_MAX_VALUES:]
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("started", no_wrap=True)
-    for name in (series.figure.metric, "95 %", "beside usual"):
+    for name in (series.figure.metric, "95 %", "vs. usual"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("file", overflow="fold")
     for point in shown:
@@ -140,4 +140,4 @@ def _print_values(series: MetricHistory, console: Console) -> None:
     console.print()
     console.print(table)
     if len(shown) < len(series.points):
-        console.print(f"… and {len(series.points) - len(shown)} earlier ones: --json has them all")
+        console.print(f"… and {len(series.points) - len(shown)} earlier runs; --json lists all")

@@ -1,4 +1,4 @@
-"""The nodes of a cluster in the terminal: what each metric says, the slow ones, and a map of them."""
+"""Print the nodes of a cluster: the summary of each metric, the slow nodes, and a map."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from nameplate.report.node_values import class_medians
 from nameplate.report.terminal.console import make_console
 from nameplate.statistics.stats import median
 
-# The width where there is no terminal to ask.
+# The width if the output is not a terminal.
 _NO_TERMINAL = 140
-# In a ranking, from its slow end.
+# The number of nodes shown in a ranking, slowest first.
 MAX_RANKED = 10
-# A map's cells from "as its class" to "a quarter behind"; a node of which nothing is known is a dot.
+# Shades of a map's cells, from "like its class" to the largest step.
 _SHADES = "·░▒▓█"
 _MEANINGS = {
-    "persistent": "as slow by itself: the node",
-    "contended": "slow only while others were measured too: what it shares with them",
-    "transient": "slow then and not now: that moment",
-    "not measured": "not by itself: it takes several nodes, or the second run did not come to it",
+    "persistent": "also slow on its own, so the node is the cause",
+    "contended": "slow only while other nodes were measured too, so something that it shares with them is the cause",
+    "transient": "slow in the first run and not in the second, so the cause is gone",
+    "not measured": "the metric takes several nodes, or the second run did not reach it",
 }
 _STEPS = (0.03, 0.08, 0.15)
 OVERVIEW = ("metric", "class median", "slowest", "behind", "on", "slow nodes")
 BY_EVERY_RANK = (
-    "average: by the time of every rank; minimum, maximum: by the slowest rank of a repeat, which the average can "
-    "exceed"
+    "The average covers every rank; minimum and maximum are those of the slowest rank of each repeat, so the average "
+    "can exceed them."
 )
 _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-BEHIND = "behind: 1 − value ÷ class median; of a time, 1 − class median ÷ value"
+BEHIND = "behind: 1 − value ÷ class median; for a time, 1 − class median ÷ value"
 
 
 def print_nodes(nodes: Nodes) -> None:
-    """The whole view, to standard output."""
+    """Print the complete view to standard output."""
     console = _console()
     console.print(render(nodes, console.width))
     for line in (*_missing(nodes), *verdict(nodes)):
-        # Whole, however long: they are pasted into a shell.
+        # Commands are not wrapped, so that they can be pasted into a shell.
         console.print(line, soft_wrap=True)
 
 
@@ -55,8 +55,8 @@ def _console() -> Console:
 
 
 def print_findings(found: Sequence[RecheckFinding]) -> None:
-    """What became of the slow nodes when they were measured by themselves."""
-    table = _table("node", "metric", "behind before", "by itself", "")
+    """Print what became of the slow nodes when they were measured on their own."""
+    table = _table("node", "metric", "before", "alone", "")
     for each in found:
         style = "red" if each.label == "persistent" else "green"
         table.add_row(each.node, each.title, share(each.before), share(each.alone), each.label, style=style)
@@ -68,7 +68,7 @@ def print_findings(found: Sequence[RecheckFinding]) -> None:
 
 
 def render(nodes: Nodes, width: int) -> RenderableType:
-    """Hardware, a line for each metric, the ranking of those that name a slow node, the map of the first of them."""
+    """Return the hardware, one line per metric, the rankings with a slow node, and a map of the first of them."""
     parts: list[RenderableType] = [*_hardware(nodes), Text(), _summary(nodes), Text(BEHIND, style="dim")]
     ranked = _ranked(nodes)
     if any(map(_exceeds_maximum, ranked)):
@@ -82,11 +82,14 @@ def render(nodes: Nodes, width: int) -> RenderableType:
 
 def _exceeds_maximum(metric: NodeMetric) -> bool:
     pairs = zip(metric.value, metric.maximum, strict=False)
-    return any(value is not None and most is not None and value > most for value, most in pairs)
+    return any(value is not None and highest is not None and value > highest for value, highest in pairs)
 
 
 def _ranked(nodes: Nodes) -> list[NodeMetric]:
-    """Return the metrics that name a slow node, or the first one; of nodes too few to be judged all, up to ten."""
+    """Return the metrics that found a slow node, or else the first metric.
+
+    If there are too few nodes to judge, return up to ten metrics.
+    """
     if any(ranking(metric) for metric in nodes.metrics):
         return [metric for metric in nodes.metrics if metric.slow] or nodes.metrics[:1]
     return nodes.metrics[:MAX_RANKED]
@@ -97,45 +100,45 @@ def _missing(nodes: Nodes) -> Iterator[Text]:
     if missing:
         yield Text(f"! not measured: {compress(missing)}", style="yellow")
     if all(spread is None for metric in nodes.metrics for spread in metric.spread):
-        yield Text("! fewer than 3 rounds tell nothing of what a node varies by: none is called slow", style="yellow")
+        yield Text("! no node can be called slow: a node's variation needs 3 rounds", style="yellow")
 
 
 def verdict(nodes: Nodes) -> Iterator[Text]:
-    """Which nodes are slow, by what, and how to take them out of Slurm's use."""
+    """Yield which nodes are slow, by which metric, and how to drain them in Slurm."""
     slow = slow_nodes(nodes)
     yield Text(found_slow(nodes), style="red" if slow else "green")
     if slow:
-        yield Text("to take them out of use, once you have looked:", style="dim")
+        yield Text("To drain them, once you have checked:", style="dim")
         yield Text(_drain_command([nodes.names[place] for place in slow], reason(nodes, slow)))
 
 
 def _drain_command(names: Sequence[str], why: str) -> str:
-    """Return a command to paste into a shell. Names come from files, so none but plain ones are put into it."""
+    """Return a command to paste into a shell. Names come from files, so only plain ones are put into it."""
     odd = [name for name in names if not _NODE_NAME.fullmatch(name)]
     if odd:
-        return f"(no command: {odd[0]!r} is not a name that Slurm gives a node)"
+        return f"(no drain command: {odd[0]!r} is not a valid Slurm node name)"
     words = [f"NodeName={compress(names)}", "State=DRAIN", f"Reason=nameplate: {why}"]
     return shlex.join(["scontrol", "update", *words])
 
 
 def found_slow(nodes: Nodes) -> str:
-    """The slow ones as Slurm lists hosts, or that there is none."""
+    """Return the slow nodes as a Slurm host list, or that there are none."""
     slow = [nodes.names[place] for place in slow_nodes(nodes)]
     if slow:
         return f"slow: {compress(slow)} ({len(slow)} of {len(nodes.names)})"
     judged = sum(any(m.gap[place] is not None for m in nodes.metrics) for place in range(len(nodes.names)))
     if not judged:
-        return "no node is judged: it takes 4 of the same hardware"
-    return f"no slow node among {count(judged, 'node')} judged"
+        return "no node is judged: at least 4 nodes of the same hardware are needed"
+    return f"none of {count(judged, 'node')} is slow"
 
 
 def slow_nodes(nodes: Nodes) -> list[int]:
-    """The places of those that any metric names."""
+    """Return the indices of the nodes that any metric calls slow."""
     return sorted({place for metric in nodes.metrics for place in metric.slow})
 
 
 def reason(nodes: Nodes, slow: Sequence[int]) -> str:
-    """The metric that names most of them, and how far behind they are."""
+    """Return the metric that calls most of the nodes slow, and how far behind they are."""
     metric = max(nodes.metrics, key=lambda metric: len(metric.slow))
     behind = [metric.gap[place] or 0.0 for place in slow if place in metric.slow]
     return f"{metric.title} {share(median(behind))} behind"
@@ -169,9 +172,9 @@ def _summary(nodes: Nodes) -> Table:
 
 
 def slow_count(metric: NodeMetric) -> str:
-    """Return how many nodes a metric calls slow, or why it calls none so."""
+    """Return how many nodes a metric calls slow, or why none can be."""
     if not ranking(metric):
-        return "not judged: fewer than 4 alike"
+        return "not judged: fewer than 4 of a kind"
     return str(len(metric.slow) or "none")
 
 
@@ -179,7 +182,7 @@ def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
     order = slowest_first(metric)
     shown = order[: max(MAX_RANKED, 2 * len(metric.slow))][: 5 * MAX_RANKED]
     extremes = ("minimum", "maximum") if metric.minimum else ()
-    table = _table("node", "average" if extremes else "value", *extremes, "behind", "robust z", "varies by", "")
+    table = _table("node", "average" if extremes else "value", *extremes, "behind", "robust z", "std. error", "")
     for place in [*shown, *([order[-1]] if order and order[-1] not in shown else [])]:
         is_slow = place in metric.slow
         note = "slow" if is_slow else "fastest" if place == order[-1] and len(order) > 1 else ""
@@ -193,25 +196,25 @@ def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
 
 
 def distance(z: float | None) -> str:
-    """A dash where all others are the same."""
+    """Return a robust z-score; a dash if all other nodes have the same value."""
     return "–" if z is None else f"{z:.1f}"
 
 
 def _alike(metric: NodeMetric, value: float | None) -> str:
-    """Return a value in the unit of the metric's first one, so that a column can be compared."""
+    """Return a value in the unit of the metric's first value, so that a column is comparable."""
     first = next(v for v in metric.value if v is not None)
     factor, unit = scale(first, metric.unit)
     return "–" if value is None else f"{digits(value / factor)} {unit}"
 
 
 def ranking(metric: NodeMetric) -> list[int]:
-    """The places of the judged nodes, the farthest behind first."""
+    """Return the indices of the judged nodes, slowest first."""
     judged = [(gap, place) for place, gap in enumerate(metric.gap) if gap is not None]
     return [place for _, place in sorted(judged, key=lambda item: (-item[0], item[1]))]
 
 
 def slowest_first(metric: NodeMetric) -> list[int]:
-    """Return the places of all measured nodes: the judged ones as ranked, then the others by their values."""
+    """Return the indices of all measured nodes, slowest first; nodes that are not judged come last."""
     order = ranking(metric)
     others = [
         (value, place) for place, value in enumerate(metric.value) if value is not None and metric.gap[place] is None
@@ -222,7 +225,8 @@ def slowest_first(metric: NodeMetric) -> list[int]:
 def _map(nodes: Nodes, metric: NodeMetric, width: int) -> Iterator[Text]:
     length = max(10, (width - 30) // 10 * 10)
     yield Text(
-        f"{metric.title}, a sign for each node: · less than 3 % behind  ░ 3 %  ▒ 8 %  ▓ 15 %  █ slow", style="dim"
+        f"{metric.title}, one character per node: · less than 3 % behind  ░ 3 %  ▒ 8 %  ▓ 15 %  █ slow  ? not judged",
+        style="dim",
     )
     for first in range(0, len(nodes.names), length):
         places = range(first, min(first + length, len(nodes.names)))

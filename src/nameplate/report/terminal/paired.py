@@ -1,4 +1,4 @@
-"""nameplate beside the reference tools, in the terminal: a table for each tool, with what was run below it."""
+"""Print the comparison with reference tools: one table per tool, followed by the commands that were run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STYLES = {"same": "green", "more": "", "less": "red"}
 
 
 def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> None:
-    """Every tool with its figures, then what is not there or cannot be compared."""
+    """Print the results of every tool, then the tools that are not installed or cannot be compared."""
     console = console or make_console()
     measured = [row for row in rows if row.ratio is not None]
     for (tool, version), own in groupby(measured, key=lambda row: (row.tool, row.version)):
@@ -30,13 +30,14 @@ def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> Non
             console.print(Text(line, style="dim"), soft_wrap=True)
     if measured:
         console.print(
-            "\nratio: above 1 nameplate's figure is the better one (more of a rate, less of a time)", style="dim"
+            "\nratio: a value above 1 means that nameplate's result is better (a higher rate or a lower time)",
+            style="dim",
         )
     _print_rest(console, [row for row in rows if row.ratio is None or (row.reason and row.verdict != "other work")])
 
 
 def _table(tool: str, rows: Sequence[PairedRow]) -> Table:
-    """What was run stands below by its number: eighty columns are enough so."""
+    """Return the table of one tool. Commands are listed below it by number, so that it fits 80 columns."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", width=4)
     for heading in ("nameplate", tool, "ratio", "95 %"):
@@ -53,7 +54,7 @@ def _table(tool: str, rows: Sequence[PairedRow]) -> Table:
 
 
 def _what_was_run(rows: Sequence[PairedRow]) -> Iterator[str]:
-    """Each command once, after the figures that it gave."""
+    """Yield each command once, after the metrics that it measured."""
     numbered = enumerate(rows, start=1)
     for command, own in groupby(numbered, key=lambda item: item[1].command):
         for number, row in own:
@@ -73,6 +74,6 @@ def _print_rest(console: Console, rows: Sequence[PairedRow]) -> None:
     console.print(Text("\nNot compared", style="bold"))
     for row in rows:
         what = " ".join(word for word in (row.tool, row.work or "", f"({row.probe})" if row.probe else "") if word)
-        console.print(Text(f"  {what}: {row.reason}" + (f"; to get it: {row.install}" if row.install else "")))
+        console.print(Text(f"  {what}: {row.reason}" + (f"; to install it: {row.install}" if row.install else "")))
         if row.command:
             console.print(Text(f"    $ {row.command}", style="dim"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: a bar with the time left, or plain lines where there is no terminal."""
+"""Show the progress of a run: a bar with the time left, or plain lines if standard error is not a terminal."""
 
 from __future__ import annotations
 
@@ -19,90 +19,90 @@ PLAIN_INTERVAL_S = 5.0
 
 
 class QuietProgress:
-    """Shows warnings only."""
+    """A display that shows only warnings."""
 
     def __enter__(self) -> QuietProgress:
-        """Nothing to begin."""
+        """Return the display; there is nothing to start."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing to end."""
+        """End the display; there is nothing to remove."""
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Not shown."""
+        """Ignore the start of an experiment."""
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """Not shown."""
+        """Ignore a sample."""
 
     def warn(self, words: str) -> None:
-        """One line on standard error."""
+        """Print a warning on standard error."""
         print(f"nameplate: {clean_text(words)}", file=sys.stderr)
 
 
 class PlainProgress(QuietProgress):
-    """A line now and then on standard error, for logs."""
+    """A display for logs: one line every few seconds on standard error."""
 
     def __init__(self) -> None:
         self._said_at = -PLAIN_INTERVAL_S
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Shown every few seconds."""
+        """Print the round and the time left, unless a line was printed a few seconds ago."""
         if time.monotonic() - self._said_at >= PLAIN_INTERVAL_S:
             self._said_at = time.monotonic()
             print(f"round {round_number}: at most {left_s:.0f} s left", file=sys.stderr, flush=True)
 
 
 class LiveProgress(QuietProgress):
-    """A bar on standard error."""
+    """A progress bar on standard error."""
 
     def __init__(self, columns: Sequence[ProgressColumn] = ()) -> None:
         self._bar = Progress(
             *(columns or _bar_columns()),
             console=make_console(stderr=True),
-            refresh_per_second=2,  # drawing takes CPU time that the measurement should have
+            refresh_per_second=2,  # drawing takes CPU time away from the measurement
             transient=True,
         )
         self._task = self._bar.add_task("", total=1.0, round=1, left="")
 
     def __enter__(self) -> LiveProgress:
-        """Draws the bar."""
+        """Draw the bar."""
         self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Removes the bar."""
+        """Remove the bar."""
         self._bar.stop()
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Moves the bar."""
+        """Update the bar."""
         self._bar.update(
             self._task, completed=share_done, round=round_number, left=f"{left_s:.0f}", description=experiment.id
         )
 
     def warn(self, words: str) -> None:
-        """One line above the bar."""
+        """Print a warning above the bar."""
         self._bar.console.print(f"nameplate: {clean_text(words)}", style="yellow", highlight=False)
 
 
 class SeriesProgress(LiveProgress):
-    """A chart of the last samples on standard error."""
+    """A chart of the latest samples on standard error."""
 
     def __init__(self) -> None:
         self._column = _StripColumn()
         super().__init__([self._column])
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Names the cell above its chart."""
+        """Print the experiment's name and start its chart."""
         super().begin(round_number, experiment, share_done, left_s)
         self._bar.console.print(experiment.id, style="dim", highlight=False)
         self._column.strip = Strip()
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """Drawn at the next refresh."""
+        """Add a sample; it is drawn at the next refresh."""
         self._column.strip.add(sample)
 
 
@@ -126,7 +126,7 @@ def _bar_columns() -> list[ProgressColumn]:
 
 
 def make_progress(quiet: bool, is_series: bool) -> QuietProgress:
-    """What fits standard error."""
+    """Return the display that fits standard error."""
     if quiet:
         return QuietProgress()
     if not sys.stderr.isatty():

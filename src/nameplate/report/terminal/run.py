@@ -1,4 +1,4 @@
-"""The table in the terminal: what the machine delivers, beside what its nameplate promises."""
+"""Print a run: the measured values next to their reference values."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.probes import load_probes
 from nameplate.probes.shared.ceilings import count_ports, textbook_peak
 from nameplate.records.model import Report, Result, Value
@@ -21,9 +22,9 @@ from nameplate.report.format import cell_text, parameters, quantity, share, spre
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.console import make_console
 
-HEADINGS = ("", "measured", "95 %", "rated", "delivers", "best", "sustained", "cores", "notes")
+HEADINGS = ("", "measured", "95 %", "reference", "share", "best", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]
-_IN_A_NARROW_TERMINAL = ("", "measured", "95 %", "rated", "delivers")
+_IN_A_NARROW_TERMINAL = ("", "measured", "95 %", "reference", "share")
 _WIDE = 120
 MAX_CELLS = 24
 MAX_NOTES = 12
@@ -31,7 +32,7 @@ MAX_NOTES = 12
 
 @dataclass(frozen=True)
 class TableRow:
-    """One line of the table; ``mood`` is good, poor or plain."""
+    """One row of the table; ``mood`` is good, poor or plain."""
 
     cells: tuple[str, ...]
     mood: str
@@ -39,14 +40,14 @@ class TableRow:
 
 @dataclass(frozen=True)
 class TableSection:
-    """One probe's lines, under a heading with the parameters that are the same in all of them."""
+    """The rows of one probe, under a heading with the parameters common to all of them."""
 
     heading: str
     rows: list[TableRow]
 
 
 def sections(report: Report) -> list[TableSection]:
-    """Every result as text, by probe in the plan's order."""
+    """Return every result as text, grouped by probe in the order of the plan."""
     grouped = groupby(report.results, key=lambda result: result.summary.probe)
     return [_section(probe, list(results)) for probe, results in grouped]
 
@@ -61,22 +62,31 @@ def _section(probe: str, results: list[Result]) -> TableSection:
     first = {id(result) for result in headlines(shown)}
     rows = [TableRow(_cells(result, common, id(result) in first), mood_of(result)) for result in shown]
     if left_out:
-        words = f"{left_out} cells in the tables and charts; every figure: nameplate show FILE --format csv"
+        words = (
+            f"{left_out} experiments: see the tables and charts, or nameplate show FILE --format csv for every value"
+        )
         rows.append(TableRow((words, *("",) * (len(HEADINGS) - 1)), "plain"))
     return TableSection(heading, rows)
 
 
 def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
-    """Without the cells of a large sweep, which its probe's tables show, and their number."""
+    """Return the results to show, and the number of experiments left out.
+
+    Experiments of a large sweep are left out if the probe's tables show them.
+    """
     cells = {result.id for result in results if result.kind != "derived"}
     known = load_probes().get(results[0].summary.probe)
     if len(cells) <= MAX_CELLS or known is None or known.tables is None:
         return results, 0
-    return [result for result in results if result.kind == "derived" or result.summary.value is None], len(cells)
+    return [result for result in results if result.kind == "derived" or result.summary.value is None], len(
+        cells
+    )
 
 
 def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[str, ...]:
-    """A cell's name and remarks stand in its first row, the names of its further metrics below."""
+    """Return the cells of a row. An experiment's name and remarks are in its first row; further rows name their
+    metric.
+    """
     row = result.summary
     name = _row_name(result, common) if is_first else f"  {row.metric}"
     if row.value is None:
@@ -95,7 +105,7 @@ def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[st
 
 
 def _row_name(result: Result, common: dict[str, Value]) -> str:
-    """The parameters that tell the cell from its neighbours; the metric too, where it is not the one in the heading."""
+    """Return the parameters that distinguish the experiment, and the metric if it is not the one in the heading."""
     name = own_params(result.summary.params, common)
     known = load_probes().get(result.summary.probe)
     is_in_heading = known is not None and result.summary.metric == known.metrics[0].name
@@ -108,17 +118,17 @@ def _remarks(result: Result) -> list[str]:
     if result.oversubscribed:
         remarks.append("oversubscribed")
     if row.disturbed > 0:
-        remarks.append(f"{row.disturbed:.0%} disturbed")
+        remarks.append(f"{row.disturbed * 100:.0f} % disturbed")
     if row.ci is None:
-        remarks.append(f"{row.rounds} round{'s' if row.rounds > 1 else ''}: no interval")
+        remarks.append(f"95 % interval needs {MIN_ROUNDS} rounds (got {row.rounds})")
     return [*remarks, *result.remarks]
 
 
 def machine_line(report: Report) -> str:
-    """The machine in one line."""
+    """Return a line that describes the machine."""
     machine = report.machine
     if not machine:
-        return "no machine was recorded"
+        return "the machine was not recorded"
     topology = machine["topology"]
     model = machine["cpu"]["model"] or machine["cpu"]["architecture"]
     guest = f", {machine['hypervisor']} guest" if machine["hypervisor"] else ""
@@ -153,7 +163,7 @@ def _section_parts(report: Report, wide: bool) -> list[RenderableType]:
 
 
 def _over_time_parts(report: Report) -> list[RenderableType]:
-    """Of a series each cell's events."""
+    """Return the events of each series."""
     parts: list[RenderableType] = []
     for result in report.results:
         row = result.summary
@@ -164,31 +174,33 @@ def _over_time_parts(report: Report) -> list[RenderableType]:
 
 
 def explanations(report: Report) -> list[str]:
-    """For each probe where its rated values come from, and the textbook's peak beside it."""
+    """Return for each probe the source of its reference values, and the peak computed from the nominal clock."""
     lines = []
     for probe, grouped in groupby(report.results, key=lambda result: result.summary.probe):
         results = [r for r in grouped if r.summary.value is not None and r.kind != "derived"]
         rated = [result for result in results if result.summary.rated is not None]
         if rated:
             best = max(rated, key=lambda result: result.summary.rated or 0.0)
-            lines.append(f"{probe} rated {quantity(best.summary.rated, best.summary.unit)} = {best.rated.source}")
+            lines.append(
+                f"{probe} reference value {quantity(best.summary.rated, best.summary.unit)} = {best.rated.source}"
+            )
             lines += _textbook_line(report, best)
         elif results:
-            lines.append(f"{probe} not rated: {results[0].rated.source}")
+            lines.append(f"{probe} has no reference value: {results[0].rated.source}")
     return lines
 
 
 def _textbook_line(report: Report, result: Result) -> list[str]:
-    """GHz × cores × operations per cycle, for the cell with the highest ceiling of an arithmetic probe."""
+    """Return GHz × cores × operations per cycle for the experiment with the highest ceiling of an arithmetic probe."""
     ports = count_ports(result.facts) if "port_block_s" in result.facts else None
     if ports is None or result.summary.metric != "rate":
         return []
     peak = textbook_peak(report.machine, ports * result.facts["operations_per_instruction"])
-    return [f"{result.summary.probe} textbook peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
+    return [f"{result.summary.probe} theoretical peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
 
 
 def table_text(own: OwnTable) -> Table:
-    """Return a probe's or a study's table without its title and notes."""
+    """Return a probe's or a study's table, without its title and notes."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for index, heading in enumerate(own.headings):
         table.add_column(Text(heading), justify="right" if index else "left")
@@ -200,7 +212,7 @@ def table_text(own: OwnTable) -> Table:
 
 
 def _table_parts(report: Report) -> list[RenderableType]:
-    """The probes' own tables, and those of the study that the plan reproduces."""
+    """Return the probes' own tables, and those of the study that the plan reproduces."""
     parts: list[RenderableType] = []
     for own in all_tables(report):
         parts += [
@@ -213,12 +225,16 @@ def _table_parts(report: Report) -> list[RenderableType]:
 
 
 def render(report: Report, path: Path, width: int) -> RenderableType:
-    """Machine, table, and below it the notes, how to go on, and where the rated values come from."""
+    """Return the machine, the results, the notes, how to resume, and the sources of the reference values."""
     parts: list[RenderableType] = [
         Text(machine_line(report)), *_section_parts(report, width >= _WIDE), *_over_time_parts(report),
         *_table_parts(report), Text(),
     ]  # fmt: skip
-    cut_off = [f"{path} has no end: the run was cut off; go on with --resume {path}"] if report.truncated else []
+    cut_off = (
+        [(f"{path} ends before the run did; continue it with nameplate run --resume {path}")]
+        if report.truncated
+        else []
+    )
     notes = [*cut_off, *report.notes]
     if len(notes) > MAX_NOTES:
         notes = [*notes[: MAX_NOTES - 1], f"… and {len(notes) - MAX_NOTES + 1} more"]
@@ -228,6 +244,6 @@ def render(report: Report, path: Path, width: int) -> RenderableType:
 
 
 def print_report(report: Report, path: Path) -> None:
-    """The run file at ``path``, to standard output, in colour where it is a terminal."""
+    """Print a report on the run file at ``path`` to standard output, with colour if it is a terminal."""
     console = make_console(width_without_terminal=180)
     console.print(render(report, path, console.width))

@@ -1,4 +1,4 @@
-"""A series while it runs, in a line: its last values as a strip of bars, and what is known so far."""
+"""Show a running series on one line: a chart of its latest values, and its median and dips so far."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from nameplate.statistics.stats import median
 _BARS = "▁▂▃▄▅▆▇█"
 _SHOWN = 40
 _REMEMBERED = 600
-_FEWEST = 10
-# So many median absolute deviations below the median, and this share of it, count as a dip.
+_MIN_VALUES = 10
+# A value counts as a dip if it is this many median absolute deviations below the median, and this share of it.
 _FAR, _DEEP = 8.0, 0.02
 
 
 class Strip:
-    """The work done per second: the unit of a cell's metrics needs facts that only its outcome brings."""
+    """The work done per second. The unit of the metric is not known while the series runs."""
 
     def __init__(self) -> None:
         self._values: deque[float] = deque(maxlen=_REMEMBERED)
@@ -30,7 +30,7 @@ class Strip:
         self._dip_limit = 0.0
 
     def add(self, sample: Sample) -> None:
-        """The next sample."""
+        """Add a sample."""
         work, self._unit = _work(sample)
         value = work / sample.elapsed_s
         is_dip = value < self._dip_limit
@@ -40,12 +40,12 @@ class Strip:
         self._at_s += sample.elapsed_s
 
     def text(self) -> str:
-        """The line as it is now; looked at from time to time, so that a sample costs nothing."""
+        """Return the line. The statistics are computed here and not per sample, so that samples cost nothing."""
         if not self._values:
             return ""
         middle = median(list(self._values))
         usual = median([abs(value - middle) for value in self._values])
-        if len(self._values) >= _FEWEST:
+        if len(self._values) >= _MIN_VALUES:
             self._dip_limit = min(middle - _FAR * usual, middle * (1 - _DEEP))
         dips = f", {self._dips} dip{'s' * (self._dips != 1)}" if self._dips else ""
         now = quantity(self._values[-1], self._unit)
@@ -56,9 +56,9 @@ class Strip:
 
 
 def bars(values: Sequence[float]) -> str:
-    """A bar of one letter for each."""
+    """Return one bar character per value."""
     low, high = min(values), max(values)
-    # A steady series is a level line, not its noise blown up to the whole height.
+    # The bars of a steady series should look level, so noise is not scaled to the full height.
     low = min(low, high * 0.8)
     steps = (len(_BARS) - 1) / (high - low) if high > low else 0.0
     return "".join(_BARS[round((value - low) * steps)] for value in values)
