@@ -265,5 +265,5 @@ def test_a_key_of_parameters_never_becomes_an_option(
     path = changed(recorded_file("quick.jsonl", tmp_path), b'"isa":', json.dumps(name).encode() + b":")
     for arguments in (["show", path], ["report", path, "-o", tmp_path / "page.html"], ["run", "--resume", path]):
         assert run([*map(str, arguments)]) == 2
-        assert "is no parameter's name" in capsys.readouterr().err
+        assert "is not a parameter name" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()

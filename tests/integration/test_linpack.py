@@ -207,7 +207,7 @@ def test_a_run_prints_linpacks_table_beside_the_ceiling(tmp_path: Path, plain_la
     command = ["run", "cpu_linpack", "n=100,200", "trials=3", "--rounds", "2", "-o", "x.jsonl"]
     answer = nameplate(*command, "--blas", str(plain_lapack), cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert "LINPACK: As LINPACK prints it: threads=1" in answer.stdout
+    assert "LINPACK: LINPACK's table: threads=1" in answer.stdout
     assert str(plain_lapack.parent) not in (tmp_path / "x.jsonl").read_text()
     rows = json.loads(nameplate("show", "x.jsonl", "--format", "json", cwd=tmp_path).stdout)["rows"]
     rates = [row for row in rows if row["metric"] == "rate"]

@@ -222,7 +222,7 @@ def test_a_run_says_in_words_that_it_was_not_persistent_memory(tmpfs: Path, tmp_
     assert answer.returncode == 0, answer.stderr
     report = summarise(read_run(path))
     own = next(r for r in report.results if r.summary.params["persist"] == "array" and r.summary.value is not None)
-    assert f"tmpfs on {tmpfs}: the machine's own memory, not persistent memory" in own.remarks
+    assert f"tmpfs on {tmpfs}: ordinary memory, not persistent memory" in own.remarks
     assert "not persistent: flushed by msync" in own.remarks
     assert own.rated.value is None
     assert f"memory=pmem, path={tmpfs}, persist=array" in " ".join(table.title for table in report.tables)

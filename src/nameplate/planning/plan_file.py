@@ -282,7 +282,7 @@ def _binds(options: Mapping[str, str]) -> bool:
 
 
 def _experiments(info: ProbeInfo, cells: Cells, stand_ins: Mapping[str, str]) -> list[Experiment]:
-    if stand_ins["nodes"].count(",") + 1 < cells.fewest_nodes:
+    if stand_ins["nodes"].count(",") + 1 < cells.min_nodes:
         return []
     params = {name: _filled_in(text, stand_ins) for name, text in cells.params.items()}
     return experiments(info, params, cells.slice_s, cells.sample_s, cells.curve, cells.between)

@@ -1,7 +1,7 @@
-"""What nameplate makes of each probe's raw samples: one module per probe, found by its name.
+"""Turn each probe's raw samples into metrics: one module per probe, found by its name.
 
-The core declares parameters, counters and facts; the module of the same stem declares metrics, rated values and the
-cells of the shipped plans in one ``PROBE``.
+The core declares parameters, counters and facts. The module of the same stem declares one ``PROBE`` with the metrics,
+the reference values and the experiments of the shipped plans.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
 @dataclass(frozen=True)
 class Cell:
-    """One experiment of a run, as far as a metric depends on it: complete parameters, facts, words, the machine."""
+    """One experiment of a run as far as metrics depend on it: complete parameters, facts, labels and the machine."""
 
     params: Mapping[str, Value]
     facts: Mapping[str, float]
@@ -30,12 +30,12 @@ class Cell:
 
     @property
     def threads(self) -> int:
-        """The number of workers."""
+        """Return the number of workers."""
         return int(self.params.get("threads", 1))
 
     @property
     def cores(self) -> int:
-        """The physical cores that the workers can keep busy."""
+        """Return the number of physical cores that the workers can keep busy."""
         return min(self.threads, int(self.machine["topology"]["allowed_cores"]))
 
 
@@ -44,10 +44,10 @@ Quantity = Callable[[Cell, Sample], float]
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """A figure of one cell in the SI base unit ``unit``.
+    """A metric of one experiment in the SI base unit ``unit``.
 
-    Cells where ``when`` is False have no such figure, or one that repeats another. A detail has no row of its own: it
-    stands in the probe's tables, and in exports.
+    An experiment for which ``when`` returns False does not have the metric, or has it only as a repetition of another.
+    A detail has no row of its own; it appears in the probe's tables and in exports.
     """
 
     name: str
@@ -55,36 +55,36 @@ class Metric(ABC):
     better: Literal["higher", "lower"]
     when: Callable[[Cell], bool] = field(default=lambda _: True, kw_only=True)
     is_detail: bool = field(default=False, kw_only=True)
-    # Whether it is shown from the rounds that tell it, when others do not.
+    # Whether rounds without a value are left out instead of making the metric unknown.
     may_lack_rounds: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, cell: Cell, sample: Sample) -> float:
-        """Of one sample."""
+        """Return the value of one sample."""
 
     @abstractmethod
     def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
-        """Of all samples together."""
+        """Return the value of all samples together."""
 
     def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
-        """Of one round's samples."""
+        """Return the value of one round, given its samples."""
         return median([self.value(cell, sample) for sample in samples])
 
     def is_known(self, cell: Cell, _: Sequence[Sample]) -> bool:
-        """Whether a round's samples tell it."""
+        """Return whether a round's samples have a value."""
         return self.when(cell)
 
     def is_told_by(self, _: Cell, __: Sample) -> bool:
-        """Whether a single sample has a value of it."""
+        """Return whether a single sample has a value."""
         return True
 
 
 @dataclass(frozen=True)
 class Ratio(Metric):
-    """A quotient of two quantities that add up over samples, so that ``sustained`` is all work over all time.
+    """A quotient of two quantities that add up over samples, so that ``sustained`` is all work divided by all time.
 
-    A sample whose denominator is 0 has no value: where every datagram was lost, no round trip took any time. A round of
-    such samples only has none either, and the other rounds count.
+    A sample with denominator 0 has no value: if every datagram was lost, no round trip took any time. A round that has
+    only such samples has no value either, and is left out.
     """
 
     numerator: Quantity
@@ -92,23 +92,23 @@ class Ratio(Metric):
     may_lack_rounds = True
 
     def value(self, cell: Cell, sample: Sample) -> float:
-        """``numerator / denominator``."""
+        """Return ``numerator / denominator``."""
         return self.numerator(cell, sample) / self.denominator(cell, sample)
 
     def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
-        """Of those of a round's samples that have a value."""
+        """Return the median over those samples of a round that have a value."""
         return median([self.value(cell, sample) for sample in samples if self.is_told_by(cell, sample)])
 
     def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
-        """Whether a sample has a value of it."""
+        """Return whether any sample of the round has a value."""
         return self.when(cell) and any(self.is_told_by(cell, sample) for sample in samples)
 
     def is_told_by(self, cell: Cell, sample: Sample) -> bool:
-        """Whether there is something to divide by."""
+        """Return whether the sample's denominator is above 0."""
         return self.denominator(cell, sample) != 0
 
     def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
-        """All work over all time."""
+        """Return all work divided by all time."""
         return sum(self.numerator(cell, sample) for sample in samples) / sum(
             self.denominator(cell, sample) for sample in samples
         )
@@ -116,39 +116,39 @@ class Ratio(Metric):
 
 @dataclass(frozen=True)
 class Percentile(Metric):
-    """The time in seconds that ``share`` of the single operations do not exceed; 1 is the longest.
+    """The time in seconds that the share ``share`` of the operations do not exceed; share 1 is the maximum.
 
-    Of a round it is taken of all its samples together.
+    The value of a round is computed from the operations of all its samples together.
     """
 
     share: float
 
     def value(self, cell: Cell, sample: Sample) -> float:
-        """Of one sample's operations."""
+        """Return the percentile of one sample's operations."""
         return self.sustained(cell, [sample])
 
     def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
-        """Of all operations of a round, since a sample may have too few."""
+        """Return the percentile of all operations of a round, since a single sample may have too few."""
         return self.sustained(cell, samples)
 
     def sustained(self, _: Cell, samples: Sequence[Sample]) -> float:
-        """Of all samples' operations."""
+        """Return the percentile of all samples' operations."""
         return histogram_percentile_s(_counts(_These(samples)), self.share)
 
     def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
-        """Whether enough operations lie beyond it; of the longest one is enough."""
+        """Return whether enough operations are above the percentile; for the maximum, one operation is enough."""
         timed = sum(sum(histogram.count) for histogram in _histograms(samples))
         enough = self.share == 1 or timed * (1 - self.share) >= MIN_BEYOND
         return self.when(cell) and timed > 0 and enough
 
     def is_told_by(self, _: Cell, sample: Sample) -> bool:
-        """Of few operations, of which one in so many is timed by chance, a sample may have timed none."""
+        """Return whether the sample has timed operations; if only every n-th is timed, a short sample may have none."""
         return isinstance(sample.histogram, Histogram) and sum(sample.histogram.count) > 0
 
 
 @dataclass(frozen=True, eq=False)
 class _These:
-    """Samples by which list they are, not by what is in it."""
+    """A list of samples that is compared by identity, so that it can be a cache key."""
 
     samples: Sequence[Sample]
 
@@ -161,7 +161,9 @@ class _These:
 
 @lru_cache(maxsize=64)
 def _counts(these: _These) -> Mapping[int, int]:
-    """Several percentiles are of the same operations, of every round in turn."""
+    """Return the histogram of all samples. It is cached, since several percentiles are computed from the same
+    samples.
+    """
     return merged(_histograms(these.samples))
 
 
@@ -171,14 +173,13 @@ def _histograms(samples: Sequence[Sample]) -> list[Histogram]:
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a shipped plan: parameters as on the command line, and the time of each cell in each round.
+    """Experiments of a shipped plan: parameters as on the command line, and the time of each experiment per round.
 
-    ``probe`` is named where the cells are another probe's than the one that declares them.
-    Where ``between`` gives further values of it, all others are measured in any case, and these where they change.
-    ``{beyond}`` in a value stands for a size that no cache holds, ``{nodes}`` for the NUMA nodes. ``curve`` names a
-    parameter whose range is measured sparsely at first and densely only where the figures change. On a machine with
-    fewer than ``fewest_nodes`` NUMA nodes there are no such cells. ``overhead_s``: where they cost less beside their
-    slice than most of their probe's.
+    ``probe`` is the experiments' probe if it is not the one that declares them. ``curve`` is a parameter whose range is
+    measured sparsely at first, and densely only where the values change; ``between`` has its dense values. In a value,
+    ``{beyond}`` is a size that no cache holds and ``{nodes}`` are the NUMA nodes. A machine with fewer than
+    ``min_nodes`` NUMA nodes has no such experiments. ``overhead_s`` is the time of an experiment besides its slice, if
+    it is less than usual for the probe.
     """
 
     params: Mapping[str, str]
@@ -187,12 +188,12 @@ class Cells:
     probe: str = ""
     curve: str = ""
     between: str = ""
-    fewest_nodes: int = 1
+    min_nodes: int = 1
     overhead_s: float | None = None
 
 
 class ParameterChart(NamedTuple):
-    """A chart of a metric against a parameter; ``meaning`` says how to read it and what a bad sign would be."""
+    """A chart of a metric against a parameter; ``meaning`` says how to read it and what a bad sign looks like."""
 
     metric: str
     parameter: str
@@ -203,31 +204,31 @@ ByProbe = Mapping[str, Sequence[Result]]
 RatedBy = Callable[[Metric, Cell, Sequence[Sample]], Rated]
 
 _NOTHING = Recorded()
-# A percentile is shown only where so many operations lie beyond it: one of them alone decides nothing then.
+# The minimum number of operations above a percentile: with fewer, a single operation would decide its value.
 MIN_BEYOND = 10
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What nameplate makes of one probe.
+    """What nameplate knows about one probe.
 
-    - ``rated``: the ceiling of a metric, from the samples of one round
-    - ``recorded``: what the probe's records must have; readers check it, so that nothing else does
-    - ``remarks``: what a cell's reader must know; ``evidence``: figures that speak for or against its value
-    - ``source``: where a cell's bytes came from, in a word; runs in which it differs did not do the same work
-    - ``derive``: further results from all of a run's; ``tables``: what is shown as rows and columns; ``along``:
-      charts over a parameter
-    - ``sweep``: what ``nameplate run PROBE`` measures unless it is told otherwise, which may be another probe's cells
-      beside its own. Where ``sweep_with`` names parameters, only these may be given with it; with others there is no
-      sweep
-    - ``refine``: which of a curve's values are worth measuring, from all of them and the medians so far; default: those
+    - ``rated``: the reference value of a metric, from the samples of one round
+    - ``recorded``: what the probe's records must contain; readers check it, so that no other code has to
+    - ``remarks``: what a reader must know about an experiment; ``evidence``: numbers that support or contradict its
+      value
+    - ``source``: where an experiment's bytes came from, in one word; runs in which it differs did not do the same work
+    - ``derive``: further results, computed from all results of a run; ``tables``: results as rows and columns;
+      ``along``: charts over a parameter
+    - ``sweep``: what ``nameplate run PROBE`` measures by default; it may include experiments of other probes. If
+      ``sweep_with`` names parameters, the sweep applies only when no other parameters are given
+    - ``refine``: returns which values of a curve to measure, given all values and the medians so far; by default those
       between neighbours that differ
-    - ``overhead_s``: what a cell costs in a round beside its slice; ``setup_s``: what it costs besides because of its
-      parameters: the time to bring a large file into the cache; ``longest_setup_s``: how long it may take to make
-      itself ready, beyond what any probe may; ``disk_use`` and ``network_use``: what so many rounds of such cells write
+    - ``overhead_s``: the time of an experiment per round besides its slice; ``setup_s``: additional time that depends
+      on its parameters, such as reading a large file into the cache; ``longest_setup_s``: the time limit of its set-up,
+      beyond what every probe is allowed; ``disk_use`` and ``network_use``: what a number of rounds of experiments write
       and send
-    - ``by_node``: of a probe that takes a whole job, a metric's value in one round for each node, by its place; empty
-      where it has none; ``extremes_by_node``: the lowest and highest value of a single repeat in that round
+    - ``by_node``: for a probe that uses the whole job, a metric's value in one round for each node, by its index; empty
+      if there is none; ``extremes_by_node``: the lowest and the highest value of a single repeat in that round
     """
 
     name: str
@@ -255,43 +256,45 @@ class Probe:
     extremes_by_node: Callable[[Metric, Sequence[Sample]], Mapping[int, tuple[float, float]]] = lambda _, __: {}
 
     def beside_slice_s(self, params: Mapping[str, Value]) -> float:
-        """Return an estimate of what an experiment with these parameters takes besides its slice, in seconds."""
+        """Return an estimate of the time in seconds that an experiment with these parameters takes besides its
+        slice.
+        """
         return self.overhead_s + self.setup_s(params)
 
     @property
     def takes_whole_job(self) -> bool:
-        """Whether all ranks of an MPI job take it together."""
+        """Return whether all ranks of an MPI job run the probe together."""
         return self.area == "mpi"
 
     @property
     def area(self) -> str:
-        """cpu, memory, disk, net, mpi, or null."""
+        """Return the probe's area: cpu, memory, disk, net, mpi or null."""
         return self.name.partition("_")[0]
 
 
 def elapsed(_: Cell, sample: Sample) -> float:
-    """Seconds from the first worker's start to the last one's finish."""
+    """Return the seconds from the first worker's start to the last one's finish."""
     return sample.elapsed_s
 
 
 def moved_bytes(_: Cell, sample: Sample) -> float:
-    """The user's bytes."""
+    """Return the bytes that the user asked for."""
     return float(sample.work.bytes)
 
 
 def operations(_: Cell, sample: Sample) -> float:
-    """Loads, blocks, or whatever a probe counts."""
+    """Return the number of operations: loads, blocks, or whatever the probe counts."""
     return float(sample.work.ops)
 
 
 @cache
 def load_probes() -> Mapping[str, Probe]:
-    """Every module of this package, by the probe's name."""
+    """Return the declaration of every probe by its name."""
     names = [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
     return {name: importlib.import_module(f"{__name__}.{name}").PROBE for name in names}
 
 
 def probe_of(name: str) -> Probe:
-    """A probe's module; for one that only the core knows, a probe without metrics."""
-    unknown = Rated(None, f"this nameplate does not know the probe {name}")
+    """Return a probe's declaration; for a probe that only the core knows, one without metrics."""
+    unknown = Rated(None, f"this version of nameplate does not know the probe {name}")
     return load_probes().get(name) or Probe(name, name, (), lambda _, __, ___: unknown)

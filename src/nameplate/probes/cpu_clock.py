@@ -1,4 +1,4 @@
-"""The clock really run at."""
+"""Measure the clock frequency that the cores really run at."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _rated(_: Metric, cell: Cell, __: Sequence[Sample]) -> Rated:
 
 PROBE = Probe(
     name="cpu_clock",
-    title="Clock",
+    title="Clock frequency",
     metrics=(Ratio("frequency", "Hz", "higher", burst_cycles, burst_s),),
     recorded=LOOP,
     rated=_rated,

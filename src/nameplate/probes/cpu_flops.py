@@ -1,4 +1,4 @@
-"""Peak floating-point rate, with the flops per cycle and core that it amounts to."""
+"""Measure the peak floating-point rate, and the operations per cycle and core that it corresponds to."""
 
 from __future__ import annotations
 

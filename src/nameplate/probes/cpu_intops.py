@@ -1,4 +1,4 @@
-"""Peak integer rate."""
+"""Measure the peak integer rate."""
 
 from __future__ import annotations
 

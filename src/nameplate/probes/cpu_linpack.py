@@ -1,4 +1,4 @@
-"""LINPACK: the rate at which a system of linear equations is solved, beside the ceiling of the cores' arithmetic."""
+"""Measure the rate at which a system of linear equations is solved, compared with the arithmetic peak of the cores."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.model import Quantity, Rated, Result, Sample, Table, Value
 from nameplate.units import size_text
 
-# A core without vectors and a library without blocks: what is slower hangs.
+# The rate of a core without vector units and a library without blocking; a slower solution hangs.
 SLOWEST_FLOP_PER_S = 2e8
 DEFAULT_UNKNOWNS = 2000
-# Of one core of a server of 2023, with the time to make the system of equations; a run corrects it.
+# The rate of one core of a server from 2023, including the generation of the system; runs correct the estimate.
 USUAL_FLOP_PER_S = 35e9
 USUAL_THREADS = 2
 
@@ -36,25 +36,29 @@ def _solutions(_: Cell, sample: Sample) -> float:
 
 def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
     if metric.name == "residual":
-        return Rated(None, "a residual has no nameplate value: below 16 it is right", can_be_given=False)
+        return Rated(None, "a residual has no reference value; it is correct if it is below 16", can_be_given=False)
     burst_s = median(sample.counters["burst_s"] for sample in samples)
-    return arithmetic_peak(cell.facts, burst_s, cell.cores, "right after this load")
+    return arithmetic_peak(cell.facts, burst_s, cell.cores, "directly after this load")
 
 
 def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
-    """``OpenBLAS 0.3.21 for Cooperlake (pthreads)``: as far as the library says what it takes the core for."""
+    """Return the LAPACK library, such as ``OpenBLAS 0.3.21 for Cooperlake (pthreads)``, as far as it identifies
+    itself.
+    """
     core = f" for {cell.labels['blas_core']}" if "blas_core" in cell.labels else ""
     threading = f" ({cell.labels['blas_threading']})" if "blas_threading" in cell.labels else ""
     return [cell.labels["blas"] + core + threading]
 
 
 def _longest_setup_s(params: Mapping[str, Value]) -> float:
-    """Of the first solution, which warms up, and of those that are taken however long they last."""
+    """Return the time limit of the solutions that are measured whatever they take: the warm-up and the minimum
+    number.
+    """
     return _flops_of_all(params) / SLOWEST_FLOP_PER_S
 
 
 def _setup_s(params: Mapping[str, Value]) -> float:
-    """Return what the same solutions usually take, in seconds: none is shortened to fit a slice."""
+    """Return the usual time of these solutions in seconds; they are not shortened to fit a slice."""
     return _flops_of_all(params) / (USUAL_FLOP_PER_S * float(params.get("threads", USUAL_THREADS)))
 
 
@@ -64,15 +68,15 @@ def _flops_of_all(params: Mapping[str, Value]) -> float:
 
 
 def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
-    """As LINPACK prints it: a table for each number of threads."""
+    """Return tables in the layout of LINPACK, one for each number of threads."""
     measured = [result for result in by_probe["cpu_linpack"] if result.summary.value is not None]
     residuals = {result.id: result for result in measured if result.summary.metric == "residual"}
     rates = [result for result in measured if result.summary.metric == "rate"]
     headings = ["Size", "LDA", "Alignment", "Trials", "Average", "Maximum", "Residual"]
-    notes = ["average, maximum and the largest scaled residual of all solutions of all rounds"]
+    notes = ["Average and maximum rate, and largest scaled residual, of all solutions in all rounds."]
     return [
         Table(
-            "cpu_linpack", f"As LINPACK prints it: threads={own[0].summary.params['threads']}", headings,
+            "cpu_linpack", f"LINPACK's table: threads={own[0].summary.params['threads']}", headings,
             [_row(result, residuals[result.id]) for result in own], notes,
         )
         for own in grouped(rates, lambda result: str(result.summary.params["threads"])).values()

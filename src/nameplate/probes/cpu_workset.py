@@ -1,4 +1,4 @@
-"""Floating-point rate against the size of the working set: where the caches end, and what each level sustains."""
+"""Measure the floating-point rate by size of the working set: the cache sizes, and what each level sustains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _flops(_: Cell, sample: Sample) -> float:
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
-    return Rated(None, "the loop is limited by memory as well as by arithmetic: the peak stands beside cpu_flops",
+    return Rated(None, "memory limits the loop as well as arithmetic; cpu_flops has the theoretical peak",
                  can_be_given=False)  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
 
 PROBE = Probe(
     name="cpu_workset",
-    title="Rate by working set",
+    title="Rate against working set",
     metrics=(Ratio("rate", "FLOP/s", "higher", _flops, elapsed),),
     recorded=Recorded(params=("size",), facts=ARRAYS),
     rated=_rated,
@@ -40,7 +40,7 @@ PROBE = Probe(
         Cells({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
         Cells({"size": "3200..9444733*1.6", "build": "vector,plain"}, slice_s=0.01, sample_s=0.002),
     ),
-    # Where the loop is limited by its arithmetic the rate hides a level that the latency shows.
+    # Where arithmetic limits the loop, its rate hides levels that the latency shows.
     sweep=(
         Cells({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
         Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.0005, probe="memory_latency", curve="size"),

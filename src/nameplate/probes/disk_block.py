@@ -1,4 +1,4 @@
-"""A file read and written block by block: bandwidth, operations and their times, and who served the bytes."""
+"""Read and write a file block by block: bandwidth, number and times of operations, and where the bytes came from."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ from nameplate.probes.shared.recorded import Recorded
 from nameplate.probes.shared.served import evidence, is_device, served_by, source
 from nameplate.records.model import Experiment, Rated, Sample, Table, Value
 
-# A file below this part of the memory fits the page cache as a whole.
+# A file smaller than this share of the memory fits the page cache.
 FITS = 0.9
-# As the core declares it.
+# The default that the core declares.
 DEFAULT_BYTES = 300_000_000
 PAGE = 4096
 SLOWEST_BYTES_PER_S = 5e6
-# What was in the page cache, and what was moved.
+# The state of the page cache, and the bytes moved.
 _TRAFFIC = ("resident_before_bytes", "resident_after_bytes", "process_read_bytes", "process_write_bytes",
             "device_read_bytes", "device_write_bytes")  # fmt: skip
-# What set-up and calibration took of files of up to 512 MiB on a virtual device of 2 GB/s. A run corrects them.
+# Rates of set-up and calibration for files of up to 512 MiB on a virtual device of 2 GB/s; runs correct them.
 CACHED_BYTES_PER_S = 2e9
 REREAD_BYTES_PER_S = 300e6
 WRITTEN_BYTES_PER_S = 1e9
 
 
 def _time_in_flight(cell: Cell, sample: Sample) -> float:
-    """By Little's law, of as many operations as are kept in flight."""
+    """Return the operations' time in flight, by Little's law with constant concurrency."""
     return sample.elapsed_s * cell.threads * int(cell.params["depth"])
 
 
 def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
     if metric.name != "bandwidth":
-        return Rated(None, "the link bounds the bandwidth, not single operations", can_be_given=False)
+        return Rated(None, "the link limits the bandwidth, not single operations", can_be_given=False)
     served = served_by(cell, samples)
     if not is_device(served):
-        return Rated(None, f"served by {served}: the device's nameplate says nothing of it", can_be_given=False)
+        return Rated(None, f"served by {served}, so the device's reference value does not apply", can_be_given=False)
     return disk_link(cell.facts["link_bytes_per_s"], cell.labels.get("link", ""))
 
 
 def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     result = [f"served by {served_by(cell, samples)}"]
     if cell.facts["file_bytes"] > FITS * cell.facts["memory_bytes"]:
-        result.append("file larger than the page cache can hold")
+        result.append("file larger than the page cache")
     if cell.facts["unwritten_bytes"] > 0:
-        result.append("parts of the file were never written: they read as zeros")
+        result.append("parts of the file were never written and read as zeros")
     if cell.params["library"] == "uring" and not cell.facts["registered_buffers"]:
-        result.append("buffers not registered (limit of locked memory)")
+        result.append("buffers not registered (locked-memory limit)")
     return result
 
 
@@ -73,12 +73,14 @@ def _size(params: Mapping[str, Value]) -> int:
 
 
 def _longest_setup_s(params: Mapping[str, Value]) -> float:
-    """A file is made, and written out, at this rate at least."""
+    """Return the time limit of set-up: writing the file at the lowest rate that is accepted."""
     return _size(params) / SLOWEST_BYTES_PER_S
 
 
 def _setup_s(params: Mapping[str, Value]) -> float:
-    """Return what a file of this size costs besides: reading it into the cache, once or anew, or writing it out."""
+    """Return the additional time for a file of this size: reading it into the cache, once or repeatedly, or writing it
+    out.
+    """
     if params.get("cache") == "as-is" and params.get("op", "read") != "write":
         return 0.0
     op, is_first = str(params.get("op", "read")), params.get("pass") == "first" or params.get("cache") == "cold"
@@ -87,22 +89,24 @@ def _setup_s(params: Mapping[str, Value]) -> float:
 
 
 def _disk_use(cells: Sequence[Experiment], rounds: int) -> list[str]:
-    """Files are made once; cells that write go over them as often as their time allows."""
+    """Return the disk space and the amount of writing. Files are created once and overwritten as often as time
+    allows.
+    """
     files = {_file(cell.params): _size(cell.params) for cell in cells if "read_device" not in cell.params}
     writing = [cell for cell in cells if cell.params.get("op", "read") != "read"]
     lines = []
     for place in dict.fromkeys(place for place, *_ in files):
         own = [size for file, size in files.items() if file[0] == place]
-        count = f"{len(own)} file{'s' if len(own) > 1 else ''} without a name"
-        lines.append(f"{sum(own) / 1e6:.0f} MB in {place}: {count}, gone when the run ends")
+        count = f"{len(own)} temporary file{'s' if len(own) > 1 else ''}"
+        lines.append(f"{sum(own) / 1e6:.0f} MB in {place}: {count}, removed when the run ends")
     if writing:
         time_s = rounds * sum(cell.slice_s for cell in writing)
-        lines.append(f"over these for {time_s:.0f} s or more as much as the disk takes")
+        lines.append(f"overwritten for at least {time_s:.0f} s at the speed of the disk")
     return lines
 
 
 def _file(params: Mapping[str, Value]) -> tuple[str, ...]:
-    """What tells one file, or set of files, from another: each is made once."""
+    """Return what distinguishes one file, or set of files, from another; each is created once."""
     op, block = str(params.get("op", "read")), int(params.get("block", PAGE))
     mixed = "stamped" if block % PAGE == 0 else "any"
     content = {"read": "original", "readwrite": "original", "write": "any"}.get(op, mixed)
@@ -112,7 +116,7 @@ def _file(params: Mapping[str, Value]) -> tuple[str, ...]:
 
 PROBE = Probe(
     name="disk_block",
-    title="Disk by blocks",
+    title="Disk block I/O",
     metrics=(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         Ratio("iops", "op/s", "higher", operations, elapsed),
@@ -160,19 +164,20 @@ PROBE = Probe(
     source=source,
     along=(
         ParameterChart("bandwidth", "block",
-              "Small blocks are bounded by what each call costs, large ones by the device or the "
-              "page cache; the bandwidth should rise with the block and level off. One that stays low for large blocks "
-              "is a slow device, or a limit of the provider's."),
+              "The cost of each call limits small blocks; the device or the page cache limits large ones. The "
+              "bandwidth should rise with the block size and level off. If it stays low for large blocks, the device "
+              "is slow or the provider limits it."),
         ParameterChart("latency", "block",
-              "The time of one operation: level while the call dominates, then rising with the "
-              "block. High already at the smallest block: each call reaches the device, or is made durable by itself."),
+              "The time of one operation is constant while the cost of a call dominates, and then rises with the "
+              "block size. If it is high at the smallest block, each call reaches the device or is made durable."),
         ParameterChart("bandwidth", "library",
-              "The same work through different calls. They differ where the cost of a call "
-              "counts, with small blocks from the page cache, and agree where the device is the limit. Far behind: "
-              "copies or buffers in between."),
+              "The same work through different system calls. The libraries differ where the cost of a call matters, "
+              "with small blocks from the page cache, and agree where the device is the limit. A library far behind "
+              "the others copies or buffers the data."),
         ParameterChart("iops", "depth",
-              "How many operations a second with so many under way at once. It should rise until the "
-              "device is busy. Level from the start: the device, or what is in front of it, takes one at a time."),
+              "Operations per second by number of operations in flight. The rate should rise until the device is "
+              "saturated. If it is constant from the start, the device, or something in front of it, handles one "
+              "operation at a time."),
     ),
     disk_use=_disk_use,
     longest_setup_s=_longest_setup_s,

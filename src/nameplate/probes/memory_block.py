@@ -1,4 +1,4 @@
-"""Memory read, written and copied block by block: bandwidth, and the time an operation takes."""
+"""Read, write and copy memory block by block: bandwidth, and the time per operation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nameplate.records.model import Quantity, Rated, Result, Sample, Table
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
     return Rated(
-        None, "a block's rate has no nameplate value: memory's stands beside memory_stream", can_be_given=False
+        None, "a rate by blocks has no reference value; memory_stream has that of the memory", can_be_given=False
     )
 
 
@@ -24,7 +24,9 @@ def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
 
 
 def _generators(results: Sequence[Result]) -> list[Table]:
-    """Ways of drawing offsets, side by side: what one costs by itself, and what is left of the bandwidth."""
+    """Return tables that compare generators of offsets: the cost of one offset, and the remaining time of an
+    operation.
+    """
     groups: dict[str, dict[str, dict[str, Result]]] = {}
     for result in results:
         params = result.summary.params
@@ -44,18 +46,23 @@ def _generators(results: Sequence[Result]) -> list[Table]:
             for name, own in generators.items()
         ]
         if len(rows) > 1:
-            headings = ["generator", "an offset alone", *(f"an operation, {pattern}" for pattern in patterns)]
-            notes = ["precomputed: made before the timed region; rand: the C library's, which locks"]
-            tables.append(Table("memory_block", f"Ways of drawing offsets: {title}", headings, rows, notes))
+            headings = ["generator", "offset alone", *(f"operation, {pattern}" for pattern in patterns)]
+            notes = [
+                (
+                    "precomputed: the offsets are generated before the timed region. rand: the C library's rand(), "
+                    "which takes a lock."
+                )
+            ]
+            tables.append(Table("memory_block", f"Generators of offsets: {title}", headings, rows, notes))
     return tables
 
 
 PROBE = Probe(
     name="memory_block",
-    title="Memory by blocks",
+    title="Memory block access",
     metrics=(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
-        # The time from one operation's end to the next one's, whichever thread does it, as the studies print it.
+        # The time between the ends of consecutive operations, on whichever thread, as the reproduced studies define it.
         Ratio("latency", "s", "lower", elapsed, operations),
     ),
     recorded=Recorded(params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s")),
@@ -70,7 +77,7 @@ PROBE = Probe(
         Cells({"op": "write", "block": "8", "pattern": "sequential,random", "generator": "precomputed,xoshiro,pcg,rand",
                "threads": "1"}, slice_s=0.1),
     ),
-    overhead_s=2.0,  # on a guest whose host hands out memory as it is touched
+    overhead_s=2.0,  # in a guest whose host allocates memory when it is first touched
     remarks=remarks,
     tables=_tables,
 )  # fmt: skip

@@ -1,4 +1,6 @@
-"""How long a dependent load takes, by the size of the region and beside other traffic: cache by cache up to memory."""
+"""Measure the time of a dependent load by size of the region, idle and under other traffic, from the caches to
+memory.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from nameplate.records.model import Rated, Result, Sample, Table
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
-    return Rated(None, "no nameplate states a latency; give one with --rated memory_latency=90ns")
+    return Rated(None, "latency has no general reference value; give one with --rated memory_latency=90ns")
 
 
 def _steps(cell: Cell, sample: Sample) -> float:
-    """Of each chain: they take them side by side."""
+    """Return the steps of one chain; the chains run concurrently."""
     return sample.work.ops / float(cell.params["chains"])
 
 
@@ -35,7 +37,7 @@ def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
 
 PROBE = Probe(
     name="memory_latency",
-    title="Latency of a load",
+    title="Memory latency",
     metrics=(
         Ratio("latency", "s", "lower", elapsed, _steps),
         Ratio("time_per_load", "s", "lower", elapsed, operations, when=lambda cell: cell.params["chains"] != 1),

@@ -1,4 +1,4 @@
-"""Bandwidth of memory by STREAM's loops: the user's bytes, and what the bus moves for them."""
+"""Measure the memory bandwidth with STREAM's loops: the user's bytes, and the bytes that the bus moves for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _reads_for_ownership(cell: Cell) -> bool:
 
 
 def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
-    chosen = "non-temporal stores" if cell.facts["nontemporal"] else "plain stores"
+    chosen = "non-temporal stores" if cell.facts["nontemporal"] else "regular stores"
     return [*remarks(cell, samples), *([f"best: {chosen}"] if cell.params["stores"] == "best" else [])]
 
 
@@ -37,7 +37,9 @@ def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
 
 
 def _as_stream_prints(results: Sequence[Result]) -> list[Table]:
-    """A table for each set of other parameters, where more than one of STREAM's four was measured."""
+    """Return a table for each set of other parameters with which more than one of STREAM's four kernels was
+    measured.
+    """
     groups: dict[str, list[Result]] = {}
     for result in results:
         others = {name: value for name, value in result.summary.params.items() if name != "op"}
@@ -49,16 +51,16 @@ def _as_stream_prints(results: Sequence[Result]) -> list[Table]:
         rows = [_stream_row(by_op[op]) for op in _FUNCTIONS if op in by_op]
         params = own[0].summary.params
         size = size_text(int(params["size"]))
-        title = f"As STREAM prints it: threads={params['threads']} stores={params['stores']} size={size}"
+        title = f"STREAM's table: threads={params['threads']} stores={params['stores']} size={size}"
         headings = ["Function", "Best Rate MB/s", "Avg time", "Min time", "Max time"]
         if len(rows) > 1:
-            notes = ["times in seconds of one pass; the first sample of each round is left out"]
+            notes = ["Times are seconds per pass. The first sample of each round is left out, as in STREAM."]
             tables.append(Table("memory_stream", title, headings, rows, notes))
     return tables
 
 
 def _stream_row(result: Result) -> list[str | Quantity | None]:
-    """Rates as the user's bytes over time, in 10^6 B/s, and times, of all samples but each round's first."""
+    """Return rate in 10^6 B/s and times in s over all samples except the first of each round."""
     pass_bytes = result.facts["pass_bytes"]
     later = [
         value
@@ -74,12 +76,12 @@ def _stream_row(result: Result) -> list[str | Quantity | None]:
 
 
 def _nodes(results: Sequence[Result]) -> list[Table]:
-    """Bandwidth by the node that computes and the node whose memory is used."""
+    """Return the bandwidth by the node of the threads and the node of the memory."""
     groups: dict[str, dict[tuple[int, int], Quantity]] = {}
     for result in results:
         params = result.summary.params
         if "node" in params and "memory_node" in params:
-            title = f"NUMA nodes: {params['op']} with threads on a node (rows) and memory of a node (columns)"
+            title = f"NUMA nodes: {params['op']} by node of the threads (rows) and node of the memory (columns)"
             value = Quantity(result.summary.value or 0.0, result.summary.unit, result.summary.ci)
             groups.setdefault(title, {})[(int(params["node"]), int(params["memory_node"]))] = value
     tables = []
@@ -118,7 +120,7 @@ PROBE = Probe(
         Cells({"op": "triad,read", "threads": "1"}, slice_s=0.3),
         Cells({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.05, sample_s=0.005),
         Cells({"op": "triad", "block": "4KiB,64KiB,1MiB", "pattern": "sequential,random"}, slice_s=0.2),
-        Cells({"op": "triad", "node": "{nodes}", "memory_node": "{nodes}"}, slice_s=0.3, fewest_nodes=2),
+        Cells({"op": "triad", "node": "{nodes}", "memory_node": "{nodes}"}, slice_s=0.3, min_nodes=2),
     ),
     sweep=(Cells({"op": "copy,scale,add,triad", "stores": "plain,nontemporal"}, slice_s=0.25),),
     overhead_s=0.3,

@@ -1,4 +1,4 @@
-"""A message between every two nodes of an MPI job, or every two ranks: the slow node, the slow link."""
+"""Exchange messages between all pairs of nodes or ranks of an MPI job, to find slow nodes and slow links."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.model import Experiment, Rated, Sample, Table
 from nameplate.statistics.stats import median, percentile
 
-# More than a tournament of 1,024 nodes takes, of which there are some before the first sample.
+# An upper limit for one tournament of 1,024 nodes; some tournaments precede the first sample.
 LONGEST_CALIBRATION_S = 600.0
 
 
 @dataclass(frozen=True)
 class OfMedianPair(Metric):
-    """``figure`` of the pair in the middle, from the one-way seconds of its message."""
+    """The metric ``figure`` of the median pair, computed from the one-way times of its messages."""
 
     figure: Callable[[Cell, float], float]
 
     def value(self, cell: Cell, sample: Sample) -> float:
-        """Of one sample."""
+        """Return the value of one sample."""
         return self.sustained(cell, [sample])
 
     def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
-        """Of each pair's median over the samples."""
+        """Return the value from the medians of each pair over all samples."""
         return self.figure(cell, median(pair_times(samples)))
 
     def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
-        """Whether the samples have pairs, all of the same parties."""
+        """Return whether all samples have the times of the same pairs."""
         return self.when(cell) and bool(pair_times(samples))
 
 
@@ -51,8 +51,8 @@ def _is_bulk(cell: Cell) -> bool:
 
 def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
     if metric.name == "latency":
-        return Rated(None, "no nameplate states the time of a message", can_be_given=False)
-    return Rated(None, "MPI does not say which link its messages take: give it with --rated mpi_pairs=1Gbit/s")
+        return Rated(None, "message times have no reference value", can_be_given=False)
+    return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pairs=1Gbit/s")
 
 
 def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
@@ -61,7 +61,7 @@ def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
 
 
 def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
-    """What 95 % of the pairs do not exceed, and the slowest pair: one-way seconds of a message."""
+    """Return the 95th percentile and the maximum of the pairs' one-way times."""
     times = pair_times(samples)
     return {"pair_p95_s": percentile(times, 0.95), "pair_worst_s": max(times)}
 
@@ -71,11 +71,11 @@ def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
 
 
 def _network_use(cells: Sequence[Experiment], rounds: int) -> str:
-    return f"{rounds * len(cells)} tournaments or more of messages between all pairs"
+    return f"at least {rounds * len(cells)} tournaments of messages between all pairs"
 
 
 def _by_node(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> dict[int, float]:
-    """Each node's median over its partners."""
+    """Return each node's median over its partners."""
     times = pair_times(samples)
     if cell.params.get("between") != "nodes" or not times or not metric.when(cell):
         return {}

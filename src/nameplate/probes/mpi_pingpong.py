@@ -1,4 +1,4 @@
-"""A message back and forth between two ranks of an MPI job, with one or several pairs at once."""
+"""Exchange messages between two ranks of an MPI job, with one or several pairs at once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nameplate.probes.shared.pairs_at_once import pair_evidence, pair_tables, sa
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.model import Experiment, Rated, Result, Sample, Table
 
-# As the study on a network of workstations, with more below 2,000 bytes and some off its grid.
+# The sizes of the study on a network of workstations, more below 2,000 bytes, and some off its grid.
 _FINE = "1,16,64,128,256,512,768,1250,1460,1500,1750,3333,7777,20480,51111,65536"
 _SIZES = f"0..100000+1000,{_FINE}"
-# Where the time jumps it is halved down to this.
+# The interval around a jump in time is halved down to this ratio.
 _BETWEEN = "64..100000+64"
 
 
@@ -33,8 +33,8 @@ def _has_bytes(cell: Cell) -> bool:
 
 def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
     if metric.name == "latency":
-        return Rated(None, "no nameplate states the time of a message", can_be_given=False)
-    return Rated(None, "MPI does not say which link its messages take: give it with --rated mpi_pingpong=1Gbit/s")
+        return Rated(None, "message times have no reference value", can_be_given=False)
+    return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pingpong=1Gbit/s")
 
 
 def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
@@ -85,9 +85,9 @@ PROBE = Probe(
     evidence=pair_evidence,
     along=(
         ParameterChart("bandwidth", "pairs",
-              "Bandwidth of all pairs together, with so many at once. It should rise with "
-              "the pairs until what they share is full: a network card, a switch, a memory. Full with one pair "
-              "already: all use the same link."),
+              "Bandwidth of all pairs together, by number of pairs. It should rise with the pairs until a shared "
+              "resource is saturated: a network card, a switch, a memory. If one pair already reaches the maximum, "
+              "all pairs use the same link."),
     ),
     network_use=_network_use,
     derive=_derive,

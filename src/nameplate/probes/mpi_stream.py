@@ -1,4 +1,6 @@
-"""STREAM on all nodes of an MPI job at once: MPI ranks with OpenMP threads, the slowest rank and node by name."""
+"""Run STREAM on all nodes of an MPI job at once, with MPI ranks and OpenMP threads, and name the slowest rank and
+node.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +46,13 @@ def _several_nodes(cell: Cell) -> bool:
 
 def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
     if metric.name != "node_bandwidth":
-        return Rated(None, "a node's memory has a nameplate, not a rank's share or a job's sum", can_be_given=False)
+        return Rated(
+            None,
+            ("only a node's memory has a reference value, not a rank's share or the job's sum"),
+            can_be_given=False,
+        )
     if kind_of(cell.params):
-        return Rated(None, "the nameplate is of the memory in the machine's slots, not of a mount", can_be_given=False)
+        return Rated(None, "the reference value is that of the installed memory, not of a mount", can_be_given=False)
     return rated_bandwidth(metric, cell, samples)
 
 
@@ -81,7 +87,7 @@ def _extremes_by_node(metric: Metric, samples: Sequence[Sample]) -> dict[int, tu
 
 
 def _longest_setup_s(params: Mapping[str, Value]) -> float:
-    """An ordinary disk may write each repeat out."""
+    """Return the time limit of set-up: an ordinary disk may write out every repeat."""
     return 120.0 if kind_of(params) else 0.0
 
 

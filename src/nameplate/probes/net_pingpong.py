@@ -1,4 +1,4 @@
-"""A message and its answer, back and forth between this machine and a peer: round trips over TCP and UDP."""
+"""Exchange a message and its answer between this machine and a peer: round trips over TCP and UDP."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def _is_udp(cell: Cell) -> bool:
 
 def _rated(metric: Metric, cell: Cell, _: Sequence[Sample]) -> Rated:
     if metric.name != "bandwidth":
-        return Rated(None, "the link bounds the bandwidth, not single round trips", can_be_given=False)
+        return Rated(None, "the link limits the bandwidth, not single round trips", can_be_given=False)
     return rated_link(cell, directions=2)
 
 
 def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     found = way(cell, samples)
     if _is_udp(cell) and cell.params["payload"] == LARGEST_DATAGRAM:
-        found.append("65,507 B: the most that a datagram holds")
+        found.append("65,507 B, the maximum of a datagram")
     if lost := sum(sample.work.ops == 0 for sample in samples):
         found.append(f"{lost} of {len(samples)} samples lost every datagram and have no latency")
     return found
@@ -69,7 +69,7 @@ def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
         "in bits": ("bandwidth", in_bits),
         "latency": ("latency", quantity_of),
     }
-    notes = ["both ways together; latency: of a round trip, the mean", *notes_of(results)]
+    notes = ["Bandwidth is of both directions together. Latency is the mean round-trip time.", *notes_of(results)]
     return [
         *(
             Table("net_pingpong", f"By protocol and payload {title}".strip(), ["", *headings], body, notes)
@@ -120,15 +120,15 @@ PROBE = Probe(
     remarks=_remarks,
     along=(
         ParameterChart("latency", "payload",
-              "The time there and back: level for small payloads, where the way itself counts, "
-              "then rising with each byte. High at the smallest payload: a long way, sleeping processors or interrupts "
-              "that are held back."),
+              "The round-trip time is constant for small payloads, which the path dominates, and then rises with the "
+              "size. If it is high at the smallest payload, the path is long, processors sleep or interrupts are "
+              "delayed."),
         ParameterChart("bandwidth", "payload",
-              "What round trips of such payloads carry, one after the other: it rises with the "
-              "payload, since the way costs the same. A bend downwards: they are cut up, or fill a socket's buffer."),
+              "The bandwidth of successive round trips. It rises with the payload, since the path costs the same. If "
+              "it bends down, the payload is fragmented or fills a socket buffer."),
         ParameterChart("round_trips", "connections",
-              "Round trips a second over so many connections at once. It should rise "
-              "until the processors or the link are busy. Level from the start: one core serves them all."),
+              "Round trips per second by number of concurrent connections. The rate should rise until the processors "
+              "or the link are saturated. If it is constant from the start, one core serves all connections."),
     ),
     network_use=network_use,
     derive=_derive,

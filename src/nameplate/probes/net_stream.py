@@ -1,4 +1,4 @@
-"""Bytes in bulk from this machine to a peer, from there to here, or both at once, and what became of lost datagrams."""
+"""Send bytes in bulk to a peer, from it, or both ways at once, and tell where lost datagrams were dropped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nameplate.probes.shared.percentiles import MAX_ROWS
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.model import Rated, Result, Sample, Table
 
-# Counters that add up over samples, and those of which the last, or the worst, is told.
+# Counters that add up over samples, and counters of which the last value or the worst is shown.
 _SUMS = ("sent", "lost_sender", "lost_queue", "lost_network", "reordered", "duplicates", "retransmits",
          "zerocopy_sends", "zerocopy_copied")  # fmt: skip
 _LAST = ("window_bytes", "round_trip_s", "jitter_s")
@@ -65,7 +65,7 @@ def _is_tcp(cell: Cell) -> bool:
 
 def _rated(metric: Metric, cell: Cell, _: Sequence[Sample]) -> Rated:
     if not metric.name.startswith("bandwidth"):
-        return Rated(None, "the link bounds the bandwidth only", can_be_given=False)
+        return Rated(None, "the link limits only the bandwidth", can_be_given=False)
     return rated_link(cell, directions=2 if _is_both(cell) and metric.name == "bandwidth" else 1)
 
 
@@ -79,7 +79,7 @@ def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     known = _evidence(cell, samples)
     if known["zerocopy_sends"]:
         copied = known["zerocopy_copied"] / known["zerocopy_sends"]
-        found.append("zero-copy" if copied == 0 else f"the kernel copied {copied:.0%} of the zero-copy sends")
+        found.append("zero-copy" if copied == 0 else f"the kernel copied {copied * 100:.0f} % of the zero-copy sends")
     return found
 
 
@@ -100,7 +100,7 @@ def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
 
 
 def _datagrams(results: Sequence[Result]) -> list[Table]:
-    """What became of every datagram."""
+    """Return the table of what happened to the datagrams."""
     own = [result for result in results if result.summary.params["protocol"] == "udp"]
     if not own or len(own) > MAX_ROWS:
         return []
@@ -109,9 +109,12 @@ def _datagrams(results: Sequence[Result]) -> list[Table]:
         [label, *(_of_sent(result.evidence, name) for name in names), f"{result.evidence['jitter_s'] * 1e6:.0f} µs"]
         for label, result in zip(labels(own), own, strict=True)
     ]
-    headings = ["", "sent", "lost at the sender", "in the receiver's queue", "in the network", "reordered",
+    headings = ["", "sent", "lost sending", "lost queueing", "lost in network", "reordered",
                 "duplicates", "jitter"]  # fmt: skip
-    note = "sent = received + lost; lost in the network: sent, and neither received nor dropped by the receiver's queue"
+    note = (
+        "Lost sending: dropped by the sender. Lost queueing: dropped by the receiver's queue. Lost in network: sent, "
+        "but neither received nor dropped by the queue. Sent = received + lost."
+    )
     return [Table("net_stream", "Datagrams", headings, rows, [note])]
 
 
@@ -119,7 +122,7 @@ def _of_sent(evidence: Mapping[str, float], name: str) -> str:
     value = evidence[name]
     if name == "sent" or not value or not evidence["sent"]:
         return f"{value:,.0f}"
-    return f"{value:,.0f} ({value / evidence['sent']:.2%})"
+    return f"{value:,.0f} ({value / evidence['sent'] * 100:.2f} %)"
 
 
 def _tcp(results: Sequence[Result]) -> list[Table]:
@@ -135,8 +138,11 @@ def _tcp(results: Sequence[Result]) -> list[Table]:
         ]
         for label, result in zip(labels(own), own, strict=True)
     ]
-    headings = ["", "retransmits", "congestion windows", "round trip"]
-    note = "of TCP_INFO at the sending side: segments sent again in all, the rest at the end of the last sample"
+    headings = ["", "retransmits", "congestion window", "round trip"]
+    note = (
+        "From TCP_INFO on the sending side: the retransmits of all samples; window and round-trip time at the end of "
+        "the last one."
+    )
     return [Table("net_stream", "TCP", headings, rows, [note])]
 
 
@@ -179,16 +185,15 @@ PROBE = Probe(
     evidence=_evidence,
     along=(
         ParameterChart("bandwidth", "block",
-              "Bandwidth by how much a call hands over: small blocks are bounded by calls, large "
-              "ones by the link. Below the link's rate for large blocks: a window too small for the way, loss, or one "
-              "core at its limit."),
+              "Bandwidth by bytes per call. The cost of a call limits small blocks, the link limits large ones. If "
+              "large blocks stay below the link's rate, the window is too small for the path, packets are lost, or "
+              "one core is saturated."),
         ParameterChart("bandwidth", "connections",
-              "Bandwidth of all connections together. If it rises with more of them, a "
-              "single one was bounded by its window, by loss or by its core; if it falls, they push each other out."),
+              "Bandwidth of all connections together. If it rises with their number, a single connection is limited "
+              "by its window, by loss or by its core; if it falls, they compete."),
         ParameterChart("bandwidth", "mode",
-              "The same stream by different ways of sending. They differ where the processor is "
-              "the limit, and agree where the link is. A way that should be cheaper and is slower is "
-              "emulated by the driver."),
+              "The same stream by different ways of sending. They differ where the processor is the limit, and agree "
+              "where the link is. A way that should be cheaper but is slower is emulated by the driver."),
     ),
     network_use=network_use,
     tables=_tables,

@@ -1,4 +1,4 @@
-"""The tool itself: what a sample shows beyond the time in which nothing was done."""
+"""Measure the overhead of nameplate itself: what a sample shows beyond the time in which nothing was done."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _repetitions(_: Cell, sample: Sample) -> float:
 
 
 def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
-    return Rated(None, "an overhead has no nameplate value")
+    return Rated(None, "an overhead has no reference value")
 
 
 PROBE = Probe(

@@ -20,8 +20,8 @@ _BEYOND_KNEE = 1.1
 class Saturation:
     """B_max, and the number p at which p · b reaches it, with 95 % intervals."""
 
-    most: float
-    most_ci: tuple[float, float]
+    maximum: float
+    maximum_ci: tuple[float, float]
     knee: float
     knee_ci: tuple[float, float]
 
@@ -44,13 +44,13 @@ def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], se
     for _ in range(BOOTSTRAPS):
         again = np.log([float(np.median(source.choice(each, len(each)))) for each in rounds])
         drawn.append(_described(p, again, _best_split(p, again)[0]))
-    most, knee = _described(p, values, split)
-    most_ci, knee_ci = (
-        percentile_interval([each[i] for each in drawn], middle) for i, middle in enumerate((most, knee))
+    maximum, knee = _described(p, values, split)
+    maximum_ci, knee_ci = (
+        percentile_interval([each[i] for each in drawn], middle) for i, middle in enumerate((maximum, knee))
     )
     if knee_ci[1] * _BEYOND_KNEE > counts[-1]:
         return None
-    return Saturation(most, most_ci, knee, knee_ci)
+    return Saturation(maximum, maximum_ci, knee, knee_ci)
 
 
 def _best_split(p: Any, values: Any) -> tuple[int, float]:
@@ -66,5 +66,5 @@ def _best_split(p: Any, values: Any) -> tuple[int, float]:
 def _described(p: Any, values: Any, split: int) -> tuple[float, float]:
     """B_max and the knee."""
     each = float(np.mean(values[:split] - p[:split]))
-    most = float(np.mean(values[split:]))
-    return math.exp(most), max(1.0, math.exp(most - each))
+    maximum = float(np.mean(values[split:]))
+    return math.exp(maximum), max(1.0, math.exp(maximum - each))

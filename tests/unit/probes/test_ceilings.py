@@ -48,7 +48,7 @@ def test_the_peak_is_ports_times_operations_times_clock_times_cores() -> None:
     assert "2.50 GHz (measured in time)" in arithmetic_peak(facts(2), 32768 / 2.5e9, 4, "in time").source
     unknown = arithmetic_peak(facts(0.44), burst_s=1e-5, cores=4)
     assert unknown.value is None
-    assert "0.44 instructions a cycle" in unknown.source
+    assert "0.44 instructions per cycle" in unknown.source
 
 
 def machine(base: float | None, maximum: float | None, listed: float | None) -> dict[str, object]:
@@ -250,14 +250,14 @@ def test_without_a_configured_speed_the_modules_own_is_taken() -> None:
     rated = memory_bandwidth(with_modules(module("DIMM_A1", "", 1600, "DDR3", configured_transfers_per_s=None)))
     assert rated.value == pytest.approx(12.8e9)
     assert not rated.is_ceiling
-    assert "the modules' own speed" in rated.source
+    assert "the modules' maximum speed" in rated.source
 
 
 def test_what_a_hypervisor_shows_is_no_ceiling() -> None:
     rated = memory_bandwidth(with_modules(module("Not Specified", "Not Specified", 2666), hypervisor="kvm"))
     assert rated.value == pytest.approx(21.328e9)
     assert not rated.is_ceiling
-    assert "it is what kvm shows its guest" in rated.source
+    assert "it is what kvm shows to its guest" in rated.source
 
 
 @pytest.mark.parametrize(
@@ -266,11 +266,11 @@ def test_what_a_hypervisor_shows_is_no_ceiling() -> None:
         (with_modules(status="no_table"), "no DMI table"),
         (with_modules(status="no_permission"), "only root may read"),
         (with_modules(status="damaged"), "damaged"),
-        ({"memory": {"total_bytes": 2**33}}, "recorded before"),
+        ({"memory": {"total_bytes": 2**33}}, "did not read the list of memory modules"),
         (with_modules(), "no memory module"),
         (with_modules(empty("DIMM 0"), empty("DIMM 1")), "no memory module"),
         (with_modules(module("DIMM 0", "", None, "RAM", width_bits=None), hypervisor="kvm"), "usual under QEMU"),
-        (with_modules(module("DIMM 0", width_bits=None)), "how wide"),
+        (with_modules(module("DIMM 0", width_bits=None)), "the memory's width"),
     ],
 )  # fmt: skip
 def test_unknown_memory_says_why_and_what_to_do(machine_without: Any, reason: str) -> None:

@@ -63,7 +63,7 @@ def test_libraries_stand_side_by_side() -> None:
 
 def test_a_write_has_three_figures() -> None:
     cells = [cell(3e9, op="write"), cell(2e9, op="write", sync="end"), cell(1e9, op="write", cache="direct")]
-    table = titled(tables(cells), "Three figures of a write")
+    table = titled(tables(cells), "Durability of writes")
     assert [entry.value for entry in table.rows[0] if isinstance(entry, Quantity)] == [3e9, 2e9, 1e9]
     assert titled(tables(cells), "Steady state").rows[0][-1] == "steady"
 
@@ -71,7 +71,7 @@ def test_a_write_has_three_figures() -> None:
 def test_evidence_and_percentiles_have_a_row_for_each_cell() -> None:
     timed = [cell(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
     found = tables([cell(1e6), *timed])
-    assert titled(found, "Who served it").rows[0][1:5] == ["page cache", None, None, "0.25"]
+    assert titled(found, "Where the bytes came from").rows[0][1:5] == ["page cache", None, None, "0.25"]
     percentiles = titled(found, "single operations")
     assert [entry.value if isinstance(entry, Quantity) else entry for entry in percentiles.rows[0][1:]] == [
         1e-6, None, 2e-6, None, 9e-6,
@@ -101,7 +101,7 @@ def test_a_study_with_iozones_columns_keeps_its_other_tables() -> None:
     ]  # fmt: skip
     found = tables([*cells, cell(1e6, threads=2)])
     assert not any("IOzone" in table.title for table in found)
-    assert titled(found, "Who served it").rows
+    assert titled(found, "Where the bytes came from").rows
 
 
 def test_a_stopped_plan_still_prints_iozones_matrix() -> None:
@@ -138,5 +138,5 @@ def test_charts_go_along_what_was_swept_and_show_the_percentiles() -> None:
         "Bandwidth by library"
     ]
     timed = [cell(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
-    assert [chart.title for chart in percentiles(timed)] == ["Time of single operations"]
+    assert [chart.title for chart in percentiles(timed)] == ["Times of single operations"]
     assert percentiles(timed[:2]) == []

@@ -34,7 +34,7 @@ def remarks(mount: str, durability: str | None, **params: str) -> list[str]:
     ("mount", "words"),
     [
         ("dax", "xfs with DAX on /mnt: loads and stores reach the device"),
-        ("memory", "xfs on /mnt: the machine's own memory, not persistent memory"),
+        ("memory", "xfs on /mnt: ordinary memory, not persistent memory"),
         ("file", "an ordinary file of xfs on /mnt, through the page cache: not persistent memory"),
     ],
 )
@@ -44,7 +44,7 @@ def test_a_figure_says_what_the_mount_is(mount: str, words: str) -> None:
 
 
 def test_how_stores_were_made_durable_is_said() -> None:
-    assert remarks("memory", "none")[1:] == ["not persistent, as libpmem sees it"]
+    assert remarks("memory", "none")[1:] == ["not persistent according to libpmem"]
     assert remarks("file", "none", persist="array")[1:] == ["not persistent: flushed by msync"]
     (claim,) = remarks("memory", "forced", persist="array")[1:]
     assert claim.startswith("PMEM_IS_PMEM_FORCE=1")

@@ -55,7 +55,7 @@ def titled(found: list[Table], words: str) -> Table:
 
 def test_a_message_costs_what_each_line_says_and_the_limit_explains_the_break() -> None:
     found = tables(curve())
-    cost = titled(found, "Cost of a message")
+    cost = titled(found, "Message cost")
     assert [row[0] for row in cost.rows] == ["0 to 20,500 B", "20,500 to 60,000 B"]
     values = [[cell.value for cell in row[1:] if isinstance(cell, Quantity)] for row in cost.rows]
     assert values[0] == pytest.approx([20e-6, 1e-9, 1e9, 8e9], rel=1e-6)
@@ -66,14 +66,14 @@ def test_a_message_costs_what_each_line_says_and_the_limit_explains_the_break() 
 
 
 def test_a_break_where_no_limit_lies_is_not_explained() -> None:
-    assert titled(tables(curve(40_000)), "Break points").rows[0][3] == "no limit that MPI or the system tells"
+    assert titled(tables(curve(40_000)), "Break points").rows[0][3] == "no limit reported by MPI or the system"
 
 
 def test_a_start_up_time_of_zero_is_shown_with_its_interval_and_no_bandwidth_without_bound() -> None:
     """As small messages that all take the same time, and a token bucket's large ones."""
     flat = [cell("latency", 20e-6, size) for size in range(0, 10_000, 1000)]
     steep = [cell("latency", 1e-7 * size - 9.8e-4, size) for size in range(10_000, 40_001, 1000)]
-    cost = titled(tables([*flat, *steep]), "Cost of a message")
+    cost = titled(tables([*flat, *steep]), "Message cost")
     first, last = cost.rows[0], cost.rows[-1]
     assert isinstance(first[2], Quantity)
     assert first[2].value == 0
@@ -112,7 +112,7 @@ def test_pairs_stand_side_by_side_and_each_with_its_nodes() -> None:
     assert (together.headings, [row[0] for row in together.rows]) == (
         ["message size", "1 pair", "2 pairs"], ["1KB", "100KB"],
     )  # fmt: skip
-    each = titled(found, "Each pair's time of a message of 100KB, 2 pairs at once")
+    each = titled(found, "Message time of each pair, 100KB, 2 pairs at once")
     assert each.rows[0] == ["0-2 (node17, node18)", Quantity(1e-5, "s"), Quantity(2e-5, "s"), Quantity(3e-5, "s")]
 
 

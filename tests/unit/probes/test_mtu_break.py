@@ -89,8 +89,8 @@ def test_why_no_break_can_be_named_is_said() -> None:
     at_mtu = (1460.0, 1400.0, 1500.0)
     assert "within one node" in reason(find_mtu_break(cost(at_mtu, between_nodes=0), ETHERNET))
     assert "only 1 of 2 pairs" in reason(find_mtu_break(cost(at_mtu, pairs=2), ETHERNET))
-    assert reason(find_mtu_break(cost(at_mtu), {"job": {}})) == "no MTU of a link is known"
-    assert reason(find_mtu_break(cost(at_mtu), {})) == "no MTU of a link is known"
+    assert reason(find_mtu_break(cost(at_mtu), {"job": {}})) == "the MTU of the links is not known"
+    assert reason(find_mtu_break(cost(at_mtu), {})) == "the MTU of the links is not known"
     assert reason(find_mtu_break(cost(), ETHERNET)) == "the curve has no break"
     far = reason(find_mtu_break(cost((65_536, 65_000, 66_000)), ETHERNET))
-    assert far == "no break of this curve lies near an MTU (eth0 = 1,500 B)"
+    assert far == "no break of this curve is near an MTU (eth0 = 1,500 B)"

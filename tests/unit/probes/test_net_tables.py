@@ -60,14 +60,22 @@ def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> 
     assert [row[0] for row in table.rows] == ["tcp 1B", "tcp 64KiB", "udp 1B", "udp 64KiB"]
     assert table.headings[1:4] == ["bandwidth, 1 connection", "in bits, 1 connection", "latency, 1 connection"]
     assert [q.value for q in table.rows[0][1:4] if isinstance(q, Quantity)] == [1e6, 8e6, 5e-5]
-    assert "not a network" in table.notes[-1]
+    assert "not of a network" in table.notes[-1]
 
 
 def test_every_datagram_is_accounted_for_by_place() -> None:
     assert STREAM.tables is not None
     own = cell("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)
     table = titled(STREAM.tables({"net_stream": [own]}, {}), "Datagrams")
-    assert table.rows[0][1:] == ["1,100", "10 (0.91%)", "20 (1.82%)", "70 (6.36%)", "3 (0.27%)", "1 (0.09%)", "50 µs"]
+    assert table.rows[0][1:] == [
+        "1,100",
+        "10 (0.91 %)",
+        "20 (1.82 %)",
+        "70 (6.36 %)",
+        "3 (0.27 %)",
+        "1 (0.09 %)",
+        "50 µs",
+    ]
 
 
 def test_loss_is_the_share_of_what_was_to_be_sent() -> None:
@@ -78,13 +86,13 @@ def test_loss_is_the_share_of_what_was_to_be_sent() -> None:
 def test_the_way_is_told() -> None:
     udp = {"protocol": "udp", "payload": 65507, "direction": "up"}
     assert told(PINGPONG, LOCAL, {"peer": "own"}, udp) == ["loopback, no network",
-                                                          "65,507 B: the most that a datagram holds"]  # fmt: skip
+                                                          "65,507 B, the maximum of a datagram"]  # fmt: skip
     assert told(STREAM, LOCAL, {"peer": "named"}, udp) == ["this machine, no network"]
     labels = {"peer": "named", "interface": "eth1", "route": "gateway"}
     assert told(STREAM, REMOTE, labels, udp) == ["eth1, through a gateway, MTU 1500"]
-    assert told(STREAM, LOCAL, labels, udp, other_sessions=1)[-1] == "the peer served others meanwhile"
+    assert told(STREAM, LOCAL, labels, udp, other_sessions=1)[-1] == "the peer served others at the same time"
     assert told(STREAM, LOCAL, labels, udp, zerocopy_sends=10, zerocopy_copied=5)[-1] == (
-        "the kernel copied 50% of the zero-copy sends"
+        "the kernel copied 50 % of the zero-copy sends"
     )
 
 

@@ -97,14 +97,14 @@ def test_the_slow_stand_first_with_their_names() -> None:
     assert nodes.rows[0][0] == "node3"
     assert nodes.rows[1] == ["node0", Quantity((1 << 20) / FAST_S, "B/s"), Quantity(1.0, "")]
     small = tables(measured(5, slow=3, size=8), 5)[1]
-    assert small.headings == ["node", "time of a message", "× the median node's time"]
+    assert small.headings == ["node", "message time", "time / median"]
     assert small.rows[0][1] == Quantity(SLOW_S, "s")
 
 
 def test_of_many_the_slowest_are_shown() -> None:
     pairs, nodes = tables(measured(30, slow=29), 30)
-    assert (len(pairs.rows), pairs.notes) == (10, ["the slowest 10 of 435"])
-    assert (len(nodes.rows), nodes.notes) == (20, ["the slowest 20 of 30"])
+    assert (len(pairs.rows), pairs.notes) == (10, ["The table lists the slowest 10 of 435."])
+    assert (len(nodes.rows), nodes.notes) == (20, ["The table lists the slowest 20 of 30."])
 
 
 def test_two_have_one_pair_and_no_ranking() -> None:

@@ -30,7 +30,7 @@ def cell(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> 
 
 @pytest.mark.parametrize(
     ("fetched", "verdict"),
-    [(0, "page cache"), (5, "page cache"), (37, "mixed: 37% device sda1"), (95, "device sda1"), (400, "device sda1")],
+    [(0, "page cache"), (5, "page cache"), (37, "mixed: 37 % device sda1"), (95, "device sda1"), (400, "device sda1")],
 )
 def test_a_read_was_served_by_what_its_bytes_were_fetched_from(fetched: float, verdict: str) -> None:
     assert served_by(cell(), [sample(process_read_bytes=fetched)]) == verdict
@@ -62,7 +62,7 @@ def test_a_write_ends_in_the_page_cache_unless_it_waits_for_the_device() -> None
 
 
 def test_reads_of_a_mixed_row_that_missed_the_cache_are_said() -> None:
-    assert served_by(cell(op="readwrite", cache="cold"), [sample(process_read_bytes=60)]) == "mixed: 60% device sda1"
+    assert served_by(cell(op="readwrite", cache="cold"), [sample(process_read_bytes=60)]) == "mixed: 60 % device sda1"
 
 
 def test_the_figures_are_shares_and_bytes_for_each_byte() -> None:

@@ -486,7 +486,7 @@ class TestDerived:
         run = report([*scaling_results(), latency_at(4096), self.smaller_cache()])
         assert [judged.summary.probe for judged in judged_by(run)] == ["cpu_flops"]
         assert [group.title for group in efficiencies(run).groups] == ["Floating-point rate"]
-        assert "Latency of a load has no reference value: nobody knows." in remarks(run)
+        assert "Memory latency has no reference value: nobody knows." in remarks(run)
 
     def test_larger_than_listed_is_not_over_a_ceiling(self) -> None:
         run = report([latency_at(4096), self.smaller_cache(listed=1000.0)])
@@ -542,7 +542,7 @@ def test_remarks_stand_beside_the_cell() -> None:
 class TestRooflineInThePage:
     def test_stands_before_the_cards(self) -> None:
         page = page_of(memory_report())
-        assert page.text.index("What this means:") < page.text.index("Peak floating-point rate")
+        assert page.text.index("What this means:") < page.text.index("Measure the peak floating-point rate")
         assert {"href": "#run-1-roofline"} in page.all("a")
 
     def test_only_where_there_is_a_peak_and_a_bandwidth(self) -> None:

@@ -81,7 +81,7 @@ def test_without_a_link_no_break_is_named_after_its_mtu() -> None:
     cells = cells_of(tables("cse557-now", own, {})["Cost of a message"])
     cell = cells["break point, B", "below the MTU"]
     assert cell.here is None
-    assert cell.remarks == ["the messages stay within one node, where they take no link"]
+    assert cell.remarks == ["the messages stay within one node and use no link"]
     assert cells["t_s, µs", "below the MTU"].here is None
 
 

@@ -110,7 +110,7 @@ def test_a_round_whose_ports_could_not_be_counted_leaves_the_rating_to_the_other
     all_odd = [Measurement(odd, m.samples) for m in measured]
     unrated = rate_of(report_of(all_odd)).summary
     assert unrated.efficiency is None
-    assert "no whole number of ports" in unrated.reason
+    assert "not close to a whole number of ports" in unrated.reason
 
 
 @pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])

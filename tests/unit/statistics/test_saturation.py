@@ -8,16 +8,16 @@ import pytest
 from nameplate.statistics.saturation import find_saturation
 
 
-def measured(counts: list[int], each: float, most: float, noise: float, seed: int) -> list[list[float]]:
+def measured(counts: list[int], each: float, maximum: float, noise: float, seed: int) -> list[list[float]]:
     source = np.random.default_rng(seed)
-    return [[min(p * each, most) * (1 + noise * source.standard_normal()) for _ in range(6)] for p in counts]
+    return [[min(p * each, maximum) * (1 + noise * source.standard_normal()) for _ in range(6)] for p in counts]
 
 
 @pytest.mark.parametrize("knee", [1, 2, 3, 4.5])
 def test_the_knee_is_found(knee: float) -> None:
     found = find_saturation([1, 2, 4, 8, 16], measured([1, 2, 4, 8, 16], 10e6, knee * 10e6, 0.03, 1))
     assert found is not None
-    assert found.most == pytest.approx(knee * 10e6, rel=0.03)
+    assert found.maximum == pytest.approx(knee * 10e6, rel=0.03)
     assert found.knee == pytest.approx(knee, rel=0.05)
     assert found.knee_ci[0] <= found.knee <= found.knee_ci[1]
 

@@ -1,1 +1,1 @@
-"""What several probes use: tables, derived values, ceilings, the nodes of a job."""
+"""Code that several probes use: tables, derived values, reference values, the nodes of a job."""

@@ -1,4 +1,4 @@
-"""What cpu_flops, cpu_intops and cpu_clock share: they run on the same loop of the core."""
+"""Code that cpu_flops, cpu_intops and cpu_clock use: they share a loop in the core."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.model import Rated, Sample
 
 _PORTS = ("burst_cycles", "operations_per_instruction", "port_block_instructions", "port_block_s", "port_burst_s")
-# What the loop's records have.
+# What the loop's records contain.
 LOOP = Recorded(facts=_PORTS, counters=("burst_s",), divisors=(*_PORTS, "burst_s"))
 
 
 def burst_cycles(cell: Cell, _: Sample) -> float:
-    """Core cycles in one burst of the clock chain."""
+    """Return the core cycles in one burst of the clock chain."""
     return cell.facts["burst_cycles"]
 
 
 def burst_s(_: Cell, sample: Sample) -> float:
-    """Time of a burst under the load."""
+    """Return the time of a burst under the load."""
     return sample.counters["burst_s"]
 
 
 def peak_by_ports(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
-    """The ceiling of a rate: ports × clock under this load × cores."""
+    """Return the ceiling of a rate: ports × clock under this load × cores."""
     if metric.unit == "FLOP/cycle":
-        return Rated(None, "the ceiling stands beside the rate")
+        return Rated(None, "see the rate, which has the ceiling")
     return arithmetic_peak(cell.facts, median(sample.counters["burst_s"] for sample in samples), cell.cores)

@@ -1,4 +1,4 @@
-"""What the nameplate promises: the ceiling beside every measured figure, and where it comes from. Pure functions."""
+"""Compute reference values: theoretical peaks and link speeds, each with its source. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,35 +14,39 @@ from nameplate.records.inputs import read_text
 from nameplate.records.model import Rated
 from nameplate.units import parse_quantity
 
-# A core never begins more instructions in a cycle than it has ports, but for the error of the measured clock; a mix
-# that keeps its ports busy less than this leaves open how many there are.
+# A core never starts more instructions per cycle than it has ports, except for the error of the measured clock. A mix
+# with a lower utilisation of its ports leaves their number open.
 OVER_PORTS = 0.01
 UNDER_PORTS = 0.05
 
-Module: TypeAlias = Mapping[str, Any]  # one of the record's memory.modules
+Module: TypeAlias = Mapping[str, Any]  # one entry of the record's memory.modules
 
 _GIVE_MEMORY = "give one with --rated memory=59.7GB/s"
 _NO_MODULES = {
-    None: "this run was recorded before nameplate read the list of memory modules",
-    "no_table": "the system shows no DMI table, which would list the memory modules (usual in a guest)",
+    None: "this run was recorded by a version of nameplate that did not read the list of memory modules",
+    "no_table": "the system has no DMI table, which would list the memory modules (usual in a guest)",
     "no_permission": "only root may read the DMI table, which lists the memory modules",
     "damaged": "the DMI table, which lists the memory modules, is damaged",
 }
 _NOT_MEMORY = {"ROM", "Flash", "EEPROM", "FEPROM", "EPROM", "VRAM", "logical non-volatile device"}
-# What tells a module's channel, in capitals: "P0 CHANNEL A", "CHANNELB-DIMM0"; "CPU0_C2D1"; "DIMM_A1", "P1-DIMMA1".
+# What identifies a module's channel, in capitals: "P0 CHANNEL A", "CHANNELB-DIMM0"; "CPU0_C2D1"; "DIMM_A1",
+# "P1-DIMMA1".
 _CHANNEL = re.compile(r"CHANNEL[ _-]*(?P<channel>[A-Z](?![A-Z])|\d+)")
 _CHANNEL_AND_DIMM = re.compile(r"(?<![A-Z])C(?P<channel>\d+)[ _-]?D\d+")
 _LETTER_AND_SLOT = re.compile(r"(?:DIMM|DDR\d)[ _-]*(?:P\d+[ _-])?(?P<channel>[A-Z])(?P<slot>\d+)$")
-# What tells the processor or controller that the channel belongs to: each counts its channels from the beginning.
+# What identifies the channel's processor or controller, each of which counts its channels from the start.
 _PLACE = re.compile(r"(?<![A-Z])(CPU|PROC|P|SOCKET|NODE|CONTROLLER|MC|IMC)[ _-]*(\d+)")
 _MAX_SLOTS_OF_A_CHANNEL = 3
 _MAX_BYTES = 1 << 20
 
 
 def parse_rated(lines: Iterable[str]) -> dict[str, float]:
-    """``memory=59.7GB/s`` as ``{"memory B/s": 59.7e9}``; several may stand in a line, parted by commas.
+    """Return ``{"memory B/s": 59.7e9}`` for ``memory=59.7GB/s``; a line may have several values, separated by commas.
 
-    Blank lines and lines that begin with ``#`` are passed over. Raises UsageError.
+    Blank lines and lines that start with ``#`` are ignored.
+
+    Raises:
+        UsageError: an entry is not KEY=VALUE, has an unknown unit, or is not above 0.
     """
     result: dict[str, float] = {}
     for line in lines:
@@ -51,19 +55,23 @@ def parse_rated(lines: Iterable[str]) -> dict[str, float]:
         for part in line.strip().split(","):
             key, equals, text = part.strip().partition("=")
             if not equals or not key.strip():
-                raise UsageError(f"'{part}' is not a rated value: write KEY=VALUE, such as memory=59.7GB/s")
+                raise UsageError(f"'{part}': not a reference value; use KEY=VALUE, such as memory=59.7GB/s")
             value, unit = parse_quantity(text.strip())
             if value <= 0:
-                raise UsageError(f"'{part.strip()}' is not a rated value: it must be more than 0")
-            if unit == "bit/s":  # as networks are rated; what is measured is counted in bytes
+                raise UsageError(f"'{part.strip()}': a reference value must be above 0")
+            if unit == "bit/s":  # networks are specified in bits; measured values are in bytes
                 value, unit = value / 8, "B/s"
             result[f"{key.strip()} {unit}"] = value
     return result
 
 
 def read_rated_lines(path: Path) -> list[str]:
-    """Return the lines of a file of rated values, each of which ``parse_rated`` reads. Raises FileError."""
-    lines = read_text(path, _MAX_BYTES, "file of rated values").splitlines()
+    """Return the lines of a file of reference values, after checking them with ``parse_rated``.
+
+    Raises:
+        FileError: the file cannot be read, or a line is wrong.
+    """
+    lines = read_text(path, _MAX_BYTES, "file of reference values").splitlines()
     for number, line in enumerate(lines, start=1):
         try:
             parse_rated([line])
@@ -73,7 +81,7 @@ def read_rated_lines(path: Path) -> list[str]:
 
 
 def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") -> Rated | None:
-    """Return the user's value for a probe, an operation of its area or the whole area; None without one.
+    """Return the user's value for a probe, for an operation of its area, or for the area; None if there is none.
 
     ``cpu_flops=2TFLOP/s`` is for a probe, ``disk_write=3.1GB/s`` for the operation ``op``, ``memory=59.7GB/s`` for an
     area.
@@ -86,16 +94,17 @@ def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") 
 
 
 def instructions_per_cycle(facts: Mapping[str, float]) -> float:
-    """Instructions of the mix per clock cycle on one core, from set-up's shortest trials."""
+    """Return the instructions of the mix per clock cycle on one core, from the shortest trials of set-up."""
     cycles = facts["port_block_s"] * facts["burst_cycles"] / facts["port_burst_s"]
     return facts["port_block_instructions"] / cycles
 
 
 def count_ports(facts: Mapping[str, float]) -> int | None:
-    """How many instructions of the mix the core can begin in a cycle: the measured rate, rounded up.
+    """Return how many instructions of the mix the core can start per cycle: the measured rate, rounded up.
 
-    Tables of ports per model are wrong for single products, so ports are counted by measuring. None where the rate is
-    not just below a whole number: a unit that is not pipelined (division), or a mix whose ports are not all kept busy.
+    Ports are counted by measurement, since tables of ports per model are wrong for some products. The result is None if
+    the rate is not just below a whole number: a unit that is not pipelined (division), or a mix that does not keep all
+    its ports busy.
     """
     rate = instructions_per_cycle(facts)
     ports = math.ceil(rate / (1 + OVER_PORTS))
@@ -103,14 +112,15 @@ def count_ports(facts: Mapping[str, float]) -> int | None:
 
 
 def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when: str = "under this load") -> Rated:
-    """Ports × operations per instruction × clock under this very load × cores.
+    """Return ports × operations per instruction × clock under this load × cores.
 
-    ``burst_s`` is the time of a burst of ``facts["burst_cycles"]`` dependent cycles, ``when`` it was taken.
+    ``burst_s`` is the time of a burst of ``facts["burst_cycles"]`` dependent cycles; ``when`` says when it was
+    measured.
     """
     ports = count_ports(facts)
     if ports is None:
         rate = instructions_per_cycle(facts)
-        return Rated(None, f"{rate:.2f} instructions a cycle is no whole number of ports, so no ceiling follows")
+        return Rated(None, f"no ceiling: {rate:.2f} instructions per cycle are not close to a whole number of ports")
     frequency_hz = facts["burst_cycles"] / burst_s
     operations = facts["operations_per_instruction"]
     source = (
@@ -121,17 +131,17 @@ def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when
 
 
 def nominal_clock(machine: Mapping[str, Any]) -> Rated:
-    """The clock that the machine's papers state, as far as the system shows it."""
+    """Return the nominal clock, as far as the system shows it."""
     cpu = machine["cpu"]
     if cpu["maximum_frequency_hz"]:
         return Rated(cpu["maximum_frequency_hz"], "maximum of cpufreq")
     if cpu["base_frequency_hz"]:
-        return Rated(cpu["base_frequency_hz"], "base clock by cpufreq or the model's name", is_ceiling=False)
+        return Rated(cpu["base_frequency_hz"], "base clock from cpufreq or the model's name", is_ceiling=False)
     return Rated(None, "the system shows no nominal clock (usual in a guest); give one with --rated cpu_clock=3.5GHz")
 
 
 def textbook_clock(machine: Mapping[str, Any]) -> Rated:
-    """The GHz of the textbook formula: base clock, or else what /proc/cpuinfo lists."""
+    """Return the clock for ``textbook_peak``: the base clock, or else what /proc/cpuinfo lists."""
     cpu = machine["cpu"]
     if cpu["base_frequency_hz"]:
         return Rated(cpu["base_frequency_hz"], "base clock")
@@ -139,56 +149,56 @@ def textbook_clock(machine: Mapping[str, Any]) -> Rated:
 
 
 def textbook_peak(machine: Mapping[str, Any], operations_per_cycle: float) -> Rated:
-    """GHz × cores × operations per cycle, as lecture notes and the reproduced studies compute a theoretical peak.
+    """Return the textbook's theoretical peak, GHz × cores × operations per cycle, which the reproduced studies use.
 
-    It differs from ``arithmetic_peak`` by its clock: the one on paper, not the one under load.
+    It differs from ``arithmetic_peak`` in its clock, which is the nominal one and not the one under load.
     """
     clock = textbook_clock(machine)
     if clock.value is None:
-        return Rated(None, "the system lists no clock at all")
+        return Rated(None, "the system lists no clock")
     cores = machine["topology"]["cores"]
     source = f"{clock.value / 1e9:.2f} GHz ({clock.source}) × {cores} cores × {operations_per_cycle:g} per cycle"
     return Rated(clock.value * cores * operations_per_cycle, source)
 
 
 def disk_link(bytes_per_s: float, name: str) -> Rated:
-    """What the link between the machine and its device carries, where the system shows one."""
+    """Return the bandwidth of the link between the machine and its device, if the system shows one."""
     if bytes_per_s > 0:
-        return Rated(bytes_per_s, f"{name}, without its coding")
+        return Rated(bytes_per_s, f"{name}, after line coding")
     return Rated(None, "the system shows no link to the device (usual in a guest); give one with --rated disk=3.5GB/s")
 
 
 def network_link(bytes_per_s: float, interface: str) -> Rated:
-    """What the interface to the peer states as its speed."""
+    """Return the speed of the interface to the peer, as the system reports it."""
     if bytes_per_s > 0:
-        return Rated(bytes_per_s, f"speed of {interface}, without the headers' share")
+        return Rated(bytes_per_s, f"speed of {interface}, excluding headers")
     who = interface or "the interface"
-    return Rated(None, f"{who} states no speed (usual in a guest); give one with --rated net=10Gbit/s")
+    return Rated(None, f"{who} reports no speed (usual in a guest); give one with --rated net=10Gbit/s")
 
 
 def memory_bandwidth(machine: Mapping[str, Any]) -> Rated:
-    """Transfers per second × bytes of a transfer, added up over the populated channels that the DMI table states."""
+    """Return transfers per second × bytes per transfer, added up over the populated channels in the DMI table."""
     memory = machine["memory"]
     status = memory.get("modules_status")
     if status != "read":
         return Rated(None, f"{_NO_MODULES.get(status, status)}; {_GIVE_MEMORY}")
-    # A size that is not stated is that of a module; an empty slot states 0.
+    # A module whose size is not stated is populated; an empty slot states 0.
     modules = [m for m in memory["modules"] if m["size_bytes"] != 0 and m["type"] not in _NOT_MEMORY]
     if not modules:
-        return Rated(None, f"the DMI table lists no memory module; {_GIVE_MEMORY}")
+        return Rated(None, f"the DMI table lists no memory modules; {_GIVE_MEMORY}")
     if not all(m["configured_transfers_per_s"] or m["rated_transfers_per_s"] for m in modules):
         return Rated(None, f"the DMI table does not state the memory's speed (usual under QEMU); {_GIVE_MEMORY}")
     if not all(m["width_bits"] for m in modules):
-        return Rated(None, f"the DMI table does not state how wide the memory is; {_GIVE_MEMORY}")
+        return Rated(None, f"the DMI table does not state the memory's width; {_GIVE_MEMORY}")
     return _bandwidth_of(modules, memory["modules"], machine.get("hypervisor"))
 
 
 def _bandwidth_of(modules: Sequence[Module], slots: Sequence[Module], hypervisor: str | None) -> Rated:
     channels = _channels(modules, slots)
-    doubts = [] if channels else ["it does not tell which modules share a channel: each is counted as one of its own"]
+    doubts = [] if channels else ["it does not tell which modules share a channel; each counts as its own"]
     doubts += _doubts_of_speed(modules)
-    doubts += [f"it is what {hypervisor} shows its guest"] if hypervisor else []
-    # Modules of one channel take turns, at the speed of the slowest.
+    doubts += [f"it is what {hypervisor} shows to its guest"] if hypervisor else []
+    # Modules on one channel take turns, at the speed of the slowest.
     alike = Counter(
         (min(_transfers_per_s(m) for m in channel), max(m["width_bits"] / 8 for m in channel))
         for channel in channels or [[m] for m in modules]
@@ -208,7 +218,7 @@ def _transfers_per_s(module: Module) -> float:
 
 
 def _is_clock(module: Module) -> bool:
-    """Whether the configured speed is the clock, as some firmware writes it: a cycle makes two transfers."""
+    """Return whether the configured speed is the clock, as some firmware reports it; a cycle makes two transfers."""
     configured, rated = module["configured_transfers_per_s"], module["rated_transfers_per_s"]
     return bool(configured and rated and abs(2 * configured - rated) <= 2e6)
 
@@ -216,15 +226,15 @@ def _is_clock(module: Module) -> bool:
 def _doubts_of_speed(modules: Sequence[Module]) -> list[str]:
     doubts = []
     if not all(m["configured_transfers_per_s"] for m in modules):
-        doubts.append("it states the modules' own speed, not the configured one")
+        doubts.append("it states the modules' maximum speed, not the configured one")
     if any(_is_clock(m) for m in modules):
-        doubts.append("its configured speed is half the modules' own and taken for the clock in MHz")
+        doubts.append("its configured speed is half the modules' maximum, so it is taken for the clock in MHz")
     return doubts
 
 
 def _channels(modules: Sequence[Module], slots: Sequence[Module]) -> list[list[Module]]:
-    """The modules by channel; nothing where their locators do not tell."""
-    # On boards whose letters go on to a fourth slot they name processors, not channels.
+    """Return the modules by channel; empty if their locators do not identify channels."""
+    # On boards whose letters go beyond the third slot, letters name processors, not channels.
     letters = all(
         int(found["slot"]) <= _MAX_SLOTS_OF_A_CHANNEL
         for slot in slots
@@ -233,14 +243,14 @@ def _channels(modules: Sequence[Module], slots: Sequence[Module]) -> list[list[M
     channels: dict[object, list[Module]] = {}
     for module in modules:
         channels.setdefault(_channel(module, letters), []).append(module)
-    # Places that bear the same names are not told apart by them.
+    # Identical locators do not distinguish channels.
     distinct = len({(m["bank"], m["locator"]) for m in modules}) == len(modules)
     crowded = any(len(channel) > _MAX_SLOTS_OF_A_CHANNEL for channel in channels.values())
     return list(channels.values()) if distinct and not crowded and None not in channels else []
 
 
 def _channel(module: Module, letters: bool) -> object:
-    """What is the same for the modules of one channel; None where the locators do not tell."""
+    """Return a key that is equal for the modules of one channel; None if the locators do not tell."""
     bank, locator = module["bank"].upper(), module["locator"].upper()
     numbered = _CHANNEL.search(bank) or _CHANNEL.search(locator) or _CHANNEL_AND_DIMM.search(locator)
     lettered = _LETTER_AND_SLOT.search(locator) if letters else None

@@ -1,4 +1,4 @@
-"""Results that are made of other cells' figures."""
+"""Build results that are computed from several experiments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from nameplate.records.model import Quantity, Rated, Result, Series, Summary, Value
 
-FITTED = Rated(None, "a fitted value: no nameplate states it", can_be_given=False)
+FITTED = Rated(None, "a fitted value has no reference value", can_be_given=False)
 
 
 def derived_result(  # noqa: PLR0913, PLR0917
@@ -19,7 +19,7 @@ def derived_result(  # noqa: PLR0913, PLR0917
     rated: Rated,
     params: Mapping[str, Value] | None = None,
 ) -> Result:
-    """A figure of a whole probe, or of all cells that have ``params`` in common, and no cell's own."""
+    """Return a result for the whole probe, or for all experiments that have ``params`` in common."""
     shared = dict(params or {})
     words = " ".join([probe, metric, *(f"{name}={value}" for name, value in shared.items())])
     efficiency = quantity.value / rated.value if rated.value else None

@@ -1,4 +1,4 @@
-"""The disk probe's tables: the studies' block × threads, libraries, evidence, three figures of a write, IOzone's."""
+"""Build the disk probe's tables: block × threads, libraries, evidence, durability of writes, IOzone's matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nameplate.statistics.stats import is_steady
 
 PROBE = "disk_block"
 _SERVED = "served by "
-# Columns of IOzone's matrix (iozone.org, "Defined terms") by the parameters that do the same.
+# Columns of IOzone's matrix (iozone.org, "Defined terms") and the parameters that do the same.
 _IOZONE: Mapping[str, tuple[str, str, str, str]] = {
     "write": ("write", "sequential", "first", "posix"),
     "rewrite": ("write", "sequential", "again", "posix"),
@@ -36,7 +36,7 @@ _WRITES = {
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
-    """Return all tables that the results give; those without a value only show that a plan is IOzone's matrix."""
+    """Return all tables for the results. Results without a value only help to recognise the plan of IOzone's matrix."""
     measured = [result for result in results if result.summary.value is not None]
     if _is_iozone(_of("bandwidth", results)):
         return _iozone(_of("bandwidth", measured))
@@ -51,7 +51,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
 
 
 def served(result: Result) -> str:
-    """The verdict of a cell: page cache, a device, a RAM disk, mixed or unknown."""
+    """Return what served an experiment's bytes: page cache, a device, a RAM disk, mixed or unknown."""
     return next((words.removeprefix(_SERVED) for words in result.remarks if words.startswith(_SERVED)), "unknown")
 
 
@@ -60,7 +60,7 @@ def _of(metric: str, results: Sequence[Result]) -> list[Result]:
 
 
 def _studies(results: Sequence[Result]) -> list[Table]:
-    """Rows by operation, pattern and block, for each number of threads bandwidth and latency."""
+    """Return tables with rows by operation, pattern and block, and bandwidth and latency for each number of threads."""
     cells = {name: (name, quantity_of) for name in ("bandwidth", "latency")}
     return [
         Table(
@@ -77,8 +77,8 @@ def _studies(results: Sequence[Result]) -> list[Table]:
 
 def _size_note(result: Result) -> str:
     size, memory = result.facts["file_bytes"], result.facts["memory_bytes"]
-    relation = "larger than memory" if size > memory else "smaller than memory: the page cache can hold all of it"
-    return f"the file, {size / 1e9:.3g} GB, is {relation}, {memory / 1e9:.3g} GB"
+    relation = "larger than memory" if size > memory else "smaller than memory, so that the page cache can hold it"
+    return f"The file has {size / 1e9:.3g} GB. It is {relation}, which has {memory / 1e9:.3g} GB."
 
 
 def _libraries(results: Sequence[Result]) -> list[Table]:
@@ -97,11 +97,11 @@ def _libraries(results: Sequence[Result]) -> list[Table]:
 
 
 def _plain(label: str) -> str:
-    return " ".join(word for word in label.split() if not word.startswith("library=")) or "all else equal"
+    return " ".join(word for word in label.split() if not word.startswith("library=")) or "same parameters"
 
 
 def _writes(results: Sequence[Result]) -> list[Table]:
-    """The three figures of the same write, where more than one was measured."""
+    """Return the bandwidths of the same write with and without durability, if more than one was measured."""
     writes = [result for result in results if result.summary.params["op"] == "write"]
     rows: list[Row] = []
     groups = grouped(writes, lambda r: without(r.summary.params, ["cache", "sync"]))
@@ -109,11 +109,11 @@ def _writes(results: Sequence[Result]) -> list[Table]:
     for title, own in zip(labels([own[0] for own in whole]), whole, strict=True):
         by_kind = {(str(r.summary.params["cache"]), str(r.summary.params["sync"])): r for r in own}
         rows.append([_kindless(title), *(quantity_of(by_kind.get(kind)) for kind in _WRITES.values())])
-    return [Table(PROBE, "Three figures of a write", ["", *_WRITES], rows)] if rows else []
+    return [Table(PROBE, "Durability of writes", ["", *_WRITES], rows)] if rows else []
 
 
 def _kindless(label: str) -> str:
-    return " ".join(w for w in label.split() if not w.startswith(("cache=", "sync="))) or "all else equal"
+    return " ".join(w for w in label.split() if not w.startswith(("cache=", "sync="))) or "same parameters"
 
 
 def _evidence(results: Sequence[Result]) -> list[Table]:
@@ -125,18 +125,19 @@ def _evidence(results: Sequence[Result]) -> list[Table]:
         rows.append([label, served(result), *(_share(facts.get(name)) for name in _EVIDENCE)])
     headings = ["", "served by", *_EVIDENCE.values()]
     notes = [
-        "cached: share of the file in the page cache before and after a sample; the others: bytes moved for each byte "
-        "asked for, by this process (/proc/self/io; a page made dirty counts as given) and by the whole device",
+        "Cached: the share of the file in the page cache before and after a sample. The other columns are bytes moved "
+        "per byte asked for: read and written by this process (/proc/self/io, where dirtying a page counts as a "
+        "write) and by the whole device.",
         *_hypervisor_note(results),
     ]
-    return [Table(PROBE, "Who served it", headings, rows, notes)]
+    return [Table(PROBE, "Where the bytes came from", headings, rows, notes)]
 
 
 _EVIDENCE = {
     "resident_before": "cached before",
-    "resident_after": "after",
-    "fetched": "fetched",
-    "given": "given",
+    "resident_after": "cached after",
+    "fetched": "process read",
+    "given": "process wrote",
     "device_read": "device read",
     "device_written": "device wrote",
 }
@@ -148,23 +149,28 @@ def _share(value: float | None) -> str | None:
 
 def _hypervisor_note(results: Sequence[Result]) -> list[str]:
     is_guest = any(served(result).startswith("virtual device") for result in results)
-    return ["a virtual device: whether the host's cache or a disk answered cannot be seen from inside"] * is_guest
+    return ["For a virtual device, a guest cannot see whether the host's cache or a disk answered."] * is_guest
 
 
 def _steady(results: Sequence[Result]) -> list[Table]:
-    """SNIA's test of direct writes over the rounds, where there are enough of them."""
+    """Return SNIA's steady-state test of direct writes over the rounds, if there are enough of them."""
     rows: list[Row] = []
     direct = [r for r in results if r.summary.params["op"] == "write" and r.summary.params["cache"] == "direct"]
     for label, result in zip(labels(direct), direct, strict=True):
         verdict = is_steady(result.round_values)
         if verdict is not None:
             rows.append([label, quantity_of(result), "steady" if verdict else "not steady"])
-    note = "steady: over the last five rounds range ≤ 20 % of the mean and fitted slope ≤ 10 % (SNIA SSS PTS)"
+    note = (
+        "Steady: over the last five rounds, the range is at most 20 % of the mean and the fitted slope at most 10 % "
+        "(SNIA SSS PTS)."
+    )
     return [Table(PROBE, "Steady state of direct writes", ["", "bandwidth", ""], rows, [note])] if rows else []
 
 
 def _is_iozone(results: Sequence[Result]) -> bool:
-    """Return whether a plan measures IOzone's matrix: most columns of a size, reached or not, on one thread."""
+    """Return whether a plan measures IOzone's matrix: most of its columns for one size on one thread, reached or
+    not.
+    """
     if any(int(result.summary.params.get("threads", 1)) > 1 for result in results):
         return False
     columns: dict[tuple[str, str], set[str]] = {}
@@ -183,7 +189,7 @@ def _column_of(result: Result) -> str | None:
 
 
 def _iozone(results: Sequence[Result]) -> list[Table]:
-    """Return file size × record size × IOzone's columns, in KiB/s as it prints them, of what was measured."""
+    """Return IOzone's columns by file size × record size, in KiB/s as IOzone prints them."""
     places: dict[tuple[int, int], dict[str, Result]] = {}
     for result in results:
         column = _column_of(result)

@@ -1,4 +1,4 @@
-"""Tables of one metric by two parameters, as the reproduced studies print them."""
+"""Build tables of one metric by two parameters, as the reproduced studies print them."""
 
 from __future__ import annotations
 
@@ -13,39 +13,40 @@ CellOf = Callable[[Result], str | Quantity | None]
 
 
 def quantity_of(result: Result | None) -> Quantity | None:
-    """A result's headline, if there is one."""
+    """Return a result's value with its interval; None if there is no result."""
     if result is None or result.summary.value is None:
         return None
     return Quantity(result.summary.value, result.summary.unit, result.summary.ci)
 
 
 def value_text(name: str, value: Value) -> str:
-    """``8KiB`` of a block; any other parameter as it is written."""
+    """Return a parameter's value in words, such as ``8KiB`` for a block."""
     return size_text(float(value)) if name in _SIZES else str(value)
 
 
 def varying(results: Sequence[Result]) -> list[str]:
-    """The parameters in which cells differ, in their order."""
+    """Return the parameters in which experiments differ, in the order of their first appearance."""
     names = list(dict.fromkeys(name for result in results for name in result.summary.params))
     return [name for name in names if len({result.summary.params.get(name) for result in results}) > 1]
 
 
 def labels(results: Sequence[Result]) -> list[str]:
-    """What tells each cell from the others, of the parameters that were given; what a probe chose itself goes without
-    saying.
+    """Return a label for each experiment: the given parameters in which they differ.
+
+    Parameters that a probe chose itself are left out.
     """
     names = varying(results)
     return [
         " ".join(
             f"{name}={value_text(name, params[name])}" for name in names if name in params and f" {name}=" in identity
         )
-        or "the only cell"
+        or "all parameters equal"
         for identity, params in ((result.id, result.summary.params) for result in results)
     ]
 
 
 def grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
-    """Results that have the same key, in their order."""
+    """Group results by a key, in the order of its first appearance."""
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(key(result), []).append(result)
@@ -53,16 +54,17 @@ def grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str
 
 
 def without(params: Mapping[str, Value], names: Sequence[str]) -> str:
-    """The other parameters, as words."""
+    """Return the other parameters in words."""
     return " ".join(f"{name}={value_text(name, value)}" for name, value in params.items() if name not in names)
 
 
 def crossed(
     results: Sequence[Result], rows: Sequence[str], column: tuple[str, str], cells: Mapping[str, tuple[str, CellOf]]
 ) -> list[tuple[str, list[str], list[Row], list[list[Result]]]]:
-    """Some parameters down, one across, for each set of the others: title, headings, body, and what stands in each row.
+    """Return tables with some parameters down, one across, for each set of the others.
 
-    ``column`` is a parameter and what one of it is called, ``cells`` are headings with the metric and how it is shown.
+    Each table is its title, headings, body and the results of each row. ``column`` is the parameter across and a noun
+    for it; ``cells`` maps headings to a metric and how it is shown.
     """
     found = []
     wanted = {metric for metric, _ in cells.values()}
@@ -91,12 +93,12 @@ def _shown(result: Result | None, show: CellOf) -> str | Quantity | None:
 
 
 def row_label(result: Result, names: Sequence[str]) -> str:
-    """A row's name: the values of its parameters."""
+    """Return a row's name: the values of its parameters."""
     return " ".join(value_text(name, result.summary.params[name]) for name in names)
 
 
 def grids(probe: str, results: Sequence[Result], rows: str, columns: str) -> list[Table]:
-    """A table for each metric and each set of the other parameters, where both parameters vary; ``rows`` is a size."""
+    """Return a table for each metric and set of other parameters in which both parameters vary; ``rows`` is a size."""
     groups: dict[tuple[str, str], dict[tuple[Value, Value], Result]] = {}
     for result in results:
         params = result.summary.params
@@ -111,7 +113,7 @@ def grids(probe: str, results: Sequence[Result], rows: str, columns: str) -> lis
 
 
 def _common(titles: Sequence[str]) -> set[str]:
-    """The words that stand in all titles."""
+    """Return the words that all titles contain."""
     words = [set(title.split()) for title in titles]
     return set.intersection(*words) if words else set()
 

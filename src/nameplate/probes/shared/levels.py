@@ -1,4 +1,4 @@
-"""Cache levels from the curves of a run: what was measured, beside what CPUID and the system say."""
+"""Find cache levels in the curves of a run, and compare them with the sizes from CPUID and from the system."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from nameplate.units import size_text
 if TYPE_CHECKING:
     from nameplate.statistics.memory_levels import Curve, MemoryLevel
 
-# Fewer sizes are a comparison, not a curve; with one line a page they need only tell a step.
+# Fewer sizes are a comparison, not a curve; a curve with one line per page only has to show a step.
 MIN_SIZES, MIN_PAGES = 12, 6
-# A size that the system lists disagrees when it lies this far outside the measured interval.
+# A listed size disagrees with the measurement if it is outside the measured interval by this factor.
 TOLERANCE = 0.1
-# As many as can be found (plateaus.MAXIMUM_LEVELS) besides memory.
+# Besides memory, as many as plateaus.MAXIMUM_LEVELS allows.
 _NAMES = ("l1d", "l2", "l3", "l4", "l5", "l6")
 
 
 @dataclass(frozen=True)
 class MeasuredLevel:
-    """One level with everything that was measured of it."""
+    """One level with everything that was measured about it."""
 
     name: str
     level: MemoryLevel
@@ -39,12 +39,12 @@ class MeasuredLevel:
 
     @property
     def shown(self) -> str:
-        """The name for people."""
+        """Return the name that is shown."""
         return self.name.capitalize() if self.name in _NAMES else self.name
 
     @property
     def size(self) -> Quantity | None:
-        """The capacity; None of memory."""
+        """Return the capacity; None for memory."""
         if self.level.size_bytes is None:
             return None
         return Quantity(self.level.size_bytes, "B", self.level.size_ci)
@@ -52,14 +52,16 @@ class MeasuredLevel:
 
 @dataclass(frozen=True)
 class Levels:
-    """The levels from the first cache to memory, and notes on steps that are none."""
+    """The levels from the first cache to memory, and notes on steps that are not levels."""
 
     found: list[MeasuredLevel]
     notes: list[str]
 
 
 def derived(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
-    """Of a probe with a curve: ``l1d_size``, ``l1d_rate`` or ``l1d_latency``, … up to those of memory."""
+    """Return the derived results of a probe with a curve: ``l1d_size``, ``l1d_rate`` or ``l1d_latency``, up to
+    memory.
+    """
     curve = _own_curve(probe, by_probe)
     if curve is None:
         return []
@@ -67,7 +69,7 @@ def derived(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[R
     better: Literal["higher", "lower"] = "lower" if what == "latency" else "higher"
     rounds = min(len(values) for values in curve.values)
     results = []
-    none = Rated(None, "no nameplate states it", can_be_given=False)
+    none = Rated(None, "no reference value is known", can_be_given=False)
     for found in find(by_probe, machine):
         quantity = getattr(found, what)
         if found.size is not None:
@@ -78,15 +80,15 @@ def derived(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[R
 
 
 def table(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
-    """All levels in one table, which is that of the probe whose curve they are from."""
+    """Return the table of all levels; it belongs to the probe whose curve determined them."""
     if probe != _leading(by_probe):
         return []
     levels = _find(by_probe, machine)
     found = levels.found
     headings = [
-        "level", "effective size", "interval", "system lists", "CPUID", "largest k × k", "latency", "bandwidth", "rate",
+        "level", "effective size", "interval", "listed size", "CPUID", "largest k × k", "latency", "bandwidth", "rate",
     ]  # fmt: skip
-    notes = [f"{each.shown}: {each.remark}" for each in found if each.remark] + levels.notes
+    notes = [f"{each.shown} {each.remark}" for each in found if each.remark] + levels.notes
     notes += _number_of_levels(found, machine) + _disagreements(found)
     if probe == "memory_latency":
         notes += _knees_of_the_rate(found, by_probe)
@@ -95,12 +97,12 @@ def table(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Tab
 
 
 def find(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[MeasuredLevel]:
-    """The levels from the first cache to memory; none without a curve."""
+    """Return the levels from the first cache to memory; empty without a curve."""
     return _find(by_probe, machine).found
 
 
 def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
-    """The levels by the latency where there is such a curve, else by the rate, with the other curves in each."""
+    """Return the levels by latency if there is such a curve, else by rate, with their values on the other curves."""
     from nameplate.statistics.memory_levels import bounded, find_levels, level_values  # noqa: PLC0415 (numpy takes a tenth of a second to import)
 
     leading = _leading(by_probe)
@@ -131,7 +133,7 @@ def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
 
 
 def _names(levels: Sequence[MemoryLevel], machine: Mapping[str, Any], by_latency: bool) -> list[str]:
-    """Every cache shows in the latency; a loop that computes may hide some, and then there is no telling which."""
+    """Return the levels' names. A computing loop may hide some caches, and then the levels cannot be identified."""
     count = len(levels) - 1
     known = by_latency or count == len(_listed_levels(machine))
     return [*(_NAMES[i] if known else f"level{i + 1}" for i in range(count)), "memory"]
@@ -145,8 +147,8 @@ def _quantities(values: Sequence[tuple[float, tuple[float, float]] | None], unit
     return [Quantity(value[0], unit, value[1]) if value else None for value in values]
 
 
-def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest: int = MIN_SIZES) -> Curve | None:
-    """The first metric of the cells that have these parameters, by size."""
+def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], min_sizes: int = MIN_SIZES) -> Curve | None:
+    """Return the first metric of the experiments with these parameters, by size."""
     from nameplate.statistics.memory_levels import Curve  # noqa: PLC0415
 
     metric = load_probes()[probe].metrics[0].name
@@ -156,7 +158,7 @@ def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest
         if r.summary.metric == metric and r.round_values and "block" not in r.summary.params
         and all(r.summary.params.get(name) == value for name, value in params.items())
     }  # fmt: skip
-    if len(by_size) < fewest:
+    if len(by_size) < min_sizes:
         return None
     results = [by_size[size] for size in sorted(by_size)]
     best = [r.summary.best for r in results if r.summary.best]
@@ -167,8 +169,8 @@ def _curve_of(by_probe: ByProbe, probe: str, params: Mapping[str, Value], fewest
     )
 
 
-def _latency_curve(by_probe: ByProbe, stride: int = LINE_BYTES, fewest: int = MIN_SIZES) -> Curve | None:
-    return _curve_of(by_probe, "memory_latency", {"stride": stride, "chains": 1, "load": 0, "pages": "huge"}, fewest)
+def _latency_curve(by_probe: ByProbe, stride: int = LINE_BYTES, min_sizes: int = MIN_SIZES) -> Curve | None:
+    return _curve_of(by_probe, "memory_latency", {"stride": stride, "chains": 1, "load": 0, "pages": "huge"}, min_sizes)
 
 
 def _rate_curve(by_probe: ByProbe) -> Curve | None:
@@ -176,8 +178,8 @@ def _rate_curve(by_probe: ByProbe) -> Curve | None:
 
 
 def _bandwidth_curve(by_probe: ByProbe) -> Curve | None:
-    """Reading by one thread; sizes need not be many, since no levels are looked for in it."""
-    return _curve_of(by_probe, "memory_stream", {"op": "read", "threads": 1, "pages": "huge"}, fewest=1)
+    """Return the read bandwidth of one thread. Few sizes are enough, since no levels are searched for in it."""
+    return _curve_of(by_probe, "memory_stream", {"op": "read", "threads": 1, "pages": "huge"}, min_sizes=1)
 
 
 def _own_curve(probe: str, by_probe: ByProbe) -> Curve | None:
@@ -200,7 +202,7 @@ def _listed(found: MeasuredLevel) -> Rated:
     if found.listed_bytes is None:
         return Rated(None, "the system lists no such cache", can_be_given=False)
     cpuid = f", CPUID {size_text(found.cpuid_bytes)}" if found.cpuid_bytes else ""
-    source = f"listed by the system{cpuid}; a guest may have less of it"
+    source = f"listed by the system{cpuid}; a guest may have a smaller part"
     return Rated(float(found.listed_bytes), source, is_ceiling=False, can_be_given=False)
 
 
@@ -224,21 +226,21 @@ def _number_of_levels(found: Sequence[MeasuredLevel], machine: Mapping[str, Any]
     listed, measured = len(_listed_levels(machine)), len(found) - 1
     if measured == listed:
         return []
-    return [f"{measured} level{'s' if measured != 1 else ''} of cache found where the system lists {listed}"]
+    return [f"{measured} cache level{'s were' if measured != 1 else ' was'} found; the system lists {listed}."]
 
 
 def _disagreements(found: Sequence[MeasuredLevel]) -> list[str]:
-    """The measured sizes that differ from the listed ones."""
+    """Return the levels whose measured size differs from the listed one."""
     return [
-        f"{each.shown}: {what} {size_text(listed)}, measured is {each.size.value / listed:.2g} × that"
+        f"{each.shown}: the measured size is {each.size.value / listed:.2g} × the {size_text(listed)} that {what}."
         for each in found
-        for what, listed in (("the system lists", each.listed_bytes), ("CPUID says", each.cpuid_bytes))
+        for what, listed in (("the system lists", each.listed_bytes), ("CPUID reports", each.cpuid_bytes))
         if each.size and each.size.ci and listed and not _within(listed, each.size.ci)
     ]
 
 
 def _knees_of_the_rate(found: Sequence[MeasuredLevel], by_probe: ByProbe) -> list[str]:
-    """Where the rate falls and the latency does not rise."""
+    """Return where the rate falls although the latency does not rise."""
     from nameplate.statistics.memory_levels import find_levels  # noqa: PLC0415
 
     curve = _rate_curve(by_probe)
@@ -247,7 +249,7 @@ def _knees_of_the_rate(found: Sequence[MeasuredLevel], by_probe: ByProbe) -> lis
     knees = [(level.size_bytes, level.size_ci) for level in find_levels(curve, rising=False)]
     sizes = [each.level.size_ci for each in found if each.level.size_ci]
     return [
-        f"the rate falls from {size_text(knee)} on, where the latency shows no level's end"
+        f"The rate falls from {size_text(knee)}, where the latency shows no end of a level."
         for knee, interval in knees
         if knee and interval and not any(_overlap(interval, other) for other in sizes)
     ]

@@ -1,4 +1,4 @@
-"""What a kind of memory really is: in words for the reader of its figure."""
+"""Name the kind of memory that an experiment really used."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from nameplate.records.model import Value
 
 
 def kind_of(params: Mapping[str, Value]) -> str:
-    """As a table's title has it; empty for the system's memory."""
+    """Return the kind for a table's title; empty for ordinary memory."""
     if params.get("memory", "dram") == "dram":
         return ""
     return ", ".join(f"{name}={params[name]}" for name in ("memory", "path", "persist") if name in params)
 
 
 def mount_remarks(cell: Cell) -> list[str]:
-    """Of memory on a mount: what the mount is, and whether stores to it are durable."""
+    """Return what a mount is, and whether stores to it are durable."""
     return [_mount(cell.labels), *_durability(cell)]
 
 
@@ -24,7 +24,7 @@ def _mount(labels: Mapping[str, str]) -> str:
     system, path = labels["filesystem"], labels["path"]
     return {
         "dax": f"{system} with DAX on {path}: loads and stores reach the device",
-        "memory": f"{system} on {path}: the machine's own memory, not persistent memory",
+        "memory": f"{system} on {path}: ordinary memory, not persistent memory",
         "file": f"an ordinary file of {system} on {path}, through the page cache: not persistent memory",
     }[labels["mount"]]
 
@@ -32,9 +32,11 @@ def _mount(labels: Mapping[str, str]) -> str:
 def _durability(cell: Cell) -> list[str]:
     durability = cell.labels.get("durability")
     if durability == "forced":
-        return ["PMEM_IS_PMEM_FORCE=1 has libpmem take it for persistent, whatever it is"]
+        return ["PMEM_IS_PMEM_FORCE=1 makes libpmem treat it as persistent, whatever it is"]
     if durability != "none":
         return []
     return [
-        "not persistent, as libpmem sees it" if cell.params["persist"] == "none" else "not persistent: flushed by msync"
+        "not persistent according to libpmem"
+        if cell.params["persist"] == "none"
+        else "not persistent: flushed by msync"
     ]

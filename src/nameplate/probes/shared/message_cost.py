@@ -1,4 +1,4 @@
-"""What a message costs by its size: t_s and t_w on both sides of every break point, and what explains a break."""
+"""Fit the cost of a message by size: t_s and t_w on both sides of every break point, and the cause of each break."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from nameplate.statistics.stats import median
 if TYPE_CHECKING:
     from nameplate.statistics.piecewise_linear import Bounds, Lines
 
-# Fewer sizes are no curve; of more, as many are fitted, evenly chosen: the time of a fit grows by their square.
+# Fewer sizes are not a curve. Of more sizes an even selection is fitted: the time of a fit is quadratic in them.
 MIN_SIZES = 10
 MAX_SIZES = 400
-# A limit counts what a library adds to a message in front; more than that is another limit.
+# A limit applies to the message with the header that a library adds; a larger distance means another limit.
 LARGEST_HEADER = 128
-# Of a wider interval almost any limit would be the explanation.
+# A wider interval would contain almost any limit.
 WIDEST = 2
 BITS = 8
 
 
 @dataclass(frozen=True)
 class Cost:
-    """One curve's fit, and the parameters that its cells have in common."""
+    """The fit of one curve, and the parameters that its experiments have in common."""
 
     params: Mapping[str, Value]
     sizes: Sequence[int]
@@ -40,7 +40,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class BoundedLine:
-    """One line of a fit with its 95 % intervals: t_s, t_w, and from which size to which it holds."""
+    """One line of a fit with its 95 % intervals: t_s, t_w, and the range of sizes for which it holds."""
 
     from_bytes: float
     to_bytes: float
@@ -48,7 +48,7 @@ class BoundedLine:
     per_byte: Quantity
 
     def bandwidth(self, unit: str) -> Quantity | None:
-        """Return 1/t_w in B/s or bit/s; None where t_w may be zero, so that no bandwidth is too high."""
+        """Return 1/t_w in B/s or bit/s; None if t_w may be zero, since the bandwidth then has no upper bound."""
         factor = BITS if unit == "bit/s" else 1
         value, interval = self.per_byte.value, self.per_byte.ci
         if interval is None or interval[0] <= 0:
@@ -57,7 +57,7 @@ class BoundedLine:
 
 
 def find_costs(results: Sequence[Result]) -> list[Cost]:
-    """A fit for each curve over the size."""
+    """Return a fit for each curve over the message size."""
     timed = [r for r in results if r.summary.metric == "latency" and r.round_values]
     found = []
     for own in grouped(timed, lambda r: without(r.summary.params, ["size"])).values():
@@ -77,7 +77,7 @@ def _cost_of(ascending: Sequence[Result]) -> Cost:
 
 
 def bounded_lines(cost: Cost) -> list[BoundedLine]:
-    """Return the lines of a fit from the smallest size to the largest, each with its intervals."""
+    """Return the lines of a fit with their intervals, in ascending order of size."""
     return [
         BoundedLine(
             line.first_bytes,
@@ -91,7 +91,7 @@ def bounded_lines(cost: Cost) -> list[BoundedLine]:
 
 @cache
 def _fitted(sizes: tuple[int, ...], rounds: tuple[tuple[float, ...], ...]) -> tuple[Lines, Bounds]:
-    """Kept, since the figures and the tables of a report both want it."""
+    """Return the fit and its intervals. They are cached, since derived results and tables both use them."""
     from nameplate.statistics.piecewise_linear import bound_lines, fit_lines  # noqa: PLC0415 (numpy takes a while to import)
 
     lines = fit_lines(sizes, [median(values) for values in rounds])
@@ -99,7 +99,7 @@ def _fitted(sizes: tuple[int, ...], rounds: tuple[tuple[float, ...], ...]) -> tu
 
 
 def cost_results(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Result]:
-    """``startup_time`` and ``incremental_cost`` of every line, ``breakpoint`` of every break."""
+    """Return ``startup_time`` and ``incremental_cost`` of every line, and ``breakpoint`` of every break."""
     derived = []
     for cost in find_costs(results):
         for line in bounded_lines(cost):
@@ -119,12 +119,12 @@ def cost_results(results: Sequence[Result], machine: Mapping[str, Any]) -> list[
 
 
 def _explanation(at_bytes: float, interval: tuple[float, float], machine: Mapping[str, Any]) -> str:
-    """The limits of the library and of the links that lie within a break's interval, the nearest one first."""
+    """Return the limits of the library and the links within a break's interval, nearest first."""
     if interval[1] > WIDEST * interval[0]:
-        return "its interval is too wide to tell"
+        return "not known, the interval is too wide"
     near = [(name, limit) for name, limit in _limits(machine) if interval[0] <= limit <= interval[1] + LARGEST_HEADER]
     near.sort(key=lambda each: abs(each[1] - at_bytes))
-    return ", ".join(f"{name} = {limit:,.0f} B" for name, limit in near) or "no limit that MPI or the system tells"
+    return ", ".join(f"{name} = {limit:,.0f} B" for name, limit in near) or "no limit reported by MPI or the system"
 
 
 def _limits(machine: Mapping[str, Any]) -> list[tuple[str, float]]:
@@ -135,18 +135,18 @@ def _limits(machine: Mapping[str, Any]) -> list[tuple[str, float]]:
 
 
 def link_mtus(machine: Mapping[str, Any]) -> dict[str, float]:
-    """Return the MTU of each link of the leading node in bytes, by the interface's name; empty if none is known."""
+    """Return the MTU in bytes of each link of the first node by interface name; empty if none is known."""
     job = machine.get("job") or {}
     return dict(sorted((job.get("mtu_bytes") or {}).items()))
 
 
 def cost_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
-    """A table of the lines, and one of the breaks between them, for each curve."""
+    """Return for each curve a table of its lines and a table of the breaks between them."""
     tables = []
     costs = find_costs(results)
     for cost in costs:
         title = f", {_pairs_text(cost.params)}" if len(costs) > 1 else ""
-        headings = ["message size", "t_s, start-up time", "t_w, for each byte", "bandwidth 1/t_w", "1/t_w in bits"]
+        headings = ["message size", "start-up t_s", "per byte t_w", "bandwidth 1/t_w", "1/t_w in bits"]
         lines: list[Row] = [
             [
                 f"{line.from_bytes:,.0f} to {line.to_bytes:,.0f} B",
@@ -157,8 +157,10 @@ def cost_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[T
             ]
             for line in bounded_lines(cost)
         ]
-        note = f"time of one way = t_s + t_w × size; {len(cost.sizes)} sizes, {cost.rounds} rounds of most"
-        tables.append(Table("mpi_pingpong", f"Cost of a message{title}", headings, lines, [note]))
+        note = (
+            f"One-way time = t_s + t_w × size, fitted to {len(cost.sizes)} sizes with up to {cost.rounds} rounds each."
+        )
+        tables.append(Table("mpi_pingpong", f"Message cost{title}", headings, lines, [note]))
         if cost.lines.breaks:
             tables.append(_break_table(cost, title, machine))
     return tables
@@ -169,12 +171,12 @@ def _break_table(cost: Cost, title: str, machine: Mapping[str, Any]) -> Table:
         [
             f"{found.at_bytes:,.0f} B",
             f"{interval[0]:,.0f} to {interval[1]:,.0f} B",
-            Quantity(found.jump_s, "s") if found.is_jump else "lines meet",
+            Quantity(found.jump_s, "s") if found.is_jump else "none",
             _explanation(found.at_bytes, interval, machine),
         ]
         for found, interval in zip(cost.lines.breaks, cost.bounds.breaks, strict=True)
     ]
-    return Table("mpi_pingpong", f"Break points{title}", ["at", "95 % interval", "jump", "explained by"], body)
+    return Table("mpi_pingpong", f"Break points{title}", ["at", "95 % interval", "jump", "cause"], body)
 
 
 def _pairs_text(params: Mapping[str, Value]) -> str:

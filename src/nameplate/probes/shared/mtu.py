@@ -1,4 +1,4 @@
-"""The path's MTU as round trips show it: every further fragment of a datagram costs time."""
+"""Find the MTU of a path from round trips: every further fragment of a datagram costs time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from nameplate.probes.shared.derived import derived_result
 from nameplate.probes.shared.grid import grouped, without
 from nameplate.records.model import Quantity, Rated, Result
 
-# Fewer payloads are no sweep.
+# Fewer payloads are not a sweep.
 MIN_PAYLOADS = 16
 
 
 def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
-    """``mtu`` for each sweep of UDP payloads that shows where fragments begin."""
+    """Return ``mtu`` for each sweep of UDP payloads that shows where fragmentation starts."""
     timed = [r for r in results if r.summary.metric == "latency_p50" and r.summary.params.get("protocol") == "udp"
              and r.round_values]  # fmt: skip
     from nameplate.statistics.memory_levels import find_mtu  # noqa: PLC0415 (numpy takes a while to import)
@@ -28,7 +28,9 @@ def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
         if step is not None:
             quantity = Quantity(step.mtu_bytes, "B", step.interval)
             told = ascending[0].facts["path_mtu_bytes"]
-            rated = Rated(told or None, "as the system knows the path" if told else "the system does not tell it")
+            rated = Rated(
+                told or None, ("as the system reports it for the path") if told else "the system does not report it"
+            )
             rounds = min(len(r.round_values) for r in ascending)
             found.append(derived_result(probe, "mtu", quantity, "higher", rounds, rated))
     return found

@@ -1,4 +1,4 @@
-"""The break of a message's cost that the MTU of a link explains, and the lines on both of its sides."""
+"""Find the break of a message's cost that the MTU of a link explains, and the lines on both sides."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from nameplate.probes.shared.message_cost import LARGEST_HEADER, WIDEST, BoundedLine, Cost, bounded_lines, link_mtus
 from nameplate.records.model import Quantity
 
-# What TCP and IPv4 put in front of a packet's data at most (RFC 9293, RFC 791).
+# The most that TCP and IPv4 add in front of a packet's data (RFC 9293, RFC 791).
 _PACKET_HEADERS = 80
-# A sweep has a size at least this close to where the break is, and a fit may place the break at either side of it.
+# A sweep has a size within this factor of the true break, and a fit may place the break on either side of it.
 NEAR = 1.25
 
 
 @dataclass(frozen=True)
 class MtuBreak:
-    """The break nearest to a link's MTU: where it is, and the lines that end and begin there."""
+    """The break nearest to a link's MTU: its place, and the lines on both sides."""
 
     link: str
     mtu_bytes: float
@@ -29,7 +29,7 @@ class MtuBreak:
 
 @dataclass(frozen=True)
 class NoMtuBreak:
-    """Why no break of a curve can be named after an MTU."""
+    """The reason why no break of a curve can be attributed to an MTU."""
 
     reason: str
 
@@ -51,7 +51,7 @@ def find_mtu_break(cost: Cost, machine: Mapping[str, Any]) -> MtuBreak | NoMtuBr
     near = [each for each in tried if each[0][0] <= math.log(NEAR)]
     if not near:
         limits = ", ".join(f"{link} = {mtu:,.0f} B" for link, mtu in mtus.items())
-        return NoMtuBreak(f"no break of this curve lies near an MTU ({limits})")
+        return NoMtuBreak(f"no break of this curve is near an MTU ({limits})")
     _, index, link, mtu = min(near)
     lines = bounded_lines(cost)
     at = Quantity(cost.lines.breaks[index].at_bytes, "B", cost.bounds.breaks[index])
@@ -62,16 +62,16 @@ def _unusable(cost: Cost, machine: Mapping[str, Any]) -> str:
     """Return why no MTU can explain any break; empty if one may."""
     pairs = int(cost.params.get("pairs", 1))
     if cost.pairs_between_nodes == 0:
-        return "the messages stay within one node, where they take no link"
+        return "the messages stay within one node and use no link"
     if cost.pairs_between_nodes < pairs:
         return f"only {cost.pairs_between_nodes} of {pairs} pairs send their messages over a link"
     if not link_mtus(machine):
-        return "no MTU of a link is known"
+        return "the MTU of the links is not known"
     return "" if cost.lines.breaks else "the curve has no break"
 
 
 def _distance(cost: Cost, index: int, mtu: float) -> tuple[float, float]:
-    """Return how far the interval of a break is from the sizes that fill one packet, and the break from the MTU."""
+    """Return the distances of a break's interval from the sizes that fill one packet, and of the break from the MTU."""
     low, high = cost.bounds.breaks[index]
     fullest = mtu - _PACKET_HEADERS - LARGEST_HEADER
     outside = max(0.0, math.log(fullest / high), math.log(low / mtu))

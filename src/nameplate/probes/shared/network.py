@@ -1,4 +1,4 @@
-"""What the network probes share: the link's rated speed, and what a reader must know of the way to the peer."""
+"""Code that the network probes use: the link's speed, and remarks on the path to the peer."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ BITS = 8
 
 
 def rated_link(cell: Cell, directions: int) -> Rated:
-    """The interface's speed, in each direction that the traffic takes."""
+    """Return the interface's speed times the number of directions that the traffic takes."""
     if cell.facts["is_local"]:
-        return Rated(None, "the traffic does not leave this machine: no link bounds it", can_be_given=False)
+        return Rated(None, "the traffic does not leave this machine, so no link limits it", can_be_given=False)
     link = network_link(cell.facts["link_bytes_per_s"] * directions, cell.labels.get("interface", ""))
     return msgspec.structs.replace(link, times=directions)
 
 
 def notes_of(results: Sequence[Result]) -> list[str]:
-    """What stands below a table of such figures."""
+    """Return the notes for a table of network results."""
     is_local = any(result.facts.get("is_local") for result in results)
-    return ["the traffic did not leave this machine: this is what its kernel does, not a network"] * is_local
+    return ["The traffic did not leave this machine: the values are those of its kernel, not of a network."] * is_local
 
 
 def way(cell: Cell, samples: Sequence[Sample]) -> list[str]:
-    """Where the traffic went, and whether somebody else was there."""
+    """Return which path the traffic took, and whether the peer served others at the same time."""
     found = [_route(cell)]
     if any(sample.counters["other_sessions"] > 0 for sample in samples):
-        found.append("the peer served others meanwhile")
+        found.append("the peer served others at the same time")
     return found
 
 
@@ -46,7 +46,7 @@ def _route(cell: Cell) -> str:
 
 
 def in_bits(result: Result) -> Quantity | None:
-    """A bandwidth in bits, as networks state it."""
+    """Return a bandwidth in bits per second, the unit of networks."""
     row = result.summary
     if row.value is None:
         return None
@@ -55,6 +55,6 @@ def in_bits(result: Result) -> Quantity | None:
 
 
 def network_use(cells: Sequence[Experiment], rounds: int) -> str:
-    """How long so many rounds of such cells load the way to the peer."""
+    """Return how long a number of rounds load the path to the peer."""
     time_s = rounds * sum(cell.slice_s for cell in cells)
-    return f"{time_s:.0f} s of traffic at full speed or at the rate given"
+    return f"{time_s:.0f} s of traffic at full speed or at the given rate"

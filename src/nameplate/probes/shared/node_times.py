@@ -1,4 +1,4 @@
-"""A node's times over all samples of all rounds."""
+"""Combine a node's times over all samples of all rounds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nameplate.records.model import NodeTimes, Sample, Spread
 
 
 def times_of_nodes(samples: Sequence[Sample]) -> list[NodeTimes]:
-    """Of each node, in the job's order; empty where the samples do not tell nodes apart."""
+    """Return the times of each node in job order; empty if the samples do not distinguish nodes."""
     found = [sample.nodes for sample in samples if isinstance(sample.nodes, list)]
     return [_merged(own) for own in zip(*found, strict=True)]
 
@@ -26,7 +26,7 @@ def _merged(times: Sequence[NodeTimes]) -> NodeTimes:
 
 
 def _spread(parts: Iterable[tuple[Spread, int]]) -> Spread:
-    """Of all repeats together: an average counts as often as it has repeats."""
+    """Return the spread over all repeats; averages are weighted by their number of repeats."""
     own = list(parts)
     repeats = sum([number for _, number in own])
     return Spread(

@@ -1,4 +1,4 @@
-"""Figures of all pairs of a job's nodes or ranks: the upper triangle of a matrix, row by row (0-1, 0-2, …, 1-2, …)."""
+"""Handle values of all pairs of a job's nodes or ranks: an upper triangle, row by row (0-1, 0-2, …, 1-2, …)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from itertools import combinations
 from nameplate.records.model import Quantity, Sample, Value
 from nameplate.statistics.stats import median
 
-# Below this a message's time is all start-up, and a rate says nothing.
+# Smaller messages are dominated by the start-up time, so that a rate would say nothing.
 SMALLEST_BULK = 4096
 
 
 def parties_of(values: Sequence[float]) -> int:
-    """How many parties have so many pairs."""
+    """Return the number of parties with this number of pairs."""
     return (1 + math.isqrt(1 + 8 * len(values))) // 2
 
 
 def pairs_of(parties: int) -> Iterator[tuple[int, int]]:
-    """Every pair in the order of the triangle, the lower index first."""
+    """Yield every pair in the order of the triangle, the lower index first."""
     return combinations(range(parties), 2)
 
 
 def pair_times(samples: Iterable[Sample]) -> list[float]:
-    """Each pair's median over samples: one-way seconds of a message. Empty where no sample has pairs."""
+    """Return each pair's median over samples: one-way seconds of a message; empty if no sample has pairs."""
     return middles([sample.pairs for sample in samples if isinstance(sample.pairs, list)])
 
 
 def middles(matrices: Sequence[Sequence[float]]) -> list[float]:
-    """Each pair's median over several matrices. Empty where they are none, or not all of the same parties."""
+    """Return each pair's median over several matrices; empty if there are none, or their parties differ."""
     lengths = {len(matrix) for matrix in matrices}
     if len(lengths) != 1 or math.comb(parties_of(matrices[0]), 2) not in lengths:
         return []
@@ -37,10 +37,10 @@ def middles(matrices: Sequence[Sequence[float]]) -> list[float]:
 
 
 def party_medians(values: Sequence[float]) -> list[float]:
-    """Each party's median over its partners, in the order of the parties.
+    """Return each party's median over its partners, in the order of the parties.
 
-    A party whose link is slow is slow with everyone, while a partner of slow ones is not: as long as fewer than half
-    of its partners are slow, its median is that of the others.
+    A party with a slow link is slow with every partner, while a partner of slow parties is not: its median stays normal
+    as long as fewer than half of its partners are slow.
     """
     parties = parties_of(values)
     rows: list[list[float]] = [[] for _ in range(parties)]
@@ -51,15 +51,15 @@ def party_medians(values: Sequence[float]) -> list[float]:
 
 
 def is_bulk(params: Mapping[str, Value]) -> bool:
-    """Whether a cell's messages are so large that they have a bandwidth."""
+    """Return whether messages are large enough to be described by a bandwidth."""
     return int(params["size"]) >= SMALLEST_BULK
 
 
 def message_figure(params: Mapping[str, Value], time_s: float) -> Quantity:
-    """What a pair is told by: the bandwidth of large messages, the one-way time of small ones."""
+    """Return the value that describes a pair: a bandwidth for large messages, a one-way time for small ones."""
     return Quantity(int(params["size"]) / time_s, "B/s") if is_bulk(params) else Quantity(time_s, "s")
 
 
 def figure_name(params: Mapping[str, Value]) -> str:
-    """In words what ``message_figure`` gives."""
-    return "bandwidth" if is_bulk(params) else "time of a message"
+    """Return the name of the value that ``message_figure`` returns."""
+    return "bandwidth" if is_bulk(params) else "message time"

@@ -1,4 +1,4 @@
-"""The slow ones among all pairs: the slowest pairs, and each party's median over its partners."""
+"""Build the tables of slow pairs, and of each party's median over its partners."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from nameplate.records.model import Quantity, Result, Table
 from nameplate.statistics.stats import median
 from nameplate.units import size_text
 
-# Of more pairs, or parties, the slowest are shown; all stand in the report's heat map.
+# With more pairs or parties only the slowest are listed; the report's heat map shows all.
 MAX_PAIRS = 10
 MAX_PARTIES = 20
-# Of two parties each is the other's only partner.
+# With two parties each is the other's only partner.
 MIN_PARTIES = 3
 
 
 def pair_matrix_tables(result: Result, machine: Mapping[str, Any]) -> list[Table]:
-    """Of one cell, from its pairs; names come from the machine's job."""
+    """Return the tables of one experiment, with the names of the machine's job."""
     names = party_names(machine, str(result.summary.params["between"]), parties_of(result.pairs))
     what = f"messages of {size_text(float(result.summary.params['size']))}"
     pairs = [f"{names[one]} – {names[other]}" for one, other in pairs_of(len(names))]
-    tables = [_slowest_first(result, f"The slowest pairs, {what}", "pair", pairs, result.pairs, MAX_PAIRS)]
+    tables = [_slowest_first(result, f"Slowest pairs, {what}", "pair", pairs, result.pairs, MAX_PAIRS)]
     if len(names) >= MIN_PARTIES:
         kind = str(result.summary.params["between"]).removesuffix("s")
         medians = party_medians(result.pairs)
@@ -34,14 +34,14 @@ def pair_matrix_tables(result: Result, machine: Mapping[str, Any]) -> list[Table
 
 
 def _slowest_first(  # noqa: PLR0913, PLR0917
-    result: Result, title: str, kind: str, names: Sequence[str], times: Sequence[float], most: int
+    result: Result, title: str, kind: str, names: Sequence[str], times: Sequence[float], max_rows: int
 ) -> Table:
     middle = median(times)
     ranked = sorted(zip(times, names, strict=True), key=lambda item: -item[0])
     rows: list[Row] = [
         [name, message_figure(result.summary.params, time_s), Quantity(time_s / middle, "")]
-        for time_s, name in ranked[:most]
+        for time_s, name in ranked[:max_rows]
     ]
-    notes = [f"the slowest {most} of {len(times)}"] if len(times) > most else []
-    headings = [kind, figure_name(result.summary.params), f"× the median {kind}'s time"]
+    notes = [f"The table lists the slowest {max_rows} of {len(times)}."] if len(times) > max_rows else []
+    headings = [kind, figure_name(result.summary.params), "time / median"]
     return Table("mpi_pairs", title, headings, rows, notes)

@@ -1,4 +1,4 @@
-"""Pairs that exchange messages at the same time: each one's own times, and where their bandwidth stops growing."""
+"""Analyse pairs that exchange messages at the same time: the times of each pair, and where the bandwidth saturates."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from nameplate.records.model import Quantity, Result, Sample, Table
 from nameplate.statistics.stats import median
 from nameplate.units import size_text
 
-# More pairs than these are read from the file.
+# Times of more pairs are only in the run file.
 MAX_PAIRS = 64
 MIN_COUNTS = 3
 
 
 def pair_evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
-    """Each pair's shortest, median and longest time of a message, by the ranks: ``0-2 minimum_s``."""
+    """Return each pair's minimum, median and maximum time of a message, by the ranks: ``0-2 minimum_s``."""
     names = cell.labels.get("ranks", "").split()
     if len(names) > MAX_PAIRS:
         return {}
@@ -34,7 +34,7 @@ def pair_evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
 
 
 def pair_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
-    """Bandwidth by the number of pairs, and each pair's times where there were most."""
+    """Return the bandwidth by number of pairs, and each pair's times for the largest number."""
     several = [r for r in results if int(r.summary.params.get("pairs", 0)) > 1]
     if not several:
         return []
@@ -45,7 +45,7 @@ def pair_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[T
 
 def _by_number(results: Sequence[Result]) -> list[Table]:
     tables = []
-    for metric, what in (("bandwidth", "Bandwidth of all pairs together"), ("latency", "Time of a message")):
+    for metric, what in (("bandwidth", "Bandwidth of all pairs together"), ("latency", "Message time")):
         timed = [r for r in results if r.summary.metric == metric]
         counts = sorted({int(r.summary.params["pairs"]) for r in timed})
         timed.sort(key=lambda r: int(r.summary.params["size"]))
@@ -55,14 +55,14 @@ def _by_number(results: Sequence[Result]) -> list[Table]:
             by_count = {int(r.summary.params["pairs"]): r for r in own}
             rows.append([size, *(quantity_of(by_count.get(count)) for count in counts)])
         headings = ["message size", *(f"{count} pair{'s' if count > 1 else ''}" for count in counts)]
-        tables.append(Table("mpi_pingpong", f"{what}, by the number of pairs at once", headings, rows))
+        tables.append(Table("mpi_pingpong", f"{what} by number of pairs", headings, rows))
     return tables
 
 
 def _by_pair(several: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
     nodes = node_names(machine)
-    most = max(int(r.summary.params["pairs"]) for r in several)
-    timed = [r for r in several if int(r.summary.params["pairs"]) == most and r.summary.metric == "latency"]
+    n_pairs = max(int(r.summary.params["pairs"]) for r in several)
+    timed = [r for r in several if int(r.summary.params["pairs"]) == n_pairs and r.summary.metric == "latency"]
     largest = max(timed, key=lambda r: int(r.summary.params["size"]))
     names = [key.removesuffix(" median_s") for key in largest.evidence if key.endswith(" median_s")]
     rows: list[Row] = [
@@ -74,17 +74,17 @@ def _by_pair(several: Sequence[Result], machine: Mapping[str, Any]) -> list[Tabl
     ]
     if not rows:
         return []
-    title = f"Each pair's time of a message of {size_text(float(largest.summary.params['size']))}, {most} pairs at once"
+    title = f"Message time of each pair, {size_text(float(largest.summary.params['size']))}, {n_pairs} pairs at once"
     return [Table("mpi_pingpong", title, ["ranks", "minimum", "median", "maximum"], rows)]
 
 
 def _with_nodes(name: str, nodes: Sequence[str]) -> str:
-    """``0-2`` with the nodes that the ranks run on."""
+    """Return ``0-2`` with the nodes that the ranks run on."""
     return f"{name} ({', '.join(nodes[int(rank)] for rank in name.split('-'))})" if nodes else name
 
 
 def saturation_results(results: Sequence[Result]) -> list[Result]:
-    """``backplane_bandwidth`` and ``saturation_pairs`` for each size whose bandwidth stops growing with the pairs."""
+    """Return ``backplane_bandwidth`` and ``saturation_pairs`` for each size whose bandwidth saturates."""
     from nameplate.statistics.saturation import find_saturation  # noqa: PLC0415 (numpy takes a while to import)
 
     timed = [r for r in results if r.summary.metric == "bandwidth" and r.round_values]
@@ -99,7 +99,7 @@ def saturation_results(results: Sequence[Result]) -> list[Result]:
             continue
         params = {name: value for name, value in ascending[0].summary.params.items() if name != "pairs"}
         rounds = min(len(r.round_values) for r in ascending)
-        fitted = (("backplane_bandwidth", "B/s", found.most, found.most_ci),
+        fitted = (("backplane_bandwidth", "B/s", found.maximum, found.maximum_ci),
                   ("saturation_pairs", "pairs", found.knee, found.knee_ci))  # fmt: skip
         derived += [
             derived_result("mpi_pingpong", metric, Quantity(value, unit, interval), "higher", rounds, FITTED,

@@ -1,4 +1,4 @@
-"""Percentiles of single operations' times: the metrics, and the table in which they stand."""
+"""Define the percentiles of single operations' times, and the table that shows them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nameplate.probes import Percentile
 from nameplate.probes.shared.grid import labels, quantity_of
 from nameplate.records.model import Quantity, Result, Table
 
-# More cells than these are read as a chart or exported.
+# More experiments are shown in a chart, or exported.
 MAX_ROWS = 40
 
 PERCENTILES = tuple(
@@ -18,7 +18,7 @@ PERCENTILES = tuple(
 
 
 def percentile_tables(probe: str, results: Sequence[Result]) -> list[Table]:
-    """A row for each cell; a percentile with fewer than ten operations beyond it is not shown."""
+    """Return a row for each experiment; a percentile with fewer than ten operations above it is not shown."""
     cells: dict[str, dict[str, Result]] = {}
     for result in results:
         cells.setdefault(result.id, {})[result.summary.metric] = result
@@ -31,7 +31,7 @@ def percentile_tables(probe: str, results: Sequence[Result]) -> list[Table]:
         for label, own in zip(names, timed.values(), strict=True)
     ]
     headings = ["", *(metric.name.removeprefix("latency_") for metric in PERCENTILES)]
-    return [Table(probe, "Time of single operations", headings, rows, [_note(list(timed.values()))])]
+    return [Table(probe, "Times of single operations", headings, rows, [_note(list(timed.values()))])]
 
 
 def _note(cells: Sequence[dict[str, Result]]) -> str:
@@ -39,4 +39,7 @@ def _note(cells: Sequence[dict[str, Result]]) -> str:
     cost_ns = max(fact["clock_cost_s"] for fact in facts) * 1e9
     every = sorted({int(fact["timed_every"]) for fact in facts})
     timed = " or ".join("each" if one == 1 else f"one in {one} on average" for one in every)
-    return f"timed: {timed}; one reading of the clock takes {cost_ns:.0f} ns; the longest is the median over the rounds"
+    return (
+        f"Timed operations: {timed}. Reading the clock takes {cost_ns:.0f} ns. The maximum is the median of the "
+        "rounds' maxima."
+    )

@@ -1,4 +1,4 @@
-"""The names and numbers that a probe's records must have: what metrics, ceilings and tables are computed from."""
+"""Describe the names and numbers that a probe's records must contain for metrics, reference values and tables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from nameplate.records.model import Outcome, Sample, Value
 
-# No option of a command begins so: names become words of the commands that a report offers.
+# No command-line option starts like this; names appear in the commands that a report suggests.
 _PARAMETER = re.compile(r"[a-z][a-z0-9_]*")
-# Parameters whose values are numbers, with the smallest that is possible; they mean the same in every probe.
+# Numeric parameters with their minimum; they mean the same in every probe.
 _MIN_VALUES: Mapping[str, float] = {
     "align": 1, "block": 1, "chains": 1, "connections": 1, "count": 1, "depth": 1, "duration": 0, "lda": 1, "load": 0,
     "load_threads": 0, "memory_node": 0, "mss": 1, "n": 1, "node": 0, "pairs": 1, "passes": 1, "payload": 1,
@@ -19,20 +19,21 @@ _MIN_VALUES: Mapping[str, float] = {
 }  # fmt: skip
 # The only parameter that is not a whole number.
 _SECONDS = "duration"
-# Below this a number that others are divided by is a damaged one: no clock is so fine.
+# A smaller divisor comes from a damaged file: no clock has such a resolution.
 _MIN_DIVISOR = 1e-15
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the records of a probe must have.
+    """What the records of a probe must contain.
 
-    - ``params``, ``facts`` and ``labels`` of an outcome, ``counters`` of a sample: the names that must be there. The
-      numbers of facts and counters must not be negative.
-    - ``worker_names``: the label that names the workers of each sample, all of which did operations
-    - ``work``: what a sample must have done some of
-    - ``divisors``: those of the facts and counters that other numbers are divided by, so that they must be above zero
-    - ``untold``: those that are -1 where the system does not tell, and a node's sum of such samples less than that
+    - ``params``, ``facts`` and ``labels`` of an outcome, ``counters`` of a sample: required names. Facts and counters
+      must not be negative
+    - ``worker_names``: the label that names the workers of each sample; all of them did operations
+    - ``work``: fields of a sample's work that must be above zero
+    - ``divisors``: facts and counters that are used as divisors and must be above zero
+    - ``untold``: facts and counters that are -1 where the system does not report them; the sum over a node's samples
+      may be lower
     """
 
     params: tuple[str, ...] = ()
@@ -45,12 +46,12 @@ class Recorded:
     work: tuple[str, ...] = ()
 
     def problem_of_outcome(self, outcome: Outcome) -> str:
-        """Return what is wrong with the outcome of an experiment that was measured; empty: nothing."""
+        """Return what is wrong with the outcome of a measured experiment; empty if nothing is."""
         labels = _first(_missing("label", self.labels, outcome.labels))
         return self.problem_of_result(outcome.params, outcome.facts) or labels
 
     def problem_of_result(self, params: Mapping[str, Value], facts: Mapping[str, float]) -> str:
-        """Return what is wrong with parameters and facts; empty: nothing."""
+        """Return what is wrong with parameters and facts; empty if nothing is."""
         return (
             _first(_missing("parameter", self.params, params))
             or problem_of_params(params)
@@ -58,52 +59,52 @@ class Recorded:
         )
 
     def problem_of_sample(self, outcome: Outcome, sample: Sample) -> str:
-        """Return what is wrong with a sample of an experiment; empty: nothing."""
+        """Return what is wrong with a sample of an experiment; empty if nothing is."""
         counters = ("cpu_user_s", "cpu_system_s", *self.counters)
         problem = _first(self._wrong_numbers("counter", counters, sample.counters))
         if sample.disturbed.get("burst_s", 1.0) < _MIN_DIVISOR:
-            return f"disturbed: 'burst_s' is {sample.disturbed['burst_s']:g}: it must be above 0"
+            return f"disturbed: 'burst_s' is {sample.disturbed['burst_s']:g}; it must be above 0"
         for name in self.work:
             if getattr(sample.work, name) == 0:
-                return f"work: '{name}' is 0: it must be above 0"
+                return f"work: '{name}' is 0; it must be above 0"
         return problem or (self._problem_of_workers(outcome, sample) if self.worker_names else "")
 
     def _problem_of_workers(self, outcome: Outcome, sample: Sample) -> str:
         names, workers = outcome.labels.get(self.worker_names, "").split(), sample.workers or []
         if len(workers) < len(names):
-            return f"it has {len(workers)} workers, and label '{self.worker_names}' names {len(names)}"
+            return f"{len(workers)} workers, but label '{self.worker_names}' names {len(names)}"
         return "a worker did no operations" if not all(worker.work.ops for worker in workers) else ""
 
     def _wrong_numbers(self, what: str, names: tuple[str, ...], numbers: Mapping[str, float]) -> Iterator[str]:
         yield from _missing(what, names, numbers)
         for name in names:
             if numbers[name] < 0 and name not in self.untold:
-                yield f"{what} '{name}' is {numbers[name]:g}: it must not be negative"
+                yield f"{what} '{name}' is {numbers[name]:g}; it must not be negative"
             if name in self.divisors and numbers[name] < _MIN_DIVISOR:
-                yield f"{what} '{name}' is {numbers[name]:g}: it must be above 0"
+                yield f"{what} '{name}' is {numbers[name]:g}; it must be above 0"
 
 
 def problem_of_params(params: Mapping[str, Value]) -> str:
-    """Return which parameter has an impossible value; empty: none."""
+    """Return which parameter has an impossible value; empty if none has."""
     return _first(_wrong_values(params))
 
 
 def _wrong_values(params: Mapping[str, Value]) -> Iterator[str]:
     for name, value in params.items():
         if not _PARAMETER.fullmatch(name):
-            yield f"'{name:.40}' is no parameter's name"
+            yield f"'{name:.40}' is not a parameter name"
         minimum = _MIN_VALUES.get(name)
         if minimum is None:
             continue
         kind = "number" if name == _SECONDS else "whole number"
         if isinstance(value, str) or (isinstance(value, float) and name != _SECONDS):
-            yield f"parameter '{name}' is {value!r:.40}: it must be a {kind}"
+            yield f"parameter '{name}' is {value!r:.40}; it must be a {kind}"
         elif value < minimum:
-            yield f"parameter '{name}' is {value}: the least is {minimum:g}"
+            yield f"parameter '{name}' is {value}; the minimum is {minimum:g}"
 
 
 def _missing(what: str, names: tuple[str, ...], found: Mapping[str, object]) -> Iterator[str]:
-    return (f"it has no {what} '{name}'" for name in names if name not in found)
+    return (f"{what} '{name}' is missing" for name in names if name not in found)
 
 
 def _first(problems: Iterator[str]) -> str:

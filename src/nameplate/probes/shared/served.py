@@ -1,4 +1,6 @@
-"""Who served a file's bytes: a verdict from what the page cache held and what the process and the device moved."""
+"""Decide what served a file's bytes, from the page cache's content and the bytes moved by the process and the
+device.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,17 @@ from nameplate.records.model import Sample
 
 PAGE_CACHE = "page cache"
 UNKNOWN = "unknown"
-# Shares of the user's bytes that came from storage, from which it is all storage, and up to which it is all cache: a
-# few pages are read ahead, or are left in the cache.
+# Above the first share, everything came from storage; below the second, everything came from the cache. A few pages are
+# read ahead or remain in the cache.
 ALL, NONE = 0.95, 0.05
 
 
 def evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
-    """What was read before and after each sample, put together; without what the system does not tell.
+    """Return the evidence of all samples together, without what the system does not report.
 
-    Shares of the file in the page cache (``resident_before``, ``resident_after``), and bytes moved for each of the
-    user's: ``fetched`` and ``given`` by this process, ``device_read`` and ``device_written`` by the whole device.
+    ``resident_before`` and ``resident_after`` are shares of the file in the page cache. ``fetched`` and ``given`` are
+    the bytes that the process read and wrote per byte of the user; ``device_read`` and ``device_written`` are those of
+    the whole device.
     """
     user_bytes = sum(sample.work.bytes for sample in samples)
     whole_bytes = len(samples) * cell.facts["file_bytes"]
@@ -39,7 +42,9 @@ def evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
 
 
 def served_by(cell: Cell, samples: Sequence[Sample]) -> str:
-    """``page cache``, ``device nvme0n1``, ``virtual device vda``, ``RAM disk (tmpfs)``, a mixture, or ``unknown``."""
+    """Return ``page cache``, ``device nvme0n1``, ``virtual device vda``, ``RAM disk (tmpfs)``, a mixture, or
+    ``unknown``.
+    """
     if cell.facts["is_memory"]:
         return f"RAM disk ({cell.labels.get('filesystem') or 'memory'})"
     found = evidence(cell, samples)
@@ -49,12 +54,12 @@ def served_by(cell: Cell, samples: Sequence[Sample]) -> str:
 
 
 def is_device(served: str) -> bool:
-    """Whether a verdict names nothing but a device."""
+    """Return whether a verdict names only a device."""
     return served.startswith(("device", "virtual device"))
 
 
 def source(cell: Cell, samples: Sequence[Sample]) -> str:
-    """``page cache``, ``device``, ``RAM disk``, ``mixed`` or ``unknown``: without a device's name or a share."""
+    """Return ``page cache``, ``device``, ``RAM disk``, ``mixed`` or ``unknown``, without names and shares."""
     served = served_by(cell, samples)
     return "device" if is_device(served) else served.partition(":")[0].partition(" (")[0]
 
@@ -71,14 +76,16 @@ def _reader(cell: Cell, found: Mapping[str, float]) -> str:
         return PAGE_CACHE if whole else UNKNOWN
     if share >= ALL:
         return _device(cell)
-    return PAGE_CACHE if share <= NONE else f"mixed: {share:.0%} {_device(cell)}"
+    return PAGE_CACHE if share <= NONE else f"mixed: {share * 100:.0f} % {_device(cell)}"
 
 
 def _writer(cell: Cell, found: Mapping[str, float]) -> str:
-    """A write without fdatasync ends in the page cache, whatever the kernel writes out meanwhile by itself."""
+    """Return what served a write. Without fdatasync it ends in the page cache, whatever the kernel writes out
+    meanwhile.
+    """
     if cell.params["cache"] == "direct":
         return _device(cell) if found.get("given", 1.0) > NONE else UNKNOWN
     if cell.params["sync"] != "none":
         return _device(cell)
     share = 0.0 if cell.params["op"] == "write" else found.get("fetched", 0.0)
-    return PAGE_CACHE if share <= NONE else f"mixed: {min(share, 1.0):.0%} {_device(cell)}"
+    return PAGE_CACHE if share <= NONE else f"mixed: {min(share, 1.0) * 100:.0f} % {_device(cell)}"

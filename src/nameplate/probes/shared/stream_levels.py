@@ -1,4 +1,4 @@
-"""The bandwidth of mpi_stream's ranks and nodes over all repeats, by each definition that a reader may ask for."""
+"""Compute the bandwidth of mpi_stream's ranks and nodes over all repeats, by each of its definitions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Sequence
 
 from nameplate.records.model import NodeTimes, Sample, Spread
 
-# The times of a node that a sample has: of every rank, from the first start to the last finish, of the slowest rank.
+# A node's times: those of every rank, from the first start to the last finish, and those of the slowest rank.
 LEVELS = ("rank", "window", "longest")
-# DistributedStream's average of a node: the sum of its ranks' bandwidths, by the mean time of its ranks.
+# DistributedStream's average of a node: the sum of its ranks' bandwidths, computed from their mean time.
 RANK_SUM = "rank_sum"
 
 
 def node_times(sample: Sample) -> list[NodeTimes]:
-    """Return a sample's nodes, in the job's order."""
+    """Return a sample's nodes, in job order."""
     return sample.nodes if isinstance(sample.nodes, list) else []
 
 
 def level_evidence(samples: Sequence[Sample]) -> dict[str, float]:
-    """Return the rates in B/s and times in seconds over all nodes and repeats.
+    """Return rates in B/s and times in s over all nodes and repeats.
 
-    Each of ``LEVELS`` has ``LEVEL_average``, ``LEVEL_best``, ``LEVEL_worst``, the time of each with the ending ``_s``,
-    and ``LEVEL_worst_node``, a place in the job's list. An average rate is the bytes of a repeat over the average time.
-    ``rank_sum_average`` is DistributedStream's average of a node. It can exceed ``longest_best``.
+    Each of ``LEVELS`` has ``LEVEL_average``, ``LEVEL_best``, ``LEVEL_worst``, the time of each with the suffix ``_s``,
+    and ``LEVEL_worst_node``, an index into the job's nodes. An average rate is the bytes of a repeat divided by the
+    average time. ``rank_sum_average`` is DistributedStream's average of a node; it can exceed ``longest_best``.
     """
     taken = [(place, node) for sample in samples for place, node in enumerate(node_times(sample))]
     nodes = [node for _, node in taken]
@@ -43,7 +43,7 @@ def _times(node: NodeTimes, level: str) -> Spread:
 
 
 def _parts(node: NodeTimes, level: str) -> int:
-    """Return among how many a repeat's bytes are divided."""
+    """Return the number of parts into which a repeat's bytes are divided."""
     return node.ranks if level == "rank" else 1
 
 

@@ -1,4 +1,4 @@
-"""mpi_stream's tables: the facts of each configuration, then ranks and nodes with average, best and worst."""
+"""Build mpi_stream's tables: the facts of each configuration, then average, best and worst of ranks and nodes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _RATES = ("average", "best", "worst")
 _OF_ALL_REPEATS = "The rates are the user's bytes over all repeats in all rounds, without the first repeat of a sample."
 _TITLES = {
     "rank": "Each rank",
-    "window": "Each node, from its first rank's start to its last one's finish",
-    "longest": "Each node by the time of its slowest rank, as DistributedStream has it",
+    "window": "Each node, from first start to last finish",
+    "longest": "Each node by its slowest rank, as in DistributedStream",
 }
 _RANK_AVERAGE = (
-    "Rank average is DistributedStream's average of a node: the sum of its ranks' bandwidths, by the mean time of all "
-    "ranks in all repeats. It does not wait for the slowest rank, so it can exceed the best. Average, best and worst "
-    "go by the slowest rank of each repeat."
+    "Rank average is DistributedStream's average of a node: the sum of its ranks' bandwidths, computed from the mean "
+    "time of all ranks in all repeats. It does not wait for the slowest rank, so it can exceed the best. Average, "
+    "best and worst are computed from the slowest rank of each repeat."
 )
 
 
@@ -51,7 +51,9 @@ def _ordered(results: Sequence[Result]) -> list[Result]:
 
 
 def _told_apart_by(results: Sequence[Result]) -> list[str]:
-    """Return the parameters beside the function that the plan varies; what a rank chooses itself depends on them."""
+    """Return the parameters besides the function that the plan varies; parameters that a rank chooses depend on
+    them.
+    """
     return [name for name in varying(results) if name != "op" and any(f" {name}=" in each.id for each in results)]
 
 
@@ -90,7 +92,7 @@ def _rates(result: Result, columns: Mapping[str, str]) -> Iterator[Quantity]:
 
 
 def _placing(results: Sequence[Result]) -> str:
-    """Return the ranks, nodes and threads that are the same in all rows."""
+    """Return the numbers of ranks, nodes and threads that are the same in all rows."""
     nodes = int(results[0].facts["nodes"])
     ranks = {int(result.facts["ranks"]) for result in results}
     threads = {int(result.summary.params["threads"]) for result in results}
@@ -103,7 +105,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _facts(results: Sequence[Result], kind: str) -> Table:
-    """Return the header of DistributedStream's output: a row for each configuration, with the functions it ran."""
+    """Return the header of DistributedStream's output: a row for each configuration, with the functions that it ran."""
     rows: dict[tuple[str | Quantity | None, ...], list[str]] = {}
     for result in _ordered(results):
         functions = rows.setdefault(tuple(_configuration(result)), [])

@@ -1,7 +1,7 @@
-"""What translations take of a walk through memory, told by a walk over one line in each page.
+"""Separate the cost of address translation from that of the caches, by a walk over one line per page.
 
-Such a walk needs as many translations as the whole region and few lines of the caches. In a guest whose host has given
-it small pages the buffers hold those, whatever the guest's own pages are.
+Such a walk needs as many translations as the whole region, but few lines of the caches. In a guest whose host uses
+small pages, the translation buffers hold those, whatever the guest's own page size is.
 """
 
 from __future__ import annotations
@@ -18,59 +18,63 @@ if TYPE_CHECKING:
     from nameplate.statistics.memory_levels import Curve, MemoryLevel
 
 LINE_BYTES, PAGE_BYTES = 64, 4096
-# One line in each page of so much fits the smallest first cache: whatever a walk over them waits for is translation.
+# One line per page of a region of this size fits the smallest first-level cache, so the walk waits only for
+# translations.
 PAGES_IN_FIRST_CACHE_BYTES = 1 << 20
-# Less of a load's time is noise, and is left in.
+# A smaller share of a load's time is noise and is not subtracted.
 SMALLEST_WAIT = 0.1
-# From this share of a step that is there with one line in each page it is a translation buffer's, below the other a
-# cache's.
+# A step belongs to a translation buffer if at least the first share of it is present with one line per page; it belongs
+# to a cache if at most the second share is.
 TRANSLATION_SHARE, CAPACITY_SHARE = 0.5, 0.25
-# Around a size, what may show in a step across it.
+# The range around a size in which a step across it may show.
 STEP_WINDOW = (0.35, 3.0)
 
 
 @dataclass(frozen=True)
 class Waits:
-    """What a load waits where it misses a translation buffer: ``steps`` of a buffer's reach in bytes, and seconds.
+    """The time that a load waits if it misses a translation buffer: ``steps`` are the reach of a buffer in bytes and
+    seconds.
 
-    Only of buffers that reach over less than the pages that fit the first cache with a line each.
+    Only buffers are included that reach over less than the pages that fit the first cache with one line each.
     """
 
     steps: tuple[tuple[float, float], ...] = ()
 
     @property
     def total_s(self) -> float:
-        """Of a load that misses them all."""
+        """Return the seconds of a load that misses all buffers."""
         return sum(wait for _, wait in self.steps)
 
     def in_lines(self, size_bytes: int) -> float:
-        """Seconds of a load from a region: its lines come in random order, so that a buffer that reaches over a part of
-        it is missed by the rest."""
+        """Return the seconds of a load from a region. Its lines are accessed in random order, so a buffer that covers a
+        part of the region is missed by the other part.
+        """
         return sum(wait * max(0.0, 1 - reach / size_bytes) for reach, wait in self.steps)
 
     def in_pages(self, size_bytes: int) -> float:
-        """Seconds of a load of the walk over one line in each page, which misses a buffer always or never."""
+        """Return the seconds of a load of the walk over one line per page, which misses a buffer always or never."""
         return sum(wait for reach, wait in self.steps if reach < size_bytes)
 
     def leave(self, level: MemoryLevel, following: MemoryLevel) -> bool:
-        """Whether the step behind a level is what is left of a buffer that reaches about as far."""
+        """Return whether the step after a level is the remainder of a buffer with about the same reach."""
         size_bytes = level.size_bytes or math.inf
         near_s = sum(wait for reach, wait in self.steps if STEP_WINDOW[0] < reach / size_bytes < STEP_WINDOW[1])
         return near_s > 0 and following.best - level.best < TRANSLATION_SHARE * near_s
 
     def notes(self) -> list[str]:
-        """That they were taken off."""
+        """Return a note that translation times were subtracted; empty if none were."""
         if not self.steps:
             return []
         reach, _ = max(self.steps, key=lambda step: step[1])
         return [
-            f"loads wait for translations too, {self.total_s * 1e9:.1f} ns where they miss the buffers, mostly from "
-            f"{size_text(reach)} on, as one line in each page shows: taken off before levels are looked for"
+            f"Loads also wait for translations, {self.total_s * 1e9:.1f} ns if they miss the buffers, mostly from "
+            f"{size_text(reach)}, as a walk over one line per page shows. This time was subtracted before the levels "
+            "were searched for."
         ]
 
 
 def waits_for(curve: Curve, pages: Curve | None) -> Waits:
-    """What both walks tell; nothing where the best values are not known, or where there is too little of it."""
+    """Return the waits that both walks show; empty if the best values are not known or the waits are too small."""
     if pages is None or not pages.best or not curve.best:
         return Waits()
     points = [each for each in zip(pages.size_bytes, pages.best, strict=True) if each[0] <= PAGES_IN_FIRST_CACHE_BYTES]
@@ -88,7 +92,7 @@ def waits_for(curve: Curve, pages: Curve | None) -> Waits:
 
 
 def less_waiting(curve: Curve, seconds: Callable[[int], float]) -> Curve:
-    """The best values without what translations cost in them, which ``seconds`` tells of each size."""
+    """Return the best values minus the cost of translations, which ``seconds`` returns for each size."""
     best = zip(curve.size_bytes, curve.best, strict=True)
     return replace(curve, best=tuple(value - seconds(size) for size, value in best))
 
@@ -96,11 +100,12 @@ def less_waiting(curve: Curve, seconds: Callable[[int], float]) -> Curve:
 def without_translation(
     levels: Sequence[MemoryLevel], pages: Curve | None, waits: Waits
 ) -> tuple[list[MemoryLevel], list[str], list[str]]:
-    """The levels without the steps of translation buffers, a remark on each, and notes on what was taken out.
+    """Return the levels without the steps of translation buffers, a remark on each, and notes on what was removed.
 
-    A step that the walk over pages has as well is a translation buffer's. It fills a cache itself only at a region of
-    as many times its size as a page has lines, and that rise is taken off, as what ``waits`` says is of both. What is
-    left at a buffer's reach, less than half of what was taken off there, is that buffer's too.
+    A step that the walk over pages has as well is a translation buffer's. Such a walk fills a cache itself only at a
+    region larger than the cache by the number of lines per page; that rise is subtracted from the walk, and what
+    ``waits`` says is subtracted from both. A remaining step at a buffer's reach, if it is less than half of what was
+    subtracted there, also belongs to that buffer.
     """
     kept: list[MemoryLevel] = []
     remarks: list[str] = []
@@ -113,8 +118,8 @@ def without_translation(
         if level.size_bytes and (waits.leave(level, following) or (share is not None and share >= TRANSLATION_SHARE)):
             rise = f"{level.value * 1e9:.1f} to {following.value * 1e9:.1f} ns"
             notes.append(
-                f"the step at {size_text(level.size_bytes)} ({rise}) is there with one line a page as well: "
-                "a translation buffer's reach, not a cache's end"
+                f"The step at {size_text(level.size_bytes)} ({rise}) is also present with one line per page, so it is "
+                "the reach of a translation buffer, not the end of a cache."
             )
             taken_off.append(level)
             continue
@@ -125,12 +130,12 @@ def without_translation(
 
 
 def _by_capacity(waits: Waits) -> str:
-    rises = "rises by no more than was taken off" if waits.steps else "does not rise there"
-    return f"ends by its capacity: with one line a page the latency {rises}"
+    rises = "rises only by the subtracted amount" if waits.steps else "does not rise there"
+    return f"is limited by its capacity: with one line per page, the latency {rises}."
 
 
 def _joined(parts: Sequence[MemoryLevel]) -> MemoryLevel:
-    """One level of several plateaus: its value is the first one's, where every translation is at hand."""
+    """Return one level for several plateaus; its value is the first one's, where every translation hits."""
     last = parts[-1]
     return replace(
         parts[0], size_bytes=last.size_bytes, size_ci=last.size_ci, last_bytes=last.last_bytes, p_value=last.p_value
@@ -140,7 +145,7 @@ def _joined(parts: Sequence[MemoryLevel]) -> MemoryLevel:
 def _share_of_pages(
     level: MemoryLevel, following: MemoryLevel, before: Sequence[MemoryLevel], pages: Curve | None
 ) -> float | None:
-    """How much of the step behind a level is there with one line a page; None where that cannot be told."""
+    """Return the share of the step after a level that is present with one line per page; None if it cannot be told."""
     from nameplate.statistics.memory_levels import step_across, undisturbed  # noqa: PLC0415
 
     step = step_across(undisturbed(pages), level.size_bytes) if pages and level.size_bytes else None
