@@ -1,1 +1,1 @@
-"""Other people's programs: how each runs on the same work, and how its output is read."""
+"""Run external tools on the same work as nameplate, and read their output."""

@@ -1,4 +1,4 @@
-"""Results of other tools as a run: every file a round."""
+"""Read outputs of other tools as a run, in which every file is a round."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ from nameplate.statistics.stats import median, median_interval
 from nameplate.tools.external import Importer, importer_of, load_importers
 from nameplate.tools.output import Imported
 
-# Outputs of these tools are some KB; fio's with all its percentiles a hundred.
+# Outputs of these tools have a few KB; those of fio with all percentiles have about a hundred.
 _MAX_BYTES = 16 << 20
 
 _Key = tuple[str, str, tuple[tuple[str, Value], ...]]
 
 
 def read_imported(path: Path) -> Report:
-    """A file of a tool that nameplate knows, or a folder of such files of one tool. Raises FileError."""
+    """Return a report on an output of a known tool, or on a folder of such outputs of one tool.
+
+    Raises:
+        FileError: a file cannot be read, is of no known tool, or the folder has outputs of several tools.
+    """
     files = _files_in(path) if path.is_dir() else [path]
     if not files:
         raise FileError(f"{path} is empty")
@@ -33,7 +37,8 @@ def read_imported(path: Path) -> Report:
     tools = {importer.name for _, importer, _ in read}
     if len(tools) > 1:
         raise FileError(
-            f"{path} holds outputs of {' and '.join(sorted(tools))}: a folder is taken as repeats of one tool"
+            f"{path} contains outputs of {' and '.join(sorted(tools))}; a folder must have outputs of one tool, which "
+            "count as repeats"
         )
     values: dict[_Key, list[float]] = {}
     for _, _, figures in read:
@@ -56,7 +61,7 @@ def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
     importer = importer_of(text)
     if importer is None:
         raise FileError(
-            f"{path} is no run file, and no output of {', '.join(each.name for each in load_importers())} either"
+            f"{path} is neither a run file nor an output of {', '.join(each.name for each in load_importers())}"
         )
     try:
         return importer, importer.read(text)
@@ -65,8 +70,8 @@ def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
 
 
 def _clean(content: bytes) -> str:
-    """Return the text of a tool's output without control characters, also where JSON writes them as escapes."""
-    # What is no JSON, or damaged, the tool's reader says better.
+    """Return a tool's output without control characters, including those that JSON writes as escapes."""
+    # For text that is not JSON, or is damaged, the tool's own reader has the better message.
     with suppress(ValueError, RecursionError):
         content = clean_json(content)
     return clean_text(content.decode(errors="replace"))
@@ -78,7 +83,7 @@ def _report(tool: str, started: datetime, results: list[Result], path: Path) -> 
         schema=SCHEMA, version=tool, started=started.isoformat(timespec="seconds"),
         plan=Plan(f"outputs of {tool}", experiments, Limits(0.0, 0.0)), seed=0, rated={},
     )  # fmt: skip
-    note = f"read from {path.name}: figures of {tool}, not measured by nameplate"
+    note = f"read from {path.name}: values of {tool}, not measured by nameplate"
     return Report(
         run=run, machine={}, clock=None, results=results, tables=[], truncated=False, interrupted=False, notes=[note]
     )

@@ -1,7 +1,7 @@
-"""nameplate beside a reference tool: the same work in pairs, one after the other, at nearly the same time.
+"""Compare nameplate with a reference tool: both do the same work in pairs, directly one after the other.
 
-Each pass takes every work once, in a shuffled order, and its pair in the order that the pass before did not have
-(ABBA), so that a drift of the machine falls on both alike. The ratio is the median of the pairs' ratios, with its exact
+Each pass runs every work once in a shuffled order. Within a pair, the order alternates from pass to pass (ABBA), so
+that a drift of the machine affects both sides equally. The result is the median of the pairs' ratios with its exact
 interval.
 """
 
@@ -36,13 +36,13 @@ from nameplate.statistics.stats import median_interval
 from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
 from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
-# Six pairs are the fewest with an interval; one more lets one of them be far off.
+# Six pairs are the minimum for an interval; a seventh allows for one outlier.
 DEFAULT_PAIRS = 7
 MIN_PAIRS = 5
-# What is less than this is not worth a word.
+# A smaller difference is not reported.
 MINIMUM_EFFECT = 0.05
 GRACE_S = 30.0
-# Tools that do a set amount of work take as long as that takes.
+# The time limit of tools that do a fixed amount of work.
 DEADLINE_S = 300.0
 _SCRATCH = ".nameplate-versus-"
 
@@ -50,11 +50,11 @@ Verdict: TypeAlias = Literal["same", "more", "less", "unsure", "other work", "no
 
 
 class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure of the tool's beside ours.
+    """One metric of a reference tool compared with nameplate's.
 
-    ``ratio`` is the median of the pairs', above 1 where nameplate's is the better one: more of a rate, less of a time.
-    ``ours`` and ``theirs`` are the pairs' figures in the SI unit. ``reason`` says why there is no ratio, or what is not
-    alike; ``install`` how to get a tool that is not there.
+    ``ratio`` is the median of the pairs' ratios; above 1 nameplate is better (a higher rate, a lower time). ``ours``
+    and ``theirs`` are the values of the pairs in the SI unit. ``reason`` says why there is no ratio, or what differs;
+    ``install`` says how to install a missing tool.
     """
 
     tool: str
@@ -76,7 +76,7 @@ class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class PairedComparison:
-    """A work of a tool's, and what its pairs gave so far; with a reason it is not measured any longer."""
+    """A work of a reference tool and its pairs so far. If it has a ``reason``, it is not measured any more."""
 
     reference: ReferenceTool
     version: str
@@ -86,7 +86,7 @@ class PairedComparison:
     reason: str = ""
 
     def rows(self) -> list[PairedRow]:
-        """One for each of its figures."""
+        """Return a row for each of the work's metrics."""
         return [self._row(index, figure) for index, figure in enumerate(self.work.figures)]
 
     def _row(self, index: int, figure: ComparedMetric) -> PairedRow:
@@ -116,7 +116,7 @@ class PairedComparison:
 
 
 def metric_of(figure: ComparedMetric) -> Metric:
-    """The probe's metric of that name."""
+    """Return the probe's metric with that name."""
     return next(metric for metric in probe_of(figure.probe).metrics if metric.name == figure.metric)
 
 
@@ -125,7 +125,9 @@ def _ratio(metric: Metric, ours: float, theirs: float) -> float:
 
 
 def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
-    """Same: the whole interval lies within 5 % of 1. More or less: all of it on one side, and the median 5 % off."""
+    """Return "same" if the interval is within 5 % of 1, "more" or "less" if it excludes 1 and the median differs by 5
+    %.
+    """
     if ratio is None:
         return "none"
     if ci is None:
@@ -142,7 +144,7 @@ def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
 class Bench:
     """Where pairs are measured: a folder for files, the CPUs, the MPI launch, and the test files that are kept.
 
-    ``tell`` hears of each work that begins, with the share of all that is done.
+    ``tell`` is called when a work begins, with its name and the share of all pairs that are done.
     """
 
     cpus: Sequence[int]
@@ -153,7 +155,7 @@ class Bench:
     tell: Callable[[float, str], None]
 
     def run(self, comparisons: Sequence[PairedComparison], pairs: int, seed: int) -> None:
-        """Measures all pairs. What goes wrong with one work is its reason, and the others go on."""
+        """Measure all pairs. An error in one work becomes its reason; the others continue."""
         order = random.Random(seed)
         first = {id(comparison): order.random() < 1 / 2 for comparison in comparisons}
         for number in range(pairs):
@@ -167,7 +169,11 @@ class Bench:
                     self._pair(comparison, ours_first=first[id(comparison)] == (number % 2 == 0))
 
     def theirs_alone(self, comparison: PairedComparison, deadline_s: float) -> list[float]:
-        """The tool's own figures, from one run that is ended after ``deadline_s``. Raises ToolError."""
+        """Return the tool's own values from one run, which is ended after ``deadline_s``.
+
+        Raises:
+            ToolError: the tool fails, or its output is not readable.
+        """
         self._prepare(comparison)
         return self._theirs(comparison, deadline_s)
 
@@ -182,7 +188,7 @@ class Bench:
         except CoreError as error:
             comparison.reason = f"nameplate: {error}"
         except Unreadable as error:
-            comparison.reason = f"{comparison.reference.name}: could not read its output: {error}"
+            comparison.reason = f"{comparison.reference.name}: cannot read its output: {error}"
         except NameplateError as error:
             comparison.reason = f"{comparison.reference.name}: {error}"
         else:
@@ -200,7 +206,7 @@ class Bench:
         output = comparison.reference.output
         with self._clients_bound(work), ExitStack() as stack:
             if output:
-                # So that an old one is not taken for this run's.
+                # Otherwise an old output could be taken for that of this run.
                 (setting.folder / output).unlink(missing_ok=True)
             if work.server:
                 stack.enter_context(serving(work.server, setting.port, setting.folder, self._server_cpus()))
@@ -220,7 +226,7 @@ class Bench:
         return [_figure(figure, *measured[experiment_id(figure.probe, figure.params)]) for figure in work.figures]
 
     def _measure(self, figure: ComparedMetric, setting: ToolSetting) -> tuple[Cell, list[Sample]]:
-        """Our samples of one figure, in a fresh core."""
+        """Return nameplate's samples of one metric, measured in a fresh core."""
         samples: list[Sample] = []
         with self._core_options(figure, setting) as options:
             core = CoreProcess(lambda _: None, 0, self.keeper, options, self._launch(figure))
@@ -245,7 +251,7 @@ class Bench:
 
     @contextmanager
     def _core_options(self, figure: ComparedMetric, setting: ToolSetting) -> Iterator[list[str]]:
-        """For a network's probe a peer on the servers' CPU, as the tool has one."""
+        """Yield options that place the peer of a network probe on the CPU of the servers, as for the tool."""
         if probe_of(figure.probe).area != "net":
             yield []
             return
@@ -277,10 +283,13 @@ def _figure(figure: ComparedMetric, cell: Cell, samples: Sequence[Sample]) -> fl
 
 @contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
-    """Make a folder in ``parent`` and remove it afterwards with everything in it, however the process is asked to end.
+    """Create a folder in ``parent``, and remove it with all its contents afterwards, even if the process is asked to
+    end.
 
-    Folders that killed runs have left are removed too: nobody holds their lock. A signal to end raises
-    KeyboardInterrupt meanwhile. Raises FileError.
+    Folders left by killed runs, whose lock nobody holds, are removed as well. A signal to end raises KeyboardInterrupt.
+
+    Raises:
+        FileError: the folder cannot be created.
     """
     for left in parent.glob(f"{_SCRATCH}*"):
         _remove_left(left)
@@ -288,13 +297,13 @@ def scratch(parent: Path) -> Iterator[Path]:
         try:
             made = tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=parent, ignore_cleanup_errors=True)
         except OSError as error:
-            raise FileError(f"cannot make a folder for the tools' files in {parent}: {error.strerror}") from None
+            raise FileError(f"cannot create a folder for the tools' files in {parent}: {error.strerror}") from None
         with made as name, _locked(Path(name)):
             yield Path(name)
 
 
 def _remove_left(folder: Path) -> None:
-    """Remove a folder of this user's that no running nameplate holds; anything else of the name is left alone."""
+    """Remove a folder of this user that no running nameplate holds; leave anything else with such a name alone."""
     with suppress(OSError):
         status = folder.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
@@ -306,7 +315,7 @@ def _remove_left(folder: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[bool]:
-    """Whether nobody else has the folder, which is held meanwhile."""
+    """Yield whether the folder's lock could be taken; if so, it is held in the meantime."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Runs other people's programs: identifies them, gives them a folder, CPUs, a server and a deadline, and ends them."""
+"""Run external tools: identify them, give them a folder, CPUs, a server and a deadline, and end them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ from nameplate.errors import ToolFailed
 from nameplate.execution import child_process
 from nameplate.tools.reference_tool import FoundProgram, ReferenceTool
 
-# STREAM, which has no option that says what it is, must run once.
+# STREAM has no option that prints its version, so it must run once.
 IDENTIFY_S = 60.0
 SERVER_START_S = 10.0
 LAST_WORDS = 200
-# A TCP socket's state in /proc/net/tcp.
+# The state of a listening TCP socket in /proc/net/tcp.
 _LISTENS = "0A"
 
 
 def run_tool(
     command: Sequence[str], folder: Path, deadline_s: float, environment: Mapping[str, str] | None = None
 ) -> str:
-    """What a program writes to standard output. Raises ToolFailed where it does not end in order and in time."""
+    """Return what a program writes to standard output.
+
+    Raises:
+        ToolFailed: the program fails or does not end in time.
+    """
     with _started(command, folder, environment) as process:
         try:
             output, words = map(_decoded, process.communicate(timeout=deadline_s))
         except subprocess.TimeoutExpired:
-            raise ToolFailed(f"no answer within {deadline_s:.0f} s: it was ended") from None
+            raise ToolFailed(f"did not finish within {deadline_s:.0f} s and was ended") from None
     if process.returncode != 0:
         raise ToolFailed(_how_it_ended(process.returncode, words.strip() or output.strip()))
     return output
@@ -52,7 +56,7 @@ def _how_it_ended(code: int, words: str) -> str:
 def _started(
     command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, heard: bool = True
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a group of its own, of which nothing is left afterwards."""
+    """Yield a process in a group of its own; nothing of the group remains afterwards."""
     words = subprocess.PIPE if heard else subprocess.DEVNULL
     try:
         process = child_process.start(command, stdout=words, stderr=words, folder=folder, environment=environment)
@@ -66,7 +70,11 @@ def _started(
 
 @contextmanager
 def serving(command: Sequence[str], port: int, folder: Path, cpus: Sequence[int]) -> Iterator[None]:
-    """A server on these CPUs, that listens; what is started meanwhile is not bound to them. Raises ToolFailed."""
+    """Run a server that listens on ``port``, bound to these CPUs; the caller's processes are not bound.
+
+    Raises:
+        ToolFailed: the server does not listen.
+    """
     with ExitStack() as stack:
         with on_cpus(cpus):
             server = stack.enter_context(_started(command, folder, heard=False))
@@ -79,7 +87,7 @@ def serving(command: Sequence[str], port: int, folder: Path, cpus: Sequence[int]
 
 
 def _is_bound(port: int) -> bool:
-    """Whether anybody has the port, of TCP or UDP: without a connection, which a server might take for a client."""
+    """Return whether a TCP or UDP port is taken, without a connection, which a server might take for a client."""
     for table in ("tcp", "tcp6", "udp", "udp6"):
         path = Path("/proc/net", table)
         lines = path.read_text(encoding="ascii").splitlines()[1:] if path.exists() else []
@@ -91,7 +99,7 @@ def _is_bound(port: int) -> bool:
 
 
 def free_port() -> int:
-    """One that nobody has now."""
+    """Return a port that nobody uses at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -99,7 +107,7 @@ def free_port() -> int:
 
 @contextmanager
 def on_cpus(cpus: Sequence[int]) -> Iterator[None]:
-    """What is started meanwhile is bound to these; none: as it is."""
+    """Bind processes that are started in the meantime to these CPUs; without CPUs, change nothing."""
     before = os.sched_getaffinity(0)
     if cpus:
         os.sched_setaffinity(0, cpus)
@@ -112,7 +120,7 @@ def on_cpus(cpus: Sequence[int]) -> Iterator[None]:
 def identify(
     reference: ReferenceTool, launcher: Sequence[str], folder: Path
 ) -> tuple[dict[str, FoundProgram], list[str]]:
-    """The programs on PATH that say themselves that they are the tool's, and why others are not taken for it."""
+    """Return the programs on PATH that identify themselves as the tool, and why others do not count."""
     found: dict[str, FoundProgram] = {}
     doubts = []
     for name in reference.programs:
@@ -129,22 +137,26 @@ def identify(
         if match:
             found[name] = FoundProgram(path, match[1], text)
         else:
-            doubts.append(f"{path} is not {reference.name}: it says '{_first_line(text)}'")
+            doubts.append(f"{path} is not {reference.name}: it prints '{_first_line(text)}'")
     return found, doubts
 
 
 def _all_words(command: Sequence[str], folder: Path, output: str) -> str:
-    """Of both streams and its file: some tools say their version with an error."""
+    """Return standard output, standard error and the output file; some tools print their version with an error."""
     with _started(command, folder) as process:
         try:
             words = "".join(map(_decoded, process.communicate(timeout=IDENTIFY_S)))
         except subprocess.TimeoutExpired:
-            raise ToolFailed(f"does not say what it is within {IDENTIFY_S:.0f} s") from None
+            raise ToolFailed(f"does not identify itself within {IDENTIFY_S:.0f} s") from None
     return words + (read_output(folder / output) if output else "")
 
 
 def read_output(path: Path) -> str:
-    """A file that a tool wrote. Raises ToolFailed."""
+    """Return the text of a file that a tool wrote.
+
+    Raises:
+        ToolFailed: there is no such file.
+    """
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

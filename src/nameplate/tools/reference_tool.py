@@ -1,4 +1,4 @@
-"""A reference tool: how it is identified, which of its runs do the same work as ours, how their values are read."""
+"""Describe a reference tool: how it is identified, which of its runs do the same work, how its values are read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class FoundProgram:
-    """A program that was found on PATH and said itself what it is; ``text`` is all that it said."""
+    """A program on PATH that identified itself; ``text`` is everything that it printed."""
 
     path: str
     version: str
@@ -27,11 +27,15 @@ class FoundProgram:
 class ToolSetting:
     """What an adapter's commands depend on.
 
-    - ``found``: by name those of the tool's programs that are there
-    - ``folder``: for files, empty at first and removed in the end; ``port``: a free one
-    - ``seconds``: of one run; ``cores``: that may be used; ``beyond_bytes``: a size that no cache holds
-    - ``launcher``: the words before a program that start it as an MPI job of ``ranks`` ranks
-    - ``params``: values of the tool's parameters that a plan gives
+    - ``found``: the tool's programs that are installed, by name
+
+    - ``folder``: a folder for files, empty at first and removed at the end; ``port``: a free port
+
+    - ``seconds``: the time of one run; ``cores``: cores that may be used; ``beyond_bytes``: a size that no cache holds
+
+    - ``launcher``: the arguments before a program that start it as an MPI job with ``ranks`` ranks
+
+    - ``params``: values that a plan gives for the tool's parameters
     """
 
     found: Mapping[str, FoundProgram]
@@ -46,18 +50,19 @@ class ToolSetting:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def has(self, flag: str) -> bool:
-        """Whether the CPU lists it."""
+        """Return whether the CPU lists the flag."""
         return flag in self.machine["cpu"]["flags"]
 
 
 @dataclass(frozen=True)
 class ComparedMetric:
-    """One figure that a run of the tool prints, and ours of the same work.
+    """A metric that a run of the tool prints, and nameplate's metric of the same work.
 
-    - ``read``: the tool's output as a number in the metric's SI unit; raises Unreadable
-    - ``take``: what of our samples stands beside it: all work over all time, or the best sample after the
-      first (STREAM)
-    - ``differs``: why the two do not do quite the same; there is a ratio then, and no verdict
+    - ``read``: returns the number in the metric's SI unit from the tool's output; raises Unreadable
+
+    - ``take``: what is compared: all work divided by all time, or the best sample after the first (STREAM)
+
+    - ``differs``: why the work is not exactly the same; the row then has a ratio and no verdict
     """
 
     name: str
@@ -74,11 +79,15 @@ class ComparedMetric:
 class ToolWork:
     """One run of the tool.
 
-    - ``threads``: both are bound to so many CPUs; 0: to none
-    - ``server``: runs meanwhile, and listens on the setting's port; the clients have the first CPU then,
-      servers, theirs and ours, the second
-    - ``prepare``: run once before the first run, in the same folder; ``files``: written there, by name
-    - ``takes_s``: an estimate of its time; None: the setting's seconds
+    - ``threads``: both programs are bound to this number of CPUs; 0 means that they are not bound
+
+    - ``server``: a command that runs meanwhile and listens on the setting's port. Both clients then have the first CPU,
+    both servers the second
+
+    - ``prepare``: a command that runs once before the first run in the same folder; ``files``: files written there, by
+    name
+
+    - ``takes_s``: an estimate of its time; None means the setting's seconds
     """
 
     name: str
@@ -94,7 +103,7 @@ class ToolWork:
 
 @dataclass(frozen=True)
 class Cannot:
-    """Work of ours that the tool has no way to do."""
+    """A work of nameplate that the tool cannot do."""
 
     probe: str
     what: str
@@ -103,17 +112,23 @@ class Cannot:
 
 @dataclass(frozen=True)
 class ReferenceTool:
-    """A tool.
+    """A reference tool.
 
-    - ``programs``: the names that it may have on PATH, of which one is enough
-    - ``identify``: what follows a program's name to make it say what it is; ``version``: finds that, with the
-      version as its group
-    - ``output``: the file in the present folder that its figures are read from; empty: standard output
-    - ``is_mpi``: its programs are started by an MPI launcher
-    - ``install``: how to get it
-    - ``parameters``: what a plan may say about its work, each with the function that reads its text; ``given``: the
-      values that a plan does give
-    - ``identify_s``: how long it takes to say what it is
+    - ``programs``: the names that it may have on PATH; one of them is enough
+
+    - ``identify``: arguments that make a program print its version; ``version``: a pattern with the version as its
+    group
+
+    - ``output``: the file in the current folder with the results; empty means standard output
+
+    - ``is_mpi``: whether an MPI launcher starts its programs
+
+    - ``install``: how to install it
+
+    - ``parameters``: what a plan may say about its work, each with the function that parses it; ``given``: the values
+    that a plan gives
+
+    - ``identify_s``: how long it takes to print its version
     """
 
     name: str

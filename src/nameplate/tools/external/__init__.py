@@ -1,8 +1,8 @@
-"""External tools, one file each, found by its name: how it runs on the same work, and how its output is read.
+"""Adapters for external tools: one file each, found by its name.
 
-A file has ``REFERENCE`` where nameplate can be compared with the tool, and the functions ``recognises(text)`` and
-``read(text)`` where its output can be read like a run: ``recognises`` knows the output by what only the tool writes,
-``read`` returns its values in nameplate's terms or raises Unreadable.
+A file has ``REFERENCE`` if nameplate can be compared with the tool. It has the functions ``recognises(text)`` and
+``read(text)`` if the tool's output can be read like a run: ``recognises`` looks for text that only this tool writes,
+and ``read`` returns the values in nameplate's terms or raises Unreadable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nameplate.tools.reference_tool import ReferenceTool
 
 @dataclass(frozen=True)
 class Importer:
-    """A tool's module, by its name."""
+    """The module of a tool, and the tool's name."""
 
     name: str
     recognises: Callable[[str], bool]
@@ -34,7 +34,7 @@ def _modules() -> Iterator[tuple[str, ModuleType]]:
 
 @cache
 def load_references() -> Mapping[str, ReferenceTool]:
-    """Return the tools that nameplate can be compared with, by their names."""
+    """Return the tools that nameplate can be compared with, by name."""
     return {name: module.REFERENCE for name, module in _modules() if hasattr(module, "REFERENCE")}
 
 
@@ -47,5 +47,5 @@ def load_importers() -> Sequence[Importer]:
 
 
 def importer_of(text: str) -> Importer | None:
-    """Return the tool that wrote this output; None where none did."""
+    """Return the tool that wrote an output; None if none is recognised."""
     return next((importer for importer in load_importers() if importer.recognises(text)), None)

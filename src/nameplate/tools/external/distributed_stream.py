@@ -1,4 +1,4 @@
-"""DistributedStream's XML: each function's average bandwidth of a process, and of a node's processes together."""
+"""Adapter for DistributedStream's XML: the average bandwidth of a process, and of a node's processes together."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nameplate.tools.output import Imported
 
 
 def recognises(text: str) -> bool:
-    """By its root."""
+    """Return whether the text has DistributedStream's root element."""
     return "<stream_run" in text[:4096]
 
 
 def read(text: str) -> Sequence[Imported]:
-    """Return the averages over all processes, which are the only ones with the definition of a metric of ours.
+    """Return the averages over all processes, the only values that are defined like a metric of nameplate.
 
     Raises:
         FileError: the text is not such a file.

@@ -1,9 +1,9 @@
-"""fio (https://fio.readthedocs.io): one file, read and written by blocks.
+"""Adapter for fio (https://fio.readthedocs.io): one file, read and written by blocks.
 
-Its buffers are aligned to pages as ours are: by default they are not, and then a copy from the page cache takes 2.5
-times as long on Zen 4.
+fio's buffers are aligned to pages as nameplate's are. By default they are not, and then a copy from the page cache
+takes 2.5 times as long on Zen 4.
 
-Of ``fio --output-format=json`` every job, or group of them, is read.
+Every job, or group of jobs, in the output of ``fio --output-format=json`` is read.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options:
     ]
     if params.get("depth", 1) != 1:
         figures.append(ComparedMetric("latency p50", "disk_block", ours, "latency_p50", partial(_median_s, op),
-                              differs="fio's clat leaves out the submission"))  # fmt: skip
-    # Written by itself first, so that no run has to lay the file out.
+                              differs="fio's clat excludes the submission"))  # fmt: skip
+    # The file is written first, so that no measured run has to lay it out.
     whole = [f"--{key}={every[key]}" for key in ("name", "filename", "size")]
     return ToolWork(name, command, figures, threads=1,
                 prepare=[command[0], *whole, "--rw=write", "--bs=1M", "--end_fsync=1"])  # fmt: skip
@@ -112,11 +112,11 @@ REFERENCE = ReferenceTool(
     version=re.compile(r"^fio-(\S+)$", re.MULTILINE),
     install="apt install fio",
     works=_works,
-    cannot=(Cannot("disk_block", "library=stdio", "fio has no engine of buffered streams"),),
+    cannot=(Cannot("disk_block", "library=stdio", "fio has no engine for buffered streams"),),
 )
 
 
-# Engines that ask the system as one of ours does; others keep their name, which none of ours has.
+# Engines that use the same system calls as a library of nameplate; other engines keep fio's name, which no library has.
 _LIBRARIES = {"psync": "pread", "sync": "posix", "libaio": "libaio", "io_uring": "uring", "mmap": "mmap"}
 _OPERATIONS = {"read": "read", "write": "write", "rw": "readwrite", "readwrite": "readwrite"}
 _MAX_BYTES = 1 << 60
@@ -124,22 +124,26 @@ _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def recognises(text: str) -> bool:
-    """By its version, which stands first."""
+    """Return whether the output starts with fio's version."""
     return re.search(r'^\s*"fio version"\s*:', text[:4096], re.MULTILINE) is not None
 
 
 def read(text: str) -> Sequence[Imported]:
-    """Bandwidth, operations and mean latency of each job. Raises Unreadable."""
+    """Return bandwidth, operations and mean latency of each job.
+
+    Raises:
+        Unreadable: the output has changed, or a job failed.
+    """
     output = decoded(text, _Output)
     return only([figure for job in output.jobs for figure in _figures(job, {**output.globals, **job.options})], "jobs")
 
 
 def _figures(job: _Job, options: Mapping[str, str]) -> list[Imported]:
     if job.error:
-        raise Unreadable(f"job {job.jobname} ended with error {job.error}")
+        raise Unreadable(f"job {job.jobname} failed with error {job.error}")
     sides = [side for side in (job.read, job.write) if side.total_ios]
     if not sides:
-        raise Unreadable(f"job {job.jobname} did nothing")
+        raise Unreadable(f"job {job.jobname} transferred no bytes")
     params = _params(options)
     operations = sum(side.total_ios for side in sides)
     latency_ns = sum(side.lat_ns.mean * side.total_ios for side in sides) / operations
@@ -152,12 +156,12 @@ def _figures(job: _Job, options: Mapping[str, str]) -> list[Imported]:
 
 
 def _params(options: Mapping[str, str]) -> dict[str, Value]:
-    """As ``disk_block`` has them. Without ``direct=1`` what is in the page cache is not known."""
+    """Return the parameters of ``disk_block``. Without ``direct=1`` the state of the page cache is not known."""
     direction = options.get("rw", options.get("readwrite", "read"))
     is_random = direction.startswith("rand")
     operation = _OPERATIONS.get(direction.removeprefix("rand").partition(":")[0])
     if operation is None:
-        raise Unreadable(f"rw={direction} is nothing that nameplate measures")
+        raise Unreadable(f"rw={direction}: nameplate has no such operation")
     if operation == "readwrite":
         operation = f"readwrite:{options.get('rwmixread', '50')}"
     params: dict[str, Value] = {
@@ -174,8 +178,8 @@ def _params(options: Mapping[str, str]) -> dict[str, Value]:
 def _bytes(text: str) -> int:
     match = re.fullmatch(r"(\d+)([kmgt]?)(?:i?b)?", text.lower())
     if match is None:
-        raise Unreadable(f"bs={text:.40} is no size")
+        raise Unreadable(f"bs={text:.40}: not a size")
     size = whole(match[1], "bs") << 10 * _UNITS[match[2]]
     if size > _MAX_BYTES:
-        raise Unreadable(f"bs={text:.40} is no size")
+        raise Unreadable(f"bs={text:.40}: not a size")
     return size

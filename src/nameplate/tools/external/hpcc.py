@@ -1,7 +1,8 @@
-"""HPC Challenge (https://hpcchallenge.org): HPL, STREAM and message times out of one MPI program.
+"""Adapter for HPC Challenge (https://hpcchallenge.org): HPL, STREAM and message times in one MPI program.
 
-Its vectors take their size from the matrix's: a third of the matrix's bytes, divided by the ranks. Of its repeats
-of a message between two ranks the fastest counts; what its summary calls average is that over pairs (bench_lat_bw).
+The size of its vectors follows from that of its matrix: a third of the matrix's bytes, divided by the ranks. Of its
+repeats of a message between two ranks, the fastest counts; what its summary calls average is the average over pairs
+(bench_lat_bw).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _BLOCK = 192
 _MAX_RANKS = 2
 _PING_PONG_BYTES = 2_000_000
 
-# HPL.dat as its documentation describes it, with HPCC's four lines at the end: no further sizes for its transposition.
+# HPL.dat as HPL documents it, with HPCC's four lines at the end: no further sizes for PTRANS.
 _INPUT = """HPLinpack benchmark input file
 Innovative Computing Laboratory, University of Tennessee
 HPL.out      output file name (if any)
@@ -60,10 +61,14 @@ HPL.out      output file name (if any)
 
 
 def _summary(key: str, factor: float, text: str) -> float:
-    """A figure of its summary, if it succeeded and did what it was asked."""
+    """Return a value of HPCC's summary.
+
+    Raises:
+        Unreadable: HPCC did not succeed, or did other work than it was asked to do.
+    """
     summary = text.partition("Begin of Summary section.")[2]
     if not re.search(r"^Success=1$", summary, re.MULTILINE):
-        raise Unreadable("its summary does not say Success=1")
+        raise Unreadable("the summary does not say Success=1")
     if number(summary, r"^HPL_N=(\d+)$") != ORDER:
         raise Unreadable(f"HPL_N is not {ORDER}")
     return number(summary, rf"^{key}=([\d.eE+-]+)$", factor)

@@ -1,7 +1,6 @@
-"""IOzone (https://www.iozone.org): one file by records of 1 KiB to 16 MiB, in the page cache or past it.
+"""Adapter for IOzone (https://www.iozone.org): one file by records of 1 KiB to 16 MiB, in the page cache or direct.
 
-Its tests 0, 1 and 2 (``-i``) are write and rewrite, read and reread, random read and random write. It prints kilobytes
-of 1,024 bytes a second.
+Its tests 0, 1 and 2 (``-i``) are write and rewrite, read and reread, random read and random write. It prints KiB/s.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ DEFAULT_FILE_BYTES = 256 << 20
 DEFAULT_RECORDS = (1 << 10, 8 << 10, 1 << 20, 8 << 20)
 DIRECT_RECORD = 1 << 20
 MIN_RECORD, MAX_RECORD = 1 << 10, 16 << 20
-# IOzone goes over its file eight times: three passes that write, two that read, two at random, and what it removes.
+# IOzone passes over its file eight times: three writes, two reads, two random passes, and the removal.
 _PASSES = 8
 _USUAL_BYTES_PER_S = 1e9
 
-# Its columns in the order in which it prints them, by our parameters of the same work.
+# IOzone's columns in the order in which it prints them, with nameplate's parameters for the same work.
 _COLUMNS = {
     "write": ("write", "sequential", "first"),
     "rewrite": ("write", "sequential", "again"),
@@ -33,27 +32,27 @@ _COLUMNS = {
     "random read": ("read", "random", "again"),
     "random write": ("write", "random", "again"),
 }
-# "random" stands in the line above "read" and "write".
+# The heading "random" is in the line above "read" and "write".
 _HEADINGS = [name.rpartition(" ")[2] for name in _COLUMNS]
 
 
 def _column(size: int, record: int, column: str, text: str) -> float:
-    """Return a column of the only row, below the headings that were expected, in B/s."""
+    """Return the value in B/s of a column in the only row, below the expected headings."""
     headings = re.search(r"^\s+kB\s+reclen((?:\s+[a-z]+)+)\s*$", text, re.MULTILINE)
     rows = re.findall(rf"^\s+{size >> 10}\s+{record >> 10}((?:\s+\d+)+)\s*$", text, re.MULTILINE)
     if headings is None or headings[1].split()[: len(_HEADINGS)] != _HEADINGS or len(rows) != 1:
         raise Unreadable(f"no table of {', '.join(_COLUMNS)} with a row of that size")
     values = rows[0].split()
     if len(values) != len(_COLUMNS):
-        raise Unreadable(f"{len(values)} values where {len(_COLUMNS)} were expected")
+        raise Unreadable(f"{len(values)} values instead of {len(_COLUMNS)}")
     return positive(values[list(_COLUMNS).index(column)], 1024)
 
 
-# Measured with perf on Linux 6.18: two thirds of the time of a 4 KiB write pass in ext4_block_write_begin and
-# block_commit_write, which walk the buffers of a folio, and ours are large.
+# Measured with perf on Linux 6.18: two thirds of a 4 KiB write pass are spent in ext4_block_write_begin and
+# block_commit_write, which walk the buffers of a folio, and nameplate's folios are large.
 _FOLIOS = (
-    "IOzone wrote its file by such records, we ours by larger blocks: the page cache has larger folios then, and ext4 "
-    "walks all blocks of a folio at each write"
+    "IOzone wrote its file with these records, nameplate with larger blocks: the page cache then has larger folios, "
+    "and ext4 walks all blocks of a folio at each write"
 )
 _LARGE_RECORD = 1 << 20
 
@@ -77,7 +76,9 @@ def _difference(op: str, which: str, record: int, direct: bool) -> str:
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
-    """Return the records and the file size that a plan gives, or the usual ones and one past the page cache."""
+    """Return the work for the record and file sizes that a plan gives; by default those of the studies and a direct
+    one.
+    """
     size = setting.params.get("size", DEFAULT_FILE_BYTES)
     records = setting.params.get("block", DEFAULT_RECORDS)
     too_large = next((record for record in records if record > size), None)
@@ -88,18 +89,22 @@ def _works(setting: ToolSetting) -> list[ToolWork]:
 
 
 def _records(text: str) -> tuple[int, ...]:
-    """Read record sizes, ``8KiB,8MiB``. Raises UsageError."""
+    """Return the record sizes of a list such as ``8KiB,8MiB``.
+
+    Raises:
+        UsageError: a size is not one of IOzone's record sizes.
+    """
     records = tuple(parse_size(part.strip()) for part in text.split(","))
     for record in records:
         if not MIN_RECORD <= record <= MAX_RECORD or record % 1024:
-            raise UsageError(f"'{size_text(record)}' is not a record size of IOzone: whole KiB, 1KiB to 16MiB")
+            raise UsageError(f"'{size_text(record)}': not a record size of IOzone; use whole KiB from 1KiB to 16MiB")
     return records
 
 
 def _file_size(text: str) -> int:
     size = parse_size(text)
     if size < MIN_RECORD or size % 1024:
-        raise UsageError(f"'{text}' is not a file size of IOzone: whole KiB, 1KiB or more")
+        raise UsageError(f"'{text}': not a file size of IOzone; use whole KiB, at least 1KiB")
     return size
 
 
@@ -108,7 +113,7 @@ REFERENCE = ReferenceTool(
     programs=("iozone",),
     identify=("-v",),
     version=re.compile(r"'Iozone' Filesystem Benchmark Program\s+Version \$Revision: (\S+) \$"),
-    install="apt install iozone3 (of Debian's section non-free; script/bootstrap bench enables it)",
+    install="apt install iozone3 (in Debian's section non-free, which script/bootstrap bench enables)",
     works=_works,
     cannot=(
         Cannot("disk_block", "block=1,8", "its records are 1 KiB to 16 MiB"),

@@ -1,4 +1,4 @@
-"""iperf (2, https://sourceforge.net/projects/iperf2/): bulk transfer over TCP, a thread for each connection."""
+"""Adapter for iperf 2 (https://sourceforge.net/projects/iperf2/): bulk TCP transfer, one thread per connection."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""iperf3 (https://software.es.net/iperf/): bulk transfer, as its receiver counts. Before 3.16 it has one thread.
+"""Adapter for iperf3 (https://software.es.net/iperf/): bulk transfer, single-threaded before version 3.16.
 
-Of ``iperf3 --json`` what the receiver counted is read.
+What the receiver counted is read from the output of ``iperf3 --json``.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _udp_of_run(text: str) -> float:
 
 def _works(setting: ToolSetting) -> list[ToolWork]:
     program = setting.found["iperf3"].path
-    # One sample, as it is one transfer: a congestion control that paces (BBR) begins anew after each pause.
+    # One sample, as iperf3 makes one transfer: a congestion control that paces (BBR) starts again after each pause.
     length_s = float(setting.seconds)
     port = ["-p", str(setting.port)]
     client = [program, "-c", LOOPBACK, *port, "-t", str(setting.seconds), "-J"]
@@ -103,17 +103,21 @@ REFERENCE = ReferenceTool(
 
 
 def recognises(text: str) -> bool:
-    """By what its first part holds."""
+    """Return whether the first part of the JSON is iperf3's."""
     head = text[:8192]
     return '"version"' in head and "iperf 3" in head and '"connected"' in head
 
 
 def read(text: str) -> Sequence[Imported]:
-    """The bandwidth of all streams together. Raises Unreadable."""
+    """Return the bandwidth of all streams together.
+
+    Raises:
+        Unreadable: the output has changed, or is of a bidirectional test.
+    """
     output = decoded(text, _Output)
     test = output.start.test_start
     if test.bidir:
-        raise Unreadable("--bidir: its two directions are not one figure")
+        raise Unreadable("--bidir: the output has two bandwidths; measure each direction by itself")
     params = {
         "protocol": test.protocol.lower(),
         "direction": "down" if test.reverse else "up",
@@ -131,7 +135,7 @@ def _tcp(end: _End) -> float:
 
 
 def _udp(end: _End) -> float:
-    """Without what was lost: iperf3 counts that as sent."""
+    """Return the bandwidth without lost datagrams, which iperf3 counts as sent."""
     if end.sum is None or end.sum.packets <= 0:
         raise Unreadable("no datagrams")
     return end.sum.bits_per_second * (1 - end.sum.lost_packets / end.sum.packets)

@@ -1,6 +1,6 @@
-"""likwid-bench (https://github.com/RRZE-HPC/likwid): loops written in assembly, one kernel for each instruction set.
+"""Adapter for likwid-bench (https://github.com/RRZE-HPC/likwid): assembly loops, one kernel per instruction set.
 
-Each thread fills its own part (``-W``); a run's figure is all its work over all its time.
+Each thread initialises its own part (``-W``). The result of a run is all its work divided by all its time.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from nameplate.records.model import Value
 from nameplate.tools.output import number
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
-# Ours, likwid's suffix, and the flag of the CPU that both need.
+# nameplate's name, likwid's suffix, and the CPU flag that both need.
 _WIDTHS = (("avx512", "avx512", "avx512f"), ("avx2", "avx", "avx2"), ("sse2", "sse", "sse2"))
 _IN_REGISTERS_KB = 16
 
 
 class _Stream(NamedTuple):
-    """Our loop and stores, likwid's kernel of the same traffic, and how many arrays that has."""
+    """A loop and its stores in nameplate, likwid's kernel with the same traffic, and the number of its arrays."""
 
     op: str
     stores: str
@@ -33,7 +33,7 @@ _STREAMS = (
     _Stream("triad", "nontemporal", "stream_mem_{}_fma", 3),
     _Stream("read", "plain", "load_{}", 1),
 )
-# Its flags take hardware threads of the first socket.
+# likwid's syntax for the hardware threads of the first socket.
 _DOMAIN = "S0"
 
 

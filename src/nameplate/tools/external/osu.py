@@ -1,8 +1,8 @@
-"""The OSU Micro-Benchmarks (https://mvapich.cse.ohio-state.edu/benchmarks/): MPI messages between pairs of ranks.
+"""Adapter for the OSU Micro-Benchmarks (https://mvapich.cse.ohio-state.edu/benchmarks/): MPI messages between ranks.
 
-``osu_bw`` and ``osu_mbw_mr`` keep 64 messages under way and count what arrives; ``mpi_pingpong`` waits for each answer.
+``osu_bw`` and ``osu_mbw_mr`` keep 64 messages in flight and count what arrives; ``mpi_pingpong`` waits for each answer.
 
-Of its outputs osu_latency and osu_multi_lat are read, every size.
+The outputs of osu_latency and osu_multi_lat are read, with every size.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from nameplate.records.model import Value
 from nameplate.tools.output import Imported, only, positive, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
-_WINDOWED = "OSU keeps 64 messages under way, ours waits for each answer"
+_WINDOWED = "OSU keeps 64 messages in flight, nameplate waits for each answer"
 _AVERAGED = "OSU has a barrier and averages over the pairs"
-# By the program: the words of its heading, the heading of its second column, and that column's unit in SI.
+# For each program: the words of its heading, the heading of its second column, and that column's unit in SI.
 _TESTS = {
     "osu_latency": ("Latency Test", r"(?:Avg )?Latency ?\(us\)", 1e-6),
     "osu_bw": ("Bandwidth Test", r"Bandwidth \(MB/s\)", 1e6),
@@ -30,12 +30,16 @@ _SMALL, _LARGE = 8, 1 << 20
 
 
 def read_size(program: str, size: int, text: str) -> float:
-    """The figure of one message size, in SI units. Raises Unreadable."""
+    """Return the value for one message size in SI units.
+
+    Raises:
+        Unreadable: the output has changed, or lacks the size.
+    """
     title, heading, factor = _TESTS[program]
     if not re.search(rf"^# OSU MPI {title} v\d", text, re.MULTILINE):
         raise Unreadable(f"no heading of {program}")
     if not re.search(rf"^# Size\s+{heading}(?:\s|$)", text, re.MULTILINE):
-        raise Unreadable(f"{program} has other columns than those that were expected")
+        raise Unreadable(f"{program} has unexpected columns")
     rows = re.findall(rf"^{size}\s+([\d.]+)(?:\s|$)", text, re.MULTILINE)
     if len(rows) != 1:
         raise Unreadable(f"{len(rows) or 'no'} rows of {size} bytes")
@@ -68,7 +72,7 @@ REFERENCE = ReferenceTool(
     programs=tuple(_TESTS),
     identify=("-m", "8:8", "-i", "10"),
     version=re.compile(r"^# OSU MPI .+ v(\d\S*)", re.MULTILINE),
-    install="build the OSU Micro-Benchmarks with your MPI's mpicc and put osu_latency on PATH",
+    install="build the OSU Micro-Benchmarks with your MPI's mpicc, and put osu_latency on PATH",
     works=_works,
     is_mpi=True,
 )
@@ -78,20 +82,24 @@ _TITLES = {"Latency Test": "osu_latency", "Multi Latency Test": "osu_multi_lat"}
 
 
 def recognises(text: str) -> bool:
-    """By its heading, before which a launcher may say something."""
+    """Return whether the output has OSU's heading, which other output of the launcher may precede."""
     return re.search(r"^# OSU MPI ", text[:4096], re.MULTILINE) is not None
 
 
 def read(text: str) -> Sequence[Imported]:
-    """A latency for each size. Raises Unreadable, also for its other tests."""
+    """Return a latency for each size.
+
+    Raises:
+        Unreadable: the output has changed, or is of another OSU test.
+    """
     title = re.search(r"^# OSU MPI (.+?) v\d", text, re.MULTILINE)
     if title is None or title[1] not in _TITLES:
         name = title[1] if title else "an unknown test"
-        raise Unreadable(f"{name}: nameplate has the same figure of {' and '.join(_TITLES.values())} only")
+        raise Unreadable(f"{name}: nameplate measures the same only for {' and '.join(_TITLES.values())}")
     if not re.search(r"^# Size\s+(?:Avg )?Latency ?\(us\)(?:\s|$)", text, re.MULTILINE):
-        raise Unreadable("other columns than those that were expected")
+        raise Unreadable("unexpected columns")
     rows = [found for found in map(_row, text.splitlines(), itertools.count(1)) if found]
-    # How many pairs osu_multi_lat had is the launcher's secret.
+    # Only the launcher knows the number of pairs of osu_multi_lat.
     common = {"pairs": 1} if title[1] == "Latency Test" else {}
     return only(
         [Imported("mpi_pingpong", {"size": size, **common}, "latency", time_s) for size, time_s in rows], "sizes"
@@ -99,7 +107,7 @@ def read(text: str) -> Sequence[Imported]:
 
 
 def _row(line: str, number: int) -> tuple[int, float] | None:
-    """Return the size and the time in seconds of a line; None where it is no row."""
+    """Return the size and the time in seconds of a line; None if it is not a row."""
     match = re.match(r"(\d+)\s+([\d.]+)(?:\s|$)", line)
     if match is None:
         return None

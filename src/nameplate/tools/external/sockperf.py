@@ -1,4 +1,4 @@
-"""sockperf (https://github.com/Mellanox/sockperf): round trips, of which it states the half."""
+"""Adapter for sockperf (https://github.com/Mellanox/sockperf): round trips, of which it reports half the time."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ REFERENCE = ReferenceTool(
     version=re.compile(r"^sockperf, version (\S+)", re.MULTILINE),
     install="apt install sockperf",
     works=_works,
-    cannot=(Cannot("net_pingpong", "payload=1", "its least message is 14 B"),),
+    cannot=(Cannot("net_pingpong", "payload=1", "its smallest message is 14 B"),),
 )

@@ -1,9 +1,9 @@
-"""STREAM (McCalpin, https://www.cs.virginia.edu/stream/): a program that everybody compiles for himself.
+"""Adapter for STREAM (McCalpin, https://www.cs.virginia.edu/stream/), a program that its users compile themselves.
 
-Size and threads are what the binary was built with, and are taken from its output. ImageMagick has a program of the
-same name; it does not say what STREAM says.
+The array size and the number of threads are compiled in; they are read from the output. ImageMagick has a program of
+the same name, which the output tells apart.
 
-Of its output the average time is read, which a median compares with; its "best rate" is the best of all.
+The average time is read, which is comparable with a median; STREAM's "best rate" is the best of all repeats.
 """
 
 from __future__ import annotations
@@ -46,23 +46,29 @@ REFERENCE = ReferenceTool(
     programs=("stream", "stream_c", "stream_c.exe", "stream.exe"),
     identify=(),
     version=re.compile(r"^STREAM version \$Revision: (\S+) \$$", re.MULTILINE),
-    install="build https://www.cs.virginia.edu/stream/FTP/Code/stream.c as `stream`; apt install hpcc has one inside",
+    install=(
+        "build https://www.cs.virginia.edu/stream/FTP/Code/stream.c as `stream`; apt install hpcc contains a variant"
+    ),
     works=_works,
     identify_s=5.0,
 )
 
 
-# Arrays that each kernel reads or writes, as STREAM counts.
+# The arrays that each kernel reads or writes, as STREAM counts them.
 _ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
 
 
 def recognises(text: str) -> bool:
-    """By its version."""
+    """Return whether the output has STREAM's version."""
     return re.search(r"^STREAM version \$Revision: \S+ \$$", text, re.MULTILINE) is not None
 
 
 def read(text: str) -> Sequence[Imported]:
-    """The four bandwidths. Raises Unreadable."""
+    """Return the four bandwidths.
+
+    Raises:
+        Unreadable: the output has changed, or the solution did not validate.
+    """
     if "Solution Validates" not in text:
         raise Unreadable("STREAM did not say that its solution validates")
     element = int(number(text, r"^This system uses (\d{1,3}) bytes per array element\.$"))

@@ -1,6 +1,6 @@
-"""sysbench (https://github.com/akopytov/sysbench): its memory and file tests.
+"""Adapter for sysbench (https://github.com/akopytov/sysbench): its memory and file tests.
 
-Its CPU test looks for primes by trial division, work that no probe of ours does.
+Its CPU test finds primes by trial division, which no probe does.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def _works(setting: ToolSetting) -> list[ToolWork]:
     write: dict[str, Value] = {"op": "write", "block": _BLOCK, "size": _BLOCK, "threads": 1}
     read: dict[str, Value] = {"op": "read", "pattern": "random", "block": 4096, "cache": "warm", "threads": 1,
                               "size": FILE_BYTES, "file": str(setting.folder)}  # fmt: skip
-    by_word = "sysbench writes word by word, a C library's memset in vectors"
+    by_word = "sysbench writes word by word, the C library's memset with vectors"
     return [
         ToolWork(
-            "write 1 MiB again and again, 1 thread",
+            "write 1 MiB repeatedly, 1 thread",
             [program, "memory", f"--memory-block-size={_BLOCK}", "--memory-oper=write", "--memory-total-size=100T",
              seconds, "run"],
             [ComparedMetric("", "memory_block", write, "bandwidth", _memory, differs=by_word)],
@@ -57,7 +57,6 @@ REFERENCE = ReferenceTool(
     install="apt install sysbench",
     works=_works,
     cannot=(
-        Cannot("cpu_intops", "sysbench cpu", "it counts how often it finds the primes below 10,000, by trial division: "
-               "no probe does that"),
+        Cannot("cpu_intops", "sysbench cpu", "it finds the primes below 10,000 by trial division, which no probe does"),
     ),
 )  # fmt: skip
