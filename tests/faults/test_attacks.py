@@ -48,7 +48,7 @@ def test_history_overwrites_nothing_that_a_link_points_at(tmp_path: Path) -> Non
     (runs / ".nameplate-history").symlink_to(tmp_path / "notes.txt")
     answer = nameplate("history", runs)
     assert answer.returncode == 0
-    assert "is a link and is left alone: the runs are read again each time" in answer.stderr
+    assert "is a link and is not overwritten, so runs are read again each time" in answer.stderr
     assert (tmp_path / "notes.txt").read_text() == "precious"
 
 

@@ -75,7 +75,7 @@ def test_history_shows_the_other_runs_and_names_what_cannot_be_read(tmp_path: Pa
     assert "it is a named pipe, not a regular file" in reasons["pipe.jsonl"]
     assert "line 1 is not a nameplate record" in reasons["text.jsonl"]
     assert "Too many levels of symbolic links" in reasons["loop.jsonl"]
-    assert "its name is not UTF-8: rename it" in reasons["latin-\\xe4.jsonl"]
+    assert "its name is not UTF-8; rename it" in reasons["latin-\\xe4.jsonl"]
     shown = nameplate("history", tmp_path, folder=tmp_path)
     assert (shown.returncode, "pipe.jsonl" in shown.stdout + shown.stderr) == (0, True)
 

@@ -100,7 +100,7 @@ def test_by_and_several_and_the_self_test(measured: Path, tmp_path: Path, capsys
     [
         (["BASE"], "compare needs two runs, BASE NEW, or one with --by PARAMETER"),
         (["BASE", "BASE", "--by", "mix"], "--by compares the values of one parameter in one run, not in 2"),
-        (["BASE", "--by", "nothing"], "no figure was measured at several values of it: possible is mix"),
+        (["BASE", "--by", "nothing"], "no metric was measured at several values of it; this run varied mix"),
         (["BASE", "BASE", "--fail-on", "much"], "--fail-on much is not possible: a share such as 5%"),
         (["BASE", "BASE", "--fail-on", "90%"], "at most 50%"),
         (["BASE", "BASE", "--budget", "1min"], "--budget is for --selftest"),

@@ -1,1 +1,1 @@
-"""Two or more runs, and how they differ."""
+"""Compare two or more runs."""

@@ -1,4 +1,4 @@
-"""How often a machine that is compared with itself would be called faster or slower than itself. Pure functions."""
+"""Measure how often a machine compared with itself would be called faster or slower. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from scipy.stats import beta
 from nameplate.records.model import Report, Result, Value
 from nameplate.statistics.two_samples import Judged, Rounds, judge
 
-# So many rounds make one of the two runs that are put beside each other: a run has no fewer by default.
+# The number of rounds in each of the two stretches that are compared, the default of a run.
 WINDOW = 6
 
 
 class FalsePositiveCount(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one figure, pairs of stretches of the same run and what was said of them. ``wrong``: FASTER or SLOWER."""
+    """The number of compared pairs of stretches for one metric, and of each verdict. ``wrong`` counts FASTER and
+    SLOWER.
+    """
 
     probe: str
     params: dict[str, Value]
@@ -27,9 +29,9 @@ class FalsePositiveCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def count_falses(report: Report, window: int = WINDOW) -> list[FalsePositiveCount]:
-    """Every two stretches of ``window`` rounds that follow each other, each pair of stretches judged as two whole runs.
+    """Return the counts for every two adjacent stretches of ``window`` rounds, each pair judged like two whole runs.
 
-    Each pair's figures are one family, as in a comparison.
+    All metrics of a pair form one family, as in a comparison.
     """
     figures = [
         result
@@ -45,13 +47,13 @@ def count_falses(report: Report, window: int = WINDOW) -> list[FalsePositiveCoun
 
 
 def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
-    """The exact one-sided upper bound of a rate (Clopper, Pearson 1934)."""
+    """Return the exact one-sided upper bound of a rate (Clopper and Pearson 1934)."""
     return 1.0 if wrong == pairs else float(beta.ppf(confidence, wrong + 1, pairs - wrong))
 
 
 def _stretches(figures: Sequence[Result], window: int) -> Iterator[int]:
-    fewest = min((len(result.round_values) for result in figures), default=0)
-    yield from range(0, fewest - 2 * window + 1, window)
+    min_rounds = min((len(result.round_values) for result in figures), default=0)
+    yield from range(0, min_rounds - 2 * window + 1, window)
 
 
 def _pair(result: Result, begin: int, window: int) -> Rounds:

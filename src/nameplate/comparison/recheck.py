@@ -1,4 +1,4 @@
-"""Slow nodes measured again by themselves: is it the node, or what it shared with others, or was it that moment?"""
+"""Measure slow nodes again on their own, to tell the node from what it shares with others, and from a past cause."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from nameplate.statistics.stats import median
 
 Label = Literal["persistent", "contended", "transient", "not measured"]
 
-# Healthy nodes of a suspect's class, the nearest to its median, are measured beside it: a machine drifts as a whole.
+# Healthy nodes of a suspect's class, nearest to its median, are measured at the same time, since a machine drifts as a
+# whole.
 REFERENCES = 3
 ROUNDS = 6
-# A suspect is as slow as before where it is still half as far behind, and by no less than a slow node is.
+# A suspect is as slow as before if it is still half as far behind, and far enough to be called slow.
 STILL_BEHIND = 0.5
 
 
 @dataclass(frozen=True)
 class Suspects:
-    """What is measured again: the plan, the nodes by name, and by metric and suspect whom it is compared with."""
+    """What is measured again: the plan, the nodes by name, and by metric and suspect the nodes to compare it with."""
 
     plan: Plan
     nodes: list[str]
@@ -35,7 +36,7 @@ class Suspects:
 
 @dataclass(frozen=True)
 class RecheckFinding:
-    """One suspect by one metric: how far it was behind, how far it is by itself if known, what that makes of it."""
+    """One suspect in one metric: how far it was behind, how far it is on its own (if known), and the conclusion."""
 
     node: str
     title: str
@@ -45,12 +46,18 @@ class RecheckFinding:
 
 
 def suspects_of(nodes: Nodes, plan: Plan) -> Suspects:
-    """From a run's nodes and its plan. Raises UsageError where none that is slow can be measured by itself."""
+    """Return what to measure again, from the nodes of a run and its plan.
+
+    Raises:
+        UsageError: no slow metric can be measured on a single node.
+    """
     named = {metric.experiment for metric in nodes.metrics if metric.slow}
     chosen = [_alone(each) for each in plan.experiments if each.id in named]
     experiments = [experiment for experiment in chosen if experiment is not None]
     if not experiments:
-        raise UsageError(f"what names slow nodes ({', '.join(sorted(named))}) cannot be measured on one node by itself")
+        raise UsageError(
+            f"the metrics of the slow nodes ({', '.join(sorted(named))}) cannot be measured on a single node"
+        )
     again = {experiment.id for experiment in experiments}
     references = {
         (metric.title, nodes.names[place]): _references(nodes, metric, place)
@@ -65,7 +72,7 @@ def suspects_of(nodes: Nodes, plan: Plan) -> Suspects:
 
 
 def _alone(experiment: Experiment) -> Experiment | None:
-    """What a node can take by itself in its place: of mpi_stream, the same function by memory_stream."""
+    """Return the experiment that a single node can run instead: for mpi_stream, the same function in memory_stream."""
     if not probe_of(experiment.probe).takes_whole_job:
         return msgspec.structs.replace(experiment, dense=False)
     if experiment.probe != "mpi_stream" or kind_of(experiment.params):
@@ -85,7 +92,7 @@ def _references(nodes: Nodes, metric: NodeMetric, suspect: int) -> list[str]:
 
 
 def findings(nodes: Nodes, suspects: Suspects, again: Nodes | None, first: Run) -> list[RecheckFinding]:
-    """Of every suspect by every metric; ``again`` are the nodes of the second run, if it measured any."""
+    """Return a finding for every suspect and metric; ``again`` are the nodes of the second run, if it measured any."""
     whole_job = {each.id for each in first.plan.experiments if probe_of(each.probe).takes_whole_job}
     found = []
     for metric in nodes.metrics:
@@ -98,7 +105,7 @@ def findings(nodes: Nodes, suspects: Suspects, again: Nodes | None, first: Run) 
 
 
 def _second(again: Nodes, metric: NodeMetric) -> NodeMetric | None:
-    """The same metric of the second run; where another probe took its place, its headline."""
+    """Return the metric of the second run; if another probe replaced the first one, its first metric."""
     own = [each for each in again.metrics if each.experiment == metric.experiment]
     return next((each for each in own if each.metric == metric.metric), own[0] if own else None)
 

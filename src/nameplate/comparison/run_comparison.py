@@ -1,4 +1,4 @@
-"""Runs beside each other: the figures that they share, with verdicts, and what keeps others from being compared."""
+"""Compare runs: verdicts on the metrics that they share, and reasons why others cannot be compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nameplate.statistics.two_samples import SAME_WITHIN, Judged, Rounds, Verdic
 
 Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
-# A run of which more of a figure's samples were disturbed says so beside an open verdict.
+# A run with a larger share of disturbed samples is named next to an open verdict.
 MUCH_DISTURBED = 0.25
 
 _RUNS = ("the base", "the new run")
@@ -23,10 +23,10 @@ _VALUES = ("the first", "this one")
 
 
 class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure in two runs, or at two values of a parameter.
+    """One metric in two runs, or at two values of a parameter.
 
-    ``base`` and ``new`` are medians in SI units; ``ratio`` is new over base, as they are. ``reason`` says why a verdict
-    is open or cannot be given.
+    ``base`` and ``new`` are medians in SI units, and ``ratio`` is new / base. ``reason`` says why a verdict is open or
+    impossible.
     """
 
     probe: str
@@ -42,7 +42,7 @@ class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
-    """Something about the machine or the run that is not the same in both."""
+    """A property of the machine or the run that differs between two runs."""
 
     name: str
     base: str
@@ -50,7 +50,9 @@ class SettingDifference(msgspec.Struct, frozen=True):
 
 
 class Several(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure in several runs: their medians, and the places of the best, of which nothing tells several apart."""
+    """One metric in several runs: their medians, and the indices of the best; several if they cannot be
+    distinguished.
+    """
 
     probe: str
     params: dict[str, Value]
@@ -62,7 +64,7 @@ class Several(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs. ``only_in_base`` and ``only_in_new`` are figures that the other has not."""
+    """Two runs compared. ``only_in_base`` and ``only_in_new`` are metrics that the other run does not have."""
 
     rows: list[ComparisonRow]
     settings: list[SettingDifference]
@@ -71,7 +73,10 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> RunComparison:
-    """Every figure that both runs have. What was made of several figures, such as a cache's size, is left out."""
+    """Compare the metrics that both runs have. Derived values, such as the size of a cache, are left out.
+
+    ``same_within`` is the largest relative difference that counts as SAME.
+    """
     ours, theirs = _figures(base.results), _figures(new.results)
     partners = _partners(list(ours), list(theirs))
     pairs = [_Pair(max(key, other, key=lambda k: len(k[2])), ours[key], theirs[other], _RUNS)
@@ -85,9 +90,9 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
 
 
 def _partners(ours: Sequence[Key], theirs: Sequence[Key]) -> dict[Key, Key]:
-    """Each figure's counterpart: the one with the same parameters, or the only one that has them and further ones.
+    """Return each metric's counterpart: the one with the same parameters, or the only one with a subset or superset.
 
-    Another tool's output tells fewer of them, and so does a nameplate that did not have them yet.
+    Outputs of other tools, and of earlier versions of nameplate, have fewer parameters.
     """
     found = {key: key for key in ours if key in set(theirs)}
     for key in ours:
@@ -104,9 +109,12 @@ def _is_part(one: Key, other: Key) -> bool:
 
 
 def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[ComparisonRow]:
-    """Each figure at each value of one parameter beside that at the first value, which was measured in the same rounds.
+    """Compare each metric at each value of one parameter with that at the first value, measured in the same rounds.
 
-    ``params`` of a row has the value that is beside the first. Raises UsageError for a parameter that was not varied.
+    ``params`` of a row has the value that is compared with the first.
+
+    Raises:
+        UsageError: the parameter was not varied.
     """
     groups: dict[Key, list[Result]] = {}
     for (probe, metric, params), result in _figures(report.results).items():
@@ -115,7 +123,7 @@ def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> l
             groups.setdefault((probe, metric, others), []).append(result)
     pairs = [_Pair(_key(other), first, other, _VALUES) for first, *rest in groups.values() for other in rest]
     if not pairs:
-        raise UsageError(f"--by {name}: no figure was measured at several values of it: {_varied(report)}")
+        raise UsageError(f"--by {name}: no metric was measured at several values of it; {_varied(report)}")
     return _rows(pairs, same_within)
 
 
@@ -125,7 +133,7 @@ def _varied(report: Report) -> str:
         for name, value in result.summary.params.items():
             values.setdefault(name, set()).add(value)
     several = sorted(name for name, found in values.items() if len(found) > 1)
-    return f"possible is {', '.join(several)}" if several else "none was varied in this run"
+    return f"this run varied {', '.join(several)}" if several else "this run varied no parameter"
 
 
 def _figures(results: Iterable[Result]) -> dict[Key, Result]:
@@ -144,7 +152,7 @@ def _name(key: Key) -> str:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A figure's two results, and what sentences call the sides they are on."""
+    """A metric's two results, and the names of the two sides in sentences."""
 
     key: Key
     base: Result
@@ -175,7 +183,7 @@ def _judged(pair: _Pair, found: Judged, figures: int) -> ComparisonRow:
     parts = [found.reason, *(_circumstances(pair) if found.verdict != "SAME" else [])]
     rounds = min(len(pair.base.round_values), len(pair.new.round_values))
     if "more rounds" in found.reason and rounds < rounds_for(figures):
-        parts.append(f"{rounds_for(figures)} rounds decide any of {figures} figures")
+        parts.append(f"{rounds_for(figures)} rounds are enough to decide any of {figures} metrics")
     return _row(pair, Judged(found.verdict, found.ratio, found.ci, "; ".join(part for part in parts if part)))
 
 
@@ -199,20 +207,20 @@ def _why_incomparable(pair: _Pair) -> str:
     base, new = pair.base, pair.new
     for name, result in pair.sides:
         if result.summary.value is None:
-            return f"{name} has no figure: {result.summary.outcome}: {result.summary.reason}"
+            return f"{name} has no value ({result.summary.outcome}: {result.summary.reason})"
         if min(result.round_values) <= 0:
-            return f"{name} has a round with {min(result.round_values):g}, which has no ratio"
+            return f"{name} has a round with the value {min(result.round_values):g}, which has no ratio"
     if base.summary.unit != new.summary.unit:
-        return f"{base.summary.unit} is not {new.summary.unit}"
+        return f"the units differ: {base.summary.unit} and {new.summary.unit}"
     if base.source != new.source:
         return f"not the same work: served by {base.source} in {pair.names[0]} and by {new.source} in {pair.names[1]}"
     return ""
 
 
 def _circumstances(pair: _Pair) -> list[str]:
-    """What may explain a difference: samples that were disturbed, and what set-up chose otherwise."""
+    """Return what may explain a difference: disturbed samples, and choices of set-up that differ."""
     disturbed = [
-        f"{result.summary.disturbed:.0%} of the samples of {name} were disturbed"
+        f"{result.summary.disturbed * 100:.0f} % of the samples of {name} were disturbed"
         for name, result in pair.sides
         if result.summary.disturbed > MUCH_DISTURBED
     ]
@@ -228,7 +236,7 @@ def _circumstances(pair: _Pair) -> list[str]:
 def differing_settings(
     base: tuple[Run, Mapping[str, Any]], new: tuple[Run, Mapping[str, Any]]
 ) -> list[SettingDifference]:
-    """What of two runs and their machines is not alike: only what is stable and what bears on figures."""
+    """Return the properties that differ between two runs and their machines, if they are stable and affect results."""
     sides = [{**machine, "priority": run.priority, "version": run.version} for run, machine in (base, new)]
     return [
         SettingDifference(name, shown[0], shown[1])
@@ -247,7 +255,7 @@ def _shown(look: Callable[[Mapping[str, Any]], object], known: Mapping[str, Any]
 
 _SETTINGS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "CPU": lambda m: m["cpu"]["model"],
-    "clock on paper": lambda m: m["cpu"]["listed_frequency_hz"] and f"{m['cpu']['listed_frequency_hz'] / 1e9:.1f} GHz",
+    "nominal clock": lambda m: m["cpu"]["listed_frequency_hz"] and f"{m['cpu']['listed_frequency_hz'] / 1e9:.1f} GHz",
     "governor": lambda m: m["cpu"]["governor"],
     "turbo": lambda m: m["cpu"]["turbo"],
     "SMT": lambda m: m["cpu"]["smt"],
@@ -271,7 +279,7 @@ _SETTINGS: dict[str, Callable[[Mapping[str, Any]], object]] = {
 
 
 def compare_several(reports: Sequence[Report]) -> list[Several]:
-    """Each figure that at least two of the runs have."""
+    """Compare every metric that at least two of the runs have."""
     by_run = [_figures(report.results) for report in reports]
     keys = dict.fromkeys(key for run in by_run for key in run)
     shared = [[run.get(key) for run in by_run] for key in keys if sum(key in run for run in by_run) > 1]
@@ -295,7 +303,7 @@ def _several(key: Key, row: int, own: Sequence[Result | None], behind: set[tuple
         unit=measured[0].summary.unit,
         values=[result.summary.value if result else None for result in own],
         best=sorted(place for place in candidates if (row, place) not in behind),
-        reason="" if _is_comparable(own) else "not the same work, or too few of them have a figure",
+        reason="" if _is_comparable(own) else "not the same work, or too few runs have a value",
     )
 
 

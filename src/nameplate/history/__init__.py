@@ -1,1 +1,1 @@
-"""A folder of runs over time."""
+"""Follow metrics over a folder of runs."""

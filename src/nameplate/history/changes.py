@@ -1,4 +1,4 @@
-"""What a folder's index says to people: the runs beside what is usual, what changed, a figure over time."""
+"""Present a folder's index: runs relative to the usual values, changes, and a metric over time."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from nameplate.units import size_text
 
 FALSE_DISCOVERY_RATE = 0.01
 
-# What is usual is known from so many runs on.
+# The usual value is known from this number of runs.
 _MIN_USUAL = 3
 _MAX_NAMED = 10
 
 
 def changes_found(index: Index) -> list[Change]:
-    """Those that stand when all figures of all machines are judged together."""
+    """Return the changes that are significant when all metrics of all machines are judged together."""
     judged = int(np.sum(index.usual["runs"] >= MIN_RUNS))
     probabilities = np.ones(max(judged, len(index.changes)))
     probabilities[: len(index.changes)] = [change.probability for change in index.changes]
@@ -38,9 +38,9 @@ def changes_found(index: Index) -> list[Change]:
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A run. ``beside_usual`` is the median over its figures of value over usual value, so turned that more is better.
+    """A run. ``beside_usual`` is the median over its metrics of value / usual value, inverted if lower is better.
 
-    ``worst`` is the figure that is furthest below. None where too few runs of this machine have the same figures.
+    ``worst`` is the metric with the lowest ratio. Both are None if too few runs of this machine have the same metrics.
     """
 
     path: str
@@ -55,9 +55,12 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def runs_of(index: Index, machine: str | None = None) -> list[int]:
-    """The places of the runs of one machine or of all, in the order of their starts.
+    """Return the indices of the runs of one machine, or of all, in the order of their starts.
 
-    A job's run is one of each of its nodes too. Raises UsageError for a machine of which there is no run.
+    A run of a job is also a run of each of its nodes.
+
+    Raises:
+        UsageError: there is no run of the machine.
     """
     is_own = np.ones(len(index.entries), dtype=bool)
     if machine is not None:
@@ -67,7 +70,7 @@ def runs_of(index: Index, machine: str | None = None) -> list[int]:
 
 
 def run_rows(index: Index, places: Sequence[int], machine: str | None = None) -> list[RunRow]:
-    """What these runs say, of a job's run what it says of the job, or of ``machine``, one of its nodes."""
+    """Return these runs. For a job's run, the values are those of the job, or of ``machine``, one of its nodes."""
     values = index.values[np.isin(index.values["run"], places)]
     values = values[np.argsort(values["run"], kind="stable")]
     ends = [np.searchsorted(values["run"], places, side) for side in ("left", "right")]
@@ -79,16 +82,16 @@ def run_rows(index: Index, places: Sequence[int], machine: str | None = None) ->
 
 
 def _of_machine(index: Index, machine: str) -> NDArray[np.bool_]:
-    # A machine may be known of which every run was taken away.
+    # The runs of a known machine may all have been removed.
     known = {index.machines[place] for place in np.unique(index.values["machine"])}
     if machine not in known:
         there = ", ".join(sorted(known)[:_MAX_NAMED])
-        raise UsageError(f"--machine {machine}: there are only runs of {there}")
+        raise UsageError(f"--machine {machine}: no runs; the folder has runs of {there}")
     return np.asarray(index.values["machine"] == index.machines.index(machine))
 
 
 def _usual_values(index: Index) -> NDArray[np.float64]:
-    """By machine and figure; nan where it is not known."""
+    """Return the usual values by machine and metric; nan where they are not known."""
     known = index.usual[index.usual["runs"] >= _MIN_USUAL]
     values = np.full((len(index.machines), len(index.figures)), np.nan)
     values[known["machine"], known["figure"]] = known["value"]
@@ -112,7 +115,7 @@ def _run_row(index: Index, entry: Entry, machine: str | None, values: Rows, usua
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A figure in one run."""
+    """A metric in one run."""
 
     path: str
     started: str
@@ -121,7 +124,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class MetricHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure of a machine over time; ``usual`` is the median."""
+    """A metric of a machine over time; ``usual`` is the median."""
 
     figure: Figure
     machine: str
@@ -130,7 +133,7 @@ class MetricHistory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def series_of(index: Index, figures: Sequence[int], machine: str | None = None) -> list[MetricHistory]:
-    """The values of these figures, by their place, on every machine or on one."""
+    """Return the values of these metrics, given by their indices, on every machine or on one."""
     chosen = np.isin(index.values["figure"], figures)
     if machine is not None:
         chosen &= _of_machine(index, machine)
@@ -150,16 +153,17 @@ def _point(entries: Sequence[Entry], row: tuple[int, int, int, float, float, flo
 
 
 def figures_named(index: Index, words: Sequence[str]) -> list[int]:
-    """The places of all figures that have each of these words: a probe, an area, ``name=value`` or a metric.
+    """Return the indices of all metrics that match each word: a probe, an area, ``name=value`` or a metric.
 
-    Raises UsageError where there is none.
+    Raises:
+        UsageError: there is none.
     """
     found = [i for i, figure in enumerate(index.figures) if all(_has(figure, word) for word in words)]
     if not found:
         probes = sorted({figure.probe for figure in index.figures})
         raise UsageError(
-            f"no figure here is called '{' '.join(words)}': possible are {', '.join(probes)}, their parameters as "
-            "name=value, and their metrics"
+            f"no metric here matches '{' '.join(words)}'; use a probe ({', '.join(probes)}), name=value of its "
+            "parameters, or the name of a metric"
         )
     return found
 
@@ -173,10 +177,10 @@ def _has(figure: Figure, word: str) -> bool:
 
 
 class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A change, with what of the machine changed between the two runs around a step.
+    """A change, with the settings of the machine that changed at the same time.
 
-    A step lies between the runs ``until`` and ``since``, and ``runs`` is how many there were after it; a drift goes
-    from the one to the other.
+    A change point lies between the runs ``until`` and ``since``, and ``runs`` is the number of runs after it; a drift
+    goes from the first to the second.
     """
 
     verdict: Literal["FASTER", "SLOWER"]
@@ -194,7 +198,7 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tell(index: Index, changes: Sequence[Change], folder: Path) -> list[ChangeReport]:
-    """In an order in which those of the same machine and time stand together, the latest first."""
+    """Return the changes, newest first, grouped by machine and time."""
     started = {entry.path: entry.started for entry in index.entries}
     settings = {(change.until, change.since): _settings(folder, change) for change in changes if change.kind == "step"}
     told = [_told(index, change, started, settings.get((change.until, change.since), [])) for change in changes]
@@ -215,5 +219,5 @@ def _told(index: Index, change: Change, started: Mapping[str, str], settings: li
 def _settings(folder: Path, change: Change) -> list[SettingDifference]:
     try:
         return differing_settings(read_beginning(folder / change.until), read_beginning(folder / change.since))
-    except FileError:  # taken away since the index was made
+    except FileError:  # removed since the index was made
         return []

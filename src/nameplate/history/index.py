@@ -1,9 +1,9 @@
-"""The index of a folder of run files: what each run says, in one file beside them.
+"""Keep an index of a folder of run files: the values of each run, in one file next to them.
 
-The run files are the truth. An entry stands for a file of a certain size and time of change; whatever does not fit any
-longer is read again. The index is written whole under a name of its own and then renamed, so that of two writers, on a
-network file system too, the later one's is there: both wrote what the files say. One that is damaged, or that
-other code made, is as good as none.
+The run files are authoritative. An entry is valid for a file of a certain size and modification time; other files are
+read again. The index is written to a temporary file and then renamed, so that of two writers, even on a network file
+system, the later one wins: both wrote the contents of the same files. A damaged index, or one written by other code, is
+ignored.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from nameplate.records.model import Figure, Positive, Real, check_moment
 from nameplate.results.digest import code_fingerprint
 
 NAME = ".nameplate-history"
-# A hundred thousand runs of the plan full fit.
+# Enough for a hundred thousand runs of the plan full.
 _MAX_BYTES = 1 << 30
 
-# Of each value: its run, its figure and its machine by place, then the value and its interval.
+# For each value: the indices of its run, its metric and its machine, then the value and its interval.
 VALUES = np.dtype([("run", "<i4"), ("figure", "<i4"), ("machine", "<i4"), ("value", "<f8"), ("low", "<f8"),
                    ("high", "<f8")])  # fmt: skip
-# Of each figure on each machine: its median over the runs.
+# For each metric on each machine: its median over the runs.
 USUAL = np.dtype([("figure", "<i4"), ("machine", "<i4"), ("runs", "<i4"), ("value", "<f8")])
 Rows = NDArray[np.void]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A file, by its path below the folder. ``reason``: why it is no run; ``started`` is empty then.
+    """A file, by its path within the folder. If it is not a run, ``reason`` says why, and ``started`` is empty.
 
-    ``machine`` is the host, or the nodes of a job. ``unfinished``: the run was cut off, or is still going on.
+    ``machine`` is the host, or the nodes of a job. ``unfinished``: the run was interrupted, or is still running.
     """
 
     path: str
@@ -51,10 +51,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What a figure did on a machine, both by their place: a step from the run ``until`` to ``since``, or a drift
-    between them.
+    """A change of a metric on a machine: a change point between the runs ``until`` and ``since``, or a drift between
+    them.
 
-    Runs are named by their paths. ``runs``: how many there were since a step, or of a drift altogether.
+    Metric and machine are indices, runs are paths. ``runs`` is the number of runs since a change point, or of a whole
+    drift.
     """
 
     figure: int
@@ -79,7 +80,9 @@ class _Stored(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything known of a folder: ``values`` by run, and what follows from them, ``usual`` and ``changes``."""
+    """Everything that is known about a folder: ``values`` by run, and ``usual`` and ``changes``, which follow from
+    them.
+    """
 
     entries: list[Entry]
     figures: list[Figure]
@@ -93,13 +96,13 @@ _decoder = msgspec.msgpack.Decoder(_Stored)
 
 
 def empty_index() -> Index:
-    """Of an empty folder."""
+    """Return the index of an empty folder."""
     return Index(entries=[], figures=[], machines=[], changes=[], usual=np.empty(0, USUAL),
                  values=np.empty(0, VALUES))  # fmt: skip
 
 
 def load_index(folder: Path) -> Index:
-    """The empty one where there is none that can be used."""
+    """Return a folder's index, or an empty one if there is none that can be used."""
     if (folder / NAME).is_symlink():
         return empty_index()
     try:
@@ -114,7 +117,7 @@ def load_index(folder: Path) -> Index:
 
 
 def _is_clean(stored: _Stored) -> bool:
-    """Return whether no text of the index has control characters, which it has not where nameplate wrote it."""
+    """Return whether the index has no control characters in its texts; nameplate writes none."""
     texts = [text for entry in stored.entries for text in (entry.started, entry.machine, entry.plan, entry.reason)]
     texts += stored.machines
     texts += [str(text) for figure in stored.figures for text in (*figure.params, *figure.params.values())]
@@ -122,7 +125,7 @@ def _is_clean(stored: _Stored) -> bool:
 
 
 def _fits(stored: _Stored, values: Rows, usual: Rows) -> bool:
-    """Return whether every place is one, and nothing is there twice."""
+    """Return whether all indices are in range and nothing occurs twice."""
     sizes = {"run": len(stored.entries), "figure": len(stored.figures), "machine": len(stored.machines)}
     paths = {entry.path for entry in stored.entries}
     return (
@@ -159,12 +162,16 @@ def _are_places(column: NDArray[np.int32], size: int) -> bool:
 
 
 def save_index(index: Index, folder: Path) -> None:
-    """Raises FileError where the folder does not take it."""
+    """Write a folder's index.
+
+    Raises:
+        FileError: the folder is not writable.
+    """
     stored = _Stored(by=code_fingerprint(), entries=index.entries, figures=index.figures, machines=index.machines,
                      changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip
     if (folder / NAME).is_symlink():
-        raise FileError(f"{folder / NAME} is a link and is left alone: the runs are read again each time")
+        raise FileError(f"{folder / NAME} is a link and is not overwritten, so runs are read again each time")
     try:
         write_whole(msgspec.msgpack.encode(stored), folder / NAME)
     except FileError as error:
-        raise FileError(f"{error}: the runs are read again each time") from None
+        raise FileError(f"{error}; runs are read again each time") from None

@@ -1,4 +1,4 @@
-"""A folder of runs over time: what it says is read into an index (``history_index``), and looked at there."""
+"""Update a folder's index: read new and changed run files, and search the values for changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FALSE_DISCOVERY_RATE = 0.01
 
 _SUFFIX = ".jsonl"
 _BATCH = 50
-# From so many files on, several processes are faster, their start included.
+# With this number of files, several processes are faster despite their start-up.
 _MANY = 4 * _BATCH
 _DAY_S = 86400.0
 _MAX_NAMED = 10
@@ -36,7 +36,7 @@ OnFiles = Callable[[int, int], None]
 
 
 class FoundFile(msgspec.Struct, frozen=True):
-    """A run file by its path below the folder; with a ``reason`` it cannot be read, and this is why."""
+    """A run file by its path within the folder; ``reason`` says why it cannot be read, if it cannot."""
 
     path: str
     size_bytes: int = 0
@@ -45,7 +45,7 @@ class FoundFile(msgspec.Struct, frozen=True):
 
 
 class _Batch(msgspec.Struct, frozen=True):
-    """Of some files: ``values`` by the places of these runs, figures (encoded) and machines."""
+    """The contents of some files: ``values`` by the indices of these runs, of (encoded) metrics and of machines."""
 
     entries: list[Entry]
     figures: list[bytes]
@@ -54,12 +54,15 @@ class _Batch(msgspec.Struct, frozen=True):
 
 
 def run_files(folder: Path) -> list[FoundFile]:
-    """Return every run file in the folder and below, in order; what is hidden is left out.
+    """Return every run file in the folder and its subfolders in order, without hidden ones.
 
-    A folder below that cannot be read counts as a file that cannot be read. Raises FileError for ``folder`` itself.
+    A subfolder that cannot be read counts as a file that cannot be read.
+
+    Raises:
+        FileError: ``folder`` itself cannot be read.
     """
     if not folder.is_dir():
-        raise FileError(f"{folder} is not a folder: nameplate history takes one with run files ({_SUFFIX})")
+        raise FileError(f"{folder}: not a folder; nameplate history takes a folder with run files ({_SUFFIX})")
     found: list[FoundFile] = []
 
     def note(error: OSError) -> None:
@@ -79,12 +82,12 @@ def run_files(folder: Path) -> list[FoundFile]:
 def _looked_at(folder: Path, path: Path) -> list[FoundFile]:
     try:
         status = (folder / path).stat()
-    except FileNotFoundError:  # taken away in between, or a link to nowhere
+    except FileNotFoundError:  # removed in the meantime, or a dangling link
         return []
     except OSError as error:
         return [_unreadable(folder, path, error.strerror or "error")]
     if _in_utf_8(path) != str(path):
-        return [_unreadable(folder, path, "its name is not UTF-8: rename it")]
+        return [_unreadable(folder, path, "its name is not UTF-8; rename it")]
     return [FoundFile(str(path), status.st_size, status.st_mtime_ns)]
 
 
@@ -98,9 +101,9 @@ def _in_utf_8(path: Path) -> str:
 
 
 def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: OnFiles = lambda _, __: None) -> Index:
-    """The index of what is there now: only what is new or has changed is read. The same one, where nothing has.
+    """Return the index of the current files; only new and changed ones are read. If there are none, return ``index``.
 
-    ``on_files`` is told how many files of how many have been read.
+    ``on_files`` is called with the number of files that were read and the number of all.
     """
     there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
     is_kept = np.array([_key(entry) in there for entry in index.entries], dtype=bool)
@@ -127,7 +130,7 @@ def _batches(folder: Path, missing: Sequence[FoundFile]) -> Iterator[_Batch]:
     if len(missing) < _MANY:
         yield from map(read, parts)
         return
-    # Started anew rather than forked, which threads of libraries would not survive.
+    # Processes are spawned: threads of libraries would not survive a fork.
     done = 0
     try:
         with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
@@ -135,7 +138,7 @@ def _batches(folder: Path, missing: Sequence[FoundFile]) -> Iterator[_Batch]:
                 done += 1
                 yield batch
     except (OSError, BrokenProcessPool):
-        # Without /dev/shm, descriptors or processes for the others, this one reads what is left.
+        # Without /dev/shm, or without descriptors or processes left, this process reads the remaining files.
         yield from map(read, parts[done:])
 
 
@@ -174,8 +177,8 @@ def _read(folder: Path, each: FoundFile) -> tuple[Entry, list[_Value]]:
     except FileError as error:
         reason = str(error)
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
-        # Valid records may say what cannot be: a machine without a name, a time that is none.
-        reason = f"{path}: no figures can be made of it: {error!r}"
+        # Valid records may still be impossible together: a machine without a name, or an invalid time.
+        reason = f"{path}: its records cannot be summarised: {error!r}"
     return msgspec.structs.replace(entry, reason=reason), []
 
 
@@ -196,7 +199,7 @@ def _rows(figures: Figures) -> Iterator[_Value]:
 
 
 class _Merge:
-    """What is kept of an index, with batches of what was read."""
+    """The entries that are kept from an index, together with batches of newly read ones."""
 
     def __init__(self, index: Index, is_kept: NDArray[np.bool_]) -> None:
         self._entries = [entry for entry, keep in zip(index.entries, is_kept, strict=True) if keep]
@@ -237,7 +240,7 @@ class _Merge:
 
 
 def _looked_over(values: Rows, entries: Sequence[Entry]) -> tuple[list[Change], Rows]:
-    """Each figure's changes on each machine, and what is usual there."""
+    """Return each metric's changes on each machine, and the usual values."""
     days = days_of(entries)
     changes: list[Change] = []
     usual = []
@@ -250,7 +253,7 @@ def _looked_over(values: Rows, entries: Sequence[Entry]) -> tuple[list[Change], 
 
 
 def in_time(values: Rows, days: NDArray[np.float64]) -> Iterator[Rows]:
-    """The values of each figure on each machine, in the order of the runs' starts."""
+    """Yield the values of each metric on each machine, in the order of the runs' starts."""
     if not len(values):
         return
     ordered = values[np.lexsort((days[values["run"]], values["machine"], values["figure"]))]
@@ -259,7 +262,7 @@ def in_time(values: Rows, days: NDArray[np.float64]) -> Iterator[Rows]:
 
 
 def days_of(entries: Sequence[Entry]) -> NDArray[np.float64]:
-    """When each run began, in days; nan for what is no run."""
+    """Return the start of each run in days; nan for files that are not runs."""
     return np.array([datetime.fromisoformat(e.started).timestamp() / _DAY_S if e.started else math.nan
                      for e in entries])  # fmt: skip
 

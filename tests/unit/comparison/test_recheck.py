@@ -85,7 +85,7 @@ def test_memory_of_all_nodes_is_measured_again_on_one() -> None:
 
 def test_persistent_memory_is_not_measured_again_as_dram() -> None:
     experiment = Experiment("x", "mpi_stream", {"op": "triad", "memory": "pmem", "path": "/mnt"})
-    with pytest.raises(UsageError, match="cannot be measured on one node"):
+    with pytest.raises(UsageError, match="cannot be measured on a single node"):
         suspects_of(FIRST, Plan("p", [experiment], Limits(60.0, 0.02)))
 
 
@@ -101,7 +101,7 @@ def test_a_point_of_a_curve_is_measured_again_for_certain() -> None:
 
 
 def test_a_link_cannot_be_measured_by_itself() -> None:
-    with pytest.raises(UsageError, match=r"what names slow nodes \(x\) cannot be measured"):
+    with pytest.raises(UsageError, match=r"the metrics of the slow nodes \(x\) cannot be measured"):
         suspects_of(FIRST, plan("mpi_pairs"))
 
 

@@ -48,8 +48,8 @@ def only(base: Result, new: Result) -> tuple[str, str]:
 def test_without_a_figure_there_is_nothing_to_compare() -> None:
     missing = failed({"threads": 1}, "skipped", "no such instruction set")
     verdict, reason = only(measured(1e9), missing)
-    assert (verdict, reason) == ("INCOMPARABLE", "the new run has no figure: skipped: no such instruction set")
-    assert "the base has no figure" in only(missing, measured(1e9))[1]
+    assert (verdict, reason) == ("INCOMPARABLE", "the new run has no value (skipped: no such instruction set)")
+    assert "the base has no value" in only(missing, measured(1e9))[1]
 
 
 def test_other_work_is_not_compared() -> None:
@@ -68,7 +68,7 @@ def test_a_difference_comes_with_its_circumstances() -> None:
     )
     assert verdict == "SLOWER"
     assert reason == (
-        "60% of the samples of the new run were disturbed; isa is avx512 in the base and avx2 in the new run"
+        "60 % of the samples of the new run were disturbed; isa is avx512 in the base and avx2 in the new run"
     )
     assert only(measured(1e9), with_summary(measured(1e9), disturbed=0.6)) == ("SAME", "")
 
@@ -91,10 +91,10 @@ def test_by_a_parameter_within_a_run() -> None:
     ]  # fmt: skip
     assert rows[1].ratio == pytest.approx(4.0)
     with pytest.raises(
-        UsageError, match="--by isa: no figure was measured at several values of it: possible is mix, t"
+        UsageError, match="--by isa: no metric was measured at several values of it; this run varied mix, t"
     ):
         compare_by(of(*cells), "isa")
-    with pytest.raises(UsageError, match="none was varied in this run"):
+    with pytest.raises(UsageError, match="this run varied no parameter"):
         compare_by(of(measured(1.0)), "threads")
 
 

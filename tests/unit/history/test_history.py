@@ -218,7 +218,7 @@ def test_two_writers_at_once(folder: Path) -> None:
 
 def test_a_folder_that_takes_no_index(folder: Path) -> None:
     (folder / NAME).mkdir()
-    with pytest.raises(FileError, match="not a regular file: the runs are read again each time"):
+    with pytest.raises(FileError, match="not a regular file; runs are read again each time"):
         save_index(read(folder), folder)
 
 
@@ -334,9 +334,9 @@ def test_figures_are_found_by_words(folder: Path) -> None:
     names = {index.figures[i].metric for i in figures_named(index, ["cpu_flops", "threads=1"])}
     assert "rate" in names
     assert figures_named(index, ["cpu"]) == figures_named(index, ["isa=avx512"])
-    with pytest.raises(UsageError, match="no figure here is called 'memory_stream': possible are cpu_flops"):
+    with pytest.raises(UsageError, match=r"no metric here matches 'memory_stream'; use a probe \(cpu_flops"):
         figures_named(index, ["memory_stream"])
-    with pytest.raises(UsageError, match="--machine node09: there are only runs of node01, node02"):
+    with pytest.raises(UsageError, match="--machine node09: no runs; the folder has runs of node01, node02"):
         series_of(index, [0], "node09")
 
 
@@ -387,8 +387,8 @@ def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     [
         (["--last", "0"], "--last 0 is not possible: 1 or more"),
         (["-o", "x.svg"], "-o draws a figure over time"),
-        (["nonsense"], "no figure here is called 'nonsense'"),
-        (["--machine", "node09"], "--machine node09: there are only runs of node01, node02"),
+        (["nonsense"], "no metric here matches 'nonsense'"),
+        (["--machine", "node09"], "--machine node09: no runs; the folder has runs of node01, node02"),
     ],
 )
 def test_what_cannot_be_asked(folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -397,7 +397,7 @@ def test_what_cannot_be_asked(folder: Path, words: list[str], said: str, capsys:
 
 def test_a_folder_without_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "has no run: nameplate run -o" in shown(tmp_path, capsys, code=2)
-    assert "is not a folder" in shown(tmp_path / "nowhere", capsys, code=2)
+    assert "not a folder" in shown(tmp_path / "nowhere", capsys, code=2)
 
 
 def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
