@@ -1,1 +1,1 @@
-"""What a run measures: for now its budget, and the choices that depend on the machine."""
+"""Decide what a run measures: plan files, sweeps, budgets, and choices that depend on the machine."""

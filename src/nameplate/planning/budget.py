@@ -1,6 +1,6 @@
-"""How long a plan takes, and how its slices are shortened so that all of its rounds end within the budget.
+"""Estimate the time of a plan, and shorten its slices so that all of its rounds end within the budget.
 
-In each round an experiment takes its slice and, besides, its set-up, warm-up and calibration.
+In each round an experiment takes its slice and, in addition, its set-up, warm-up and calibration.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from nameplate.errors import UsageError
 from nameplate.probes import probe_of
 from nameplate.records.model import Experiment, Limits, Plan
 
-# Six independent values are the fewest whose minimum and maximum cover the median with 95 %.
+# Six is the minimum number of independent values whose range covers the median with 95 %.
 MIN_ROUNDS = 6
-# A slice or a series is not shortened below these.
+# A slice or a series is not shortened below these limits.
 MIN_SLICE_S = 0.05
 MIN_INTERVALS = 10
-# Samples of this length are usual; calibration takes the time of so many of them.
+# The usual length of a sample; calibration takes the time of several.
 USUAL_SAMPLE_S = 0.01
 CALIBRATION_SAMPLES = 3
 USUAL_WARMUP_S = 0.02
 USUAL_CALIBRATION_S = USUAL_WARMUP_S + CALIBRATION_SAMPLES * USUAL_SAMPLE_S
-# A round starts a core.
+# Each round starts a core.
 START_CORE_S = 0.1
-# A command starts, describes the machine, and summarises so many experiments a second in the end.
+# Start of the command, description of the machine, and the rate at which experiments are summarised at the end.
 START_COMMAND_S = 1.0
 SUMMARISED_PER_S = 500
-# A run may end this much after its budget: an estimate is not exact, and what is left should not be wasted.
+# A run may exceed its budget by this much: estimates are inexact, and the rest of a budget should not be wasted.
 MAX_OVERRUN_SHARE = 0.02
 MAX_OVERRUN_S = 2.0
 
 
 def full_slice_s(experiment: Experiment, limits: Limits) -> float:
-    """Return the time of an experiment's samples in a round, in seconds: what is planned, or the samples asked for."""
+    """Return the time of an experiment's samples in a round, in seconds: as planned, or for the requested samples."""
     return limits.series_s or max(experiment.slice_s, _asked_s(limits))
 
 
@@ -50,7 +50,7 @@ def min_slice_s(experiment: Experiment, limits: Limits) -> float:
 
 
 def slice_between_s(experiment: Experiment, limits: Limits, share: float) -> float:
-    """Return the slice at ``share`` of the way from the shortest to the full one; of a series, whole intervals."""
+    """Return the slice at ``share`` of the way from the minimum to the full one; for a series, in whole intervals."""
     least_s, full_s = min_slice_s(experiment, limits), full_slice_s(experiment, limits)
     between_s = least_s + share * (full_s - least_s)
     if experiment.interval_s is None:
@@ -59,14 +59,15 @@ def slice_between_s(experiment: Experiment, limits: Limits, share: float) -> flo
 
 
 def turns_of(experiment: Experiment, turns: int) -> int:
-    """Return how many times an experiment takes its slice in a round when nodes take turns: all ranks share a job's."""
+    """Return how often an experiment takes its slice in a round if nodes take turns; ranks of a job share one slice."""
     return 1 if probe_of(experiment.probe).takes_whole_job else turns
 
 
 def beside_slice_s(experiment: Experiment, limits: Limits) -> float:
-    """Return what an experiment takes besides its slice in a round, in seconds.
+    """Return the time in seconds that an experiment takes besides its slice in a round.
 
-    Probes estimate it for the usual warm-up and samples; of longer samples, the last one ends half of one too late.
+    Probes estimate it for the usual warm-up and sample length. With longer samples, the last one ends on average half a
+    sample late.
     """
     sample_s = limits.sample_s or experiment.sample_s or USUAL_SAMPLE_S
     calibrated_s = limits.warmup_s + CALIBRATION_SAMPLES * min(sample_s, USUAL_SAMPLE_S)
@@ -76,7 +77,7 @@ def beside_slice_s(experiment: Experiment, limits: Limits) -> float:
 
 
 def closing_s(plan: Plan) -> float:
-    """Return the time in seconds that a command needs after its last round, to summarise what it measured."""
+    """Return the time in seconds that a command needs after its last round to summarise what it measured."""
     return len(plan.experiments) / SUMMARISED_PER_S
 
 
@@ -86,9 +87,9 @@ def overrun_s(limits: Limits) -> float:
 
 
 def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
-    """Return how long a round takes in seconds; dense points are measured in some rounds only.
+    """Return the time of a round in seconds; dense points are measured only in some rounds.
 
-    ``turns`` is the number of nodes that take a single machine's probe one after the other.
+    ``turns`` is the number of nodes that run a single-machine probe one after the other.
     """
     limits = plan.limits
     rounds = limits.rounds or MIN_ROUNDS
@@ -100,7 +101,9 @@ def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
 
 
 def longest_s(plan: Plan, turns: int = 1) -> float:
-    """Return how long a run may take in seconds; where its rounds are fixed and unlimited, twice the estimate."""
+    """Return the longest time in seconds that a run may take; if its rounds are fixed and unlimited, twice the
+    estimate.
+    """
     limits = plan.limits
     if limits.rounds and not limits.budget_binds:
         return 2 * limits.rounds * round_s(plan, turns, with_dense=True)
@@ -116,10 +119,12 @@ def with_turns(plan: Plan, turns: int, options: Mapping[str, str]) -> Plan:
 
 
 def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
-    """Shorten the slices and series of a plan so that all of its rounds end within a budget that binds.
+    """Shorten the slices and series of a plan so that all of its rounds end within a binding budget.
 
-    ``reserved_s`` is what the budget must hold besides: the reference tools. Raises UsageError, with the smallest
-    budget that works, where not even the shortest slices fit.
+    ``reserved_s`` is the part of the budget for reference tools.
+
+    Raises:
+        UsageError: not even the minimum slices fit; the message has the smallest sufficient budget.
     """
     limits = plan.limits
     if not limits.budget_binds:
@@ -130,8 +135,8 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
         smallest_s = math.ceil(limits.budget_s - left_s)
         rounds = limits.rounds or MIN_ROUNDS
         raise UsageError(
-            f"--budget {limits.budget_s:g}s is too short for {rounds} round{'s' if rounds > 1 else ''} of {plan.name}: "
-            f"give {smallest_s}s or more"
+            f"--budget {limits.budget_s:g}s: too short for {rounds} round{'s' if rounds > 1 else ''} of {plan.name}; "
+            f"use {smallest_s}s or more"
         )
     full_s = _of_all_rounds(certain, limits, turns, lambda e: full_slice_s(e, limits))
     span_s = full_s - _of_all_rounds(certain, limits, turns, lambda e: min_slice_s(e, limits))
@@ -141,12 +146,12 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
         msgspec.structs.replace(e, slice_s=slice_between_s(e, limits, left_s / span_s)) for e in plan.experiments
     ]
     share = (full_s - span_s + left_s) / full_s
-    words = f"slices and series have {share:.1%} of their full length, to fit {limits.budget_s:g} s"
+    words = f"slices and series are shortened to {share * 100:.1f} % of their full length, to fit {limits.budget_s:g} s"
     return msgspec.structs.replace(plan, experiments=shortened, notes=[*plan.notes, words])
 
 
 def least_s(plan: Plan, turns: int = 1) -> float:
-    """Return how long a plan takes in seconds with its shortest slices, without the reference tools."""
+    """Return the time in seconds of a plan with its minimum slices, without reference tools."""
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     limits = plan.limits
     measured_s = _of_all_rounds(certain, limits, turns, lambda e: min_slice_s(e, limits) + beside_slice_s(e, limits))

@@ -1,4 +1,4 @@
-"""Places that a run file names: files, devices and addresses are used again only when the user names them again."""
+"""Guard places named in a run file: files, devices and addresses are used again only if the user names them again."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ from nameplate.records.model import Experiment
 def check_places(
     experiments: Iterable[Experiment], probes: Mapping[str, ProbeInfo], given: Mapping[str, str], source: str
 ) -> None:
-    """Check that ``given`` (``name=value`` arguments) names every place that ``experiments`` use, and no more.
+    """Check that ``given`` (``name=value`` arguments) names every place that ``experiments`` use, and no others.
 
-    A place is a parameter that the probe declares as text: ``file``, ``path``, ``read_device``, ``bind``. ``source``
-    names the file of the experiments in messages. Raises UsageError.
+    A place is a parameter that the probe declares as text: ``file``, ``path``, ``read_device``, ``bind``. ``source`` is
+    the file of the experiments, for messages.
+
+    Raises:
+        UsageError: a place is not named, or a name is not a place.
     """
     used = _places(experiments, probes)
     for name, values in used.items():
         asked = f"{name}={','.join(values)}"
         if name not in given:
             raise UsageError(
-                f"{source} was measured with {asked}: a run file's places are not used unasked; add {asked}"
+                f"{source} was measured with {asked}; a run file cannot choose this place by itself, so add {asked}"
             )
         if set(given[name].split(",")) != set(values):
-            raise UsageError(f"{name}={given[name]}: {source} was measured with {asked}")
+            raise UsageError(f"{name}={given[name]}: {source} was measured with {asked}; use that")
     for name, text in given.items():
         if name not in used:
-            raise UsageError(f"{source} has its own parameters: leave out {name}={text}")
+            raise UsageError(f"{name}={text}: {source} has its own parameters; leave this one out")
 
 
 def _places(experiments: Iterable[Experiment], probes: Mapping[str, ProbeInfo]) -> dict[str, list[str]]:

@@ -1,28 +1,28 @@
-"""Plans: what is measured in one run. Shipped ones stand in ``plans/``, a user's own is a TOML file of the same shape.
+"""Read plans, which say what a run measures. Shipped plans are in ``plans/``; a user's plan is a TOML file like them.
 
 summary = "what it is for"
 budget = "60s"
 precision = "2%"            # optional, as are rounds, samples, time and warmup
-cells = "quick"             # every probe's own cells of that name, or:
+cells = "quick"             # the experiments that every probe declares for this plan, or experiments below
 
-references = ["stream"]     # optional: tools whose own figures stand beside, where they are installed
-per_node = "at-once"        # optional: the plan is for the nodes of an MPI job, who take single machines' probes so
-priority = "high"           # optional: of the measuring processes, as far as the user may raise it
-fit = true                  # optional: slices and series are shortened so that all rounds take the budget at most;
-                            # a plan that gives rounds and a budget needs not say so
+references = ["stream"]     # optional: reference tools to run for comparison, if they are installed
+per_node = "at-once"        # optional: single-machine probes run on all nodes of an MPI job, "at-once" or "in-turn"
+priority = "high"           # optional: raise the priority of the measuring processes, if permitted
+fit = true                  # optional: shorten slices and series so that all rounds fit the budget; this is the
+                            # default for a plan with rounds and a budget
 
 [[experiment]]
 probe = "cpu_flops"
 slice = "250ms"             # optional: its time in each round
-sample = "1ms"              # optional: the least length of its samples, unless the plan or the user gives a time
-series = "600s/1s"          # optional, instead: one long series of samples without a gap
-cells = "sweep"             # optional, instead of parameters: the probe's own cells of quick, full or sweep
-from_budget = "10min"       # optional: left out when the budget is less
+sample = "1ms"              # optional: minimum length of its samples, unless a time is given
+series = "600s/1s"          # optional, instead of slice: one long series of samples without gaps
+cells = "sweep"             # optional, instead of parameters: what the probe declares for quick, full or sweep
+from_budget = "10min"       # optional: left out if the budget is smaller
 threads = [1, 2]            # parameters as on the command line; lists are swept
-size = "{beyond_memory}"    # of a test file: larger than the memory where there is room and time, else 1280 MiB
-where = "block <= size"     # optional: of the swept cells only those; either side may be a product, "a * b <= 48"
+size = "{beyond_memory}"    # a test file larger than the memory if there is room and time, else 1280 MiB
+where = "block <= size"     # optional: only these experiments; either side may be a product, "a * b <= 48"
 
-[[reference]]               # optional: as references, with work that the plan chooses, as the tool's adapter allows
+[[reference]]               # optional: a reference tool with parameters of its work, as its adapter allows
 tool = "iozone"
 block = "8KiB,8MiB"
 """
@@ -59,9 +59,9 @@ DEFAULT_SLICE_S = 0.25
 DEFAULT_PRECISION = 0.02
 DEFAULT_BUDGET_S = 60.0
 DEFAULT_PROBE_BUDGET_S = 30.0
-# The points of a curve hold each other up.
+# The points of a curve support each other.
 CURVE_PRECISION = "5%"
-# What an experiment of a plan may say beside its parameters.
+# The keys of an experiment in a plan that are not parameters.
 _ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "cells", "from_budget")
 _WORD = re.compile(r"[\w-]+")
 MAX_BYTES = 128 << 10
@@ -70,7 +70,7 @@ _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "se
 
 
 class PlanText(msgspec.Struct, frozen=True):
-    """A plan as it is written: not yet checked against any probe."""
+    """A plan as it is written, before its experiments are checked against the probes."""
 
     name: str
     summary: str
@@ -86,7 +86,7 @@ class PlanText(msgspec.Struct, frozen=True):
     text: str = ""
 
     def place(self, number: int, words: str) -> str:
-        """File and line of the ``number``-th experiment, or of its key that an error's words name."""
+        """Return file and line of the ``number``-th experiment, or of the key that the text of an error names."""
         lines = self.text.splitlines()
         words_named = set(_WORD.findall(words))
         heads = [index for index, line in enumerate(lines) if line.strip() == "[[experiment]]"]
@@ -103,28 +103,33 @@ class PlanText(msgspec.Struct, frozen=True):
 
 
 def shipped_plans() -> dict[str, Path]:
-    """The plans that come with nameplate, by name."""
+    """Return the plans that come with nameplate, by name."""
     return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
 
 
 def read_plan(name: str) -> PlanText:
-    """A shipped plan, or a file where ``name`` is a path. Raises FileError or UsageError."""
+    """Return a shipped plan, or a plan file if ``name`` is a path.
+
+    Raises:
+        FileError: the file cannot be read, or is not a plan.
+        UsageError: no plan has this name.
+    """
     path = Path(name) if name.endswith(".toml") or "/" in name else shipped_plans().get(name)
     if path is None:
-        raise UsageError(f"unknown plan '{name}': {nearest(name, shipped_plans())}")
+        raise UsageError(f"unknown plan '{name}'; {nearest(name, shipped_plans())}")
     written = read_text(path, MAX_BYTES, "plan")
     return msgspec.structs.replace(_check_shape(path, _parse(path, written), written), path=str(path), text=written)
 
 
 def _parse(path: Path, written: str) -> dict[str, Any]:
-    # The parser takes time and memory by the square of the number of parts that a dotted key has.
+    # The parser's time and memory are quadratic in the number of parts of a dotted key.
     for number, line in enumerate(written.splitlines(), start=1):
         if line.count(".") > _MAX_DOTS:
-            raise FileError(f"{path}: line {number} has more than {_MAX_DOTS} dots: shorten it")
+            raise FileError(f"{path}: line {number} has more than {_MAX_DOTS} dots; shorten it")
     try:
         return tomllib.loads(written)
     except RecursionError:
-        raise FileError(f"{path}: its lists or tables are nested too deeply") from None
+        raise FileError(f"{path}: lists or tables are nested too deeply") from None
     except ValueError as error:
         raise FileError(f"{path}: {error}") from None
 
@@ -134,21 +139,23 @@ def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
     for key in text:
         if key not in known:
             place = f"{path}, line {_line_of(key, written)}"
-            raise FileError(f"{place}: unknown key '{key}': {nearest(key, known)}")
+            raise FileError(f"{place}: unknown key '{key}'; {nearest(key, known)}")
     entries = text.get("experiment", [])
     if not isinstance(entries, list) or not all(
         isinstance(e, dict) and isinstance(e.get("probe"), str) for e in entries
     ):
-        raise FileError(f'{path}: write each experiment as a table [[experiment]] with its probe = "name"')
+        raise FileError(f'{path}: an experiment is not a table with a probe; write [[experiment]] and probe = "name"')
     if not entries and "cells" not in text:
-        raise FileError(f'{path}: measures nothing: it needs an [[experiment]] table, or cells = "quick"')
+        raise FileError(f'{path}: nothing to measure; add an [[experiment]] table, or cells = "quick"')
     limits = {key: str(text[key]) for key in _LIMIT_KEYS if key in text}
     fit = text.get("fit", False)
     if not isinstance(fit, bool):
-        raise FileError(f"{path}: fit = {fit!r} is not possible: true or false")
+        raise FileError(f"{path}: fit = {fit!r}: not a truth value; use true or false")
     references = text.get("references", [])
     if not isinstance(references, list) or not all(isinstance(name, str) for name in references):
-        raise FileError(f'{path}: references = {references!r} is not possible: a list of tools, ["fio", "iperf3"]')
+        raise FileError(
+            f'{path}: references = {references!r}: not a list of tools; use a list such as ["fio", "iperf3"]'
+        )
     per_node = _one_of(path, text, "per_node", get_args(PerNode)[1:])
     priority = _one_of(path, text, "priority", ("high",))
     summary, cells = str(text.get("summary", "")), str(text.get("cells", ""))
@@ -158,7 +165,7 @@ def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
 
 def _reference_works(path: Path, tables: object) -> tuple[ReferenceWork, ...]:
     if not isinstance(tables, list) or not all(isinstance(t, dict) and isinstance(t.get("tool"), str) for t in tables):
-        raise FileError(f'{path}: write each reference as a table [[reference]] with its tool = "name"')
+        raise FileError(f'{path}: a reference is not a table with a tool; write [[reference]] and tool = "name"')
     return tuple(
         ReferenceWork(table["tool"], {key: _as_argument(value) for key, value in table.items() if key != "tool"})
         for table in tables
@@ -166,21 +173,25 @@ def _reference_works(path: Path, tables: object) -> tuple[ReferenceWork, ...]:
 
 
 def _one_of(path: Path, text: Mapping[str, Any], key: str, words: Sequence[str]) -> Any:
-    """The value of a key of the whole plan, empty where it has none."""
+    """Return the value of a key of the whole plan; empty if it has none.
+
+    Raises:
+        FileError: the value is not one of ``words``.
+    """
     value = text.get(key, "")
     if value not in ("", *words):
-        raise FileError(f"{path}: {key} = {value!r} is not possible: {' or '.join(words)}")
+        raise FileError(f"{path}: {key} = {value!r}: not a possible value; use {' or '.join(words)}")
     return value
 
 
 def _value_in(line: str, words: str) -> bool:
-    """Whether an error names the text that a line gives its key."""
+    """Return whether an error quotes the value in a line."""
     value = line.partition("=")[2].strip().strip("\"'")
     return bool(value) and f"'{value}'" in words
 
 
 def _line_of(key: str, written: str) -> int:
-    """Where a key of the whole plan stands."""
+    """Return the line of a key of the whole plan."""
     found = re.search(rf"^[ \t]*\[?\[?{re.escape(key)}\b", written, re.MULTILINE)
     return written[: found.start()].count("\n") + 1 if found else 1
 
@@ -189,9 +200,13 @@ def build_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Mapping[str, Any],
     turns: int = 1, reserved_s: float = 0.0,
 ) -> Plan:  # fmt: skip
-    """Checks a plan against the probes that are there. ``options`` are the command line's and go before the plan's.
+    """Return a plan, checked against the available probes. ``options`` of the command line override those of the plan.
 
-    ``turns`` is the number of nodes that take turns, ``reserved_s`` the time that reference tools take of the budget.
+    ``turns`` is the number of nodes that take turns; ``reserved_s`` is the part of the budget for reference tools.
+
+    Raises:
+        UsageError: a value is not possible, or nothing is left to measure.
+        FileError: an option of the plan file is wrong.
     """
     limits = _limits_of(text, options)
     uses_file = "{beyond_memory}" in text.text
@@ -218,9 +233,9 @@ def build_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
 
 
 def _limits_of(text: PlanText, options: Mapping[str, str]) -> Limits:
-    """Return the limits of a plan; the plan's own are checked by themselves, so that errors name the file.
+    """Return a plan's limits. Those of the plan file are checked separately, so that errors name the file.
 
-    The budget binds where it was given with fixed rounds, in the plan or by the user, or the plan must fit it.
+    The budget is binding if it was given together with fixed rounds, or if the plan must fit it.
     """
     try:
         make_limits(text.limits)
@@ -234,14 +249,14 @@ def _limits_of(text: PlanText, options: Mapping[str, str]) -> Limits:
 
 
 def _why_without(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], limits: Limits) -> str:
-    """Why an experiment of a plan is left out; empty: it is not."""
+    """Return why an experiment of a plan is left out; empty if it is not."""
     name = str(entry["probe"])
     if name not in probes and name in load_probes() and probe_of(name).takes_whole_job:
-        return f'{name} is left out: it needs an MPI launcher, --mpi "mpirun -n 2"'
-    least = entry.get("from_budget")
-    if least is not None and limits.budget_s < _duration_of("from_budget", str(least)):
+        return f'{name} is left out: it needs an MPI launcher; add --mpi "mpirun -n 2"'
+    min_budget = entry.get("from_budget")
+    if min_budget is not None and limits.budget_s < _duration_of("from_budget", str(min_budget)):
         words = " ".join(f"{key}={_as_argument(value)}" for key, value in entry.items() if key not in _ENTRY_KEYS)
-        return f"{name} {words} is left out: --budget {least} or more has time for it"
+        return f"{name} {words} is left out: it needs --budget {min_budget} or more"
     return ""
 
 
@@ -249,9 +264,10 @@ def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     name: str, given: Mapping[str, str], probes: Mapping[str, ProbeInfo], options: Mapping[str, str],
     machine: Mapping[str, Any], turns: int = 1,
 ) -> Plan:  # fmt: skip
-    """The plan of ``nameplate run PROBE``: the probe's own sweep, with what is given in its place.
+    """Return the plan of ``nameplate run PROBE``: the probe's own sweep, with the given parameters replaced.
 
-    Who gives the values of its curve, or a parameter that its sweep cannot do with, wants those and nothing else.
+    If the values of its curve are given, or a parameter that the sweep does not support, only the given ones are
+    measured.
     """
     probe = probe_of(name)
     is_own = probe.sweep_with is None or given.keys() <= probe.sweep_with
@@ -264,7 +280,7 @@ def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
         info = find_probe(cells.probe or name, probes)
         params = cells.params if cells.probe else {**cells.params, **given}
         experiments += _experiments(info, replace(cells, params=params), stand_ins_of(machine))
-    # All cells six times, where nobody says how long it may take.
+    # By default there is time for six rounds of all experiments.
     certain = [e for e in experiments if not e.dense]
     limits = make_limits(options)
     whole_s = budget.MIN_ROUNDS * sum(e.slice_s + budget.beside_slice_s(e, limits) for e in certain)
@@ -277,7 +293,7 @@ def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
 
 
 def _binds(options: Mapping[str, str]) -> bool:
-    """Return whether the user gave a budget to fixed rounds."""
+    """Return whether the user gave a budget together with fixed rounds."""
     return "budget" in options and bool(options.keys() & {"rounds", "series"})
 
 
@@ -296,7 +312,7 @@ def _filled_in(text: str, stand_ins: Mapping[str, str]) -> str:
 
 def _own_cells(which: str, probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]) -> list[Experiment]:
     if which not in ("quick", "full"):
-        raise UsageError(f"cells = '{which}' is not possible: {nearest(which, ('quick', 'full'))}")
+        raise UsageError(f"cells = '{which}': not possible; {nearest(which, ('quick', 'full'))}")
     result = []
     for name, probe in load_probes().items():
         if name not in probes and probe.takes_whole_job:
@@ -332,14 +348,15 @@ def _written_cells(
 def _named_cells(
     entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
 ) -> list[Experiment]:
-    """A probe's own cells of a name."""
+    """Return the experiments that a probe declares for ``quick``, ``full`` or ``sweep``."""
     which = str(entry["cells"])
     own = probe_of(entry["probe"])
     kinds: Mapping[str, Sequence[Cells]] = {"quick": own.quick, "full": own.full, "sweep": own.sweep}
     extra = entry.keys() - {"probe", "cells", "from_budget"}
-    if which not in kinds or extra:
-        what = f"cells = '{which}'" + (f" beside {min(extra)}" if extra else "")
-        raise UsageError(f"{what} is not possible: {nearest(which, kinds)}, and no parameters")
+    if which not in kinds:
+        raise UsageError(f"cells = '{which}': not possible; {nearest(which, kinds)}")
+    if extra:
+        raise UsageError(f"cells = '{which}': takes no parameters; leave out {min(extra)}")
     found: list[Experiment] = []
     for cells in kinds[which]:
         found += _experiments(find_probe(cells.probe or entry["probe"], probes), cells, stand_ins)
@@ -352,18 +369,23 @@ def _as_series(cell: Experiment, text: str) -> Experiment:
 
 
 def _where(condition: str, cells: Sequence[Experiment]) -> list[Experiment]:
-    """Return the cells in which one product of parameters and numbers is not greater than another."""
+    """Return the experiments in which one product of parameters and numbers is not greater than another."""
     smaller, _, greater = condition.partition("<=")
     try:
         return [cell for cell in cells if _product(smaller, cell) <= _product(greater, cell)]
     except ValueError:
         raise UsageError(
-            f"where = '{condition}' is not possible: write two swept numbers, 'block <= size', or products of them"
+            f"where = '{condition}': not a condition; use two swept numbers or products of them, such as 'block <= "
+            "size'"
         ) from None
 
 
 def _product(text: str, cell: Experiment) -> float:
-    """Raises ValueError for a factor that is neither a parameter of the cell nor a number."""
+    """Return the product of numbers and parameters.
+
+    Raises:
+        ValueError: a factor is neither a parameter of the experiment nor a number.
+    """
     factors = [factor.strip() for factor in text.split("*")]
     return math.prod(float(cell.params.get(factor, factor)) for factor in factors)
 
@@ -373,7 +395,12 @@ def _as_argument(value: object) -> str:
 
 
 def make_limits(options: Mapping[str, str]) -> Limits:
-    """From the texts of ``budget``, ``precision``, ``rounds``, ``samples``, ``time``, ``warmup`` and ``series``."""
+    """Return the limits, parsed from the texts of ``budget``, ``precision``, ``rounds``, ``samples``, ``time``,
+    ``warmup`` and ``series``.
+
+    Raises:
+        UsageError: a text is not a possible value.
+    """
 
     def read(key: str, parse: Any, default: Any = None) -> Any:
         try:
@@ -394,16 +421,20 @@ def make_limits(options: Mapping[str, str]) -> Limits:
     )
     for key, value in (("budget", limits.budget_s), ("rounds", limits.rounds), ("samples", limits.samples)):
         if value is not None and value <= 0:
-            raise UsageError(f"{key}: must be more than 0")
+            raise UsageError(f"{key}: must be above 0")
     return limits
 
 
 def parse_series(text: str) -> tuple[float, float]:
-    """``600s/1s`` as (length, interval) in seconds. Raises UsageError."""
+    """Return ``600s/1s`` as (length, interval) in seconds.
+
+    Raises:
+        UsageError: the text is not a series.
+    """
     length, slash, interval = text.partition("/")
     if not slash:
-        raise UsageError(f"'{text}' is not a series: write LENGTH/INTERVAL, such as 600s/1s")
+        raise UsageError(f"'{text}': not a series; use LENGTH/INTERVAL, such as 600s/1s")
     length_s, interval_s = parse_duration(length), parse_duration(interval)
     if not 0.01 <= interval_s <= length_s:
-        raise UsageError(f"'{text}' is not a series: the interval must be 10ms or more and not above the length")
+        raise UsageError(f"'{text}': not a series; the interval must be at least 10ms and at most the length")
     return length_s, interval_s

@@ -1,4 +1,4 @@
-"""Check that what the user rates is something that a probe measures."""
+"""Check that a given reference value is for something that a probe measures."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from nameplate.probes import probe_of
 
 
 def check_rated(rated: Mapping[str, float], probes: Mapping[str, ProbeInfo]) -> None:
-    """Check the keys of ``parse_rated`` against the probes' names, areas, operations and units. Raises UsageError.
+    """Check the keys of ``parse_rated`` against the probes' names, areas, operations and units.
 
-    ``disk_write B/s`` is possible, because a probe of the area disk has an operation write and a metric in bytes per
-    second.
+    ``disk_write B/s`` is possible because a probe of the area disk has an operation write and a metric in B/s.
+
+    Raises:
+        UsageError: a key is unknown, or has the wrong unit.
     """
     units: dict[str, set[str]] = {}
     for info in probes.values():
@@ -22,10 +24,10 @@ def check_rated(rated: Mapping[str, float], probes: Mapping[str, ProbeInfo]) -> 
     for word in rated:
         key, _, unit = word.partition(" ")
         if key not in units:
-            raise UsageError(f"--rated {key}: nothing of that name is measured: {nearest(key, units)}")
+            raise UsageError(f"--rated {key}: nothing of that name is measured; {nearest(key, units)}")
         if unit not in units[key]:
             known = ", ".join(sorted(units[key] - {""}))
-            raise UsageError(f"--rated {key}: nothing of it is measured in {unit or 'a plain number'}, but in {known}")
+            raise UsageError(f"--rated {key}: not measured in {unit or 'a plain number'}; use {known}")
 
 
 def _keys(info: ProbeInfo) -> Iterable[str]:

@@ -1,4 +1,6 @@
-"""What a plan's ``{name}`` stands for on a machine: sizes that no cache holds, numbers of pairs, ranks and threads."""
+"""Replace ``{name}`` in plans by values of the machine: sizes that no cache holds, numbers of pairs, ranks and
+threads.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,16 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-# A working set that no cache holds: STREAM's rule, and a floor for systems that list no cache or too small a one.
+# A size that no cache holds: STREAM's rule, with a minimum for systems that list no cache or one that is too small.
 BEYOND_CACHES = 4
 SMALLEST_BEYOND = 128 << 20
 
 
 def stand_ins_of(machine: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of each name. ``machine`` is that of the job's leading rank.
+    """Return the text for each name. ``machine`` is that of the job's first rank.
 
-    ``ranks`` and ``threads`` are lists to sweep, up to the ranks of a node and to the cores that one rank may use.
-    ``cores`` are those of a node that its ranks may use; ``all_ranks`` with ``threads_each`` fill them, unless
+    ``ranks`` and ``threads`` are lists to sweep, up to the ranks of a node and the cores of a rank. ``cores`` is the
+    number of cores that a node's ranks may use. ``all_ranks`` with ``threads_each`` threads use all of them, unless
     OMP_NUM_THREADS says otherwise.
     """
     nodes = machine["topology"]["numa_nodes"]
@@ -37,23 +39,23 @@ def stand_ins_of(machine: Mapping[str, Any]) -> dict[str, str]:
 
 
 def beyond_caches_bytes(machine: Mapping[str, Any]) -> int:
-    """A size that no cache of this machine holds."""
+    """Return a size that no cache of this machine holds."""
     caches = [c for c in machine["topology"]["caches"] if c["type"] != "instruction"]
     last = max((c["level"] for c in caches), default=0)
     last_level = sum(int(c["size_bytes"]) * int(c["count"]) for c in caches if c["level"] == last)
     return max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)
 
 
-def _doubling(most: int) -> str:
-    """Return 1, 2, 4 and so on below ``most``, and ``most`` itself, as a list to sweep."""
-    return ",".join(map(str, [*(1 << power for power in range(most.bit_length()) if 1 << power < most), most]))
+def _doubling(maximum: int) -> str:
+    """Return 1, 2, 4 and so on below ``maximum``, and ``maximum`` itself, as a list to sweep."""
+    return ",".join(map(str, [*(1 << power for power in range(maximum.bit_length()) if 1 << power < maximum), maximum]))
 
 
 def _ranks_per_node(job: Mapping[str, Any] | None) -> int:
-    """Return how many ranks every node of the job has at least."""
+    """Return the number of ranks that every node of the job has at least."""
     if not job:
         return 1
-    # Of a batch job that is only being written, it is not known yet where its ranks will be.
+    # While a batch script is written, the placement of its ranks is not known yet.
     if "placement" not in job:
         return max(1, int(job["ranks"]) // len(job["nodes"]))
     ranks: Counter[int] = Counter()
@@ -63,12 +65,12 @@ def _ranks_per_node(job: Mapping[str, Any] | None) -> int:
 
 
 def _cores_of_node(machine: Mapping[str, Any]) -> int:
-    """Return the cores that all ranks of the leading one's node may use, if each has as many as that one."""
+    """Return the cores that the ranks on the first rank's node may use, if each has as many as the first one."""
     topology, ranks = machine["topology"], _ranks_per_node(machine.get("job"))
     return min(int(topology["cores"]), int(topology["allowed_cores"]) * ranks)
 
 
 def _threads_each(ranks: int, threads: int, cores: int) -> int:
-    """Return the threads of each rank when all take part, as OMP_NUM_THREADS says or so that they fill the node."""
+    """Return the threads of each rank if all take part: OMP_NUM_THREADS, or the number that fills the node."""
     given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
     return int(given) if given.isdigit() and int(given) > 0 else max(1, min(threads, cores // ranks))

@@ -1,7 +1,7 @@
-"""``name=value`` arguments: sweeps, checked against what nameplate-core says it can be asked.
+"""Parse ``name=value`` arguments into sweeps, checked against the description of nameplate-core.
 
-``a,b,c`` lists values; ``1KiB..1GiB*2`` goes by a factor, which may be a root as in ``*2^(1/8)``, and
-``0..100KB+1000`` by a step, both ends included.
+``a,b,c`` lists values. ``1KiB..1GiB*2`` is a range by a factor, which may be a root as in ``*2^(1/8)``;
+``0..100KB+1000`` is a range by a step. Ranges include both ends.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RANGE = re.compile(r"((?:(?!\.\.).)+)\.\.([^*+]+)([*+])(.+)")
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
-    """A parameter as ``nameplate-core --describe`` declares it; ``default`` None: decided by ``automatic``.
+    """A parameter from ``nameplate-core --describe``. If ``default`` is None, ``automatic`` says how it is chosen.
 
     ``percent_of`` is the choice that a percentage may follow: ``readwrite:70``.
     """
@@ -53,7 +53,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class ProbeInfo(msgspec.Struct, frozen=True):
-    """A probe as ``nameplate-core --describe`` declares it."""
+    """A probe from ``nameplate-core --describe``."""
 
     name: str
     summary: str
@@ -64,34 +64,38 @@ class ProbeInfo(msgspec.Struct, frozen=True):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What the user may have meant, as the end of a message."""
+    """Return a suggestion for an unknown name, as the end of a message."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1)
-    return f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}"
+    return f"did you mean '{close[0]}'?" if close else f"available: {', '.join(names)}"
 
 
 def find_probe(name: str, probes: Mapping[str, ProbeInfo]) -> ProbeInfo:
-    """Raises UsageError with the nearest right spelling."""
+    """Return the probe with this name.
+
+    Raises:
+        UsageError: there is none; the message suggests the nearest name.
+    """
     if name not in probes:
-        raise UsageError(f"unknown probe '{name}': {nearest(name, probes)}")
+        raise UsageError(f"unknown probe '{name}'; {nearest(name, probes)}")
     return probes[name]
 
 
 def _range_values(parameter: Parameter, match: re.Match[str], text: str) -> list[Value]:
     read = parse_size if parameter.type == "size" else parse_count
     if parameter.type not in ("size", "integer"):
-        raise UsageError(f"{parameter.name}={text}: only sizes and whole numbers can be swept by a range")
+        raise UsageError(f"{parameter.name}={text}: not a list; only sizes and whole numbers have ranges")
     low, high = read(match[1]), read(match[2])
     if low > high:
-        raise UsageError(f"{parameter.name}={text}: the range begins above its end")
+        raise UsageError(f"{parameter.name}={text}: the range starts above its end")
     if match[3] == "+":
         step = read(match[4])
         if step < 1 or (high - low) // step > MAX_VALUES:
-            raise UsageError(f"{parameter.name}={text}: the step gives no or more than {MAX_VALUES} values")
+            raise UsageError(f"{parameter.name}={text}: the step gives no values, or more than {MAX_VALUES}")
         return sorted({*range(low, high + 1, step), high})
     factor = _factor(parameter, match[4], text)
     if low < 1:
-        raise UsageError(f"{parameter.name}={text}: a range by a factor begins at 1 or above")
+        raise UsageError(f"{parameter.name}={text}: a range by a factor must start at 1 or above")
     return list(geometric(low, high, factor))
 
 
@@ -102,9 +106,7 @@ def _factor(parameter: Parameter, text: str, whole: str) -> float:
     except (ValueError, ZeroDivisionError, OverflowError):
         factor = 0.0
     if not 1.0009 <= factor <= 1e9:
-        raise UsageError(
-            f"{parameter.name}={whole}: the factor must be a number from 1.001 up, such as 2, 1.6 or 2^(1/8)"
-        )
+        raise UsageError(f"{parameter.name}={whole}: not a factor; use a number from 1.001, such as 2, 1.6 or 2^(1/8)")
     return factor
 
 
@@ -113,7 +115,7 @@ def _one_value(parameter: Parameter, text: str) -> Value:
         return text
     if parameter.type == "choice":
         if text not in parameter.choices and not _is_percentage(parameter, text):
-            raise UsageError(f"{parameter.name}={text} is not possible: {nearest(text, parameter.choices)}")
+            raise UsageError(f"{parameter.name}={text}: not possible; {nearest(text, parameter.choices)}")
         return text
     try:
         return _READERS[parameter.type](text)
@@ -127,7 +129,11 @@ def _is_percentage(parameter: Parameter, text: str) -> bool:
 
 
 def parse_values(parameter: Parameter, text: str) -> list[Value]:
-    """The values that ``text`` stands for, in its order. Raises UsageError that says what would be right."""
+    """Return the values of a text such as ``1,2,4`` or ``1KiB..1GiB*2``, in its order.
+
+    Raises:
+        UsageError: the text has no possible values; the message says what is possible.
+    """
     values: list[Value] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part) if parameter.type != "text" else None
@@ -137,24 +143,28 @@ def parse_values(parameter: Parameter, text: str) -> list[Value]:
     for value in values:
         if not isinstance(value, str) and not parameter.minimum <= value <= parameter.maximum:
             limits = f"{parameter.minimum:g} to {parameter.maximum:g}"
-            raise UsageError(f"{parameter.name}={value:g} is out of range: possible is {limits}")
+            raise UsageError(f"{parameter.name}={value:g}: out of range; use {limits}")
     return list(dict.fromkeys(values))
 
 
 def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]:
-    """Every combination of the given parameters' values. Raises UsageError."""
+    """Return every combination of the given parameters' values.
+
+    Raises:
+        UsageError: a parameter or a value is not possible.
+    """
     parameters = {parameter.name: parameter for parameter in probe.parameters}
     for name in given:
         if name not in parameters:
-            raise UsageError(f"{probe.name} has no parameter '{name}': {nearest(name, parameters)}")
+            raise UsageError(f"{probe.name} has no parameter '{name}'; {nearest(name, parameters)}")
     lists = [parse_values(parameters[name], text) for name, text in given.items()]
     if len(given) and len(list(itertools.islice(itertools.product(*lists), MAX_VALUES + 1))) > MAX_VALUES:
-        raise UsageError(f"{probe.name}: the sweep has more than {MAX_VALUES} cells")
+        raise UsageError(f"{probe.name}: the sweep has more than {MAX_VALUES} experiments")
     return [dict(zip(given, combination, strict=True)) for combination in itertools.product(*lists)]
 
 
 def experiment_id(probe: str, params: Mapping[str, Value]) -> str:
-    """A name for one cell: ``cpu_flops isa=avx2 threads=2``."""
+    """Return the name of an experiment, such as ``cpu_flops isa=avx2 threads=2``."""
     return " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
 
 
@@ -162,10 +172,10 @@ def experiments(  # noqa: PLR0913, PLR0917 (what a plan says of cells)
     probe: ProbeInfo, given: Mapping[str, str], slice_s: float, sample_s: float | None = None, curve: str = "",
     between: str = "",
 ) -> list[Experiment]:  # fmt: skip
-    """The cells of a sweep.
+    """Return the experiments of a sweep.
 
-    Of the values of the parameter ``curve`` only every fourth is measured in any case; or all of them are, and it is
-    those of ``between`` that are not.
+    Along the parameter ``curve``, only every fourth value is always measured, or all of them if ``between`` has further
+    values.
     """
     cells = expand(probe, given)
     values = sorted({int(params[curve]) for params in cells}) if curve else []
@@ -182,18 +192,22 @@ def experiments(  # noqa: PLR0913, PLR0917 (what a plan says of cells)
 
 
 def coarse(sizes: Sequence[int]) -> set[int]:
-    """Every fourth of a dense grid, with its ends."""
+    """Return every fourth value of a dense grid, and its ends."""
     return {*sizes[::COARSE_STRIDE], *sizes[-1:]}
 
 
 def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
-    """``["a=1", "b=2"]`` as a mapping. Raises UsageError."""
+    """Return ``["a=1", "b=2"]`` as a mapping.
+
+    Raises:
+        UsageError: an argument is not name=value, or a name occurs twice.
+    """
     given: dict[str, str] = {}
     for argument in arguments:
         name, equals, text = argument.partition("=")
         if not equals or not name or not text:
-            raise UsageError(f"'{argument}' is not a parameter: write name=value")
+            raise UsageError(f"'{argument}': not a parameter; use name=value")
         if name in given:
-            raise UsageError(f"'{name}' is given twice: list its values as {name}=a,b")
+            raise UsageError(f"'{name}' is given twice; list its values as {name}=a,b")
         given[name] = text
     return given

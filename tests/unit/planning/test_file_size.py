@@ -38,7 +38,8 @@ def test_without_room_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     size, reason = file_beyond_memory(MACHINE, tmp_path, LONG_S)
     assert size == 1280 << 20
     assert reason == (
-        "the disk file has 1280 MiB, not 10.7 GB, which is more than the memory: the file system has room for 5.37 GB"
+        "the disk file has 1280 MiB instead of 10.7 GB, so it is not larger than the memory: the "
+        "file system has room for 5.37 GB"
     )
 
 
@@ -46,7 +47,7 @@ def test_without_time_it_says_how_much_would_do(monkeypatch: pytest.MonkeyPatch,
     has_free(monkeypatch, 1000, 500)
     size, reason = file_beyond_memory(MACHINE, tmp_path, 300)
     assert size == 1280 << 20
-    assert reason.endswith("to write that much takes a budget of 12min or more")
+    assert reason.endswith("writing that much needs a budget of 12min or more")
 
 
 def test_the_real_file_system_is_asked(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_plan_may_ask_for_a_high_priority_and_for_short_samples(tmp_path: Path
     assert plan.priority == "high"
     assert [e.sample_s for e in plan.experiments] == [0.001]
     path.write_text('priority = "low"\n\n[[experiment]]\nprobe = "null"\n')
-    with pytest.raises(FileError, match="priority = 'low' is not possible: high"):
+    with pytest.raises(FileError, match="priority = 'low': not a possible value; use high"):
         read_plan(str(path))
     path.write_text('[[experiment]]\nprobe = "null"\nsample = "often"\n')
     with pytest.raises(UsageError, match=r"mine.toml, line 3: sample = 'often' is not a duration"):
@@ -72,7 +72,7 @@ def test_a_file_that_could_not_be_larger_than_the_memory_is_noted(tmp_path: Path
     path.write_text('budget = "1s"\n\n[[experiment]]\nprobe = "sized"\nsize = "{beyond_memory}"\n')
     plan = build_plan(read_plan(str(path)), {"sized": ProbeInfo("sized", "", [], [SIZE], [], [])}, {}, MACHINE)
     assert [e.params["size"] for e in plan.experiments] == [1280 << 20]
-    assert plan.notes[0].startswith("the disk file has 1280 MiB, not 10.7 GB")
+    assert plan.notes[0].startswith("the disk file has 1280 MiB instead of 10.7 GB")
 
 
 def test_what_stands_in_for_a_machine(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_soak_is_three_series_that_fit_any_budget(described: dict[str, ProbeInfo
 def test_per_node_of_a_plan_is_one_of_the_ways(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('per_node = "sometimes"\ncells = "quick"\n')
-    with pytest.raises(FileError, match="per_node = 'sometimes' is not possible: in-turn or at-once"):
+    with pytest.raises(FileError, match="per_node = 'sometimes': not a possible value; use in-turn or at-once"):
         read_plan(str(path))
 
 
@@ -177,23 +177,29 @@ TWO = '[[experiment]]\nprobe = "null"\n\n[[experiment]]\nprobe = "null"\n'
     ("text", "message"),
     [
         ("budget = ", "mine.toml: "),
-        ("", "measures nothing"),
-        ('budgt = "5s"\ncells = "quick"', "mine.toml, line 1: unknown key 'budgt': did you mean 'budget'?"),
-        ('cells = "quick"\n[[experimnt]]\nprobe = "null"', "mine.toml, line 2: unknown key 'experimnt': did you mean"),
-        ("[[experiment]]\nthreads = 1", 'with its probe = "name"'),
-        ('\n[[experiment]]\nprobe = "nul"', "mine.toml, line 3: unknown probe 'nul': did you mean 'null'?"),
+        ("", "nothing to measure"),
+        ('budgt = "5s"\ncells = "quick"', "mine.toml, line 1: unknown key 'budgt'; did you mean 'budget'?"),
+        ('cells = "quick"\n[[experimnt]]\nprobe = "null"', "mine.toml, line 2: unknown key 'experimnt'; did you mean"),
+        ("[[experiment]]\nthreads = 1", 'probe = "name"'),
+        ('\n[[experiment]]\nprobe = "nul"', "mine.toml, line 3: unknown probe 'nul'; did you mean 'null'?"),
         (
             '[[experiment]]\nprobe = "null"\nthread = 1',
-            "mine.toml, line 3: null has no parameter 'thread': did you mean",
+            "mine.toml, line 3: null has no parameter 'thread'; did you mean",
         ),
-        (TWO + "threads = 9", "mine.toml, line 6: threads=9 is out of range: possible is 1 to 8"),
-        (TWO + 'series = "9s"', "mine.toml, line 6: '9s' is not a series: write LENGTH/INTERVAL, such as 600s/1s"),
-        (TWO + 'cells = "all"', "mine.toml, line 6: cells = 'all' is not possible: there are full, quick, sweep"),
-        (TWO + 'cells = "full"\nthreads = 1', "mine.toml, line 6: cells = 'full' beside threads is not possible"),
+        (TWO + "threads = 9", "mine.toml, line 6: threads=9: out of range; use 1 to 8"),
+        (TWO + 'series = "9s"', "mine.toml, line 6: '9s': not a series; use LENGTH/INTERVAL, such as 600s/1s"),
+        (TWO + 'cells = "all"', "mine.toml, line 6: cells = 'all': not possible; available: full, quick, sweep"),
+        (
+            TWO + 'cells = "full"\nthreads = 1',
+            "mine.toml, line 6: cells = 'full': takes no parameters; leave out threads",
+        ),
         (TWO + 'from_budget = "soon"', "mine.toml, line 6: from_budget = 'soon' is not a duration"),
-        ("fit = 1\n" + TWO, "mine.toml: fit = 1 is not possible: true or false"),
-        ("references = 1\n" + TWO, 'mine.toml: references = 1 is not possible: a list of tools, ["fio", "iperf3"]'),
-        ('budget = "1s"\nrounds = 100\nfit = true\n' + TWO, "--budget 1s is too short for 100 rounds of mine: give "),
+        ("fit = 1\n" + TWO, "mine.toml: fit = 1: not a truth value; use true or false"),
+        (
+            "references = 1\n" + TWO,
+            'mine.toml: references = 1: not a list of tools; use a list such as ["fio", "iperf3"]',
+        ),
+        ('budget = "1s"\nrounds = 100\nfit = true\n' + TWO, "--budget 1s: too short for 100 rounds of mine; use "),
         ('cells = "quik"', "did you mean 'quick'?"),
         ('budget = "soon"\n[[experiment]]\nprobe = "null"', "mine.toml, line 1: budget: 'soon' is not a duration"),
     ],
@@ -225,7 +231,7 @@ def test_a_plan_fits_itself_into_its_budget(tmp_path: Path) -> None:
     assert 0 < slices[0] == slices[1] < 10
     assert slices[2] % 0.5 == 0
     assert 45 < least_s(short) + 3 * sum(s - MIN_SLICE_S for s in slices[:2]) + slices[2] - 5 <= 51
-    assert short.notes[0] == "null threads=8 is left out: --budget 1min or more has time for it"
+    assert short.notes[0] == "null threads=8 is left out: it needs --budget 1min or more"
     assert short.notes[1].endswith("% of their full length, to fit 51 s")
 
 
@@ -257,13 +263,13 @@ def test_a_budget_binds_fixed_rounds_unless_only_the_rounds_were_given(
 def test_the_smallest_budget_that_is_named_works(name: str, described: dict[str, ProbeInfo]) -> None:
     with pytest.raises(UsageError) as caught:
         build_plan(read_plan(name), described, {"budget": "3s"}, MACHINE, reserved_s=7.5)
-    smallest = re.findall(r"give (\d+)s or more$", str(caught.value))
+    smallest = re.findall(r"use (\d+)s or more$", str(caught.value))
     plan = build_plan(read_plan(name), described, {"budget": f"{smallest[0]}s"}, MACHINE, reserved_s=7.5)
     assert least_s(plan) + 7.5 <= int(smallest[0])
 
 
 def test_a_series_of_the_command_line_is_not_shortened() -> None:
-    with pytest.raises(UsageError, match=r"--budget 9s is too short for 1 round of null: give 1\ds or more"):
+    with pytest.raises(UsageError, match=r"--budget 9s: too short for 1 round of null; use 1\ds or more"):
         sweep_plan("null", {"threads": "1"}, PROBES, {"series": "10s/1s", "budget": "9s"}, MACHINE)
     whole = sweep_plan("null", {"threads": "1"}, PROBES, {"series": "10s/1s"}, MACHINE)
     assert not whole.limits.budget_binds
@@ -275,14 +281,14 @@ def test_a_plan_chooses_the_work_of_a_reference_tool(tmp_path: Path) -> None:
     plan = build_plan(read_plan(str(path)), PROBES, {}, MACHINE)
     assert plan.reference_works == [ReferenceWork("iozone", {"block": "8KiB,8MiB"})]
     path.write_text(TWO + '[[reference]]\nblock = "8KiB"\n')
-    with pytest.raises(FileError, match=r"\[\[reference\]\] with its tool"):
+    with pytest.raises(FileError, match=r"\[\[reference\]\] and tool"):
         read_plan(str(path))
 
 
 def test_without_a_launcher_an_mpi_probe_is_left_out_or_all_there_is() -> None:
     plan = build_plan(read_plan("cse557-now"), sized("cpu_workset"), {}, MACHINE)
     assert {e.probe for e in plan.experiments} == {"cpu_workset", "memory_latency", "memory_stream"}
-    assert plan.notes == ['mpi_pingpong is left out: it needs an MPI launcher, --mpi "mpirun -n 2"']
+    assert plan.notes == ['mpi_pingpong is left out: it needs an MPI launcher; add --mpi "mpirun -n 2"']
     with pytest.raises(UsageError, match="distributed-stream has nothing to measure: mpi_stream is left out"):
         build_plan(read_plan("distributed-stream"), PROBES, {}, MACHINE)
 
@@ -290,7 +296,7 @@ def test_without_a_launcher_an_mpi_probe_is_left_out_or_all_there_is() -> None:
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot read"):
         read_plan(str(tmp_path / "none.toml"))
-    with pytest.raises(NameplateError, match="unknown plan 'quik': did you mean 'quick'"):
+    with pytest.raises(NameplateError, match="unknown plan 'quik'; did you mean 'quick'"):
         read_plan("quik")
 
 
@@ -321,7 +327,7 @@ def test_of_swept_cells_only_those_where_a_condition_holds(tmp_path: Path) -> No
     plan = build_plan(read_plan(str(path)), probes, {}, MACHINE)
     assert {(cell.params["size"], cell.params["block"]) for cell in plan.experiments} == {(4096, 1024), (4096, 2048)}
     path.write_text(text.replace("block <= size", "block < size"))
-    with pytest.raises(UsageError, match="is not possible: write two swept numbers"):
+    with pytest.raises(UsageError, match="not a condition; use two swept numbers"):
         build_plan(read_plan(str(path)), probes, {}, MACHINE)
 
 

@@ -314,7 +314,7 @@ def test_a_missing_value_says_why(described: dict[str, ProbeInfo]) -> None:
     plan = build_plan(read_plan("cs553-kvm"), described, {"budget": "20min"}, MACHINE)
     table = table_of(report_of(plan, described, generic), "LINPACK, 2 threads")
     assert cells_of(table)["10,000", "average"].here is None
-    assert any("left out: --budget 45min" in note for note in table.notes)
+    assert any("left out: it needs --budget 45min" in note for note in table.notes)
 
 
 def test_reference_tools_show_their_value_or_why_there_is_none() -> None:
@@ -331,7 +331,9 @@ def test_reference_tools_show_their_value_or_why_there_is_none() -> None:
 def test_a_short_budget_is_kept_and_said(plan: str, described: dict[str, ProbeInfo]) -> None:
     full = build_plan(read_plan(plan), described, {}, MACHINE)
     short = build_plan(read_plan(plan), described, {"budget": "12min"}, MACHINE)
-    assert any(re.fullmatch(r"slices and series have \d+\.\d% of .*, to fit 720 s", note) for note in short.notes)
+    assert any(
+        re.fullmatch(r"slices and series are shortened to \d+\.\d % of .*, to fit 720 s", note) for note in short.notes
+    )
     assert sum(e.slice_s for e in short.experiments) < sum(e.slice_s for e in full.experiments) / 2
     # The size of a file depends on the room and the time that there are.
     full_ids, short_ids = ({re.sub(r" size=\d+", "", e.id) for e in each.experiments} for each in (full, short))

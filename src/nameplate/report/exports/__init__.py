@@ -31,7 +31,7 @@ def find_export(name: str) -> Export:
         UsageError: the format is unknown; the message suggests the nearest one.
     """
     if name not in export_names():
-        raise UsageError(f"unknown format '{name}': {nearest(name, ['table', *export_names()])}")
+        raise UsageError(f"unknown format '{name}'; {nearest(name, ['table', *export_names()])}")
     export: Export = importlib.import_module(f"{__name__}.{name}").export
     return export
 
