@@ -1,1 +1,1 @@
-"""Pure functions on arrays, one module for each method: for now what is found in a long series."""
+"""Statistical methods: pure functions on arrays, one module per method."""

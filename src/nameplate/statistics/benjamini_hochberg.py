@@ -1,4 +1,4 @@
-"""Many judgements at once, and how many of those against somebody are wrong. A pure function."""
+"""Control the false discovery rate of many tests. A pure function."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 
 def benjamini_hochberg(probabilities: NDArray[np.float64], rate: float) -> NDArray[np.bool_]:
-    """Which of them are improbable enough that of all found at most ``rate`` are found wrongly, on average.
+    """Return which p-values are significant at the false discovery rate ``rate``; nan is never significant.
 
-    Benjamini, Hochberg, Controlling the False Discovery Rate, 1995. What is nan was not judged and is not found.
+    Source: Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995.
     """
     known = np.flatnonzero(~np.isnan(probabilities))
     ordered = np.sort(probabilities[known])

@@ -1,4 +1,4 @@
-"""Intervals from values that were computed again from resampled rounds (Efron, Tibshirani 1993, chapter 13)."""
+"""Compute intervals from bootstrap replicates (Efron and Tibshirani 1993, chapter 13)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import numpy as np
 
 
 def percentile_interval(values: Sequence[float], found: float) -> tuple[float, float]:
-    """The 95 % interval of what was found, from the same computed again; it holds what was found."""
+    """Return the 95 % percentile interval of the replicates ``values``, extended to include the estimate ``found``."""
     low, high = np.percentile([*values, found], (2.5, 97.5))
     return float(min(low, found)), float(max(high, found))
 
 
 def expanded_interval(values: Sequence[float], found: float, independent: int) -> tuple[float, float]:
-    """Return the 95 % interval of ``found`` from the ``values`` that resampling a few independent units gave.
+    """Return the 95 % interval of ``found`` from replicates ``values`` that resample a few independent units.
 
-    Percentiles of resampled means or medians are too close together for few units: by the factor √((n − 1) / n), and
-    because they take the normal distribution for Student's t. The percentiles are chosen further out for that
-    (Hesterberg 2015, "What teachers should know about the bootstrap", 5.3). One unit gives the range of the values.
+    Percentiles of resampled means or medians are too close together for few units, by the factor √((n − 1) / n) and
+    because they correspond to the normal distribution instead of Student's t. The percentiles are moved outwards to
+    correct this (Hesterberg 2015, "What teachers should know about the bootstrap", 5.3). One unit gives the range of
+    the values.
     """
     tail = 0.0
     if independent > 1:

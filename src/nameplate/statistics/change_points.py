@@ -1,7 +1,7 @@
-"""Find the levels, the slow drifts and the single dips and bursts of a long series. Pure functions.
+"""Find the levels, slow drifts, and single dips and bursts of a long series. Pure functions.
 
-Events are shares of the level. ``SIGNIFICANT`` is the probability of finding an event of one kind anywhere in a series
-in which nothing happens. docs/series.md has the measured rates; periodic_dips.py finds the dips that recur.
+Events are shares of the level. ``SIGNIFICANT`` is the probability that a series without events has an event of one
+kind. docs/series.md has the measured rates; periodic_dips.py finds recurring dips.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from scipy import ndimage, stats
 
 SIGNIFICANT = 0.01
 
-# A smaller change is not reported, however certain it is.
+# Smaller changes are not reported, however significant.
 MIN_EFFECT = 0.01
 
-# A change that lasts or recurs matters from the first size on, a dip of a single step from the second: docs/series.md.
+# The smallest size that matters: of a lasting or recurring change, and of a dip of a single step (docs/series.md).
 LIMIT = 0.10
 LIMIT_SINGLE = 0.50
 
 MIN_SAMPLES = 20
 
-# A longer series is divided into this number of steps, each the mean of its samples.
+# Longer series are divided into this number of steps, each the mean of its samples.
 MAX_STEPS = 1500
 
-# A robust standard deviation of normal noise is so many median absolute deviations.
+# The standard deviation of normal noise divided by its median absolute deviation.
 _NORMAL_MAD = 1.4826
 
-# In at least 99 of 100 steady series no proposed change differs more from what is usual there, as measured.
+# The 99th percentile, over simulated steady series, of the largest score of a proposed change.
 _CRITICAL_JUMP = 5.2
 
 _LONGEST_WINDOW = 30
@@ -41,16 +41,17 @@ _SHORTEST_WINDOW = 5
 _TREND_STEPS = 41
 _ANCHOR_STEPS = 9
 
-# A trend is a drift if its range is this multiple of the widest trend's among so many shuffles of the residuals.
+# A trend counts as a drift if its range exceeds the widest trend's of shuffled residuals by this factor; below: the
+# number of shuffles.
 _DRIFT_RATIO = 2.0
 _SHUFFLES = 39
 
-# A condition that differs within an event by chance does so with this probability, all of an event's together. A single
-# step can be the most unusual of 600 by chance in one case of 600, so less could not be asked for.
+# The probability that a condition differs within an event by chance, for all of its conditions together. A single step
+# is the most unusual of 600 by chance in one case of 600, so a lower level could not be reached.
 _MOVED = 0.05
 _PLACEMENTS = 4999
 
-# Noise of this share of a jump is none: the quotient of the two would overflow.
+# Noise below this share of a jump counts as zero: the quotient of the two would overflow.
 _NEGLIGIBLE = 1e-12
 
 Array = npt.NDArray[np.float64]
@@ -60,7 +61,7 @@ _FREEDOMS = np.append(1 / np.arange(1.0, 0.02, -0.02), math.inf)
 
 @dataclass(frozen=True)
 class SeriesLevel:
-    """Steps ``begin`` to ``end`` (exclusive), about whose median ``value`` the others vary."""
+    """Steps ``begin`` to ``end`` (exclusive) with the median ``value``."""
 
     begin: int
     end: int
@@ -69,7 +70,9 @@ class SeriesLevel:
 
 @dataclass(frozen=True)
 class OutlierRun:
-    """Steps ``begin`` to ``end`` (exclusive) that stand out: ``change`` is a share of the level, negative: worse."""
+    """Steps ``begin`` to ``end`` (exclusive) that are outliers; ``change`` is a share of the level, negative if
+    worse.
+    """
 
     begin: int
     end: int
@@ -78,9 +81,9 @@ class OutlierRun:
 
 @dataclass(frozen=True)
 class SeriesDrift:
-    """The trend within a level moves by ``change``, a share of where it was, between the steps ``begin`` and ``end``.
+    """A drift of the trend by ``change``, a share of its initial value, between the steps ``begin`` and ``end``.
 
-    ``inside`` are the stretches of steps in which the trend is nearer to where it goes than to where it comes from.
+    ``inside`` are the stretches of steps in which the trend is closer to its final than to its initial value.
     """
 
     begin: int
@@ -90,11 +93,11 @@ class SeriesDrift:
 
 
 def levels(goodness: Array) -> list[SeriesLevel]:
-    """The levels between lasting changes; a single one where there is none.
+    """Return the levels between change points; a single level if there is no change point.
 
-    Proposed by PELT (Killick, Fearnhead and Eckley 2012; ``ruptures``) with a penalty by the noise. A change is
-    accepted if the means of the steps on both sides of it differ by more than such means do elsewhere in the series,
-    so that a slow drift, which differs from place to place, has no levels.
+    Change points are proposed by PELT (Killick, Fearnhead and Eckley 2012; ``ruptures``) with a penalty derived from
+    the noise. One is accepted if the means of the steps on both sides differ by more than such means do elsewhere in
+    the series. A slow drift, whose means differ everywhere, therefore has no levels.
     """
     count = len(goodness)
     cuts = _proposed(goodness) if count >= MIN_SAMPLES else []
@@ -119,7 +122,9 @@ def _window(count: int) -> int:
 
 
 def _proposed(goodness: Array) -> list[int]:
-    """Where PELT finds changes in the mean, outliers being clipped. The penalty is low: each is tested afterwards."""
+    """Return PELT's change points in the mean of the clipped series. The penalty is low, since each is tested
+    afterwards.
+    """
     noise = _deviation(np.diff(goodness)) / math.sqrt(2)
     if noise == 0:
         noise = float(np.std(goodness)) or 1.0
@@ -134,9 +139,9 @@ def _deviation(values: Array) -> float:
 
 
 def _jump_score(goodness: Array, before: int, cut: int, after: int) -> float:
-    """Return how far the jump at a cut differs from the median jump, in robust deviations of all jumps.
+    """Return how far the jump at a cut is from the median jump, in robust standard deviations of all jumps.
 
-    The median jump is that of a steady drift, which is no change of level.
+    The median jump is that of a steady drift, which is not a change of level.
     """
     width = min(_window(len(goodness)), cut - before, after - cut)
     jumps = _jumps(goodness, width)
@@ -148,14 +153,14 @@ def _jump_score(goodness: Array, before: int, cut: int, after: int) -> float:
 
 
 def _jumps(goodness: Array, width: int) -> Array:
-    """Return the differences between the means of ``width`` steps after and before each place."""
+    """Return the differences between the means of ``width`` steps after and before each position."""
     means = np.convolve(goodness, np.ones(width) / width, mode="valid")
     jumps: Array = means[width:] - means[:-width]
     return jumps
 
 
 def detectable_change(goodness: Array) -> float:
-    """Return the smallest lasting change, as a share of the level, that ``levels`` accepts at 95 of 100 places."""
+    """Return the smallest lasting change, as a share of the level, that ``levels`` accepts at 95 of 100 positions."""
     jumps = _jumps(goodness, _window(len(goodness)))
     needed = _CRITICAL_JUMP * _deviation(jumps) + float(np.quantile(np.abs(jumps - np.median(jumps)), 0.95))
     return max(MIN_EFFECT, needed / max(abs(float(np.median(goodness))), 1e-300))
@@ -169,8 +174,8 @@ def _effect(goodness: Array, before: int, cut: int, after: int) -> float:
 def trend(part: Array) -> Array:
     """Return the running median of 41 steps, or of all steps of a shorter level.
 
-    Beyond its ends a level is continued by reflection through the median of its outermost steps: a drift goes on, and a
-    dip at the end does not pull the trend down.
+    The level is extended by point reflection at the median of its outermost steps: a drift continues, and a dip at the
+    end does not pull the trend down.
     """
     count = len(part)
     half = min(_TREND_STEPS // 2, count // 2)
@@ -186,7 +191,7 @@ def trend(part: Array) -> Array:
 def residuals(goodness: Array, found: Sequence[SeriesLevel], undipped: Array | None = None) -> Array:
     """Return the differences from the trend of each level, as shares of the level.
 
-    The trend is that of ``undipped``, the series without known dips, if that is given.
+    If ``undipped``, the series without known dips, is given, the trend is computed from it.
     """
     base = goodness if undipped is None else undipped
     result = np.empty_like(goodness)
@@ -197,7 +202,7 @@ def residuals(goodness: Array, found: Sequence[SeriesLevel], undipped: Array | N
 
 
 def drifts(goodness: Array, found: Sequence[SeriesLevel]) -> list[SeriesDrift]:
-    """Return the drifts within levels that exceed ``LIMIT`` and that noise without a memory does not explain."""
+    """Return the drifts within levels that exceed ``LIMIT`` and that white noise does not explain."""
     each = [_drift(goodness[level.begin : level.end], level.begin) for level in found]
     return [drift for drift in each if drift is not None]
 
@@ -219,10 +224,11 @@ def _drift(part: Array, offset: int) -> SeriesDrift | None:
 
 
 def runs(residual: Array, apart: Sequence[int] = ()) -> list[OutlierRun]:
-    """Steps that stand out of the noise, neighbours together; those ``apart``, which are known already, are left out.
+    """Return runs of adjacent steps that are outliers of the noise, without the steps ``apart``, which are known
+    already.
 
-    Noise is taken for Student's t, whose tails are read off the middle 95 %, so that what has heavy tails has no events
-    in each of them.
+    The noise is modelled by Student's t, with tails estimated from the middle 95 %, so that heavy tails by themselves
+    are not events.
     """
     if len(residual) < MIN_SAMPLES:
         return []
@@ -234,10 +240,10 @@ def runs(residual: Array, apart: Sequence[int] = ()) -> list[OutlierRun]:
 
 
 def run_limit(residual: Array) -> float:
-    """Return the share of the level beyond which a single step stands out of the noise."""
-    # Values that are equal to more than a half, such as counts, have some noise all the same.
+    """Return the share of the level beyond which a single step is an outlier."""
+    # More than half of the values may be equal, such as counts, although there is noise.
     size = max(float(np.median(np.abs(residual))), MIN_EFFECT / 10)
-    # A standard error of this ratio more: tails that are thought too light have events that are none.
+    # One standard error is added to the ratio: underestimated tails would produce false events.
     ratio = float(np.quantile(np.abs(residual), 0.95)) / size * (1 + 1.5 / math.sqrt(len(residual)))
     freedom = _freedom(ratio)
     limit = stats.t.isf(SIGNIFICANT / 2 / len(residual), freedom) / stats.t.ppf(0.75, freedom) * size
@@ -245,15 +251,15 @@ def run_limit(residual: Array) -> float:
 
 
 def _freedom(ratio: float) -> float:
-    """The degrees of freedom at which the 95th percentile of |t| is so many times its median."""
+    """Return the degrees of freedom at which the 95th percentile of |t| is ``ratio`` times its median."""
     usual = stats.t.ppf(0.975, _FREEDOMS) / stats.t.ppf(0.75, _FREEDOMS)
     return float(_FREEDOMS[int(np.argmin(np.abs(usual - ratio)))])
 
 
 def moved(values: Array, inside: Sequence[tuple[int, int]], tests: int) -> bool:
-    """Whether a condition differs within an event's steps from what it is elsewhere, ``tests`` being asked.
+    """Return whether a condition within an event's steps differs from elsewhere, at a level divided by ``tests``.
 
-    A permutation test: as many stretches of the same lengths are put anywhere in the series.
+    The permutation test places stretches of the same lengths anywhere in the series.
     """
     count = len(values)
     if not np.ptp(values):

@@ -1,4 +1,4 @@
-"""Fit the period, length and depth of recurring dips that need not begin and end with a step. Pure functions."""
+"""Fit the period, length and depth of recurring dips that may begin and end within a step. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-# Begins and lengths are tried at these distances, in steps: everywhere, around the best, and for whole steps.
+# The grid of begins and lengths in steps: everywhere, around the best, and for whole steps.
 _COARSE, _FINE, _FINEST = 0.5, 0.1, 0.02
 
-# Where no step lies wholly within a dip, deeper and shorter dips leave the same as longer and shallower ones. Dips of
-# two whole steps, and then of one, are preferred if in n steps they leave at most 1 + this / sqrt(n) times the least.
+# If no step is completely within a dip, deeper and shorter dips fit as well as shallower and longer ones. Dips of two
+# whole steps, and then of one, are preferred if their residual is at most 1 + this / sqrt(n) times the minimum for n
+# steps.
 _AS_GOOD = 0.65
 
 
@@ -32,12 +33,12 @@ class DipShape:
     depth: float
 
     def begins(self, count: int) -> list[float]:
-        """Return where the dips begin of which at least a half of a step lies within ``count`` steps."""
+        """Return the begins of the dips of which at least half a step is within ``count`` steps."""
         number = math.ceil((count - 0.5 - self.begin) / self.period)
         return [self.begin + k * self.period for k in range(number)]
 
     def stretches(self, count: int) -> list[tuple[int, int]]:
-        """Return for each dip the steps, from begin to end (exclusive), of which it takes at least about a half."""
+        """Return for each dip the steps, from begin to end (exclusive), of which it covers at least about half."""
         found = []
         for begin in self.begins(count):
             first = min(max(0, round(begin)), count - 1)
@@ -45,18 +46,18 @@ class DipShape:
         return found
 
     def cover(self, count: int) -> Array:
-        """Return the share of each step that lies within a dip."""
+        """Return the share of each step that is within a dip."""
         cycles, within = np.divmod(np.arange(count + 1) - self.begin, self.period)
         cover: Array = np.diff(cycles * self.length + np.minimum(within, self.length))
         return cover
 
 
 def fit_shape(residual: Array, period: float, begin: int, width: int) -> DipShape:
-    """Return the dips that leave the least of the residuals, near those of ``width`` steps from ``begin`` on.
+    """Return the dips with the smallest residual near those of ``width`` steps that start at ``begin``.
 
-    A box is fitted as in a search for transits (Kovács, Zucker and Mazeh 2002), but with partly covered steps and to
-    absolute deviations, which single disturbed steps do not move. A dip lasts at least one step: what is shorter cannot
-    be told from what is less deep.
+    Like a search for transits (Kovács, Zucker and Mazeh 2002), this fits a box, but with partly covered steps, and to
+    absolute deviations, which single disturbed steps do not affect. A dip lasts at least one step: a shorter dip cannot
+    be distinguished from a shallower one.
     """
     anchor = begin + period * round((len(residual) / 2 - begin) / period)
     longest = period / 2
@@ -75,14 +76,14 @@ def _around(shape: DipShape, longest: float) -> Iterable[DipShape]:
 
 
 def _with_periods_near(shape: DipShape, count: int) -> Iterable[DipShape]:
-    """Return shapes whose phase changes over the whole series by a step more or less at most."""
+    """Return shapes whose phase shifts over the whole series by at most one step."""
     periods = shape.period * (1 + np.linspace(-1, 1, 41) / count)
     begins = shape.begin + np.arange(-0.2, 0.2 + 1e-9, _FINE / 2)
     return (DipShape(p, a, shape.length, 0) for p in periods for a in begins)
 
 
 def _of_whole_steps(residual: Array, best: DipShape) -> DipShape:
-    """Return dips of two steps or of one if they are as good as the best, and else the best."""
+    """Return dips of one or two whole steps if they fit as well as the best, otherwise the best."""
     for length in (2.0, 1.0):
         begins = np.arange(best.begin - 1, best.begin + best.length, _FINEST)
         whole = _best(residual, (DipShape(best.period, begin, length, 0) for begin in begins))
@@ -94,12 +95,12 @@ def _of_whole_steps(residual: Array, best: DipShape) -> DipShape:
 
 
 def _best(residual: Array, shapes: Iterable[DipShape]) -> DipShape:
-    """Return the first of the shapes that leave the least, with its depth."""
+    """Return the first shape with the smallest residual, with its depth."""
     return min((_fitted(residual, shape) for shape in shapes), key=lambda fit: float(fit[0].sum()))[1]
 
 
 def _fitted(residual: Array, shape: DipShape) -> tuple[Array, DipShape]:
-    """Return what a shape leaves of each residual at its best depth, and the shape with that depth."""
+    """Return the residuals of a shape at its best depth, and the shape with that depth."""
     cover = shape.cover(len(residual))
     touched = cover > 1e-9
     level = 0.0 if touched.all() else float(np.median(residual[~touched]))
@@ -115,7 +116,7 @@ def _weighted_median(values: Array, weights: Array) -> float:
 
 
 def _from_first(shape: DipShape) -> DipShape:
-    """Return the same dips with the begin of the first one of which a half of a step lies within the series."""
+    """Return the same dips, starting with the first one of which half a step is within the series."""
     earliest = 0.5 - shape.length
     begin = earliest + (shape.begin - earliest) % shape.period
     return DipShape(float(shape.period), float(begin), float(shape.length), shape.depth)

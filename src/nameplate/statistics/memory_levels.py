@@ -1,6 +1,6 @@
-"""What a curve of measured values tells: the levels of a memory hierarchy, and the MTU of a path. Pure functions.
+"""Find the levels of a memory hierarchy in a curve of latency or rate, and the MTU of a path. Pure functions.
 
-A level is a plateau of the curve (``plateaus.py`` lays them). Its effective size is where the curve leaves the plateau.
+A level is a plateau of the curve (see ``plateaus.py``). Its effective size is where the curve leaves the plateau.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from nameplate.statistics.stats import median, median_interval
 
 @dataclass(frozen=True)
 class Curve:
-    """Measured values against working-set size: ``values[i]`` are those of ``size_bytes[i]``, one per round.
+    """Measured values by working-set size: ``values[i]`` has one value per round for ``size_bytes[i]``.
 
-    Sizes ascend, evenly or not. Rounds may be missing at a size, not all of them; values are above 0. ``best[i]``,
-    where it is known, is the best single sample of all rounds: whatever disturbs a sample makes it worse, so that
-    levels show in these where another program takes its share of a cache in one round and not in the next.
+    Sizes ascend; they need not be evenly spaced. A size may lack rounds, but not all. Values are above 0. ``best[i]``,
+    if known, is the best single sample of all rounds. Disturbances only make samples worse, so best values show levels
+    even if another program occupies part of a cache in some rounds.
     """
 
     size_bytes: tuple[int, ...]
@@ -31,25 +31,29 @@ class Curve:
     best: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what is no curve."""
+        """Check the curve.
+
+        Raises:
+            ValueError: the lengths differ, sizes do not ascend, or a value is missing or not above 0.
+        """
         if len(self.size_bytes) != len(self.values):
-            raise ValueError("a curve needs the values of each of its sizes")
+            raise ValueError("a curve needs values for each of its sizes")
         if self.best and len(self.best) != len(self.values):
-            raise ValueError("a curve needs the best value of each of its sizes, or of none")
+            raise ValueError("a curve needs the best value for each of its sizes, or for none")
         if any(size >= larger for size, larger in pairwise((0, *self.size_bytes))):
-            raise ValueError("a curve's sizes must ascend from above 0")
+            raise ValueError("the sizes of a curve must be above 0 and ascend")
         if not all(values and min(values) > 0 for values in (*self.values, *zip(self.best))):
-            raise ValueError("a curve needs values above 0 at each of its sizes")
+            raise ValueError("the values of a curve must be above 0, and each size needs at least one")
 
 
 @dataclass(frozen=True)
 class MemoryLevel:
     """One level of the hierarchy: a plateau of the curve, and where it ends.
 
-    ``size_bytes`` is the effective capacity, the largest working set still served by the level, with its 95 % interval;
-    None for the last level, whose end was not measured. ``value`` is the plateau's median in the curve's unit, with its
-    95 % interval over rounds, ``best`` that of the best values. The plateau was measured from ``first_bytes`` to
-    ``last_bytes``. ``p_value`` is that of the permutation test for the step at its end.
+    ``size_bytes`` is the effective capacity, the largest working set that the level still serves, with its 95 %
+    interval; None for the last level, whose end was not measured. ``value`` is the plateau's median in the curve's
+    unit, with its 95 % interval over rounds; ``best`` is the median of the best values. The plateau was measured from
+    ``first_bytes`` to ``last_bytes``. ``p_value`` is that of the permutation test for the step at its end.
     """
 
     size_bytes: float | None
@@ -63,9 +67,9 @@ class MemoryLevel:
 
 
 def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[MemoryLevel]:
-    """The levels from the smallest to the largest; none for an empty curve. Where they end is told by the best values.
+    """Return the levels in ascending order of size, located from the best values; empty for an empty curve.
 
-    ``rising`` says which way the curve goes: True for a latency, False for a rate. ``seed`` is the permutations'.
+    ``rising`` is True for a latency and False for a rate. ``seed`` is the seed of the permutations.
     """
     if not curve.size_bytes:
         return []
@@ -89,16 +93,17 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[MemoryLeve
 
 
 def undisturbed(curve: Curve) -> Curve:
-    """The curve of the best values alone, where they are known."""
+    """Return the curve of the best values alone, if they are known."""
     return Curve(curve.size_bytes, tuple((value,) for value in curve.best)) if curve.best else curve
 
 
 def bounded(curve: Curve, *, rising: bool) -> Curve:
-    """The curve with best values, where they are known, of which none is worse than a larger size's by a step or more.
+    """Return the curve with its best values, if known, limited so that none is worse than a larger size's by a step or
+    more.
 
-    What a larger region was served in, a smaller one would have been as well, had nothing disturbed it. A larger one
-    counts by the median of three sizes, lest a single lucky one bound all smaller ones. Plateaus are not looked for in
-    these, since stairs have no noise.
+    Whatever served a larger region would have served a smaller one as well. The limit is the running median of three
+    sizes, so that one lucky value does not limit all smaller sizes. Plateaus are not searched for in the result, whose
+    stairs have no noise.
     """
     if len(curve.best) < 3:
         return curve
@@ -109,9 +114,9 @@ def bounded(curve: Curve, *, rising: bool) -> Curve:
 
 
 def level_values(levels: Sequence[MemoryLevel], curve: Curve) -> list[tuple[float, tuple[float, float]] | None]:
-    """Another curve's median and 95 % interval at the sizes safely within each level; None where none was measured.
+    """Return the median and 95 % interval of another curve within each level; None where nothing was measured.
 
-    A sixth of the plateau's octaves is left out beside each ramp: another curve may have its own a little apart.
+    A sixth of the plateau's octaves is left out next to each ramp, since the ramps of another curve may be displaced.
     """
     result = []
     for index, level in enumerate(levels):
@@ -124,7 +129,7 @@ def level_values(levels: Sequence[MemoryLevel], curve: Curve) -> list[tuple[floa
 
 
 def step_across(curve: Curve, size_bytes: float) -> tuple[float, float] | None:
-    """The curve's medians at 0.35 to 0.85 times a size and at 1.4 to 3 times it; None where either was not measured."""
+    """Return a curve's medians at 0.35 to 0.85 and at 1.4 to 3 times a size; None if either was not measured."""
     pairs = [(size / size_bytes, median(values)) for size, values in zip(curve.size_bytes, curve.values, strict=True)]
     below = [value for ratio, value in pairs if 0.35 <= ratio <= 0.85]
     above = [value for ratio, value in pairs if 1.4 <= ratio <= 3]
@@ -132,10 +137,10 @@ def step_across(curve: Curve, size_bytes: float) -> tuple[float, float] | None:
 
 
 def refine(size_bytes: Sequence[int], medians: Mapping[int, float], threshold: float = 0.08) -> set[int]:
-    """The sizes of a dense grid worth measuring besides those in ``medians``, by what these came to.
+    """Return the sizes of a dense grid to measure next, given the ``medians`` so far.
 
-    They lie between neighbours that differ by more than ``threshold``, and between the two before, so that the plateau
-    before a knee is dense as well. A running median of three keeps single outlying sizes out, and steps in.
+    They are between neighbours that differ by more than ``threshold``, and one interval before, so that the plateau
+    before a knee is dense as well. A running median of three ignores single outliers and keeps steps.
     """
     known = sorted(medians)
     logs = running_median(np.log([medians[size] for size in known]), 1)
@@ -146,9 +151,10 @@ def refine(size_bytes: Sequence[int], medians: Mapping[int, float], threshold: f
 
 
 def _over_rounds(values: Sequence[Sequence[float]]) -> tuple[float, tuple[float, float]]:
-    """The median over rounds of each round's median over sizes, and its 95 % interval.
+    """Return the median over rounds of each round's median over sizes, and its 95 % interval.
 
-    Below six rounds no interval of theirs covers 95 %: it is the range of all values then, which is wider.
+    With fewer than six rounds no order-statistic interval covers 95 %; the wider range of all values is returned
+    instead.
     """
     rounds = [median([of[index] for of in values if index < len(of)]) for index in range(max(map(len, values)))]
     interval = median_interval(rounds)
@@ -159,25 +165,27 @@ def _over_rounds(values: Sequence[Sequence[float]]) -> tuple[float, tuple[float,
 
 @dataclass(frozen=True)
 class Mtu:
-    """The MTU that explains the times of datagrams best, in bytes, and those that explain them as well."""
+    """The MTU in bytes that explains the times of datagrams best, and the interval of MTUs that explain them equally
+    well.
+    """
 
     mtu_bytes: float
     interval: tuple[float, float]
 
 
-# Headers of IPv4 and UDP (RFC 791, RFC 768); every fragment but the last holds a multiple of eight bytes.
+# Headers of IPv4 and UDP (RFC 791, RFC 768); every fragment except the last has a multiple of eight bytes.
 _IP_HEADER, _UDP_HEADER, _FRAGMENT_UNIT = 20, 8, 8
 _SMALLEST_MTU = 576
 _PERMUTATIONS = 500
-# Times without spikes are a little alike between neighbours: at 1 % about 3 % of curves without fragments had an MTU.
+# Neighbouring times are slightly correlated: at a level of 1 %, about 3 % of curves without fragments had an MTU.
 _MTU_P = 0.003
 _WIDEST_MTU = 0.1
 _MIN_OF_A_KIND = 5
 _NEGLIGIBLE = 1e-9
-# A standard deviation by the median absolute deviation, and three of them.
+# A standard deviation is this multiple of the median absolute deviation; a spike is three standard deviations.
 _ROBUST = 1.4826
 _SPIKE = 3 * _ROBUST
-# The 95th percentile of chi-squared with three degrees of freedom, since two costs and a place are fitted.
+# The 95th percentile of chi-squared with three degrees of freedom: two costs and a position are fitted.
 _MTU_LIMIT = 7.81
 # In standard deviations. Truncated at less than the limit, no single payload could exclude an MTU.
 _TRUNCATED = 4.0
@@ -185,26 +193,26 @@ _REFITS = 15
 
 
 def fragments_of(payload: int, mtu: int) -> int:
-    """How many IPv4 packets a datagram with so many bytes of payload takes."""
+    """Return the number of IPv4 packets for a datagram with this payload."""
     whole = (mtu - _IP_HEADER) // _FRAGMENT_UNIT * _FRAGMENT_UNIT
     beyond_last = payload + _UDP_HEADER - (mtu - _IP_HEADER)
     return 1 + max(0, math.ceil(beyond_last / whole))
 
 
 def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Mtu | None:
-    """Return the MTU that explains best what datagrams of each payload take, and every MTU that the times allow.
+    """Return the MTU that explains best what datagrams of each payload take, and the interval of possible MTUs.
 
-    Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU by least squares over the shortest
-    time of each payload: whatever disturbs a round makes it longer. Spikes are cut off, since fragments make none.
+    Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU by least squares to the minimum time
+    of each payload, since disturbances only make a round longer. Spikes are clipped, since fragments do not cause any.
 
-    The interval holds every MTU whose residuals are hardly larger than the best one's (a likelihood-ratio set). A
-    square counts up to that of four robust standard deviations (truncated squares), so that a payload that was
-    disturbed in all rounds excludes no MTU. The interval also holds every MTU that cuts the same payloads at all. The
-    number of further cuts chooses among these, but does not exclude any: such a cut costs so little that a step of
-    another cause, which all rounds share, can be taken for it.
+    The interval contains every MTU whose residuals are hardly larger than those of the best (a likelihood-ratio set). A
+    squared residual counts up to that of four robust standard deviations (truncated squares), so that a payload that
+    was disturbed in all rounds excludes no MTU. The interval also contains every MTU that splits the same payloads at
+    all. The number of further fragments chooses among these but excludes none: such a fragment costs so little that a
+    common step of another cause can be mistaken for it.
 
-    Returns None where fragments explain no more than chance would, by a permutation test of the straight line's
-    residuals at 0.3 %, and where the interval is wider than a tenth of the MTU.
+    Returns None if fragments explain no more than chance at 0.3 %, by a permutation test of the straight line's
+    residuals, or if the interval is wider than a tenth of the MTU.
     """
     alike = _alike(payloads)
     if not alike:
@@ -248,13 +256,15 @@ def _hardly_worse(costs: _Costs, line: Any, times: Any, best: int) -> Any:
 
 
 def _without_spikes(times: Any) -> Any:
-    """Return the times, none of which exceeds the running median of five by more than three robust deviations."""
+    """Return the times, limited to three robust standard deviations above the running median of five."""
     middle = running_median(times, 2)
     return np.minimum(times, middle + _SPIKE * np.median(np.abs(times - middle)))
 
 
 def _alike(payloads: Sequence[int]) -> dict[tuple[int, ...], list[int]]:
-    """Return the MTUs by the numbers of fragments of all payloads, where both whole and cut ones are several."""
+    """Return the MTUs by the number of fragments of every payload, if several payloads are whole and several are
+    split.
+    """
     cuts: dict[tuple[int, ...], list[int]] = {}
     for mtu in range(_SMALLEST_MTU, max(payloads) + _IP_HEADER + _UDP_HEADER):
         cuts.setdefault(tuple(fragments_of(payload, mtu) for payload in payloads), []).append(mtu)
@@ -263,28 +273,28 @@ def _alike(payloads: Sequence[int]) -> dict[tuple[int, ...], list[int]]:
 
 @dataclass(frozen=True)
 class _Costs:
-    """What the number of fragments, and their being more than one, add to a straight line for each way to cut."""
+    """The columns that each way of splitting adds to a straight line: more than one fragment, and their number."""
 
-    columns: Any  # [way to cut, payload, more than one or number]
+    columns: Any  # [way of splitting, payload, more than one or number]
     solutions: Any
 
     @classmethod
     def of(cls, line: Any, fragments: Any) -> _Costs:
-        """Take ``fragments[i, j]`` of the payload j in the i-th way to cut."""
+        """Return the columns for ``fragments[i, j]``, the number for payload j in the i-th way of splitting."""
         columns = np.stack([fragments > 1, fragments], axis=2).astype(float)
         columns -= line @ (line.T @ columns)
         return cls(columns, np.linalg.pinv(columns))
 
     def explained(self, rest: Any) -> Any:
-        """Return how much of the squares of what the line leaves each way explains, where neither saves any time."""
+        """Return the part of the line's squared residuals that each way explains, with costs that are not negative."""
         return np.sum((rest @ self.columns) * self._weights(rest), axis=1)
 
     def left(self, rest: Any) -> Any:
-        """Return what each way leaves of what the line leaves; ``rest`` has a row for each way, or one for all."""
+        """Return the residuals of each way; ``rest`` has the line's residuals in a row for each way, or one for all."""
         return rest - (self.columns @ self._weights(rest)[..., None])[..., 0]
 
     def _weights(self, rest: Any) -> Any:
-        """Return the two costs in each way: both, or if one would save time, the one that explains more by itself."""
+        """Return the two costs of each way: both, or if one would be negative, only the one that explains more."""
         both = (self.solutions @ rest[..., None])[..., 0]
         products = np.maximum((rest[..., None, :] @ self.columns)[..., 0, :], 0.0)
         squares = np.sum(self.columns**2, axis=1)
@@ -295,5 +305,5 @@ class _Costs:
 
 
 def _middle(mtus: Sequence[int]) -> float:
-    """Of MTUs that cut the same payloads alike."""
+    """Return the middle of MTUs that split all payloads alike."""
     return (mtus[0] + mtus[-1]) / 2

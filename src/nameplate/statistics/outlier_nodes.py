@@ -1,10 +1,10 @@
-"""Which nodes of a cluster are slow, by figures that all of them were measured for. Pure functions.
+"""Find the slow nodes of a cluster from metrics that were measured on all of them. Pure functions.
 
-A node is slow where its figure lies far below those of the other nodes of its hardware class: more than four robust
-standard deviations, by at least 3 % and at least twice what its own figure varies by, and improbable enough, with the
-share of false discoveries among all that are found held at 1 % (Benjamini, Hochberg 1995). The probability is that of
-its deviation from the nodes that are no outliers, itself left out (the externally studentised residual; Cook, Weisberg
-1982, 2.2.1): it holds for four nodes as for ten thousand.
+A node is slow if its value is more than four robust standard deviations below that of the other nodes of its hardware
+class, by at least 3 % and by at least twice the standard error of its own value, and if this is significant with a
+false discovery rate of 1 % (Benjamini and Hochberg 1995). The p-value is that of the externally studentised residual
+(Cook and Weisberg 1982, 2.2.1): the deviation from the nodes that are not outliers, leaving the node itself out. It
+holds for four nodes as well as for ten thousand.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ FARTHEST_Z = -4.0
 SMALLEST_GAP = 0.03
 OWN_SPREADS = 2.0
 FALSE_DISCOVERY_RATE = 0.01
-# From so many robust standard deviations on a node is no yardstick for the others.
+# A node that is further away than this is not used to judge others.
 OUTLYING_Z = 5.0
-# What makes the median of absolute deviations a standard deviation, and that of a median of a mean, for a normal
-# distribution.
+# For a normal distribution: standard deviation / median absolute deviation, and standard error of a median / that of a
+# mean.
 _MAD_TO_SD = 1.4826
 _MEDIANS_ERROR = 1.2533
 
@@ -39,9 +39,9 @@ _MEDIANS_ERROR = 1.2533
 class NodeFigures:
     """One metric of every node.
 
-    ``values`` has a row for each round and a column for each node, nan where a node was not measured; ``spread`` is
-    what a node's figure varies by, as a share of it, where the rounds do not tell. ``minimum`` and ``maximum`` of each
-    node's repeats are shown, and nothing is judged by them.
+    ``values`` has a row per round and a column per node, nan where a node was not measured. ``spread`` is the relative
+    standard error of a node's value if the rounds do not tell it. ``minimum`` and ``maximum`` of each node's repeats
+    are only shown.
     """
 
     experiment: str
@@ -56,13 +56,13 @@ class NodeFigures:
 
 @dataclass(frozen=True)
 class Judgement:
-    """One metric's judgement of every node, by node; nan where there is none.
+    """The judgement of every node by one metric; arrays are by node, nan where there is no judgement.
 
     ``value`` is what a node reaches at its class's usual level: the median over the rounds of the class's median, times
-    the median of the node's ratios to it; of a node that is not judged, the median of its rounds. ``gap`` is the share
-    by which ``value`` is worse than the median of those of its class, negative where it is better; ``z`` that distance
-    in robust standard deviations, negative where it is worse; ``spread`` what its figure varies by, as a share of it;
-    ``probability`` that of a node that is no slower than the others lying so far below them.
+    the median of the node's ratios to it. For a node that is not judged it is the median of its rounds. ``gap`` is the
+    share by which ``value`` is worse than the median of its class, negative if it is better. ``z`` is that distance in
+    robust standard deviations, negative if it is worse. ``spread`` is the relative standard error of ``value``.
+    ``probability`` is the p-value: the probability that a node like the others is so far below them.
     """
 
     figures: NodeFigures
@@ -75,10 +75,10 @@ class Judgement:
 
 
 def judge(metrics: Sequence[NodeFigures], classes: Sequence[str]) -> list[Judgement]:
-    """Judges every node by every metric; ``classes`` name each node's hardware.
+    """Judge every node by every metric; ``classes`` has the hardware class of each node.
 
-    Classes of fewer than four nodes are not judged: nothing tells which of them is the usual one. With fewer than three
-    rounds nothing tells what a node varies by, and none is slow.
+    Classes of fewer than four nodes are not judged, since nothing tells which node is normal. With fewer than three
+    rounds the variation of a node is not known, and none is called slow.
     """
     judged = [_measured(figures, np.asarray(classes)) for figures in metrics]
     found = (
@@ -98,7 +98,7 @@ def _decided(judged: Judgement, is_improbable: Flags) -> Judgement:
 
 
 def _measured(figures: NodeFigures, classes: NDArray[np.str_]) -> Judgement:
-    """Everything but whether a node is slow."""
+    """Return the judgement of every node, except whether it is slow."""
     nodes = figures.values.shape[1]
     heights = np.log(figures.values) * (1.0 if figures.better == "higher" else -1.0)
     gap, z, probability = (np.full(nodes, np.nan) for _ in range(3))
@@ -109,7 +109,7 @@ def _measured(figures: NodeFigures, classes: NDArray[np.str_]) -> Judgement:
         if len(own) < MIN_NODES:
             continue
         measured = heights[:, own][~np.isnan(heights[:, own]).all(axis=1)]
-        # What drifts from round to round does so for all nodes.
+        # A drift from round to round affects all nodes, and cancels in ratios to the class's median.
         levels = np.nanmedian(measured, axis=1, keepdims=True)
         relative = measured - levels
         height = np.nanmedian(relative, axis=0)
@@ -136,7 +136,7 @@ def _median_by_node(values: Floats) -> Floats:
 
 
 def _median_spread(rounds: Floats) -> Floats:
-    """The standard deviation of the median of each column; nan where too few rounds tell it."""
+    """Return the standard error of the median of each column; nan if there are too few rounds."""
     count = np.sum(~np.isnan(rounds), axis=0)
     deviation = np.nanmedian(np.abs(rounds - np.nanmedian(rounds, axis=0)), axis=0)
     error = _MEDIANS_ERROR * _MAD_TO_SD * deviation / np.sqrt(count)
@@ -144,7 +144,7 @@ def _median_spread(rounds: Floats) -> Floats:
 
 
 def robust_z(values: Floats) -> Floats:
-    """Distances from the median in standard deviations, as the median of absolute deviations gives them."""
+    """Return distances from the median in standard deviations, estimated by the median absolute deviation."""
     away = values - np.median(values)
     scale = _MAD_TO_SD * np.median(np.abs(away))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -152,9 +152,9 @@ def robust_z(values: Floats) -> Floats:
 
 
 def probability_below(values: Floats, z: Floats) -> Floats:
-    """Of each value, that one drawn from where the others were lies so low: Student's t of its distance from them.
+    """Return for each value the probability of one at least as low, by Student's t of its distance from the others.
 
-    Outliers by ``z`` are left out of the others.
+    Outliers by ``z`` are not among the others.
     """
     from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, which only this function takes)
 

@@ -1,4 +1,4 @@
-"""Find the dips that recur with a period in a long series, by epoch folding of rank scores. Pure functions."""
+"""Find periodic dips in a long series by epoch folding of rank scores. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from scipy import special, stats
 from nameplate.statistics.change_points import MIN_EFFECT, MIN_SAMPLES, Array
 from nameplate.statistics.dip_shape import DipShape, fit_shape
 
-# The dips that are looked for last one of these numbers of steps, and half of their period at most.
+# Lengths of dips in steps; a dip lasts at most half of its period.
 _WIDTHS = (1, 2, 3, 5, 8)
 MIN_DIPS = 4
 _MIN_PERIOD = 4.0
 
-# Residuals are rounded to the first; to the second where a pattern too faint to matter hides what is below it.
+# Residuals are rounded to the first resolution, or to the second if a pattern too faint to matter hides smaller ones.
 _GRAINS = (MIN_EFFECT / 2, 3 * MIN_EFFECT)
 
-# Numbers of steps, and the score that their best period exceeds in one of two hundred series of independent steps. The
-# scores up to 120 steps come from simulation. Those of 240 and 600 were chosen and then checked: 3 of 917 and 0 of 185
-# simulated series exceeded them. That of 1,500 continues the row.
+# Numbers of steps, and the score that the best period of independent steps exceeds in one of two hundred series. The
+# scores up to 120 steps were simulated. Those of 240 and 600 were chosen and verified: 3 of 917 and 0 of 185 simulated
+# series exceeded them. That of 1,500 is extrapolated.
 _CRITICAL = ((20, 3.15), (30, 3.6), (60, 4.25), (120, 4.7), (240, 5.0), (600, 5.4), (1500, 5.65))
 
 Mask = npt.NDArray[np.bool_]
@@ -30,18 +30,18 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Dips:
-    """Dips of one shape; ``score`` is in standard deviations of what chance brings."""
+    """Dips of one shape; ``score`` is in standard deviations under the null hypothesis."""
 
     shape: DipShape
     score: float
 
 
 def periodic_dips(residual: Array) -> Dips | None:
-    """Return the dips that recur, or None where no period stands out.
+    """Return periodic dips, or None if no period is significant.
 
     Epoch folding (Leahy et al. 1983): for each period the normal scores of the residuals are summed by phase, and the
-    lowest sum counts, in standard deviations. The scores depend on ranks only, and so does the greatest sum that chance
-    brings: noise with heavy tails needs no other critical value.
+    lowest sum is the statistic, in standard deviations. Since scores depend only on ranks, the critical values hold for
+    heavy-tailed noise as well.
     """
     for grain in _GRAINS:
         found = _dips(residual, np.round(residual / grain))
@@ -61,12 +61,12 @@ def _dips(residual: Array, rounded: Array) -> Dips | None:
 
 
 def scores_of(residual: Array) -> Array:
-    """Return the normal scores in which dips are looked for first."""
+    """Return the normal scores that are searched first."""
     return normal_scores(np.round(residual / _GRAINS[0]))
 
 
 def normal_scores(values: Array) -> Array:
-    """Return for each value the quantile of the normal distribution at its rank; equal values share their mean."""
+    """Return for each value the quantile of the normal distribution at its rank; equal values get their mean score."""
     count = len(values)
     quantiles: Array = special.ndtri((np.arange(1, count + 1) - 0.5) / count)
     sums = np.concatenate([[0.0], np.cumsum(quantiles)])
@@ -77,16 +77,16 @@ def normal_scores(values: Array) -> Array:
 
 
 def critical_score(count: int) -> float:
-    """Return what the best period of independent steps reaches in about one of two hundred series."""
+    """Return the score that the best period of independent steps reaches in about one of two hundred series."""
     counts, scores = zip(*_CRITICAL, strict=True)
     return float(np.interp(math.log(count), np.log(counts), scores))
 
 
 def strength(scores: Array, inside: Mask, width: int) -> float:
-    """Return how low the scores ``inside`` dips of ``width`` steps are, in standard deviations of such a sum.
+    """Return how low the scores ``inside`` dips of ``width`` steps are, in standard deviations of their sum.
 
-    The deviation is that of a sample without replacement, times how much more than independent ones the sums of
-    neighbours outside the dips vary.
+    The standard deviation is that of sampling without replacement, times the excess variation of sums of neighbours
+    outside the dips.
     """
     number = np.array([max(int(inside.sum()), MIN_DIPS * width)], dtype=np.float64)
     deviation = float(_deviation_of_sum(number, len(scores))[0]) * _spread_of_sums(scores, inside, width)
@@ -94,7 +94,7 @@ def strength(scores: Array, inside: Mask, width: int) -> float:
 
 
 def _best_period(scores: Array) -> tuple[float, float, int, int] | None:
-    """Return the highest strength with its period, width and phase; None where no period fits in."""
+    """Return the highest score with its period, width and phase; None if the series is too short for any period."""
     best: dict[int, tuple[float, float, int]] = {}
     periods = _periods(len(scores))
     for bins in sorted(set(periods.astype(int))):
@@ -121,19 +121,19 @@ def _inside(count: int, period: float, phase: int, width: int) -> Mask:
 
 
 def _deviation_of_sum(number: Array, count: int) -> Array:
-    """Return the standard deviation of a sum of scores that are drawn without replacement."""
+    """Return the standard deviation of a sum of ``number`` scores drawn without replacement."""
     deviation: Array = np.sqrt(number * np.maximum(1 - number / count, 0.25))
     return deviation
 
 
 def _phases(count: int, periods: Array, bins: int) -> npt.NDArray[np.int64]:
-    """Return for each period (rows) each step's phase, in ``bins`` parts."""
+    """Return for each period (rows) the phase of each step, as one of ``bins`` bins."""
     cycles = np.arange(count)[None, :] / periods[:, None]
     return ((cycles - np.floor(cycles)) * bins).astype(np.int64)
 
 
 def _folded(scores: Array, periods: Array, bins: int) -> tuple[Array, Array]:
-    """Return for each period (rows) the sums and numbers of the steps of each phase."""
+    """Return for each period (rows) the sum and the number of the steps in each bin."""
     flat = (np.arange(len(periods))[:, None] * bins + _phases(len(scores), periods, bins)).ravel()
     size = len(periods) * bins
     sums = np.bincount(flat, weights=np.tile(scores, len(periods)), minlength=size)
@@ -143,14 +143,16 @@ def _folded(scores: Array, periods: Array, bins: int) -> tuple[Array, Array]:
 
 
 def _circular(rows: Array, width: int) -> Array:
-    """Return the sums of ``width`` neighbours, the first being the last one's neighbour."""
+    """Return the sums of ``width`` neighbours; the first and last column are neighbours."""
     around = np.concatenate([rows, rows[:, : width - 1]], axis=1)
     total: Array = np.lib.stride_tricks.sliding_window_view(around, width, axis=1).sum(axis=2)
     return total
 
 
 def _spread_of_sums(scores: Array, inside: Mask, width: int) -> float:
-    """Return how many times (1 at least) more sums of neighbours outside the dips vary than independent scores' do."""
+    """Return the ratio, at least 1, of the variation of sums of neighbours outside the dips to that of independent
+    scores.
+    """
     window = np.ones(width)
     is_outside = np.convolve(inside, window, mode="valid") < 0.5
     alone, sums = scores[~inside], np.convolve(scores, window, mode="valid")[is_outside]
@@ -160,7 +162,7 @@ def _spread_of_sums(scores: Array, inside: Mask, width: int) -> float:
 
 
 def _periods(count: int) -> Array:
-    """Return the periods, so close that over the whole series the phase of neighbouring ones differs by half a step."""
+    """Return the periods, spaced so that the phases of neighbours differ by half a step over the whole series."""
     longest = count / MIN_DIPS
     if longest <= _MIN_PERIOD:
         return np.empty(0)

@@ -1,9 +1,8 @@
-"""Straight lines with breaks between them: a message's time over its size, t = t_s + t_w · size between breaks.
+"""Fit piecewise linear functions: the time of a message by size, t = t_s + t_w · size between breaks.
 
-Which points belong together is found by an exact dynamic programme over independent weighted lines (as Bellman and
-Roth, 1969), since continuous fits bias both sides of a jump. How many lines there are, and whether they meet at a break
-or jump there, is chosen by the Bayesian information criterion (Schwarz 1978). Noise is taken as proportional to the
-value.
+An exact dynamic programme over independent weighted lines assigns the points (as in Bellman and Roth 1969), since
+continuous fits are biased next to a jump. The Bayesian information criterion (Schwarz 1978) chooses the number of
+lines, and whether they meet at a break or jump. Noise is assumed to be proportional to the value.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from nameplate.statistics.stats import median
 
 MIN_POINTS = 5
 MAX_LINES = 5
-# Of rounds, and as many of sizes.
+# Bootstrap replicates of rounds, and the same number of sizes.
 BOOTSTRAPS = 150
-# What a break costs in the criterion: where it is was searched for, which is more than one fitted number.
+# The parameters that a break counts as: its position was searched for, which is more than one fitted number.
 _OF_PLACE, _OF_SLOPE, _OF_JUMP = 2.0, 1.0, 1.0
-# A break where lines meet is placed between points, by so many steps from one to the next.
+# The position of a break where lines meet is searched with this number of steps between two points.
 _STEPS = 8
 _REACH = 20
 _SMALLEST = 1e-300
-# Keeps the normal equations solvable where two columns are the same, as for a single size.
+# Keeps the normal equations solvable if two columns are equal, as for a single size.
 _RIDGE = 1e-13
-# What a slope adds to the times, as a share of them, below which it is a rounding error.
+# A slope that adds a smaller share to the times is a rounding error.
 _ROUNDING = 1e-9
-# No message is timed more closely than to this share: what lines leave below it says nothing.
+# Times are not more accurate than this share, so that smaller residuals mean nothing.
 _CLOSEST_FIT = 1e-3
 
 
 @dataclass(frozen=True)
 class FittedLine:
-    """t_s and t_w, by the last and the first point that they hold for."""
+    """One line, t_s and t_w, with the indices of its first and last point."""
 
     startup_s: float
     per_byte_s: float
@@ -48,7 +47,7 @@ class FittedLine:
 
 @dataclass(frozen=True)
 class Break:
-    """Between two lines, in bytes: where they meet, or halfway between the points around a jump."""
+    """A break between two lines, in bytes: where they meet, or halfway between the points on both sides of a jump."""
 
     at_bytes: float
     is_jump: bool
@@ -57,7 +56,7 @@ class Break:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines from the smallest size to the largest, and the breaks between them."""
+    """Lines in ascending order of size, and the breaks between them."""
 
     lines: tuple[FittedLine, ...]
     breaks: tuple[Break, ...]
@@ -65,7 +64,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Bounds:
-    """95 % intervals of what ``Lines`` has, in the same order: (t_s, t_w) of lines, places of breaks."""
+    """The 95 % intervals of ``Lines`` in the same order: (t_s, t_w) of each line, position of each break."""
 
     lines: tuple[tuple[tuple[float, float], tuple[float, float]], ...]
     breaks: tuple[tuple[float, float], ...]
@@ -75,11 +74,11 @@ class Bounds:
 class _Points:
     sizes: Any
     times: Any
-    weights: Any  # the inverse of each point's relative noise, up to a common factor
+    weights: Any  # 1 / the relative noise of each point, up to a common factor
 
     @classmethod
     def of(cls, sizes: Sequence[float], times: Any, counts: Any = 1.0) -> _Points:
-        """Take each point's noise as proportional to its time, and the point ``counts`` times."""
+        """Return points whose noise is proportional to their time, each weighted by ``counts``."""
         padded = np.pad(times, 1, mode="edge")
         smooth = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
         weights = np.sqrt(counts) / np.maximum(smooth, _SMALLEST)
@@ -87,11 +86,11 @@ class _Points:
 
 
 def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
-    """The lines that explain the times best. ``sizes`` ascend and differ; fewer than ten points give one line."""
+    """Return the lines that explain the times best. ``sizes`` ascend strictly; fewer than ten points give one line."""
     points = _Points.of(sizes, np.asarray(times, float))
     cost = _line_costs(points)
-    most = min(MAX_LINES, max(1, len(sizes) // MIN_POINTS))
-    tried = [_best_kinds(points, cuts) for cuts in _partitions(cost, most)]
+    max_lines = min(MAX_LINES, max(1, len(sizes) // MIN_POINTS))
+    tried = [_best_kinds(points, cuts) for cuts in _partitions(cost, max_lines)]
     best = min(tried, key=lambda model: model.score)
     return _without_negative_startup(_fitted(points, best.places, best.jumps))
 
@@ -99,9 +98,9 @@ def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
 def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found: Lines, seed: int = 0) -> Bounds:
     """Return 95 % intervals of what ``fit_lines`` found for the medians of ``rounds``.
 
-    Adds the errors of two bootstraps as squares, each of which searches the breaks again. Resampling whole rounds keeps
+    Adds the errors of two bootstraps in quadrature; both search for the breaks again. Resampling whole rounds preserves
     what all sizes of a round have in common; its percentiles are expanded for few rounds (Hesterberg 2015). Resampling
-    sizes (with the weights of Rubin's Bayesian bootstrap, 1981) counts what straight lines do not explain.
+    sizes (with the weights of Rubin's Bayesian bootstrap, 1981) accounts for what straight lines do not explain.
     """
     source = np.random.default_rng(seed)
     jumps = tuple(each.is_jump for each in found.breaks)
@@ -120,9 +119,9 @@ def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found
 
 
 def _drawn_medians(source: np.random.Generator, rounds: Sequence[Sequence[float]]) -> list[float]:
-    """Return each size's median of rounds drawn with replacement, which are the same for all sizes.
+    """Return the medians of each size over rounds drawn with replacement, the same rounds for all sizes.
 
-    A size that rested, or was added later, has fewer rounds: its draws are as early or as late as those of the others.
+    A size with fewer rounds, because it rested or was added later, draws from the same relative positions.
     """
     drawn = source.random(max(map(len, rounds))).tolist()
     return [median([values[int(place * len(values))] for place in drawn[: len(values)]]) for values in rounds]
@@ -141,12 +140,12 @@ class _Again:
         """Return the intervals of t_s and t_w."""
         startup = self._interval(line.startup_s, lambda lines: self._counterpart(line, lines).startup_s)
         per_byte = self._interval(line.per_byte_s, lambda lines: self._counterpart(line, lines).per_byte_s)
-        # Below zero only the fit's error is known, and a start-up time of that much cannot be excluded.
+        # A fit below zero only shows its error, so a start-up time of that size cannot be excluded.
         upper = startup[1] - min(0.0, line.startup_s)
         return (max(0.0, startup[0]), upper), (max(0.0, per_byte[0]), per_byte[1])
 
     def bound_break(self, at: Break) -> tuple[float, float]:
-        """Return the interval of the nearest break; a jump may be anywhere between the two sizes around it."""
+        """Return the interval of the nearest break; a jump may be anywhere between the sizes on both sides."""
 
         def nearest(lines: Lines) -> float:
             return min((each.at_bytes for each in lines.breaks), key=lambda place: abs(place - at.at_bytes))
@@ -181,7 +180,7 @@ def _refitted(points: _Points, jumps: tuple[bool, ...]) -> Lines:
 
 
 def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
-    """Of sizes that could be measured too, the one in the middle of each jump."""
+    """Return, from the sizes that could be measured as well, the one in the middle of each jump."""
     known = sorted(medians)
     wanted = set()
     for found in fit_lines(known, [medians[size] for size in known]).breaks:
@@ -206,7 +205,7 @@ class _Model:
 
 
 def _best_kinds(points: _Points, cuts: Sequence[int]) -> _Model:
-    """Each break a jump, or, one after the other, a place where lines meet if that explains as much."""
+    """Return the model in which each break is a jump, or, where that explains as much, a place where lines meet."""
     best = _Model.of(points, cuts, (True,) * len(cuts))
     for index in range(len(cuts)):
         jumps = (*best.jumps[:index], False, *best.jumps[index + 1 :])
@@ -216,7 +215,9 @@ def _best_kinds(points: _Points, cuts: Sequence[int]) -> _Model:
 
 
 def _line_costs(points: _Points) -> Any:
-    """cost[i, j]: the weighted squares that a line through the points i to j leaves; infinite for too few."""
+    """Return cost[i, j], the weighted squared residuals of a line through points i to j; infinite for too few
+    points.
+    """
     w = points.weights**2
     x, y = points.sizes / points.sizes[-1], points.times
     sums = [np.concatenate([[0.0], np.cumsum(each)]) for each in (w, w * x, w * y, w * x * x, w * x * y, w * y * y)]
@@ -229,14 +230,16 @@ def _line_costs(points: _Points) -> Any:
     return np.where(n_points >= min(MIN_POINTS, count), np.maximum(left, 0.0), np.inf)
 
 
-def _partitions(cost: Any, most: int) -> list[tuple[int, ...]]:
-    """For one line, two, and so on: the index of each further line's first point, the cheapest."""
+def _partitions(cost: Any, max_lines: int) -> list[tuple[int, ...]]:
+    """Return the cheapest partition into one line, two lines and so on: the indices of each further line's first
+    point.
+    """
     count = len(cost)
     best = cost[0].copy()
     came_from: list[Any] = []
     result: list[tuple[int, ...]] = [()]
-    for lines in range(2, most + 1):
-        # total[i, j]: the lines before end with the point i - 1, the last one goes from i to j.
+    for lines in range(2, max_lines + 1):
+        # total[i, j]: the preceding lines end at point i - 1, and the last one covers i to j.
         total = best[:-1, None] + cost[1:, :]
         came_from.append(1 + np.argmin(total, axis=0))
         best = np.min(total, axis=0)
@@ -253,7 +256,7 @@ def _partitions(cost: Any, most: int) -> list[tuple[int, ...]]:
 
 
 def _designs(sizes: Any, trials: Any, jumps: Sequence[bool]) -> Any:
-    """Return a matrix for each trial: a column for the start, one for the bytes on each line, one for each jump."""
+    """Return a matrix for each trial: a column for t_s, one per line for the bytes on it, and one per jump."""
     edges = np.pad(trials, ((0, 0), (1, 1)), constant_values=((0, 0), (-math.inf, math.inf)))[:, None, :]
     column = sizes[None, :, None]
     on_line = np.clip(column, edges[..., :-1], edges[..., 1:]) - np.maximum(edges[..., :-1], 0.0)
@@ -262,10 +265,10 @@ def _designs(sizes: Any, trials: Any, jumps: Sequence[bool]) -> Any:
 
 
 def _solve(points: _Points, trials: Any, jumps: Sequence[bool]) -> tuple[Any, Any]:
-    """Return for each trial's places the coefficients, no slope negative, and the weighted squares that they leave.
+    """Return the coefficients for each trial, with no negative slope, and the weighted squared residuals.
 
-    Solves the normal equations of all trials at once. Where slopes come out negative the steepest one is set to zero
-    and the others are solved again.
+    Solves the normal equations of all trials at once. If slopes are negative, the steepest is set to zero and the
+    others are solved for again.
     """
     designs = _designs(points.sizes, trials, jumps) * points.weights[:, None]
     scale = np.maximum(np.linalg.norm(designs, axis=1), _SMALLEST)
@@ -290,7 +293,7 @@ def _solve(points: _Points, trials: Any, jumps: Sequence[bool]) -> tuple[Any, An
 
 
 def _placed(points: _Points, cuts: Sequence[int], jumps: Sequence[bool]) -> tuple[float, ...]:
-    """A jump lies halfway between two points; where lines meet is tried out around the cut."""
+    """Return the positions of breaks: halfway between points for a jump, else the best position near the cut."""
     places = [float(points.sizes[cut - 1] + points.sizes[cut]) / 2 for cut in cuts]
     for index, (cut, is_jump) in enumerate(zip(cuts, jumps, strict=True)):
         if is_jump:
@@ -315,7 +318,7 @@ def _best_place(
 def _candidates(  # noqa: PLR0913, PLR0917 (what a place lies between)
     sizes: Any, cut: int, places: Sequence[float], index: int, reach: int, steps: int
 ) -> list[float]:
-    """Places up to ``reach`` points from a cut that leave points enough to either side, up to the next breaks."""
+    """Return positions up to ``reach`` points from a cut that leave enough points between it and the next breaks."""
     before = int(np.searchsorted(sizes, places[index - 1], side="right")) if index > 0 else 0
     after = int(np.searchsorted(sizes, places[index + 1])) if index + 1 < len(places) else len(sizes)
     low = max(before + MIN_POINTS - 1, cut - reach)
@@ -334,7 +337,7 @@ def _criterion(points: _Points, places: Sequence[float], jumps: Sequence[bool]) 
 
 
 def _fitted(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> Lines:
-    """Return the lines between given breaks. A later one may begin below zero, as behind a token bucket."""
+    """Return the lines between given breaks. A later line may start below zero, as with a token bucket."""
     solution = _solve(points, np.array([places], float), jumps)[0][0]
     slopes = solution[1 : len(places) + 2]
     steps = iter(solution[len(places) + 2 :])
@@ -352,7 +355,7 @@ def _fitted(points: _Points, places: Sequence[float], jumps: Sequence[bool]) -> 
 
 
 def _through_origin(points: _Points, line: tuple[float, float], last: float) -> tuple[float, float]:
-    """Return the first line, or the best one through the origin if it begins below zero."""
+    """Return the first line, or the best line through the origin if it starts below zero."""
     start, slope = line
     if start >= 0:
         return start, slope
@@ -362,5 +365,5 @@ def _through_origin(points: _Points, line: tuple[float, float], last: float) -> 
 
 
 def _without_negative_startup(found: Lines) -> Lines:
-    """Return the lines with a start-up time of zero where they begin below zero; their slopes stand."""
+    """Return the lines with start-up times below zero set to zero; their slopes do not change."""
     return replace(found, lines=tuple(replace(line, startup_s=max(0.0, line.startup_s)) for line in found.lines))

@@ -1,15 +1,15 @@
-"""Plateaus and the ramps between them, laid over a curve. Pure functions.
+"""Fit plateaus and the ramps between them to a curve. Pure functions.
 
-Between two plateaus lies a step or a ramp: victim caches, sliced caches and random
-replacement give slopes of two octaves and more. All is done in log value against log2 size, where noise is as large on
-every plateau, and with the sign that lets the curve rise.
+Between two plateaus is a step or a ramp: victim caches, sliced caches and random replacement give ramps of two octaves
+and more. All computations use log value against log2 size, where noise is equally large on every plateau, with the sign
+that makes the curve rise.
 
-1. The median over the rounds stands for each size; one or two sizes that stick out of their neighbours are put back.
-2. An exact dynamic programme lays plateaus over the sizes and ramps between them, for each number of levels. Each step
-   has a minimum effect, and plateaus are flatter than the ramps beside them: a piece of a ramp is no level.
-3. The number of levels is the one with the least squares plus Schwarz's penalty, among those whose every step is
-   accepted by a permutation test with p < 0.01 (as mt4g accepts a change point, but against a lean instead of nothing).
-4. Where a ramp leaves its plateau is weighed over all ramps that could have been (``find_knee``).
+1. The median over the rounds represents each size; one or two outlying sizes are replaced.
+2. An exact dynamic programme fits plateaus, with ramps between them, for each number of levels. Each step has a
+   minimum size, and plateaus are flatter than the adjacent ramps: a piece of a ramp is not a level.
+3. The number of levels minimises squared residuals plus Schwarz's penalty, among those whose every step passes a
+   permutation test with p < 0.01 (as mt4g accepts a change point, but against a lean instead of a constant).
+4. The end of a plateau is averaged over all possible ramps, weighted by how well they fit (``find_knee``).
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from numpy.typing import NDArray
 from nameplate.statistics.stats import median
 
 Array = NDArray[np.float64]
-Plateau = tuple[int, int]  # the indices of its first and its last size
+Plateau = tuple[int, int]  # the indices of its first and last size
 
-# Rates of neighbouring levels differ by as little as 15-25 %; a smaller step is more often a prefetcher's or a TLB's.
+# Rates of adjacent levels differ by as little as 15-25 %; a smaller step is more often a prefetcher's or a TLB's.
 MINIMUM_STEP = math.log(1.15)
-# Per octave, of a plateau: an L3 was seen to rise from 13 to 25 ns over four octaves. A ramp is steeper.
+# The maximum slope of a plateau per octave: an L3 was seen to rise from 13 to 25 ns over four octaves. Ramps are
+# steeper.
 MAXIMUM_LEAN = 0.15
 MAXIMUM_LEAN_TO_RAMP = 0.35
 LEAN_DEVIATIONS = 2
 MINIMUM_SIZES = 3
-# Half an octave, less what rounding takes off a grid.
+# Half an octave, minus the rounding of a grid.
 MINIMUM_OCTAVES = 0.45
 MAXIMUM_RAMP_OCTAVES = 4
 MAXIMUM_LEVELS = 7
-# What a level adds to the fit: its value, its lean, where it ends and where the next one begins.
+# The parameters of a level: its value, its lean, where it ends and where the next one begins.
 PARAMETERS_PER_LEVEL = 4
 SIGNIFICANCE = 0.01
 PERMUTATIONS = 999
-# Curves repeat better than this only by chance.
+# A smaller spread between rounds is coincidence.
 NOISE_FLOOR = 0.01
 NOISE_WINDOW = 12
 OUTLIER_DEVIATIONS = 4
@@ -53,9 +54,9 @@ KNEE_RAMP_OCTAVES = np.arange(0, 3.5, 1 / 16)
 
 
 def running_median(y: Array, reach: int) -> Array:
-    """The median of each value and ``reach`` neighbours on either side, fewer towards the ends.
+    """Return the median of each value and ``reach`` neighbours on each side, fewer at the ends.
 
-    A monotone curve stays as it is, steps and all.
+    A monotone curve, including its steps, is unchanged.
     """
     reaches = [min(reach, i, len(y) - 1 - i) for i in range(len(y))]
     return np.array([median(y[i - r : i + r + 1].tolist()) for i, r in enumerate(reaches)])
@@ -63,7 +64,9 @@ def running_median(y: Array, reach: int) -> Array:
 
 @dataclass(frozen=True)
 class LogCurve:
-    """What the search sees: log2 of the sizes; at each, the logs of its values, their median and its standard error."""
+    """The input of the search: log2 of the sizes, and for each size the logs of its values, their median and its
+    standard error.
+    """
 
     x: Array
     values: list[Array]
@@ -72,7 +75,7 @@ class LogCurve:
 
     @classmethod
     def of(cls, size_bytes: Sequence[int], rounds: Sequence[Sequence[float]], rising: bool) -> LogCurve:
-        """With the sign that lets the curve rise."""
+        """Return the curve with the sign that makes it rise."""
         x = np.log2(np.array(size_bytes, dtype=np.float64))
         values = [np.log(of) * (1 if rising else -1) for of in rounds]
         y = np.array([median(of.tolist()) for of in values])
@@ -83,25 +86,27 @@ class LogCurve:
 
 
 def _noise(x: Array, y: Array) -> Array:
-    """The standard error of each size's median: how far the sizes around lie off the line through their neighbours.
+    """Return the standard error of each size's median, from the distances of nearby sizes from the line through their
+    neighbours.
 
-    Straight plateaus and ramps leave only noise there, and the median of it passes over steps. It is taken for each
-    part of the curve apart, since memory is noisier than a cache.
+    On straight plateaus and ramps these distances are noise, and their median ignores steps. The noise is local, since
+    memory is noisier than a cache.
     """
     if len(x) < 3:
         return np.full(len(x), NOISE_FLOOR)
     share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     off = abs(y[1:-1] - (1 - share) * y[:-2] - share * y[2:]) / np.sqrt(1 + share**2 + (1 - share) ** 2)
     around = (off[max(0, i - NOISE_WINDOW) : i + NOISE_WINDOW].tolist() for i in range(len(x)))
-    # 1.4826 × the median of absolute values is a normal distribution's standard deviation.
+    # For a normal distribution, the standard deviation is 1.4826 × the median absolute value.
     return np.array([max(NOISE_FLOOR, 1.4826 * median(part)) for part in around])
 
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Every possible piece [from, to]: a plateau from its first to its last size, or the ramp from the last size of a
-    plateau to the first of the next. Costs are squares in units of the noise, infinite where a piece is not allowed;
-    leans and slopes are per octave."""
+    """Every possible piece [from, to]: a plateau from its first to its last size, or a ramp from the last size of a
+    plateau to the first of the next. Costs are squared residuals in units of the noise, infinite where a piece is not
+    allowed. Leans and slopes are per octave.
+    """
 
     plateau_cost: Array
     lean: Array
@@ -115,7 +120,7 @@ class _Pieces:
 
 
 def _plateaus(line: LogCurve) -> tuple[Array, Array]:
-    """The costs of straight lines with a bounded lean from one size to another, and their leans without bounds."""
+    """Return the costs of lines with a limited lean from one size to another, and their leans without the limit."""
     x, y, count = line.x - line.x.mean(), line.y, len(line.x)
     terms = np.stack([np.ones(count), x, y, x * x, x * y, y * y]) / line.error**2
     running = np.concatenate([np.zeros((len(terms), 1)), np.cumsum(terms, axis=1)], axis=1)
@@ -125,7 +130,7 @@ def _plateaus(line: LogCurve) -> tuple[Array, Array]:
     lean = np.where(last > first, xy / xx, 0)
     bounded = np.clip(lean, -MAXIMUM_LEAN, MAXIMUM_LEAN)
     cost = np.where(last > first, yy - 2 * bounded * xy + bounded**2 * xx, 0)
-    # The sizes measured cut the first and the last plateau off, and the last may be the beginning of a ramp.
+    # The measured range truncates the first and last plateau, and the last may be the start of a ramp.
     allowed = (first == 0) | (last == count - 1) | (x[None, :] - x[:, None] >= MINIMUM_OCTAVES)
     allowed &= (last == count - 1) | (lean <= MAXIMUM_LEAN + LEAN_DEVIATIONS / np.sqrt(xx))
     allowed &= last - first + 1 >= MINIMUM_SIZES
@@ -134,11 +139,11 @@ def _plateaus(line: LogCurve) -> tuple[Array, Array]:
 
 
 def _ramps(line: LogCurve) -> tuple[Array, Array]:
-    """The costs of the sizes strictly between two plateaus on the best of the ramps that differ in bend; their slope.
+    """Return the costs of the sizes strictly between two plateaus on the best of several bent ramps, and the slopes.
 
-    A ramp joins the medians of the three sizes of the plateaus beside it, so that its cost depends on its ends only.
-    (That the medians wrap at the curve's ends is no matter: no plateau of three sizes ends or begins there.) The cost
-    of a size is bounded, since true ramps have any shape.
+    A ramp joins the medians of the three outermost sizes of the adjacent plateaus, so that its cost depends only on its
+    ends. (These medians wrap around at the curve's ends, which is harmless: no plateau of three sizes ends or begins
+    there.) The cost of a size is limited, since real ramps have any shape.
     """
     x, y, count = line.x, line.y, len(line.x)
     around = running_median(y, 1)
@@ -159,24 +164,24 @@ def _ramps(line: LogCurve) -> tuple[Array, Array]:
 
 
 def _bent(along: Array) -> Array:
-    """The shapes of ramps, from 0 to 1 where ``along`` goes from 0 to 1: straight, slow at first, and slow at last.
+    """Return shapes of ramps, from 0 to 1 as ``along`` goes from 0 to 1: straight, slow at first, and slow at last.
 
-    Random replacement makes ramps that end slowly; where other guests share a cache, they begin slowly.
+    Random replacement makes ramps that end slowly; a cache shared with other guests makes ramps that start slowly.
     """
     return np.stack([along, along**2, 1 - (1 - along) ** 2])
 
 
 def _cheapest(pieces: _Pieces) -> list[tuple[float, list[Plateau]]]:
-    """The least cost for 1, 2, 3 … levels, as far as that many are possible, and the plateaus that have it. Exact.
+    """Return the minimum cost for 1, 2, 3 … levels, up to the possible number, and the plateaus that reach it. Exact.
 
-    A plateau has to lean clearly less than the ramps beside it, else it is a piece of theirs.
+    A plateau must lean clearly less than the adjacent ramps; otherwise it is a piece of them.
     """
     count = len(pieces.lean)
     least_slope = pieces.lean / MAXIMUM_LEAN_TO_RAMP
-    least_slope[:, -1] = -np.inf  # the last plateau may be the beginning of a ramp
+    least_slope[:, -1] = -np.inf  # the last plateau may be the start of a ramp
     costs = np.full((count, count), np.inf)  # [first, last] of the last plateau so far
     costs[0] = pieces.plateau_cost[0]
-    came_from: list[NDArray[np.intp]] = []  # for each further level, [first, last] of the plateau before
+    came_from: list[NDArray[np.intp]] = []  # for each further level, [first, last] of the previous plateau
     result = []
     while len(came_from) < MAXIMUM_LEVELS and np.isfinite(costs).any():
         if np.isfinite(costs[:, -1]).any():
@@ -199,7 +204,7 @@ def _cheapest(pieces: _Pieces) -> list[tuple[float, list[Plateau]]]:
 
 
 def _path(came_from: Sequence[NDArray[np.intp]], first: int, last: int) -> list[Plateau]:
-    """The plateaus up to one, each from where it came."""
+    """Return the plateaus up to the given one, by following ``came_from``."""
     path = [(first, last)]
     for origin in reversed(came_from):
         first, last = (int(index) for index in origin[:, first, last])
@@ -208,7 +213,9 @@ def _path(came_from: Sequence[NDArray[np.intp]], first: int, last: int) -> list[
 
 
 def choose_plateaus(line: LogCurve, source: np.random.Generator) -> tuple[list[Plateau], list[float]]:
-    """The plateaus with the least penalised cost whose every step is accepted, and the steps' p-values."""
+    """Return the plateaus with the lowest penalised cost whose steps all pass the test, and the p-values of the
+    steps.
+    """
     penalty = PARAMETERS_PER_LEVEL * math.log(len(line.x))
     for _, plateaus in sorted(_cheapest(_Pieces.of(line)), key=lambda fit: fit[0] + penalty * len(fit[1])):
         p_values = [_permutation_p(line, before, after, source) for before, after in pairwise(plateaus)]
@@ -218,11 +225,11 @@ def choose_plateaus(line: LogCurve, source: np.random.Generator) -> tuple[list[P
 
 
 def _permutation_p(line: LogCurve, before: Plateau, after: Plateau, source: np.random.Generator) -> float:
-    """How often noise alone parts the values of two plateaus as clearly as they are, at whichever size.
+    """Return the p-value of the step between two plateaus, whichever size it is at.
 
-    The statistic is the largest standardised difference of sums over all sizes to part them at, after a lean through
-    both that a plateau may have was taken off. Its distribution is that over permutations of what the values are off
-    their own plateaus' lines (the residuals of the full model: ter Braak 1992), which few values suffice for.
+    The statistic is the largest standardised difference of sums over all sizes at which to split, after subtracting a
+    common lean that a plateau may have. Its distribution comes from permutations of the residuals from each plateau's
+    own line (residuals of the full model: ter Braak 1992), for which few values are enough.
     """
     plateaus = [range(first, last + 1) for first, last in (before, after)]
     x = [np.repeat(line.x[sizes], [len(line.values[i]) for i in sizes]) for sizes in plateaus]
@@ -238,33 +245,32 @@ def _permutation_p(line: LogCurve, before: Plateau, after: Plateau, source: np.r
 
 
 def _off_line(x: Array, y: Array, steepest: float) -> Array:
-    """What is left of values when the straight line through them, no steeper than that, is taken off."""
+    """Return the residuals of values from their straight line, whose slope is limited to ``steepest``."""
     left: Array = y - y.mean() - _lean(x, y, steepest) * (x - x.mean())
     return left
 
 
 def _lean(x: Array, y: Array, steepest: float) -> float:
-    """The slope of the straight line through values, bounded."""
+    """Return the slope of the straight line through values, limited to ``steepest``."""
     off = x - x.mean()
     return float(np.clip(off @ y / (off @ off), -steepest, steepest))
 
 
 def find_knee(line: LogCurve, before: Plateau, after: Plateau) -> tuple[float, tuple[float, float]]:
-    """Where the curve leaves a plateau for the next, in bytes: the median and the 95 % interval of the posterior.
+    """Return where the curve leaves a plateau for the next, in bytes: median and 95 % interval of the posterior.
 
-    Each ramp that could have been (where it begins, how long it is, straight or bent) is weighed by how well it fits
-    both plateaus' ends less their leans. Their heights and the noise are integrated out of the regression under the
-    usual flat priors (as Smith 1975 does for a change point); that there is no ramp is as likely as that there is one,
-    beforehand. A bootstrap over rounds would say nothing with one round and know nothing of noise that belongs to a
-    size; here, a sharp step leaves all places between two sizes as likely. The interval is never narrower than between
-    the sizes measured on either side.
+    Each possible ramp (its begin, its length, straight or bent) is weighted by how well it fits the ends of both
+    plateaus after subtracting their leans. Heights and noise are integrated out of the regression under flat priors (as
+    in Smith 1975 for a change point); a step and a ramp are equally likely a priori. A bootstrap over rounds would be
+    undefined for one round and would ignore noise that belongs to a size; here, a sharp step makes all places between
+    two sizes equally likely. The interval is never narrower than the gap between the measured sizes on both sides.
     """
     x, last, first = line.x, before[1], after[0]
     low = max(before[0], min(last - 1, int(np.searchsorted(x, x[last] - KNEE_WINDOW_OCTAVES))))
     high = min(after[1], max(first + 1, int(np.searchsorted(x, x[first] + KNEE_WINDOW_OCTAVES))))
     leans = [_lean(x[a : b + 1], line.y[a : b + 1], MAXIMUM_LEAN) for a, b in (before, after)]
     y = line.y - leans[0] * np.minimum(x - x[last], 0) - leans[1] * np.maximum(x - x[first], 0)
-    # Half a step off the sizes measured, which often lie on the same grid.
+    # Half a step away from the measured sizes, which often are on the same grid.
     begins = np.arange(x[low + 1] + KNEE_GRID_OCTAVES / 2, x[first], KNEE_GRID_OCTAVES)
     x, y = x[low : high + 1], y[low : high + 1] - y[low : high + 1].mean()
     grid = np.meshgrid(begins, KNEE_RAMP_OCTAVES, indexing="ij")

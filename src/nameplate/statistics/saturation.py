@@ -1,4 +1,4 @@
-"""How many at once a shared resource serves at full speed: B(p) = min(p · b, B_max)."""
+"""Find how many users a shared resource serves at full speed: B(p) = min(p · b, B_max)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from nameplate.statistics.bootstrap import percentile_interval
 
 BOOTSTRAPS = 400
-# Nothing is saturated where the last number of pairs is this close to the knee.
+# If the knee is this close to the largest number, the resource is not saturated.
 _BEYOND_KNEE = 1.1
 
 
@@ -27,10 +27,12 @@ class Saturation:
 
 
 def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Saturation | None:
-    """Of what so many at once (ascending, three or more) delivered together in each round.
+    """Return the saturation of a resource, given what ``counts`` users (ascending, three or more) reached in each
+    round.
 
-    Least squares of the logarithms, over every split into counts that still grow and counts that no longer do. None
-    where all of them grow, by the Bayesian information criterion, and where the knee's interval reaches the last one.
+    Least squares of the logarithms over every split into counts that still scale and counts that no longer do. The
+    result is None if all of them scale, by the Bayesian information criterion, or if the knee's interval reaches the
+    largest count.
     """
     p = np.log(np.asarray(counts, float))
     values = np.log([float(np.median(each)) for each in rounds])
@@ -54,7 +56,7 @@ def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], se
 
 
 def _best_split(p: Any, values: Any) -> tuple[int, float]:
-    """How many of the counts still grow, at least the first; and the squares that are left."""
+    """Return how many of the counts still scale (at least the first), and the squared residuals."""
     tried = []
     for split in range(1, len(p)):
         grown, flat = values[:split] - p[:split], values[split:]
@@ -64,7 +66,7 @@ def _best_split(p: Any, values: Any) -> tuple[int, float]:
 
 
 def _described(p: Any, values: Any, split: int) -> tuple[float, float]:
-    """B_max and the knee."""
+    """Return B_max and the knee."""
     each = float(np.mean(values[:split] - p[:split]))
     maximum = float(np.mean(values[split:]))
     return math.exp(maximum), max(1.0, math.exp(maximum - each))

@@ -1,4 +1,4 @@
-"""Say which events a series' own noise would have hidden, by putting known ones into it. Pure functions."""
+"""Find which events the noise of a series would have hidden, by injecting known events. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ from nameplate.statistics.change_points import MIN_EFFECT, Array, run_limit, run
 from nameplate.statistics.dip_shape import DipShape
 from nameplate.statistics.periodic_dips import MIN_DIPS, critical_score, scores_of, strength
 
-# Dips are put in every tenth step, or more often where the series has no room for enough of these, at so many phases.
+# Dips are injected in every tenth step, or more often if the series is too short for enough of them; below: the number
+# of phases.
 _PERIOD = 10.0
 _PHASES = 20
 _REVEALED = 0.95
 
-# A dip that would have to be deeper counts as one that no depth reveals.
+# A dip that would have to be deeper counts as not detectable at any depth.
 _MAX_DEPTH = 16.0
 _HALVINGS = 5
 
 
 def spread(residual: Array) -> float:
-    """Return half of the range in which nine of ten residuals lie."""
+    """Return half of the range that contains nine of ten residuals."""
     low, high = np.quantile(residual, [0.05, 0.95])
     return float(high - low) / 2
 
 
 def detectable_single_dip(residual: Array) -> float:
-    """Return the depth at which a dip of one whole step stands out at 95 of 100 places."""
+    """Return the depth at which a dip of one whole step is found at 95 of 100 positions."""
     return run_limit(residual) + max(0.0, float(np.quantile(residual, _REVEALED)))
 
 
 def detectable_dips(residual: Array) -> float:
-    """Return the depth from which dips one step long, in every tenth, are found; infinity where no depth is enough.
+    """Return the depth from which dips of one step in every tenth are found; infinity if no depth is enough.
 
-    They are put into the residuals at 20 phases, as in the injection-recovery tests of searches for transits, and must
-    be found at 19 of them, by their period or one by one. A dip covers two steps in part at most phases.
+    They are injected into the residuals at 20 phases, as in injection-recovery tests of transit searches, and must be
+    found at 19 of them, by their period or one by one. At most phases a dip covers two steps in part.
     """
     count = len(residual)
     period = min(_PERIOD, count / (MIN_DIPS + 1))
@@ -59,7 +60,7 @@ def _is_found(residual: Array, cover: Array) -> bool:
 
 
 def _smallest(is_revealed: Callable[[float], bool]) -> float:
-    """Return the smallest depth that is revealed, to three hundredths of it."""
+    """Return the smallest depth that is found, to within 3 %."""
     high = MIN_EFFECT
     while not is_revealed(high):
         high *= 2

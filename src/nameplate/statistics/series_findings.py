@@ -1,4 +1,4 @@
-"""Look a series over for all kinds of events, and say what its noise would have hidden. Pure functions."""
+"""Search a series for all kinds of events, and find what its noise would have hidden. Pure functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from nameplate.statistics.sensitivity import detectable_dips, detectable_single_
 
 @dataclass(frozen=True)
 class Findings:
-    """The events of a series, in steps, and the smallest events that would have been found besides."""
+    """The events of a series, in steps, and the smallest events that would also have been found."""
 
     levels: list[SeriesLevel]
     drifts: list[SeriesDrift]
@@ -46,7 +46,7 @@ class Findings:
 
 
 def is_sensitive(sensitivity: Sensitivity) -> bool:
-    """Return whether no event of a size that matters can be hidden by the noise."""
+    """Return whether the noise can hide no event of a size that matters."""
     return all(
         size is not None and size <= limit
         for size, limit in (
@@ -58,9 +58,9 @@ def is_sensitive(sensitivity: Sensitivity) -> bool:
 
 
 def look_for_events(goodness: Array) -> Findings:
-    """Return the events of a series whose greater values are better.
+    """Return the events of a series in which larger values are better.
 
-    Levels and drifts are looked for again without the dips that recur, which disturb both.
+    Levels and drifts are searched again after removing periodic dips, which disturb both.
     """
     found = levels(goodness)
     dips = periodic_dips(residuals(goodness, found))
@@ -85,7 +85,7 @@ def _without(dips: Dips, goodness: Array, found: Sequence[SeriesLevel]) -> Array
 
 
 def _near(dips: Dips, count: int) -> np.typing.NDArray[np.bool_]:
-    """Return the steps within dips and their neighbours."""
+    """Return the steps within dips, and their neighbours."""
     inside = dips.shape.cover(count) > 1e-9
     near: np.typing.NDArray[np.bool_] = np.convolve(inside, np.ones(3), mode="same") > 0.5
     return near
@@ -107,5 +107,5 @@ def _sensitivity(
 
 
 def _possible(size: float, relative: Array) -> float | None:
-    """Return None for a size that no event can have: a rate falls by its whole at most, a latency rises without end."""
+    """Return None for an impossible size: a rate cannot fall by more than its whole; a latency has no upper limit."""
     return size if size <= 1 or (math.isfinite(size) and relative[0] < 0) else None

@@ -1,4 +1,4 @@
-"""Statistics of a verdict. Pure functions."""
+"""Basic statistics of samples and rounds. Pure functions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ CONFIDENCE = 0.95
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle value."""
+    """Return the median."""
     return statistics.median(values)
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """The exact interval for the median from order statistics: no distribution is assumed.
+    """Return the exact interval for the median from order statistics, without assuming a distribution.
 
-    Of n independent values the median lies between the k-th smallest and the k-th largest with probability
-    1 − 2·P(Binomial(n, ½) < k) (Conover, Practical Nonparametric Statistics, 3.2; the sign test's interval). The
-    narrowest that covers at least ``confidence`` is returned: for six values minimum to maximum, 96.9 %. None below
-    six values at 95 %, since not even minimum to maximum covers that much.
+    The median of n independent values is between the k-th smallest and the k-th largest with probability 1 −
+    2·P(Binomial(n, ½) < k) (Conover, Practical Nonparametric Statistics, 3.2; the interval of the sign test). The
+    narrowest one that covers at least ``confidence`` is returned: for six values minimum to maximum, 96.9 %. With fewer
+    than six values not even minimum to maximum covers 95 %, and the result is None.
     """
     ordered = sorted(values)
     count = len(ordered)
@@ -38,7 +38,9 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 
 
 def relative_half_width(values: Sequence[float]) -> float | None:
-    """Half the median's interval over the median: what ``--precision`` is compared with. None without an interval."""
+    """Return half the median's interval divided by the median, for comparison with ``--precision``; None without
+    interval.
+    """
     interval = median_interval(values)
     middle = median(values) if values else 0.0
     if interval is None or middle == 0:
@@ -47,14 +49,16 @@ def relative_half_width(values: Sequence[float]) -> float | None:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least ``share`` of the values do not exceed (nearest rank: always one of them)."""
+    """Return the smallest value that at least ``share`` of the values do not exceed (nearest rank, always one of
+    them).
+    """
     ordered = sorted(values)
     rank = max(1, math.ceil(share * len(ordered) - 1e-9))
     return ordered[rank - 1]
 
 
 def merged(histograms: Iterable[Histogram]) -> dict[int, int]:
-    """Counts by lower bound of all together."""
+    """Return the counts of all histograms together, by lower bound of the bucket in nanoseconds."""
     counts: dict[int, int] = {}
     for histogram in histograms:
         for lower_ns, count in zip(histogram.lower_ns, histogram.count, strict=True):
@@ -63,9 +67,10 @@ def merged(histograms: Iterable[Histogram]) -> dict[int, int]:
 
 
 def histogram_percentile_s(counts: Mapping[int, int], share: float) -> float:
-    """The time in seconds that ``share`` of the operations do not exceed (nearest rank), as the middle of its bucket.
+    """Return the time in seconds that ``share`` of the operations do not exceed (nearest rank): the middle of its
+    bucket.
 
-    ``counts`` are by lower bound in nanoseconds, in ascending order; a bucket is 1/256 of its power of two wide.
+    ``counts`` are by lower bound in nanoseconds, ascending; a bucket's width is 1/256 of its power of two.
     """
     total = sum(counts.values())
     # The product of a share and more than 2^53 operations may be rounded up.
@@ -83,10 +88,10 @@ STEADY_RANGE, STEADY_SLOPE = 0.2, 0.1
 
 
 def is_steady(values: Sequence[float]) -> bool | None:
-    """Whether the last five values are a steady state. None with fewer.
+    """Return whether the last five values are in a steady state; None with fewer values.
 
-    SNIA Solid State Storage Performance Test Specification: their range is at most 20 % of their mean, and the line
-    fitted through them rises or falls by at most 10 % of it from the first to the last.
+    By the SNIA Solid State Storage Performance Test Specification, their range is at most 20 % of their mean, and the
+    fitted line rises or falls by at most 10 % of it from the first to the last.
     """
     window = values[-STEADY_ROUNDS:]
     if len(window) < STEADY_ROUNDS:
@@ -98,7 +103,7 @@ def is_steady(values: Sequence[float]) -> bool | None:
 
 
 def reached_by(values: Sequence[float], share: float, higher_is_better: bool) -> float:
-    """What ``share`` of the values at least reach, counted from the good end: p95 of a rate as of a latency."""
+    """Return the value that ``share`` of the values reach or exceed in quality: p95 of a rate as of a latency."""
     if higher_is_better:
         return -percentile([-value for value in values], share)
     return percentile(values, share)

@@ -1,11 +1,11 @@
-"""What a figure did from run to run: steps that last, and slow drift. Pure functions.
+"""Find lasting change points and slow drifts of a metric from run to run. Pure functions.
 
-A run is the unit, and ratios are taken on logarithms. Noise is read off the differences of neighbouring runs, which no
-step and no drift enlarges. A step is proposed where the means on both sides differ most beside that noise (binary
-segmentation by CUSUM: Scott and Knott 1974), single runs that stand out being clipped. A drift is found by the
-differences of runs that lie half the time apart: their signs (Cox and Stuart 1955) say whether, their median slope
-(Theil 1950) how fast. Steps, a drift or neither: whichever explains the runs with the fewest numbers (Schwarz 1978).
-docs/history.md has the rates that were measured.
+A run is the unit, and ratios are taken as logarithms. The noise is estimated from the differences of neighbouring runs,
+which change points and drifts do not affect. Change points are proposed where the means on both sides differ most
+relative to the noise (binary segmentation by CUSUM: Scott and Knott 1974), after clipping outlying runs. A drift is
+found from the differences of runs that are half the time apart: their signs (Cox and Stuart 1955) decide whether there
+is one, their median slope (Theil 1950) how fast it is. Among change points, a drift and neither, Schwarz's criterion
+(1978) chooses. docs/history.md has the measured rates.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Below this a change is of no interest, however sure it is.
+# Smaller changes are not reported, however significant.
 MINIMUM_EFFECT = 0.03
-# A change smaller than so many times what runs vary by may be the machine's own.
+# A change smaller than this multiple of the runs' variation may be the machine's own.
 OWN_MOVES = 2.5
-# What fewer runs show may pass again, and with fewer before it nothing is known about the noise.
+# A change seen in fewer runs may be temporary; with fewer runs before it the noise is not known.
 MIN_LASTING = 3
 MIN_RUNS = 8
 
 _CANDIDATE = 0.01
 _CLIP = 3.0
 _AROUND = 5
-_LEAST_NOISE = 5e-4
+_MIN_NOISE = 5e-4
 _MAD_TO_SD = 1.4826
-# So much of a level's runs lie nearer to it than to the level beside it.
+# The share of a level's runs that are closer to it than to the adjacent level.
 _ON_ITS_SIDE = 0.8
-# A step that explains a drift is such a part of it.
+# A change point is explained by a drift if it is this share of it.
 _LARGE = 0.25
 
 
 @dataclass(frozen=True)
 class Step:
-    """From the run ``at`` on the figure has another level. ``probability``: that chance does as much somewhere."""
+    """A change point at the run ``at``. ``probability``: that chance produces one like it anywhere."""
 
     at: int
     before: float
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Drift:
-    """Over all runs the figure moved by ``slope_per_day`` (of the logarithm), from ``before`` to ``after``."""
+    """A drift of the metric over all runs by ``slope_per_day`` (of the logarithm), from ``before`` to ``after``."""
 
     slope_per_day: float
     before: float
@@ -59,15 +59,15 @@ class Drift:
 
 
 def find_trend(values: Sequence[float] | Floats, days: Sequence[float] | Floats) -> list[Step] | Drift:
-    """The steps in order, or the drift; an empty list where there is neither.
+    """Return the change points in order, or the drift; an empty list if there is neither.
 
-    ``values`` are positive, a run each, in the order of ``days``.
+    ``values`` are positive, one per run, in the order of ``days``.
     """
     logs = np.log(np.asarray(values, dtype=np.float64))
     times = np.asarray(days, dtype=np.float64)
     if len(logs) < MIN_RUNS:
         return []
-    noise = max(_LEAST_NOISE, _MAD_TO_SD * float(np.median(np.abs(np.diff(logs)))) / math.sqrt(2))
+    noise = max(_MIN_NOISE, _MAD_TO_SD * float(np.median(np.abs(np.diff(logs)))) / math.sqrt(2))
     clipped = _clipped(logs, noise)
     cuts = _cuts(clipped, noise, 0, len(logs))
     drift = _drift(logs, times)
@@ -77,7 +77,7 @@ def find_trend(values: Sequence[float] | Floats, days: Sequence[float] | Floats)
 
 
 def _steps(logs: Floats, clipped: Floats, noise: float, cuts: list[int]) -> list[Step]:
-    """Those of the cuts that are worth telling."""
+    """Return the change points among the cuts that are large enough."""
     while cuts:
         edges = [0, *cuts, len(logs)]
         found = [_step(logs, clipped, noise, *edges[i : i + 3]) for i in range(len(cuts))]
@@ -89,7 +89,7 @@ def _steps(logs: Floats, clipped: Floats, noise: float, cuts: list[int]) -> list
 
 
 def _clipped(logs: Floats, noise: float) -> Floats:
-    """Runs that stand out of those around them are taken back to what noise would do."""
+    """Return the logarithms with outlying runs clipped to what the noise allows."""
     half = _AROUND // 2
     around = np.lib.stride_tricks.sliding_window_view(np.pad(logs, half, mode="reflect"), _AROUND)
     middle = np.median(around, axis=1)
@@ -97,7 +97,7 @@ def _clipped(logs: Floats, noise: float) -> Floats:
 
 
 def _cuts(logs: Floats, noise: float, begin: int, end: int) -> list[int]:
-    """The first runs of new levels, by halves of halves."""
+    """Return the first runs of new levels, by binary segmentation."""
     if end - begin < 2 * MIN_LASTING:
         return []
     sums = np.cumsum(logs[begin:end])
@@ -113,14 +113,14 @@ def _cuts(logs: Floats, noise: float, begin: int, end: int) -> list[int]:
 
 
 def _probability(distance: float, runs: int) -> float:
-    """Of so large a distance anywhere among so many runs, whose noise is known as well as a third of them tell."""
+    """Return the probability of this distance anywhere among ``runs`` runs; a third of them determine the noise."""
     from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and a later look needs none of it)
 
     return min(1.0, 2 * runs * float(stdtr(runs / 3, -distance)))
 
 
 def _step(logs: Floats, clipped: Floats, noise: float, begin: int, cut: int, end: int) -> Step | None:  # noqa: PLR0913, PLR0917 (a cut and its levels)
-    """None where it is too small, or the levels overlap."""
+    """Return the change point at a cut; None if it is too small, or the levels overlap."""
     first, second = logs[begin:cut], logs[cut:end]
     before, after = float(np.median(first)), float(np.median(second))
     spread = _spread(np.concatenate([first - before, second - after]))
@@ -165,7 +165,7 @@ def _score_of_drift(logs: Floats, days: Floats, drift: Drift) -> float:
 
 
 def _large(logs: Floats, cuts: list[int], drift: Drift) -> list[int]:
-    """Cuts that are steps rather than stairs of a drift, also where they are too small to be told."""
+    """Return the cuts that are change points rather than parts of a drift, even if they are too small to report."""
     least = _LARGE * abs(math.log(drift.after / drift.before))
     while cuts:
         levels = [float(np.median(part)) for part in np.split(logs, cuts)]
@@ -182,7 +182,7 @@ def _score_of_levels(logs: Floats, cuts: Sequence[int]) -> float:
 
 
 def _score(residuals: Floats, numbers: int) -> float:
-    """Schwarz's criterion for residuals with a Laplace distribution, which few large ones do not rule."""
+    """Return Schwarz's criterion for residuals with a Laplace distribution, which is robust to outliers."""
     count = len(residuals)
-    mean = max(float(np.mean(np.abs(residuals))), _LEAST_NOISE)
+    mean = max(float(np.mean(np.abs(residuals))), _MIN_NOISE)
     return 2 * count * math.log(mean) + numbers * math.log(count)

@@ -1,15 +1,14 @@
-"""Whether one run's figures differ from another's. Pure functions.
+"""Decide whether the metrics of one run differ from those of another. Pure functions.
 
-A run's round is the independent unit: its samples are neighbours in time. Ratios are taken on logarithms, so that twice
-and half are as far from 1. A figure is called faster or slower when three things agree:
+The independent unit is a run's round: its samples are neighbours in time. Ratios are taken as logarithms, so that twice
+and half are equally far from 1. A metric is called faster or slower if three conditions hold:
 
-- it is improbable that both runs drew from the same rounds, with the share of false discoveries among all that are
-  found held at 1 % (Benjamini, Hochberg 1995). The probability is the smaller one of two tests, doubled: Mann and
-  Whitney's exact one, which no outlier moves, and Welch's t of the logarithms, which six rounds are enough for;
-- the ratio (Hodges and Lehmann's, with the interval that belongs to Mann and Whitney's test) is not 1 within it;
-- the ratio differs from 1 by 3 % or more, and by more than 2.5 times what a round of either run varies by, and what
-  either run drifted by from its first half to its second: a machine that moves so much within a run moves as much
-  between two.
+- The difference is significant with a false discovery rate of 1 % over all metrics (Benjamini and Hochberg 1995). The
+  p-value is the smaller one of two tests, doubled: the exact test of Mann and Whitney, which is robust to outliers, and
+  Welch's t-test of the logarithms, for which six rounds are enough.
+- The interval of the ratio (Hodges and Lehmann's estimate, with the interval of Mann and Whitney's test) excludes 1.
+- The ratio differs from 1 by at least 3 %, by more than 2.5 times the variation of a round, and by more than the drift
+  between the halves of either run: a machine that drifts so much within a run drifts as much between two.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ OWN_MOVES = 2.5
 SAME_WITHIN = 0.05
 
 _MAD_TO_SD = 1.4826
-# Rounds that agree to the last digit vary all the same, by what a clock or a counter leaves out.
-_LEAST_SPREAD = 5e-4
-# From here on the normal distribution is as good as the exact one, and much faster.
+# Rounds that agree to the last digit still vary, by what a clock or a counter does not resolve.
+_MIN_SPREAD = 5e-4
+# From this number of rounds, the normal approximation is as good as the exact test, and much faster.
 _MAX_EXACT = 60
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """A figure's values by round in both runs, and which direction is the better one."""
+    """A metric's values by round in both runs, and the better direction."""
 
     base: Sequence[float]
     new: Sequence[float]
@@ -53,7 +52,9 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Judged:
-    """``ratio`` is new over base, as the values are; the verdict knows their direction. ``reason`` in plain words."""
+    """A verdict. ``ratio`` is new / base; the verdict takes the better direction into account. ``reason`` is in
+    words.
+    """
 
     verdict: Verdict
     ratio: float
@@ -63,10 +64,10 @@ class Judged:
 
 @dataclass(frozen=True)
 class _Shift:
-    """Of the logarithms: how far the new ones lie above, its interval, and how improbable that is by chance.
+    """The shift of the logarithms from base to new, its interval, and its p-value.
 
-    ``spread`` is what a round varies by, ``drift`` what the second half of the rounds lies apart from the first, both
-    in the run where it is more.
+    ``spread`` is the variation of a round, ``drift`` the difference between the halves of the rounds, both from the run
+    in which it is larger.
     """
 
     middle: float
@@ -78,7 +79,7 @@ class _Shift:
 
 
 def judge(figures: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[Judged]:
-    """A verdict for each; ``same_within`` is the change that SAME rules out."""
+    """Return a verdict for each metric; ``same_within`` is the change that SAME rules out."""
     shifts = [_shift(np.log(np.asarray(each.base)), np.log(np.asarray(each.new))) for each in figures]
     found = benjamini_hochberg(np.asarray([shift.probability for shift in shifts]), FALSE_DISCOVERY_RATE)
     return [
@@ -88,7 +89,7 @@ def judge(figures: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[J
 
 
 def rounds_for(figures: int) -> int:
-    """How many rounds each of two runs needs for ranks alone to decide one of so many figures."""
+    """Return how many rounds each run needs so that ranks alone can decide one of ``figures`` metrics."""
     rounds = 2
     while 2 * 2 / math.comb(2 * rounds, rounds) > FALSE_DISCOVERY_RATE / max(1, figures):
         rounds += 1
@@ -98,8 +99,8 @@ def rounds_for(figures: int) -> int:
 def _judged(figure: Rounds, shift: _Shift, is_found: bool, same_within: float) -> Judged:
     ratio = math.exp(shift.middle)
     if math.isnan(shift.low):
-        fewest = min(len(figure.base), len(figure.new))
-        return Judged("UNSURE", ratio, None, f"{fewest} of at least 5 rounds: rounds are what is independent")
+        n_rounds = min(len(figure.base), len(figure.new))
+        return Judged("UNSURE", ratio, None, f"a verdict needs 5 rounds (got {n_rounds})")
     ci = (math.exp(shift.low), math.exp(shift.high))
     margin = max(math.log1p(MINIMUM_EFFECT), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
     if is_found and abs(shift.middle) >= margin and (shift.low > 0 or shift.high < 0):
@@ -111,14 +112,14 @@ def _judged(figure: Rounds, shift: _Shift, is_found: bool, same_within: float) -
 
 
 def _why_unsure(shift: _Shift, is_found: bool, margin: float, same_within: float) -> str:
-    varies = f"rounds vary by {math.expm1(shift.spread):.1%}"
+    varies = f"rounds vary by {math.expm1(shift.spread) * 100:.1f} %"
     if shift.drift > shift.spread:
-        varies = f"a run drifted by {math.expm1(shift.drift):.1%}"
+        varies = f"a run drifted by {math.expm1(shift.drift) * 100:.1f} %"
     if abs(shift.middle) >= margin and not is_found:
-        return f"{varies}: it may be chance; more rounds could tell"
+        return f"{varies}: the difference may be chance, and more rounds could tell"
     if is_found and abs(shift.middle) < margin:
-        return f"{varies}: a difference below {math.expm1(margin):.1%} may be the machine's own"
-    return f"{varies}: the interval is wider than {same_within:.0%} to each side"
+        return f"{varies}: a difference below {math.expm1(margin) * 100:.1f} % may be the machine's own variation"
+    return f"{varies}: the interval is wider than {same_within * 100:.0f} % to each side"
 
 
 def _shift(base: Floats, new: Floats) -> _Shift:
@@ -138,7 +139,7 @@ def _shift(base: Floats, new: Floats) -> _Shift:
 
 
 def _spread(rounds: Floats) -> float:
-    return max(_LEAST_SPREAD, _MAD_TO_SD * float(np.median(np.abs(rounds - np.median(rounds)))))
+    return max(_MIN_SPREAD, _MAD_TO_SD * float(np.median(np.abs(rounds - np.median(rounds)))))
 
 
 def _drift(rounds: Floats) -> float:
@@ -147,7 +148,7 @@ def _drift(rounds: Floats) -> float:
 
 
 def _rank_of_interval(base: int, new: int) -> int | None:
-    """How many differences lie below the interval of their median; None where not even all of them cover it."""
+    """Return how many differences are below the median's interval; None if not even all of them cover it."""
     if max(base, new) > _MAX_EXACT:
         deviation = math.sqrt(base * new * (base + new + 1) / 12)
         return max(0, math.floor(base * new / 2 + NormalDist().inv_cdf((1 - CONFIDENCE) / 2) * deviation))
@@ -157,7 +158,7 @@ def _rank_of_interval(base: int, new: int) -> int | None:
 
 
 def _by_ranks(differences: Floats, base: Floats, new: Floats) -> float:
-    """Two-sided. A tie counts as a half, which the tail is rounded up for."""
+    """Return the two-sided p-value. Ties count as half, and the tail is rounded up."""
     above = float(np.sum(differences > 0)) + 0.5 * float(np.sum(differences == 0))
     smaller = min(above, len(differences) - above)
     if max(len(base), len(new)) > _MAX_EXACT:
@@ -169,9 +170,9 @@ def _by_ranks(differences: Floats, base: Floats, new: Floats) -> float:
 
 @cache
 def _tails(base: int, new: int) -> Floats:
-    """Of Mann and Whitney's U: the probability of so small a value or a smaller one, when both draw from the same.
+    """Return the probability of each value of Mann and Whitney's U or a smaller one, under the null hypothesis.
 
-    The number of orders with each U is the Gaussian binomial's coefficient, a product of the factors below.
+    The number of orders with each U is the Gaussian binomial coefficient, a product of the factors below.
     """
     counts = np.zeros(base * new + 1)
     counts[0] = 1.0
@@ -185,12 +186,12 @@ def _tails(base: int, new: int) -> Floats:
 
 
 def _welch(base: Floats, new: Floats) -> float:
-    """Two-sided, with the degrees of freedom after Welch and Satterthwaite."""
+    """Return the two-sided p-value, with the degrees of freedom by Welch and Satterthwaite."""
     from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and the history needs none of it)
 
     if min(len(base), len(new)) < 2:
         return 1.0
-    errors = [max(float(np.var(side, ddof=1)), _LEAST_SPREAD**2) / len(side) for side in (base, new)]
+    errors = [max(float(np.var(side, ddof=1)), _MIN_SPREAD**2) / len(side) for side in (base, new)]
     freedom = sum(errors) ** 2 / sum(e**2 / (len(s) - 1) for e, s in zip(errors, (base, new), strict=True))
     t = abs(float(np.mean(new) - np.mean(base))) / math.sqrt(sum(errors))
     return 2 * float(stdtr(freedom, -t))

@@ -78,9 +78,7 @@ def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
     known = load_probes().get(results[0].summary.probe)
     if len(cells) <= MAX_CELLS or known is None or known.tables is None:
         return results, 0
-    return [result for result in results if result.kind == "derived" or result.summary.value is None], len(
-        cells
-    )
+    return [result for result in results if result.kind == "derived" or result.summary.value is None], len(cells)
 
 
 def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[str, ...]:
