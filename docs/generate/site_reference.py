@@ -1,0 +1,221 @@
+"""The reference pages, computed from the program itself, so that they cannot disagree with it.
+
+Each function returns Markdown. The sources are the probes that the installed cores describe, the metrics that
+``nameplate.probes`` declares, the command line's docstrings, ``nameplate.errors``, the shipped plans and
+``schema/record.schema.json``.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cyclopts import App
+from cyclopts.argument import Argument
+
+from nameplate import errors
+from nameplate.command_line import make_app
+from nameplate.execution.core_process import describe_all
+from nameplate.planning.plan_file import read_plan, shipped_plans
+from nameplate.planning.sweep import Parameter, ProbeInfo
+from nameplate.probes import Metric, Percentile, load_probes
+from nameplate.report.format import quantity
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "schema" / "record.schema.json"
+
+Row = Sequence[str]
+
+
+def probe_names() -> list[str]:
+    """Return the names of all probes that the installed cores have. Raises CoreError."""
+    return [*describe_all()]
+
+
+def probe_section(name: str) -> str:
+    """Return the parameters, metrics, counters and facts of one probe as a section of its page."""
+    info = describe_all()[name]
+    named = [(each.name, each.unit or "–", each.summary) for each in (*info.counters, *info.facts)]
+    parts = [
+        "## Reference", f"{_cell(info.summary[0].upper() + info.summary[1:])}.",
+        "### Parameters", _table(("parameter", "values", "default", "meaning"), map(_parameter, info.parameters)),
+        "### Metrics", _table(("metric", "unit", "better", "kind"), map(_metric, load_probes()[name].metrics)),
+        "### Recorded with each sample or at set-up", _table(("name", "unit", "meaning"), named),
+    ]  # fmt: skip
+    return "\n\n".join(parts if named else parts[:-2]) + "\n"
+
+
+def probes_page() -> str:
+    """Return the list of all probes, with links to their pages."""
+    rows = [(f"[`{info.name}`](../probes/{info.name}.md)", info.summary, _needs(info), _names(info)) for info in
+            describe_all().values()]  # fmt: skip
+    table = _table(("probe", "measures", "needs", "metrics"), rows)
+    intro = "`nameplate list` prints this table, and `nameplate list PROBE` prints the parameters of one probe."
+    return f"# Probes\n\n{intro}\n\n{table}\n"
+
+
+def metrics_page() -> str:
+    """Return every metric of every probe."""
+    rows = [
+        (f"[`{name}`](../probes/{name}.md)", *_metric(metric))
+        for name, probe in load_probes().items()
+        for metric in probe.metrics
+    ]
+    text = (
+        "A rate is all work of a sample divided by its time. A percentile is taken from all operations of a round. A "
+        "detail appears in the tables of its probe and in exports, but not as a row of its own. JSON and CSV give "
+        "every value in the unit shown here."
+    )
+    return f"# Metrics\n\n{text}\n\n{_table(('probe', 'metric', 'unit', 'better', 'kind'), rows)}\n"
+
+
+def commands_page() -> str:
+    """Return every subcommand with its arguments and options, from the docstrings that ``--help`` prints."""
+    app = make_app()
+    names = sorted(name for name in app if not name.startswith("-"))
+    return "# Commands\n\n" + "\n\n".join(_command(name, app[name]) for name in names) + "\n"
+
+
+def exit_codes_page() -> str:
+    """Return the meaning of each exit code, and the error class that each comes from."""
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    found = re.search(r"Exit codes: (.+?)\. ", readme)
+    if found is None:
+        raise ValueError("README.md has no sentence that begins with 'Exit codes:'")
+    codes = re.findall(r"(\d+) ([^;]+)", found[1])
+    kinds = [
+        (f"`{kind.__name__}`", str(kind.exit_code), (inspect.getdoc(kind) or "").splitlines()[0])
+        for kind in vars(errors).values()
+        if inspect.isclass(kind) and issubclass(kind, errors.NameplateError)
+    ]
+    return (
+        f"# Exit codes\n\n{_table(('code', 'meaning'), codes)}\n\n"
+        "An error prints one line on standard error, which begins with `nameplate:`. The program's error classes have "
+        f"these codes:\n\n{_table(('class', 'code', 'raised when'), kinds)}\n"
+    )
+
+
+def plans_page() -> str:
+    """Return the shipped plans with their budgets."""
+    rows = []
+    for name in shipped_plans():
+        page = f"[`{name}`](../plans/{name}.md)" if (ROOT / "docs" / "plans" / f"{name}.md").is_file() else f"`{name}`"
+        rows.append((page, read_plan(name).summary))
+    table = _table(("plan", "measures"), rows)
+    intro = (
+        "`nameplate run PLAN` measures a plan, `nameplate plan PLAN` lists its experiments, and `--dry-run` says how "
+        "long it takes. [The studies](../studies.md) have plans of their own."
+    )
+    return f"# Plans\n\n{intro}\n\n{table}\n"
+
+
+def records_page() -> str:
+    """Return the fields of every record, from the JSON schema."""
+    schema = json.loads(SCHEMA.read_text())
+    kinds = [reference["$ref"].rpartition("/")[2] for reference in schema["oneOf"]]
+    parts = [
+        "# Fields of the records",
+        f"{_prose(schema['description'])} The [JSON schema](record.schema.json) is the contract; "
+        "[the run file](../record-format.md) explains it.",
+    ]
+    shared = [name for name in schema["$defs"] if name not in kinds and "properties" in schema["$defs"][name]]
+    for name in (*kinds, *shared):
+        definition = schema["$defs"][name]
+        description = [_prose(definition["description"])] if "description" in definition else []
+        rows = list(_fields(definition, ""))
+        parts += [f"## {name}", *description, _table(("field", "type", "required", "meaning"), rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _fields(definition: Mapping[str, Any], prefix: str) -> Iterator[Row]:
+    required = definition.get("required", [])
+    for name, field in definition.get("properties", {}).items():
+        yield f"`{prefix}{name}`", _type(field), "yes" if name in required else "no", field.get("description", "")
+        inner = field if "properties" in field else field.get("items", {})
+        if "properties" in inner:
+            yield from _fields(inner, f"{prefix}{name}{'[]' if inner is not field else ''}.")
+
+
+def _type(field: Mapping[str, Any]) -> str:
+    if "$ref" in field:
+        return str(field["$ref"].rpartition("/")[2])
+    if "const" in field:
+        return json.dumps(field["const"])
+    if "enum" in field:
+        return " or ".join(json.dumps(value) for value in field["enum"])
+    if "oneOf" in field or "anyOf" in field:
+        return " or ".join(_type(each) for each in field.get("oneOf", field.get("anyOf")))
+    kinds = field.get("type", "any")
+    text = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
+    return f"{text} of {_type(field['items'])}" if isinstance(field.get("items"), dict) else text
+
+
+def _parameter(parameter: Parameter) -> Row:
+    default = parameter.default if parameter.default is not None else parameter.automatic
+    return f"`{parameter.name}`", _values(parameter), default or "–", parameter.summary
+
+
+def _values(parameter: Parameter) -> str:
+    if parameter.choices:
+        return ", ".join(parameter.choices)
+    if parameter.type == "text":
+        return "text"
+    return f"{_end(parameter, parameter.minimum)} to {_end(parameter, parameter.maximum)}"
+
+
+def _end(parameter: Parameter, value: float) -> str:
+    unit = {"size": "B", "bit_rate": "bit/s", "duration": "s"}.get(parameter.type, "")
+    return quantity(value, unit) if unit in ("B", "bit/s") and value >= 1024 else f"{value:,g} {unit}".strip()
+
+
+def _metric(metric: Metric) -> Row:
+    kind = "percentile" if isinstance(metric, Percentile) else "rate" if "/s" in metric.unit else "ratio"
+    return f"`{metric.name}`", metric.unit or "–", metric.better, f"{kind}, detail" if metric.is_detail else kind
+
+
+def _needs(info: ProbeInfo) -> str:
+    return ", ".join(info.needs) or "–"
+
+
+def _names(info: ProbeInfo) -> str:
+    return ", ".join(f"`{metric.name}`" for metric in load_probes()[info.name].metrics)
+
+
+def _command(name: str, app: App) -> str:
+    paragraphs, _, _ = inspect.cleandoc(app.help).partition("\n\nParameters\n---")
+    rows = [_argument(argument) for argument in app.assemble_argument_collection(parse_docstring=True)]
+    table = [_table(("argument or option", "default", "meaning"), rows)] if rows else []
+    return "\n\n".join([f"## nameplate {name}", *map(_prose, paragraphs.split("\n\n")), *table])
+
+
+def _argument(argument: Argument) -> Row:
+    # Not --no-json, which only undoes --json.
+    names = [name for name in argument.names if name not in argument.negatives]
+    default = argument.field_info.default
+    is_shown = isinstance(default, str) and default and argument.parameter.show_default is not False
+    shown = f"`{default}`" if is_shown else "–"
+    return ", ".join(f"`{name}`" for name in names), shown, argument.parameter.help or ""
+
+
+def _table(headings: Row, rows: Iterable[Row]) -> str:
+    lines = [headings, ["---"] * len(headings), *([_cell(text) for text in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Return a text as one cell; what stands in backquotes is code, and links of the caller stay links."""
+    return " ".join(_prose(text).replace("|", "&#124;").split())
+
+
+def _prose(text: str) -> str:
+    pieces = re.split(r"(`[^`]+`)", text.replace("``", "`"))
+    return "".join(piece if piece.startswith("`") else _literal(piece) for piece in pieces)
+
+
+def _literal(text: str) -> str:
+    return html.escape(text, quote=False).replace("*", "&#42;")

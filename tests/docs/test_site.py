@@ -1,0 +1,96 @@
+"""The documentation site: it builds without a warning, loads nothing from elsewhere, and has what the program has."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import site_reference
+from nameplate import errors
+from nameplate.command_line import make_app
+from nameplate.planning.sweep import ProbeInfo
+from nameplate.probes import load_probes
+
+ROOT = Path(__file__).parents[2]
+
+
+def build(root: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    """Build the site as script/docs does, which also installs what that needs."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(root / "mkdocs.yml")]
+    return subprocess.run(
+        [*command, "--site-dir", str(site)], capture_output=True, text=True, check=False, timeout=300,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "true"},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("site") / "docs"
+    done = build(ROOT, built)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return built
+
+
+def words(page: Path) -> str:
+    return re.sub(r"<[^>]+>", " ", page.read_text())
+
+
+def test_a_page_loads_nothing_from_another_host(site: Path) -> None:
+    loads = re.compile(
+        r"<(?:script|img|iframe|source)\b[^>]*\bsrc=[\"']?(?:https?:)?//|<link\b[^>]*\bhref=[\"']?(?:https?:)?//"
+    )
+    pages = [*site.rglob("*.html")]
+    assert len(pages) > len(load_probes())
+    assert [page.name for page in pages if loads.search(page.read_text())] == []
+    sheets = [*site.rglob("*.css")]
+    assert sheets
+    assert [each.name for each in sheets if re.search(r"url\([\"']?(?:https?:)?//|@import", each.read_text())] == []
+
+
+def test_the_page_of_a_probe_has_its_parameters_and_metrics(site: Path, described: Mapping[str, ProbeInfo]) -> None:
+    for name, info in described.items():
+        page = words(site / "probes" / f"{name}.html")
+        wanted = {each.name for each in info.parameters} | {each.name for each in load_probes()[name].metrics}
+        wanted |= {each.name for each in (*info.counters, *info.facts)}
+        assert {each for each in wanted if f" {each} " not in page} == set(), name
+
+
+def test_every_command_and_option_is_on_the_page_of_commands(site: Path) -> None:
+    app = make_app()
+    page = words(site / "reference" / "commands.html")
+    for name in (name for name in app if not name.startswith("-")):
+        assert f"nameplate {name}" in page
+        for argument in app[name].assemble_argument_collection(parse_docstring=True):
+            assert f" {argument.names[0]} " in page, (name, argument.names)
+
+
+def test_every_error_class_and_exit_code_is_on_its_page(site: Path) -> None:
+    page = words(site / "reference" / "exit-codes.html")
+    for kind in (errors.UsageError, errors.CoreHung, errors.InternalError):
+        assert re.search(rf"{kind.__name__}\s+{kind.exit_code}\s", page), kind
+    assert all(re.search(rf"\s{code}\s", page) for code in (0, 1, 2, 3, 4, 5, 70))
+
+
+def test_every_kind_of_record_is_on_the_page_of_records(site: Path) -> None:
+    page = (site / "reference" / "records.html").read_text()
+    for kind in ("header", "sample", "outcome", "end", "run", "stop", "figures", "reference", "description"):
+        assert f'id="{kind}"' in page
+    assert (site / "reference" / "record.schema.json").read_text() == site_reference.SCHEMA.read_text()
+
+
+def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    for name in ("mkdocs.yml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "schema", tmp_path / "schema")
+    (tmp_path / "docs" / "index.md").write_text("# Start\n\n[nowhere](no-such-page.md)\n")
+    done = build(tmp_path, tmp_path / "site")
+    assert done.returncode != 0
+    assert "no-such-page.md" in done.stdout + done.stderr
