@@ -22,7 +22,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/record.schema.json": reference.SCHEMA.read_text,
 }
 # Sections of the navigation that list a folder's pages.
-FOLDERS = {"Probes": "probes", "Plans": "plans", "Decisions": "decisions"}
+FOLDERS = {"Probes": "probes", "Plans": "plans", "Measurements": "measurements", "Decisions": "decisions"}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
