@@ -1,0 +1,229 @@
+"""Every command that README.md and docs/ show works.
+
+A command really runs, in a folder of its own and with a budget of a second or so. If it would take long it is planned
+(``--dry-run``); if it needs what a test does not have, the real command line parses it. Both lists give the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from documented_commands import Command, mentioned_commands, shown_commands
+from mutated_files import stream_file
+from nameplate.command_line import make_app, run
+from nameplate.execution.launch import core_path
+from recorded_runs import recorded_file
+
+ROOT = Path(__file__).parents[2]
+TOOLS = ROOT / "tests" / "golden" / "references"
+
+# Commands that begin so are only planned, because of the time that they take.
+PLANNED = {
+    "run full": "half an hour",
+    "run soak": "half an hour",
+    "run iozone-auto": "six minutes or more",
+    "run cs553-kvm": "an hour",
+    "run cse557-now": "half an hour",
+    "run t2micro": "half an hour or more",
+    "run distributed-stream": "minutes, on all ranks",
+    "run cluster": "five minutes, on all nodes",
+    "run mtu": "a minute",
+    "run mpi_pingpong": "a sweep over sizes on all ranks",
+    "run mpi_pairs": "as many ranks as nodes",
+    "run cpu_linpack": "minutes",
+    "run cpu_workset": "a minute",
+    "run memory_latency": "a minute",
+    "run disk_block op=write block=1MiB cache=direct size=100GB": "writes 100 GB",
+}
+# Commands that match are only parsed.
+PARSED = {
+    r"^versus": "runs the installed reference tools for minutes",
+    r"--selftest": "measures for five minutes",
+    r"--recheck": "needs a cluster with a slow node",
+    r"^serve --listen": "listens until Ctrl-C",
+    r"^--install-completion": "changes the files of the user's shell",
+}
+# Instead of an automatic size, which fills memory.
+SMALL = {
+    "disk_block": "size=4MiB",
+    "memory_stream": "size=1MiB",
+    "memory_block": "size=1MiB",
+    "mpi_stream": "size=1MiB",
+}
+FAST = ("--rounds", "1", "--time", "10ms", "--samples", "1", "--warmup", "1ms")
+LAUNCHER = "mpirun.openmpi --oversubscribe -n 2"
+# Of compare and nodes: what they found.
+VERDICTS = (0, 1, 4, 5)
+UNFINISHED = 3
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a peer on this machine, and its key."""
+    key = tmp_path_factory.mktemp("peer") / "key"
+    subprocess.run([core_path(), "serve", "--new-key", str(key)], check=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [core_path(), "serve", "--listen", "127.0.0.1", "--port", str(port), "--key-file", str(key)],
+        stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    yield f"127.0.0.1:{port}", key
+    process.terminate()
+    process.wait(timeout=10)
+
+
+def text_of(words: list[str]) -> str:
+    return " ".join(words)
+
+
+def is_planned(words: list[str]) -> bool:
+    return any(text_of(words).startswith(start) for start in PLANNED)
+
+
+def is_parsed(words: list[str]) -> bool:
+    return any(re.search(pattern, text_of(words)) for pattern in PARSED)
+
+
+def parse(words: list[str]) -> None:
+    """Raise if the command line has no such command or option, or if a value is of the wrong kind."""
+    make_app().parse_args(words, exit_on_error=False, print_error=False)
+
+
+def recording_for(words: list[str]) -> str:
+    """The recorded run that a command reads in place of the file that it names."""
+    if words[0] == "nodes":
+        return "per_node"
+    return "t2micro-posix" if "study" in words else "quick"
+
+
+def make_inputs(words: list[str], folder: Path) -> None:
+    """Put what a command reads where it looks for it."""
+    written = {
+        words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-o", "--report", "--figures", "--study")
+    }
+    recorded = recorded_file(f"{recording_for(words)}.jsonl", folder)
+    for name in (word for word in words[1:] if word not in written and "=" not in word):
+        path = folder / name
+        if path.suffix == ".jsonl":
+            shutil.copy(recorded, path)
+        elif name == "RUNS/":
+            path.mkdir()
+            shutil.copy(recorded, path / "a.jsonl")
+        elif path.suffix == ".html":
+            assert run(["report", str(recorded), "-o", str(path)]) == 0
+        elif path.suffix == ".dat":
+            path.write_text(stream_file())
+        elif name == "old-fio.json":
+            shutil.copy(TOOLS / "fio-3.33.json", path)
+    if recorded.name not in words:
+        recorded.unlink()
+
+
+def replaced(words: list[str], peer: tuple[str, Path]) -> list[str]:
+    """Replace what stands for something of the reader's."""
+    address, key = peer
+    own = {"HOST": address, "KEY": str(key), "node17": "vm", "/tmp/run.jsonl": "run.jsonl"}
+    words = [own.get(word, word) for word in words]
+    return ["nameplate.prom" if word.endswith(".prom") else word for word in words]
+
+
+def made_short(words: list[str]) -> list[str]:
+    """Replace the limits of a run by those of a test."""
+    words = [word for word in words if word != "--dry-run"]
+    for option in ("--budget", "--rounds", "--time", "--samples"):
+        if option in words:
+            del words[words.index(option) : words.index(option) + 2]
+    words = [LAUNCHER if at and words[at - 1] == "--mpi" else word for at, word in enumerate(words)]
+    probe = words[1] if len(words) > 1 else ""
+    if probe in SMALL:
+        words = [word for word in words if not word.startswith("size=")] + [SMALL[probe]]
+    if "--series" in words:
+        words[words.index("--series") + 1] = "2s/100ms"
+        return words
+    is_plan = probe == "quick" or probe.startswith("-")
+    return words + (["--budget", "2s"] if is_plan else [*FAST])
+
+
+def measure(words: list[str], folder: Path) -> None:
+    """A run with a small budget; of a whole plan that has at least an experiment that was measured."""
+    words = made_short(words)
+    if "-o" not in words:
+        words += ["-o", "run.jsonl"]
+    code = run(words)
+    assert code in (0, UNFINISHED)
+    records = map(json.loads, (folder / words[words.index("-o") + 1]).read_text().splitlines())
+    endings = [record["ending"] for record in records if record["type"] == "outcome"]
+    assert "ok" in endings, endings
+    assert "invalid" not in endings
+    assert code == 0 or "--budget" in words, endings
+
+
+def plan(words: list[str]) -> None:
+    """What a run would measure, and for how long."""
+    words = [LAUNCHER if at and words[at - 1] == "--mpi" else word for at, word in enumerate(words)]
+    launcher = ["--mpi", LAUNCHER] if "--mpi" not in words and words[1].startswith("mpi_") else []
+    assert run([*words, *launcher, *([] if "--dry-run" in words else ["--dry-run"])]) == 0
+
+
+@pytest.mark.usefixtures("as_root")
+@pytest.mark.parametrize("command", shown_commands(), ids=lambda command: f"{command.page}: {command.text}")
+def test_a_shown_command_works(
+    command: Command, peer: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = command.words
+    parse(words)
+    if is_parsed(words):
+        return
+    words = replaced(words, peer)
+    if words[0] == "run" and "--slurm" not in words:
+        plan(words) if is_planned(words) else measure(words, tmp_path)
+        return
+    if words[0] == "serve":
+        # It becomes the core's program, which would end this one.
+        new_key = [sys.executable, "-m", "nameplate", *words[:2], str(tmp_path / "key")]
+        subprocess.run(new_key, check=True)
+        return
+    make_inputs(words, tmp_path)
+    assert run(words) in (VERDICTS if words[0] in ("compare", "nodes", "doctor") else (0,))
+
+
+@pytest.mark.usefixtures("as_root")
+@pytest.mark.parametrize("command", mentioned_commands(), ids=lambda command: f"{command.page}: {command.text}")
+def test_a_mentioned_command_exists(
+    command: Command, peer: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = replaced(command.words, peer)
+    app = make_app()
+    assert words[0] in app
+    if words[0].startswith("-"):
+        return
+    options = {name for argument in app[words[0]].assemble_argument_collection() for name in argument.names}
+    assert {word for word in words if word.startswith("-")} <= options
+    # Of a run that is named as a whole, the parameters are checked as well.
+    if words[0] == "run" and len(words) > 1 and "…" not in command.text and "--resume" not in words:
+        (tmp_path / "my-plan.toml").write_text(shown_plan())
+        plan(words)
+
+
+def shown_plan() -> str:
+    """The plan file that the page on studies shows."""
+    return (ROOT / "docs" / "studies.md").read_text().partition("```toml\n")[2].partition("```")[0]
+
+
+def test_what_is_not_run_is_still_shown() -> None:
+    texts = [text_of(each.words) for each in (*shown_commands(), *mentioned_commands())]
+    assert [start for start in PLANNED if not any(text.startswith(start) for text in texts)] == []
+    assert [pattern for pattern in PARSED if not any(re.search(pattern, text) for text in texts)] == []
