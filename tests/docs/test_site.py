@@ -85,6 +85,12 @@ def test_every_kind_of_record_is_on_the_page_of_records(site: Path) -> None:
     assert (site / "reference" / "record.schema.json").read_text() == site_reference.SCHEMA.read_text()
 
 
+def test_the_pictures_of_the_readme_are_there_and_small() -> None:
+    named = re.findall(r"!\[[^]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    assert len(named) == 2
+    assert [name for name in named if not 0 < (ROOT / name).stat().st_size < 200_000] == []
+
+
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     for name in ("mkdocs.yml", "README.md"):
