@@ -1,4 +1,4 @@
-"""What MkDocs calls while it builds the site: adds the generated pages and fills the navigation."""
+"""Hooks that MkDocs calls while it builds the site: add the generated pages and fill the navigation."""
 
 from __future__ import annotations
 

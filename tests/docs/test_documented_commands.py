@@ -170,7 +170,7 @@ def measure(words: list[str], folder: Path) -> None:
 
 
 def plan(words: list[str]) -> None:
-    """What a run would measure, and for how long."""
+    """Plan a run without measuring it."""
     words = [LAUNCHER if at and words[at - 1] == "--mpi" else word for at, word in enumerate(words)]
     launcher = ["--mpi", LAUNCHER] if "--mpi" not in words and words[1].startswith("mpi_") else []
     assert run([*words, *launcher, *([] if "--dry-run" in words else ["--dry-run"])]) == 0
