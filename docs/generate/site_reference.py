@@ -12,6 +12,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -141,17 +142,33 @@ def _fields(definition: Mapping[str, Any], prefix: str) -> Iterator[Row]:
             yield from _fields(inner, f"{prefix}{name}{'[]' if inner is not field else ''}.")
 
 
+def _type_of_name(name: str) -> str:
+    """Return a link to a definition that has fields, and the type of any other."""
+    definition = _definitions()[name]
+    return f"[{name}](#{name})" if "properties" in definition else _type(definition)
+
+
+@cache
+def _definitions() -> dict[str, Any]:
+    definitions: dict[str, Any] = json.loads(SCHEMA.read_text())["$defs"]
+    return definitions
+
+
 def _type(field: Mapping[str, Any]) -> str:
     if "$ref" in field:
-        return str(field["$ref"].rpartition("/")[2])
+        return _type_of_name(field["$ref"].rpartition("/")[2])
     if "const" in field:
         return json.dumps(field["const"])
     if "enum" in field:
         return " or ".join(json.dumps(value) for value in field["enum"])
-    if "oneOf" in field or "anyOf" in field:
-        return " or ".join(_type(each) for each in field.get("oneOf", field.get("anyOf")))
+    # Each allOf of the schema adds a condition to one type.
+    for choice in ("oneOf", "anyOf", "allOf"):
+        if choice in field:
+            return " or ".join(_type(each) for each in field[choice])
     kinds = field.get("type", "any")
     text = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
+    if isinstance(field.get("additionalProperties"), dict):
+        return f"{text} of {_type(field['additionalProperties'])}"
     return f"{text} of {_type(field['items'])}" if isinstance(field.get("items"), dict) else text
 
 
