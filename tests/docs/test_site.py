@@ -13,12 +13,23 @@ from pathlib import Path
 import pytest
 
 import site_reference
+from chromium import Browser
 from nameplate import errors
 from nameplate.command_line import make_app
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import load_probes
 
 ROOT = Path(__file__).parents[2]
+# JavaScript: waits until a function returns something, and returns that.
+UNTIL = (
+    "(look => new Promise(done => { const again = () => { const found = look(); found && found.length !== 0"
+    " ? done(found) : setTimeout(again, 50); }; again(); }))"
+)
+FOUND = ".md-search-result__link"
+TYPE = (
+    "(field => { field.focus(); field.value = 'WORDS'; field.dispatchEvent(new KeyboardEvent('keyup', "
+    "{bubbles: true})); })(document.querySelector('[data-md-component=search-query]'))"
+)
 
 
 def build(root: Path, site: Path) -> subprocess.CompletedProcess[str]:
@@ -52,6 +63,23 @@ def test_a_page_loads_nothing_from_another_host(site: Path) -> None:
     sheets = [*site.rglob("*.css")]
     assert sheets
     assert [each.name for each in sheets if re.search(r"url\([\"']?(?:https?:)?//|@import", each.read_text())] == []
+
+
+def test_the_search_works_on_a_page_that_is_opened_from_the_disk(site: Path, tmp_path: Path) -> None:
+    browser = Browser(tmp_path)
+    try:
+        browser.call("Page.navigate", url=(site / "index.html").as_uri())
+        browser.value(f"{UNTIL}(() => window.IFrameWorker && document.querySelector('#__search'))")
+        browser.value("document.querySelector('#__search').click()")
+        browser.value(TYPE.replace("WORDS", "KillWait"))
+        links = browser.value(
+            f"{UNTIL}(() => [...document.querySelectorAll('.md-search-result__link')].map(a => a.href))"
+        )
+        requests = browser.requests()
+    finally:
+        browser.close()
+    assert any("mpi.html" in link for link in links)
+    assert [address for address in requests if not address.startswith(("file:", "data:", "about:", "blob:"))] == []
 
 
 def test_the_page_of_a_probe_has_its_parameters_and_metrics(site: Path, described: Mapping[str, ProbeInfo]) -> None:
