@@ -11,10 +11,12 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import site_reference as reference
+from site_formats import formats_page
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": reference.commands_page,
     "reference/exit-codes.md": reference.exit_codes_page,
+    "reference/formats.md": formats_page,
     "reference/metrics.md": reference.metrics_page,
     "reference/plans.md": reference.plans_page,
     "reference/probes.md": reference.probes_page,

@@ -41,12 +41,13 @@ def probe_names() -> list[str]:
 def probe_section(name: str) -> str:
     """Return the parameters, metrics, counters and facts of one probe as a section of its page."""
     info = describe_all()[name]
+    parameters = map(_parameter, info.parameters)
     named = [(each.name, each.unit or "–", each.summary) for each in (*info.counters, *info.facts)]
     parts = [
         "## Reference", f"{_cell(info.summary[0].upper() + info.summary[1:])}.",
-        "### Parameters", _table(("parameter", "values", "default", "meaning"), map(_parameter, info.parameters)),
-        "### Metrics", _table(("metric", "unit", "better", "kind"), map(_metric, load_probes()[name].metrics)),
-        "### Recorded with each sample or at set-up", _table(("name", "unit", "meaning"), named),
+        "### Parameters", markdown_table(("parameter", "values", "default", "meaning"), parameters),
+        "### Metrics", markdown_table(("metric", "unit", "better", "kind"), map(_metric, load_probes()[name].metrics)),
+        "### Recorded with each sample or at set-up", markdown_table(("name", "unit", "meaning"), named),
     ]  # fmt: skip
     return "\n\n".join(parts if named else parts[:-2]) + "\n"
 
@@ -55,7 +56,7 @@ def probes_page() -> str:
     """Return the list of all probes, with links to their pages."""
     rows = [(f"[`{info.name}`](../probes/{info.name}.md)", info.summary, _needs(info), _names(info)) for info in
             describe_all().values()]  # fmt: skip
-    table = _table(("probe", "measures", "needs", "metrics"), rows)
+    table = markdown_table(("probe", "measures", "needs", "metrics"), rows)
     intro = "`nameplate list` prints this table, and `nameplate list PROBE` prints the parameters of one probe."
     return f"# Probes\n\n{intro}\n\n{table}\n"
 
@@ -72,7 +73,7 @@ def metrics_page() -> str:
         "detail appears in the tables of its probe and in exports, but not as a row of its own. JSON and CSV give "
         "every value in the unit shown here."
     )
-    return f"# Metrics\n\n{text}\n\n{_table(('probe', 'metric', 'unit', 'better', 'kind'), rows)}\n"
+    return f"# Metrics\n\n{text}\n\n{markdown_table(('probe', 'metric', 'unit', 'better', 'kind'), rows)}\n"
 
 
 def commands_page() -> str:
@@ -95,9 +96,9 @@ def exit_codes_page() -> str:
         if inspect.isclass(kind) and issubclass(kind, errors.NameplateError)
     ]
     return (
-        f"# Exit codes\n\n{_table(('code', 'meaning'), codes)}\n\n"
+        f"# Exit codes\n\n{markdown_table(('code', 'meaning'), codes)}\n\n"
         "An error prints one line on standard error, which begins with `nameplate:`. The program's error classes have "
-        f"these codes:\n\n{_table(('class', 'code', 'raised when'), kinds)}\n"
+        f"these codes:\n\n{markdown_table(('class', 'code', 'raised when'), kinds)}\n"
     )
 
 
@@ -107,7 +108,7 @@ def plans_page() -> str:
     for name in shipped_plans():
         page = f"[`{name}`](../plans/{name}.md)" if (ROOT / "docs" / "plans" / f"{name}.md").is_file() else f"`{name}`"
         rows.append((page, read_plan(name).summary))
-    table = _table(("plan", "measures"), rows)
+    table = markdown_table(("plan", "measures"), rows)
     intro = (
         "`nameplate run PLAN` measures a plan, `nameplate plan PLAN` lists its experiments, and `--dry-run` says how "
         "long it takes. [The studies](../studies.md) have plans of their own."
@@ -129,14 +130,14 @@ def records_page() -> str:
         definition = schema["$defs"][name]
         description = [_prose(definition["description"])] if "description" in definition else []
         rows = list(_fields(definition, ""))
-        parts += [f"## {name}", *description, _table(("field", "type", "required", "meaning"), rows)]
+        parts += [f"## {name}", *description, markdown_table(("field", "type", "required", "meaning"), rows)]
     return "\n\n".join(parts) + "\n"
 
 
 def _fields(definition: Mapping[str, Any], prefix: str) -> Iterator[Row]:
     required = definition.get("required", [])
     for name, field in definition.get("properties", {}).items():
-        yield f"`{prefix}{name}`", _type(field), "yes" if name in required else "no", field.get("description", "")
+        yield f"`{prefix}{name}`", json_type(field), "yes" if name in required else "no", field.get("description", "")
         inner = field if "properties" in field else field.get("items", {})
         if "properties" in inner:
             yield from _fields(inner, f"{prefix}{name}{'[]' if inner is not field else ''}.")
@@ -145,7 +146,7 @@ def _fields(definition: Mapping[str, Any], prefix: str) -> Iterator[Row]:
 def _type_of_name(name: str) -> str:
     """Return a link to a definition that has fields, and the type of any other."""
     definition = _definitions()[name]
-    return f"[{name}](#{name})" if "properties" in definition else _type(definition)
+    return f"[{name}](#{name})" if "properties" in definition else json_type(definition)
 
 
 @cache
@@ -154,7 +155,8 @@ def _definitions() -> dict[str, Any]:
     return definitions
 
 
-def _type(field: Mapping[str, Any]) -> str:
+def json_type(field: Mapping[str, Any]) -> str:
+    """Return a field's type in JSON in words, from its schema."""
     if "$ref" in field:
         return _type_of_name(field["$ref"].rpartition("/")[2])
     if "const" in field:
@@ -164,12 +166,12 @@ def _type(field: Mapping[str, Any]) -> str:
     # Each allOf of the schema adds a condition to one type.
     for choice in ("oneOf", "anyOf", "allOf"):
         if choice in field:
-            return " or ".join(_type(each) for each in field[choice])
+            return " or ".join(json_type(each) for each in field[choice])
     kinds = field.get("type", "any")
     text = " or ".join(kinds) if isinstance(kinds, list) else str(kinds)
     if isinstance(field.get("additionalProperties"), dict):
-        return f"{text} of {_type(field['additionalProperties'])}"
-    return f"{text} of {_type(field['items'])}" if isinstance(field.get("items"), dict) else text
+        return f"{text} of {json_type(field['additionalProperties'])}"
+    return f"{text} of {json_type(field['items'])}" if isinstance(field.get("items"), dict) else text
 
 
 def _parameter(parameter: Parameter) -> Row:
@@ -206,7 +208,7 @@ def _names(info: ProbeInfo) -> str:
 def _command(name: str, app: App) -> str:
     paragraphs, _, _ = inspect.cleandoc(app.help).partition("\n\nParameters\n---")
     rows = [_argument(argument) for argument in app.assemble_argument_collection(parse_docstring=True)]
-    table = [_table(("argument or option", "default", "meaning"), rows)] if rows else []
+    table = [markdown_table(("argument or option", "default", "meaning"), rows)] if rows else []
     return "\n\n".join([f"## nameplate {name}", *map(_prose, paragraphs.split("\n\n")), *table])
 
 
@@ -219,7 +221,8 @@ def _argument(argument: Argument) -> Row:
     return ", ".join(f"`{name}`" for name in names), shown, argument.parameter.help or ""
 
 
-def _table(headings: Row, rows: Iterable[Row]) -> str:
+def markdown_table(headings: Row, rows: Iterable[Row]) -> str:
+    """Return a table whose cells may have code in backquotes and links."""
     lines = [headings, ["---"] * len(headings), *([_cell(text) for text in row] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 

@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,9 +79,22 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
         [core_path(), "serve", "--listen", "127.0.0.1", "--port", str(port), "--key-file", str(key)],
         stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
     )  # fmt: skip
+    wait_for(port)
     yield f"127.0.0.1:{port}", key
     process.terminate()
     process.wait(timeout=10)
+
+
+def wait_for(port: int) -> None:
+    """Return when something listens there; raise after ten seconds."""
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline, "the peer does not listen"
+            time.sleep(0.05)
 
 
 def text_of(words: list[str]) -> str:

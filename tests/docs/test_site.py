@@ -18,6 +18,9 @@ from nameplate import errors
 from nameplate.command_line import make_app
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import load_probes
+from nameplate.records.model import Summary
+from nameplate.report.exports import export_names
+from nameplate.tools.external import load_importers, load_references
 
 ROOT = Path(__file__).parents[2]
 # JavaScript: waits until a function returns something, and returns that.
@@ -104,6 +107,13 @@ def test_every_error_class_and_exit_code_is_on_its_page(site: Path) -> None:
     for kind in (errors.UsageError, errors.CoreHung, errors.InternalError):
         assert re.search(rf"{kind.__name__}\s+{kind.exit_code}\s", page), kind
     assert all(re.search(rf"\s{code}\s", page) for code in (0, 1, 2, 3, 4, 5, 70))
+
+
+def test_every_format_and_adapter_is_on_the_page_of_formats(site: Path) -> None:
+    page = words(site / "reference" / "formats.html")
+    names = {*export_names(), *load_references(), *(importer.name for importer in load_importers())}
+    assert {name for name in names if f" {name} " not in page} == set()
+    assert {name for name in Summary.__struct_fields__ if f" {name} " not in page} == set()
 
 
 def test_every_kind_of_record_is_on_the_page_of_records(site: Path) -> None:
