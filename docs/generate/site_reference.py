@@ -33,14 +33,12 @@ SCHEMA = ROOT / "schema" / "record.schema.json"
 Row = Sequence[str]
 
 
-def probe_names() -> list[str]:
-    """Return the names of all probes that the installed cores have. Raises CoreError."""
-    return [*describe_all()]
-
-
 def probe_section(name: str) -> str:
-    """Return the parameters, metrics, counters and facts of one probe as a section of its page."""
-    info = describe_all()[name]
+    """Return the parameters, metrics, counters and facts of one probe as a section of its page. Raises CoreError."""
+    known = describe_all()
+    if name not in known:
+        raise errors.CoreMissing(f"no core here has the probe {name}: run script/bootstrap docs, with MPI for mpi_*")
+    info = known[name]
     parameters = map(_parameter, info.parameters)
     named = [(each.name, each.unit or "–", each.summary) for each in (*info.counters, *info.facts)]
     parts = [
