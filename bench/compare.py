@@ -22,6 +22,7 @@ from nameplate.comparison.false_positives import upper_bound
 from nameplate.records.model import Result
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from nameplate.statistics.constants import MAD_TO_SD
 from nameplate.statistics.two_samples import Rounds, judge
 
 ROUNDS = 200
@@ -89,7 +90,7 @@ def report_falses(results: Sequence[Result]) -> None:
 def spread(values: Sequence[float]) -> float:
     """The robust standard deviation, relative."""
     logarithms = np.log(np.asarray(values))
-    return 1.4826 * float(np.median(np.abs(logarithms - np.median(logarithms))))
+    return MAD_TO_SD * float(np.median(np.abs(logarithms - np.median(logarithms))))
 
 
 def report_found(results: Sequence[Result]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import msgspec
-from scipy.stats import beta
+from scipy.stats import binomtest
 
 from nameplate.records.model import Report, Result, Value
 from nameplate.statistics.two_samples import Judged, Rounds, judge
@@ -48,7 +48,7 @@ def count_falses(report: Report, window: int = WINDOW) -> list[FalsePositiveCoun
 
 def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
     """Return the exact one-sided upper bound of a rate (Clopper and Pearson 1934)."""
-    return 1.0 if wrong == pairs else float(beta.ppf(confidence, wrong + 1, pairs - wrong))
+    return float(binomtest(wrong, pairs, alternative="less").proportion_ci(confidence, "exact").high)
 
 
 def _stretches(figures: Sequence[Result], window: int) -> Iterator[int]:

@@ -12,7 +12,7 @@ from nameplate.errors import UsageError
 from nameplate.probes import probe_of
 from nameplate.probes.shared.memory_kind import kind_of
 from nameplate.records.model import Experiment, Limits, NodeMetric, Nodes, Plan, Run
-from nameplate.statistics.outlier_nodes import SMALLEST_GAP
+from nameplate.statistics.constants import MIN_CHANGE
 from nameplate.statistics.stats import median
 
 Label = Literal["persistent", "contended", "transient", "not measured"]
@@ -126,6 +126,6 @@ def _gap(again: Nodes | None, first: NodeMetric, name: str, references: Sequence
 def _label(before: float, alone: float | None, was_alone: bool) -> Label:
     if alone is None:
         return "not measured"
-    if alone >= max(SMALLEST_GAP, STILL_BEHIND * before):
+    if alone >= max(MIN_CHANGE, STILL_BEHIND * before):
         return "persistent"
     return "transient" if was_alone else "contended"

@@ -18,10 +18,9 @@ from nameplate.history.update import days_of, in_time
 from nameplate.records.model import Figure
 from nameplate.results.run_file import read_beginning
 from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
+from nameplate.statistics.constants import FALSE_DISCOVERY_RATE
 from nameplate.statistics.trends import MIN_RUNS
 from nameplate.units import size_text
-
-FALSE_DISCOVERY_RATE = 0.01
 
 # The usual value is known from this number of runs.
 _MIN_USUAL = 3

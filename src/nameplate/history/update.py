@@ -23,8 +23,6 @@ from nameplate.results.digest import code_fingerprint, figures_of
 from nameplate.results.run_file import read_figures, read_run
 from nameplate.statistics.trends import Drift, find_trend
 
-FALSE_DISCOVERY_RATE = 0.01
-
 _SUFFIX = ".jsonl"
 _BATCH = 50
 # With this number of files, several processes are faster despite their start-up.

@@ -16,6 +16,8 @@ import numpy.typing as npt
 import ruptures
 from scipy import ndimage, stats
 
+from nameplate.statistics.constants import MAD_TO_SD
+
 SIGNIFICANT = 0.01
 
 # Smaller changes are not reported, however significant.
@@ -29,9 +31,6 @@ MIN_SAMPLES = 20
 
 # Longer series are divided into this number of steps, each the mean of its samples.
 MAX_STEPS = 1500
-
-# The standard deviation of normal noise divided by its median absolute deviation.
-_NORMAL_MAD = 1.4826
 
 # The 99th percentile, over simulated steady series, of the largest score of a proposed change.
 _CRITICAL_JUMP = 5.2
@@ -135,7 +134,7 @@ def _proposed(goodness: Array) -> list[int]:
 
 
 def _deviation(values: Array) -> float:
-    return float(np.median(np.abs(values - np.median(values)))) * _NORMAL_MAD
+    return float(np.median(np.abs(values - np.median(values)))) * MAD_TO_SD
 
 
 def _jump_score(goodness: Array, before: int, cut: int, after: int) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from nameplate.statistics.constants import MAD_TO_SD
 from nameplate.statistics.plateaus import MINIMUM_STEP, LogCurve, choose_plateaus, find_knee, running_median
 from nameplate.statistics.stats import median, median_interval
 
@@ -182,9 +183,8 @@ _MTU_P = 0.003
 _WIDEST_MTU = 0.1
 _MIN_OF_A_KIND = 5
 _NEGLIGIBLE = 1e-9
-# A standard deviation is this multiple of the median absolute deviation; a spike is three standard deviations.
-_ROBUST = 1.4826
-_SPIKE = 3 * _ROBUST
+# Three standard deviations, in median absolute deviations.
+_SPIKE = 3 * MAD_TO_SD
 # The 95th percentile of chi-squared with three degrees of freedom: two costs and a position are fitted.
 _MTU_LIMIT = 7.81
 # In standard deviations. Truncated at less than the limit, no single payload could exclude an MTU.
@@ -248,7 +248,7 @@ def _hardly_worse(costs: _Costs, line: Any, times: Any, best: int) -> Any:
     for _ in range(_REFITS):
         left = costs.left(fitted_to - fitted_to @ line @ line.T)
         residuals = times - fitted_to + left
-        deviation = _ROBUST * np.median(np.abs(residuals[best]))
+        deviation = MAD_TO_SD * np.median(np.abs(residuals[best]))
         bounded = np.clip(residuals, -_TRUNCATED * deviation, _TRUNCATED * deviation)
         fitted_to = times - residuals + bounded
     squares = np.sum(bounded**2, axis=1)

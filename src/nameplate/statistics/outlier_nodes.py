@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
+from nameplate.statistics.constants import FALSE_DISCOVERY_RATE, MAD_TO_SD, MIN_CHANGE
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -24,14 +25,10 @@ Flags: TypeAlias = NDArray[np.bool_]
 MIN_NODES = 4
 MIN_ROUNDS = 3
 FARTHEST_Z = -4.0
-SMALLEST_GAP = 0.03
 OWN_SPREADS = 2.0
-FALSE_DISCOVERY_RATE = 0.01
 # A node that is further away than this is not used to judge others.
 OUTLYING_Z = 5.0
-# For a normal distribution: standard deviation / median absolute deviation, and standard error of a median / that of a
-# mean.
-_MAD_TO_SD = 1.4826
+# For a normal distribution: standard error of a median / that of a mean.
 _MEDIANS_ERROR = 1.2533
 
 
@@ -92,7 +89,7 @@ def judge(metrics: Sequence[NodeFigures], classes: Sequence[str]) -> list[Judgem
 
 def _decided(judged: Judgement, is_improbable: Flags) -> Judgement:
     with np.errstate(invalid="ignore"):
-        is_wide = judged.gap >= np.maximum(SMALLEST_GAP, OWN_SPREADS * judged.spread)
+        is_wide = judged.gap >= np.maximum(MIN_CHANGE, OWN_SPREADS * judged.spread)
         is_slow = is_improbable & is_wide & (judged.z < FARTHEST_Z)
     return Judgement(judged.figures, judged.value, judged.gap, judged.z, judged.spread, judged.probability, is_slow)
 
@@ -139,14 +136,14 @@ def _median_spread(rounds: Floats) -> Floats:
     """Return the standard error of the median of each column; nan if there are too few rounds."""
     count = np.sum(~np.isnan(rounds), axis=0)
     deviation = np.nanmedian(np.abs(rounds - np.nanmedian(rounds, axis=0)), axis=0)
-    error = _MEDIANS_ERROR * _MAD_TO_SD * deviation / np.sqrt(count)
+    error = _MEDIANS_ERROR * MAD_TO_SD * deviation / np.sqrt(count)
     return np.where(count >= MIN_ROUNDS, error, np.nan)
 
 
 def robust_z(values: Floats) -> Floats:
     """Return distances from the median in standard deviations, estimated by the median absolute deviation."""
     away = values - np.median(values)
-    scale = _MAD_TO_SD * np.median(np.abs(away))
+    scale = MAD_TO_SD * np.median(np.abs(away))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(away == 0, 0.0, away / scale)
 

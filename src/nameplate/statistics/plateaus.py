@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from nameplate.statistics.constants import MAD_TO_SD
 from nameplate.statistics.stats import median
 
 Array = NDArray[np.float64]
@@ -97,8 +98,7 @@ def _noise(x: Array, y: Array) -> Array:
     share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     off = abs(y[1:-1] - (1 - share) * y[:-2] - share * y[2:]) / np.sqrt(1 + share**2 + (1 - share) ** 2)
     around = (off[max(0, i - NOISE_WINDOW) : i + NOISE_WINDOW].tolist() for i in range(len(x)))
-    # For a normal distribution, the standard deviation is 1.4826 × the median absolute value.
-    return np.array([max(NOISE_FLOOR, 1.4826 * median(part)) for part in around])
+    return np.array([max(NOISE_FLOOR, MAD_TO_SD * median(part)) for part in around])
 
 
 @dataclass(frozen=True)

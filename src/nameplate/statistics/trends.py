@@ -17,12 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nameplate.statistics.constants import MAD_TO_SD, MIN_CHANGE, OWN_MOVES
+
 Floats = NDArray[np.float64]
 
-# Smaller changes are not reported, however significant.
-MINIMUM_EFFECT = 0.03
-# A change smaller than this multiple of the runs' variation may be the machine's own.
-OWN_MOVES = 2.5
 # A change seen in fewer runs may be temporary; with fewer runs before it the noise is not known.
 MIN_LASTING = 3
 MIN_RUNS = 8
@@ -31,7 +29,6 @@ _CANDIDATE = 0.01
 _CLIP = 3.0
 _AROUND = 5
 _MIN_NOISE = 5e-4
-_MAD_TO_SD = 1.4826
 # The share of a level's runs that are closer to it than to the adjacent level.
 _ON_ITS_SIDE = 0.8
 # A change point is explained by a drift if it is this share of it.
@@ -67,7 +64,7 @@ def find_trend(values: Sequence[float] | Floats, days: Sequence[float] | Floats)
     times = np.asarray(days, dtype=np.float64)
     if len(logs) < MIN_RUNS:
         return []
-    noise = max(_MIN_NOISE, _MAD_TO_SD * float(np.median(np.abs(np.diff(logs)))) / math.sqrt(2))
+    noise = max(_MIN_NOISE, MAD_TO_SD * float(np.median(np.abs(np.diff(logs)))) / math.sqrt(2))
     clipped = _clipped(logs, noise)
     cuts = _cuts(clipped, noise, 0, len(logs))
     drift = _drift(logs, times)
@@ -125,7 +122,7 @@ def _step(logs: Floats, clipped: Floats, noise: float, begin: int, cut: int, end
     before, after = float(np.median(first)), float(np.median(second))
     spread = _spread(np.concatenate([first - before, second - after]))
     change = after - before
-    if abs(change) < max(math.log1p(MINIMUM_EFFECT), OWN_MOVES * max(spread, noise)):
+    if abs(change) < max(math.log1p(MIN_CHANGE), OWN_MOVES * max(spread, noise)):
         return None
     sign, middle = math.copysign(1.0, change), (before + after) / 2
     on_its_side = [int(np.sum(sign * (middle - first) > 0)), int(np.sum(sign * (second - middle) > 0))]
@@ -138,7 +135,7 @@ def _step(logs: Floats, clipped: Floats, noise: float, begin: int, cut: int, end
 
 
 def _spread(residuals: Floats) -> float:
-    return _MAD_TO_SD * float(np.median(np.abs(residuals - np.median(residuals))))
+    return MAD_TO_SD * float(np.median(np.abs(residuals - np.median(residuals))))
 
 
 def _drift(logs: Floats, days: Floats) -> Drift | None:
@@ -154,7 +151,7 @@ def _drift(logs: Floats, days: Floats) -> Drift | None:
     change = slope * float(days[-1] - days[0])
     level = float(np.median(logs - slope * days))
     spread = _spread(logs - slope * days - level)
-    if probability > _CANDIDATE or abs(change) < max(math.log1p(MINIMUM_EFFECT), OWN_MOVES * spread):
+    if probability > _CANDIDATE or abs(change) < max(math.log1p(MIN_CHANGE), OWN_MOVES * spread):
         return None
     first, last = (math.exp(level + slope * float(day)) for day in (days[0], days[-1]))
     return Drift(slope, first, last, probability)

@@ -24,17 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
+from nameplate.statistics.constants import FALSE_DISCOVERY_RATE, MAD_TO_SD, MIN_CHANGE, OWN_MOVES
 
 Verdict: TypeAlias = Literal["FASTER", "SLOWER", "SAME", "UNSURE", "INCOMPARABLE"]
 Floats: TypeAlias = NDArray[np.float64]
 
-FALSE_DISCOVERY_RATE = 0.01
 CONFIDENCE = 0.99
-MINIMUM_EFFECT = 0.03
-OWN_MOVES = 2.5
 SAME_WITHIN = 0.05
 
-_MAD_TO_SD = 1.4826
 # Rounds that agree to the last digit still vary, by what a clock or a counter does not resolve.
 _MIN_SPREAD = 5e-4
 # From this number of rounds, the normal approximation is as good as the exact test, and much faster.
@@ -102,7 +99,7 @@ def _judged(figure: Rounds, shift: _Shift, is_found: bool, same_within: float) -
         n_rounds = min(len(figure.base), len(figure.new))
         return Judged("UNSURE", ratio, None, f"a verdict needs 5 rounds (got {n_rounds})")
     ci = (math.exp(shift.low), math.exp(shift.high))
-    margin = max(math.log1p(MINIMUM_EFFECT), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
+    margin = max(math.log1p(MIN_CHANGE), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
     if is_found and abs(shift.middle) >= margin and (shift.low > 0 or shift.high < 0):
         is_better = (shift.middle > 0) == (figure.better == "higher")
         return Judged("FASTER" if is_better else "SLOWER", ratio, ci, "")
@@ -139,7 +136,7 @@ def _shift(base: Floats, new: Floats) -> _Shift:
 
 
 def _spread(rounds: Floats) -> float:
-    return max(_MIN_SPREAD, _MAD_TO_SD * float(np.median(np.abs(rounds - np.median(rounds)))))
+    return max(_MIN_SPREAD, MAD_TO_SD * float(np.median(np.abs(rounds - np.median(rounds)))))
 
 
 def _drift(rounds: Floats) -> float:
