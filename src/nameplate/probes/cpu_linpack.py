@@ -36,7 +36,7 @@ def _solutions(_: Cell, sample: Sample) -> float:
 
 def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
     if metric.name == "residual":
-        return Rated(None, "a residual has no reference value; it is correct if it is below 16", can_be_given=False)
+        return Rated(None, "a residual is not specified; it is correct if it is below 16", can_be_given=False)
     burst_s = median(sample.counters["burst_s"] for sample in samples)
     return arithmetic_peak(cell.facts, burst_s, cell.cores, "directly after this load")
 

@@ -14,7 +14,9 @@ from nameplate.records.model import Quantity, Rated, Result, Sample, Table
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
     return Rated(
-        None, "a rate by blocks has no reference value; memory_stream has that of the memory", can_be_given=False
+        None,
+        "rates by block size are not specified; memory_stream has the memory's reference value",
+        can_be_given=False,
     )
 
 

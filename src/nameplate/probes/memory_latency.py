@@ -15,7 +15,7 @@ from nameplate.records.model import Rated, Result, Sample, Table
 
 
 def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
-    return Rated(None, "latency has no general reference value; give one with --rated memory_latency=90ns")
+    return Rated(None, "data sheets do not state it; give it with --rated memory_latency=90ns")
 
 
 def _steps(cell: Cell, sample: Sample) -> float:

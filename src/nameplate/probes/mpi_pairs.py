@@ -51,7 +51,7 @@ def _is_bulk(cell: Cell) -> bool:
 
 def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
     if metric.name == "latency":
-        return Rated(None, "message times have no reference value", can_be_given=False)
+        return Rated(None, "message times are not specified", can_be_given=False)
     return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pairs=1Gbit/s")
 
 

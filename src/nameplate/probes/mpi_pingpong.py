@@ -33,7 +33,7 @@ def _has_bytes(cell: Cell) -> bool:
 
 def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
     if metric.name == "latency":
-        return Rated(None, "message times have no reference value", can_be_given=False)
+        return Rated(None, "message times are not specified", can_be_given=False)
     return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pingpong=1Gbit/s")
 
 

@@ -18,7 +18,7 @@ def _repetitions(_: Cell, sample: Sample) -> float:
 
 
 def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
-    return Rated(None, "an overhead has no reference value")
+    return Rated(None, "an overhead is not specified")
 
 
 PROBE = Probe(

@@ -49,7 +49,7 @@ def quantity(value: float | None, unit: str) -> str:
     if value is None:
         return "–"
     if unit == "share":
-        return f"{value:.2%}"
+        return f"{value * 100:.2f} %"
     factor, prefixed = scale(value, unit)
     return f"{digits(value / factor)} {prefixed}".strip()
 

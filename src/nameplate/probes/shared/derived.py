@@ -7,7 +7,7 @@ from typing import Literal
 
 from nameplate.records.model import Quantity, Rated, Result, Series, Summary, Value
 
-FITTED = Rated(None, "a fitted value has no reference value", can_be_given=False)
+FITTED = Rated(None, "fitted values are not specified", can_be_given=False)
 
 
 def derived_result(  # noqa: PLR0913, PLR0917

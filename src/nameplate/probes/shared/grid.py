@@ -40,7 +40,7 @@ def labels(results: Sequence[Result]) -> list[str]:
         " ".join(
             f"{name}={value_text(name, params[name])}" for name in names if name in params and f" {name}=" in identity
         )
-        or "all parameters equal"
+        or "single experiment"
         for identity, params in ((result.id, result.summary.params) for result in results)
     ]
 

@@ -69,7 +69,7 @@ def derived(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[R
     better: Literal["higher", "lower"] = "lower" if what == "latency" else "higher"
     rounds = min(len(values) for values in curve.values)
     results = []
-    none = Rated(None, "no reference value is known", can_be_given=False)
+    none = Rated(None, "it is not specified", can_be_given=False)
     for found in find(by_probe, machine):
         quantity = getattr(found, what)
         if found.size is not None:

@@ -37,5 +37,5 @@ def page_remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
 def rated_bandwidth(_: Metric, cell: Cell, __: Sequence[Sample]) -> Rated:
     """Return the memory's bandwidth as reference value for arrays that no cache can hold."""
     if not is_beyond_caches(cell):
-        return Rated(None, "arrays that may fit the caches have no reference bandwidth", can_be_given=False)
+        return Rated(None, "the arrays may fit the caches", can_be_given=False)
     return memory_bandwidth(cell.machine)

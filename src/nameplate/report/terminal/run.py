@@ -20,11 +20,13 @@ from nameplate.report import event_words
 from nameplate.report.cells import common_params, headlines, mood_of, own_params, title_of_table
 from nameplate.report.format import cell_text, parameters, quantity, share, spread
 from nameplate.report.study_tables import all_tables
+from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 
 HEADINGS = ("", "measured", "95 %", "reference", "share", "best", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]
-_IN_A_NARROW_TERMINAL = ("", "measured", "95 %", "reference", "share")
+_IN_A_NARROW_TERMINAL = ("measured", "95 %", "reference", "share")
+_SHARE = HEADINGS.index("share")
 _WIDE = 120
 MAX_CELLS = 24
 MAX_NOTES = 12
@@ -134,29 +136,42 @@ def machine_line(report: Report) -> str:
     return f"{machine['hostname']}: {model}, {topology['cores']} cores, {memory:.1f} GiB{guest}"
 
 
-def _table(section: TableSection, wide: bool, name_width: int) -> Table:
-    styles = {"good": "green", "poor": "red", "plain": ""}
-    shown = [i for i, heading in enumerate(HEADINGS) if wide or heading in _IN_A_NARROW_TERMINAL]
+_STYLES = {"good": "green", "poor": "red", "plain": ""}
+
+
+def _wide_table(section: TableSection) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", min_width=name_width, overflow="fold")
-    for heading in (HEADINGS[i] for i in shown[1:]):
+    table.add_column("", overflow="fold")
+    for heading in HEADINGS[1:]:
         table.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=heading in _RIGHT)
     for row in section.rows:
-        cells = [Text(cell) for cell in row.cells]
-        cells[4 if row.cells[4] else 1].stylize(styles[row.mood])
+        cells = _styled(row)
         cells[0].pad_left(2)
-        if not wide and row.cells[-1]:
-            cells[0].append(f"\n    {row.cells[-1]}", style="dim")
-        table.add_row(*(cells[i] for i in shown))
+        table.add_row(*cells)
     return table
 
 
-def _section_parts(report: Report, wide: bool) -> list[RenderableType]:
-    found = sections(report)
-    name_width = max((len(row.cells[0]) + 2 for section in found for row in section.rows), default=0)
+def _styled(row: TableRow) -> list[Text]:
+    """Return a row's cells; the mood colours the share, or the outcome of a row without one."""
+    cells = [Text(cell) for cell in row.cells]
+    cells[_SHARE if row.cells[_SHARE] else 1].stylize(_STYLES[row.mood])
+    return cells
+
+
+def _narrow_lines(section: TableSection, width: int) -> list[Text]:
+    shown = [i for i, heading in enumerate(HEADINGS) if heading in _IN_A_NARROW_TERMINAL]
+    lines = [
+        Line(row.cells[0], tuple(_styled(row)[i] for i in shown), row.cells[-1])
+        for row in section.rows
+    ]  # fmt: skip
+    return lay_out([HEADINGS[i] for i in shown], lines, width)
+
+
+def _section_parts(report: Report, width: int) -> list[RenderableType]:
     parts: list[RenderableType] = []
-    for section in found:
-        parts += [Text(), Text(section.heading, style="bold"), _table(section, wide, name_width)]
+    for section in sections(report):
+        table = [_wide_table(section)] if width >= _WIDE else _narrow_lines(section, width)
+        parts += [Text(), Text(section.heading, style="bold"), *table]
     return parts
 
 
@@ -197,26 +212,20 @@ def _textbook_line(report: Report, result: Result) -> list[str]:
     return [f"{result.summary.probe} theoretical peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
 
 
-def table_text(own: OwnTable) -> Table:
-    """Return a probe's or a study's table, without its title and notes."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for index, heading in enumerate(own.headings):
-        table.add_column(Text(heading), justify="right" if index else "left")
-    for row in own.rows:
-        cells = [Text(cell_text(cell)) for cell in row]
-        cells[0].pad_left(2)
-        table.add_row(*cells)
-    return table
+def table_lines(own: OwnTable, width: int) -> list[Text]:
+    """Return a probe's or a study's table without its title and notes."""
+    rows = [[cell_text(cell) for cell in row] for row in own.rows]
+    return lay_out(own.headings[1:], [Line(row[0], tuple(map(Text, row[1:]))) for row in rows], width, own.headings[0])
 
 
-def _table_parts(report: Report) -> list[RenderableType]:
+def _table_parts(report: Report, width: int) -> list[RenderableType]:
     """Return the probes' own tables, and those of the study that the plan reproduces."""
     parts: list[RenderableType] = []
     for own in all_tables(report):
         parts += [
             Text(),
             Text(title_of_table(own), style="bold"),
-            table_text(own),
+            *table_lines(own, width),
             *(Padding(Text(note, style="dim"), (0, 0, 0, 2)) for note in own.notes),
         ]
     return parts
@@ -225,8 +234,8 @@ def _table_parts(report: Report) -> list[RenderableType]:
 def render(report: Report, path: Path, width: int) -> RenderableType:
     """Return the machine, the results, the notes, how to resume, and the sources of the reference values."""
     parts: list[RenderableType] = [
-        Text(machine_line(report)), *_section_parts(report, width >= _WIDE), *_over_time_parts(report),
-        *_table_parts(report), Text(),
+        Text(machine_line(report)), *_section_parts(report, width), *_over_time_parts(report),
+        *_table_parts(report, width), Text(),
     ]  # fmt: skip
     cut_off = (
         [(f"{path} ends before the run did; continue it with nameplate run --resume {path}")]

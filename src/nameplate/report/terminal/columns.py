@@ -1,0 +1,88 @@
+"""Lay out tables so that they fit the terminal without truncating a word or a number."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.text import Text
+
+_INDENT = 2
+_GAP = 2
+# Labels get at least this much room before columns move to a further block.
+_MIN_LABEL = 16
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row: its label, its other cells, and a note that is shown below it."""
+
+    label: str
+    cells: tuple[Text, ...]
+    note: str = ""
+
+
+def lay_out(headings: Sequence[str], lines: Sequence[Line], width: int, of_labels: str = "") -> list[Text]:
+    """Return the lines of a table with right-aligned columns, at most ``width`` characters wide.
+
+    ``of_labels`` is the heading of the labels. A label that is too long for its column is put above the row's values.
+    Columns that do not fit next to each other form further blocks below.
+    """
+    widths = [max(map(cell_len, [heading, *(line.cells[i].plain for line in lines)]))
+              for i, heading in enumerate(headings)]  # fmt: skip
+    longest = max(map(cell_len, [of_labels, *(line.label for line in lines)]))
+    blocks = _blocks(widths, width - _INDENT - min(longest, _MIN_LABEL))
+    shown: list[Text] = []
+    for number, block in enumerate(blocks):
+        room = width - _INDENT - sum(widths[i] + _GAP for i in block)
+        label_width = max(min(longest, room), 0)
+        columns = [(widths[i], Text(headings[i], style="dim")) for i in block]
+        shown.append(_joined(Text(of_labels, style="dim"), label_width, columns))
+        for line in lines:
+            cells = [(widths[i], line.cells[i]) for i in block]
+            shown += _row(line, label_width, cells, width, has_note=number == 0)
+    return shown
+
+
+def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Return the indices of the columns by block."""
+    blocks: list[list[int]] = [[]]
+    used = 0
+    for index, width in enumerate(widths):
+        if blocks[-1] and used + width + _GAP > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(index)
+        used += width + _GAP
+    return blocks
+
+
+def _row(line: Line, label_width: int, cells: Sequence[tuple[int, Text]], width: int, has_note: bool) -> list[Text]:
+    fits = cell_len(line.label) <= label_width
+    above = [] if fits else _wrapped(line.label, width, " " * _INDENT)
+    below = _wrapped(line.note, width, " " * (_INDENT + _GAP)) if line.note and has_note else []
+    for text in below:
+        text.stylize("dim")
+    values = (
+        [_joined(Text(line.label if fits else ""), label_width, cells)]
+        if fits or any(text for _, text in cells)
+        else []
+    )
+    return [*above, *values, *below]
+
+
+def _wrapped(words: str, width: int, indent: str) -> list[Text]:
+    parts = textwrap.wrap(words, width, initial_indent=indent, subsequent_indent=indent + " " * _GAP,
+                          break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    return [Text(part) for part in parts]
+
+
+def _joined(label: Text, label_width: int, cells: Sequence[tuple[int, Text]]) -> Text:
+    text = Text.assemble(" " * _INDENT, label, " " * (label_width - label.cell_len))
+    for width, cell in cells:
+        text.append(" " * (_GAP + width - cell_len(cell.plain)))
+        text.append_text(cell)
+    text.rstrip()
+    return text
