@@ -27,7 +27,7 @@ STILL_BEHIND = 0.5
 
 @dataclass(frozen=True)
 class Suspects:
-    """What is measured again: the plan, the nodes by name, and by metric and suspect the nodes to compare it with."""
+    """A second measurement: its plan, the nodes by name, and by metric and suspect the nodes to compare it with."""
 
     plan: Plan
     nodes: list[str]

@@ -210,7 +210,7 @@ MIN_BEYOND = 10
 
 @dataclass(frozen=True)
 class Probe:
-    """What nameplate knows about one probe.
+    """The declaration of one probe.
 
     - ``rated``: the reference value of a metric, from the samples of one round
     - ``recorded``: what the probe's records must contain; readers check it, so that no other code has to

@@ -1,4 +1,4 @@
-"""Measure the clock frequency that the cores really run at."""
+"""This probe measures the clock frequency that the cores really run at."""
 
 from __future__ import annotations
 

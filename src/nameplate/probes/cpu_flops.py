@@ -1,4 +1,4 @@
-"""Measure the peak floating-point rate, and the operations per cycle and core that it corresponds to."""
+"""This probe measures the peak floating-point rate, and the operations per cycle and core that it corresponds to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure the peak integer rate."""
+"""This probe measures the peak integer rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Measure the rate at which a system of linear equations is solved, compared with the arithmetic peak of the cores."""
+"""This probe measures the rate at which a system of linear equations is solved, compared with the arithmetic peak of
+the cores.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Measure the floating-point rate by size of the working set: the cache sizes, and what each level sustains."""
+"""This probe measures the floating-point rate by size of the working set: the cache sizes, and what each level
+sustains.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Read and write a file block by block: bandwidth, number and times of operations, and where the bytes came from."""
+"""This probe reads and writes a file block by block: bandwidth, number and times of operations, and where the bytes
+came from.
+"""
 
 from __future__ import annotations
 

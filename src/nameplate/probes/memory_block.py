@@ -1,4 +1,4 @@
-"""Read, write and copy memory block by block: bandwidth, and the time per operation."""
+"""This probe reads, writes and copies memory block by block: bandwidth, and the time per operation."""
 
 from __future__ import annotations
 

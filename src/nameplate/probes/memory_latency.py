@@ -1,5 +1,5 @@
-"""Measure the time of a dependent load by size of the region, idle and under other traffic, from the caches to
-memory.
+"""This probe measures the time of a dependent load by size of the region, idle and under other traffic, from the
+caches to memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Measure the memory bandwidth with STREAM's loops: the user's bytes, and the bytes that the bus moves for them."""
+"""This probe measures the memory bandwidth with STREAM's loops: the user's bytes, and the bytes that the bus moves
+for them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Exchange messages between all pairs of nodes or ranks of an MPI job, to find slow nodes and slow links."""
+"""This probe exchanges messages between all pairs of nodes or ranks of an MPI job, to find slow nodes and slow
+links.
+"""
 
 from __future__ import annotations
 

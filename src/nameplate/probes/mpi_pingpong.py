@@ -1,4 +1,4 @@
-"""Exchange messages between two ranks of an MPI job, with one or several pairs at once."""
+"""This probe exchanges messages between two ranks of an MPI job, with one or several pairs at once."""
 
 from __future__ import annotations
 

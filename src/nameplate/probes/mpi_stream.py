@@ -1,5 +1,5 @@
-"""Run STREAM on all nodes of an MPI job at once, with MPI ranks and OpenMP threads, and name the slowest rank and
-node.
+"""This probe runs STREAM on all nodes of an MPI job at once, with MPI ranks and OpenMP threads, and names the
+slowest rank and node.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Exchange a message and its answer between this machine and a peer: round trips over TCP and UDP."""
+"""This probe exchanges a message and its answer between this machine and a peer: round trips over TCP and UDP."""
 
 from __future__ import annotations
 

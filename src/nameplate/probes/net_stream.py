@@ -1,4 +1,6 @@
-"""Send bytes in bulk to a peer, from it, or both ways at once, and tell where lost datagrams were dropped."""
+"""This probe sends bytes in bulk to a peer, from it, or both ways at once, and tells where lost datagrams were
+dropped.
+"""
 
 from __future__ import annotations
 

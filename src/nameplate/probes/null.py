@@ -1,4 +1,6 @@
-"""Measure the overhead of nameplate itself: what a sample shows beyond the time in which nothing was done."""
+"""This probe measures the overhead of nameplate itself: what a sample shows beyond the time in which nothing was
+done.
+"""
 
 from __future__ import annotations
 

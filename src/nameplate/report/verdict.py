@@ -99,9 +99,7 @@ def _unknown(report: Report) -> list[str]:
     for result in _cells(report):
         if result.summary.value is not None and result.summary.probe not in rated:
             measured.setdefault(result.summary.probe, []).append(result)
-    return [
-        f"{title_of(probe)} has no reference value: {_why_unknown(results)}." for probe, results in measured.items()
-    ]
+    return [f"{title_of(probe)}: no reference value ({_why_unknown(results)})." for probe, results in measured.items()]
 
 
 def _why_unknown(results: Sequence[Result]) -> str:

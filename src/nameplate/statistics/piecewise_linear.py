@@ -180,7 +180,7 @@ def _refitted(points: _Points, jumps: tuple[bool, ...]) -> Lines:
 
 
 def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
-    """Return, from the sizes that could be measured as well, the one in the middle of each jump."""
+    """Return the middle of each jump, from the sizes that could be measured as well."""
     known = sorted(medians)
     wanted = set()
     for found in fit_lines(known, [medians[size] for size in known]).breaks:

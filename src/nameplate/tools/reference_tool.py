@@ -25,16 +25,12 @@ class FoundProgram:
 
 @dataclass(frozen=True)
 class ToolSetting:
-    """What an adapter's commands depend on.
+    """The conditions of a comparison, which an adapter's commands depend on.
 
     - ``found``: the tool's programs that are installed, by name
-
     - ``folder``: a folder for files, empty at first and removed at the end; ``port``: a free port
-
     - ``seconds``: the time of one run; ``cores``: cores that may be used; ``beyond_bytes``: a size that no cache holds
-
     - ``launcher``: the arguments before a program that start it as an MPI job with ``ranks`` ranks
-
     - ``params``: values that a plan gives for the tool's parameters
     """
 
@@ -59,9 +55,7 @@ class ComparedMetric:
     """A metric that a run of the tool prints, and nameplate's metric of the same work.
 
     - ``read``: returns the number in the metric's SI unit from the tool's output; raises Unreadable
-
     - ``take``: what is compared: all work divided by all time, or the best sample after the first (STREAM)
-
     - ``differs``: why the work is not exactly the same; the row then has a ratio and no verdict
     """
 
@@ -80,13 +74,10 @@ class ToolWork:
     """One run of the tool.
 
     - ``threads``: both programs are bound to this number of CPUs; 0 means that they are not bound
-
     - ``server``: a command that runs meanwhile and listens on the setting's port. Both clients then have the first CPU,
-    both servers the second
-
+      both servers the second
     - ``prepare``: a command that runs once before the first run in the same folder; ``files``: files written there, by
-    name
-
+      name
     - ``takes_s``: an estimate of its time; None means the setting's seconds
     """
 
@@ -115,19 +106,13 @@ class ReferenceTool:
     """A reference tool.
 
     - ``programs``: the names that it may have on PATH; one of them is enough
-
     - ``identify``: arguments that make a program print its version; ``version``: a pattern with the version as its
-    group
-
+      group
     - ``output``: the file in the current folder with the results; empty means standard output
-
     - ``is_mpi``: whether an MPI launcher starts its programs
-
     - ``install``: how to install it
-
     - ``parameters``: what a plan may say about its work, each with the function that parses it; ``given``: the values
-    that a plan gives
-
+      that a plan gives
     - ``identify_s``: how long it takes to print its version
     """
 

@@ -272,7 +272,7 @@ class TestVerdict:
     def test_of_nothing_rated(self) -> None:
         (hidden,) = without_names([report([result({"threads": 1}, rated=None)])])
         assert "no verdict" in verdict(hidden)
-        assert remarks(hidden) == ["Floating-point rate has no reference value: nobody knows."]
+        assert remarks(hidden) == ["Floating-point rate: no reference value (nobody knows)."]
 
     @pytest.mark.parametrize(
         ("outcome", "words"),
@@ -486,7 +486,7 @@ class TestDerived:
         run = report([*scaling_results(), latency_at(4096), self.smaller_cache()])
         assert [judged.summary.probe for judged in judged_by(run)] == ["cpu_flops"]
         assert [group.title for group in efficiencies(run).groups] == ["Floating-point rate"]
-        assert "Memory latency has no reference value: nobody knows." in remarks(run)
+        assert "Memory latency: no reference value (nobody knows)." in remarks(run)
 
     def test_larger_than_listed_is_not_over_a_ceiling(self) -> None:
         run = report([latency_at(4096), self.smaller_cache(listed=1000.0)])
@@ -530,7 +530,7 @@ class TestJudging:
     def test_a_reason_that_can_be_mended_goes_before_others(self) -> None:
         cached, beyond = read_at(4096), read_at(2**26)
         cached = msgspec.structs.replace(cached, rated=Rated(None, "it may fit the caches", can_be_given=False))
-        assert remarks(report([cached, beyond])) == ["Memory bandwidth has no reference value: nobody knows."]
+        assert remarks(report([cached, beyond])) == ["Memory bandwidth: no reference value (nobody knows)."]
 
 
 def test_remarks_stand_beside_the_cell() -> None:
@@ -542,7 +542,7 @@ def test_remarks_stand_beside_the_cell() -> None:
 class TestRooflineInThePage:
     def test_stands_before_the_cards(self) -> None:
         page = page_of(memory_report())
-        assert page.text.index("What this means:") < page.text.index("Measure the peak floating-point rate")
+        assert page.text.index("What this means:") < page.text.index("This probe measures the peak floating-point rate")
         assert {"href": "#run-1-roofline"} in page.all("a")
 
     def test_only_where_there_is_a_peak_and_a_bandwidth(self) -> None:

@@ -25,7 +25,7 @@ _MIN_DIVISOR = 1e-15
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the records of a probe must contain.
+    """The required contents of a probe's records.
 
     - ``params``, ``facts`` and ``labels`` of an outcome, ``counters`` of a sample: required names. Facts and counters
       must not be negative

@@ -70,7 +70,7 @@ def _meaning_of_samples(result: Result) -> str:
         return "Most samples are 0, so there is no relative spread."
     low, high = percentile(values, 0.1), percentile(values, 0.9)
     said = (
-        f"Eighty percent of the samples are between {low / middle - 1:+.1%} and {high / middle - 1:+.1%} of the median."
+        f"Eighty percent of the samples differ from the median by {low / middle - 1:+.1%} to {high / middle - 1:+.1%}."
     )
     quarter = max(1, len(values) // 4)
     drift = median(values[-quarter:]) / median(values[:quarter]) - 1

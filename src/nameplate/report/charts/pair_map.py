@@ -22,7 +22,7 @@ MAX_ROWS = 48
 MAX_WITH_FIGURES = 8
 _SQUARE = 14
 # The colour scale spans at least this factor, so that noise alone does not look like a slow node.
-_LEAST_SPAN = 2.0
+_MIN_SPAN = 2.0
 _LABEL_LIMIT = 110
 _MEANING = (
     "Each cell is a pair that exchanged messages. An evenly pale map is healthy. A strong row and column with the "
@@ -74,7 +74,7 @@ def _points(result: Result, blocks: Sequence[str], each: int) -> list[Point]:
 
 def _spec(points: list[Point], blocks: Sequence[str]) -> dict[str, Any]:
     times = [float(point["value"]) for point in points]
-    span = max(max(times) / min(times), _LEAST_SPAN)
+    span = max(max(times) / min(times), _MIN_SPAN)
     has_figures = len(blocks) <= MAX_WITH_FIGURES
     x_axis = alt.Axis(orient="top", labelAngle=0 if has_figures else -90, labelLimit=WIDTH if has_figures else
                       _LABEL_LIMIT, ticks=False, domain=False)  # fmt: skip
