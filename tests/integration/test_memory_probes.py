@@ -88,7 +88,7 @@ REFUSED = [
     ("memory_stream", {"size": 100}, "skipped", "multiples of 8 bytes"),
     ("memory_stream", {"size": 64, "threads": 2}, "skipped", "every thread needs 64 bytes"),
     ("memory_stream", {"op": "read", "stores": "nontemporal"}, "skipped", "op=read stores nothing"),
-    ("memory_stream", {"block": 8, "stores": "nontemporal"}, "skipped", "multiple of 64 bytes"),
+    ("memory_stream", {"size": "64KiB", "block": 8, "stores": "nontemporal"}, "skipped", "multiple of 64 bytes"),
     ("memory_stream", {"pattern": "random"}, "skipped", "needs block="),
     ("memory_stream", {"size": "64KiB", "block": "1MiB"}, "skipped", "larger than a thread's part of an array"),
     ("memory_stream", {"node": 999}, "skipped", "there is no NUMA node 999: this machine has"),
@@ -166,6 +166,7 @@ def test_stream_counts_the_users_bytes_and_the_buss(core_path: Path) -> None:
     assert (outcome["facts"]["nontemporal"], outcome["facts"]["bus_bytes_per_byte"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_streams_arrays_are_four_times_the_last_level_caches_unless_told(core_path: Path) -> None:
     outcome, _ = measured(core_path, "memory_stream", op="read")
     assert outcome["params"]["size"] >= max(4 * outcome["facts"]["last_level_bytes"], 64 << 20)

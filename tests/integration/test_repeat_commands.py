@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from nameplate.command_line import run
 from nameplate.report.charts.common import Chart
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import make_section
@@ -31,13 +30,12 @@ def commands() -> list[str]:
 
 @pytest.mark.usefixtures("as_root")
 @pytest.mark.parametrize("command", commands())
-def test_a_dry_run_takes_it(command: str, tmp_path: Path) -> None:
+def test_a_dry_run_takes_it(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     # This machine is no cluster, and Open MPI wants to be told that it may have more ranks than cores.
     words = shlex.split(re.sub(r"mpirun -n \w+", "mpirun --oversubscribe -n 2", command))
     assert words[0] == "nameplate"
-    answer = subprocess.run(
-        [sys.executable, "-m", *words, "--dry-run"], capture_output=True, text=True, cwd=tmp_path, check=False,
-        timeout=120,
-    )  # fmt: skip
-    assert answer.returncode == 0, answer.stderr
+    monkeypatch.chdir(tmp_path)
+    assert run([*words[1:], "--dry-run"]) == 0, capsys.readouterr().err
     assert not list(tmp_path.iterdir())
