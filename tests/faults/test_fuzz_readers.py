@@ -18,6 +18,7 @@ from mutated_files import CASES, Make, read_case
 CASES_IN_ALL = 500
 
 
+@pytest.mark.slow
 @settings(max_examples=CASES_IN_ALL, derandomize=True, deadline=None, database=None,
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(st.integers(0, 2**32 - 1))

@@ -80,6 +80,7 @@ def test_history_shows_the_other_runs_and_names_what_cannot_be_read(tmp_path: Pa
     assert (shown.returncode, "pipe.jsonl" in shown.stdout + shown.stderr) == (0, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HEAVY, ids=lambda hostile: hostile.title)
 def test_a_heavy_file_is_read_within_the_limits(hostile: Hostile, tmp_path: Path) -> None:
     ended = nameplate(*hostile.make(tmp_path), folder=tmp_path)

@@ -169,6 +169,7 @@ def test_impossible_options_are_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_without_columns_everything_is_still_printed(tmp_path: Path) -> None:
     path = recorded_file("series.jsonl", tmp_path)
     for columns in ("0", "-1", "1", "x"):
@@ -236,7 +237,10 @@ def assert_shows_nothing_to_obey(*arguments: str, folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "escaped"),
-    [*((words, escaped) for words in READING for escaped in ESCAPED), *((words, ESCAPED[0]) for words in OTHERS)],
+    [
+        *((words, ESCAPED[0]) for words in READING + OTHERS),
+        *(pytest.param(words, ESCAPED[1], marks=pytest.mark.slow) for words in READING),
+    ],
     ids=lambda value: ascii(value)[:60],
 )
 def test_no_escape_sequence_of_a_file_reaches_the_terminal(

@@ -67,6 +67,7 @@ def test_no_rule_is_broken(seen: Browser) -> None:
     assert violations(seen, {"include": ["html"]}, colours_apart) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_words_stand_out_from_what_is_behind_them(seen: Browser, scheme: str) -> None:
     # Further rows look like those before them, and each takes its time; so do the tables of further charts.

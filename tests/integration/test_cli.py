@@ -60,6 +60,7 @@ def test_a_run_gives_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
     assert (tmp_path / "x.html").stat().st_size < 1_500_000
 
 
+@pytest.mark.slow
 def test_a_studys_plan_ends_with_its_tables_charts_and_report(tmp_path: Path) -> None:
     answer = nameplate("run", "cse557-now", "--rounds", "1", "-o", "x.jsonl", "--study", "out", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr

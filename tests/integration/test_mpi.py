@@ -133,6 +133,7 @@ def _lines_until(stream: IO[str], record: str) -> list[str]:
     return lines
 
 
+@pytest.mark.slow
 def test_a_run_gives_the_costs_of_a_message(tmp_path: Path, family: str) -> None:
     path = tmp_path / "run.jsonl"
     sizes = "0..30000+1000,1,64,512"
@@ -181,6 +182,7 @@ def test_without_an_mpi_build_the_package_is_named(
     assert nameplate("run", "null", "--rounds", "1", "--samples", "1", "-q", "-o", str(path)).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_survives_a_rank_that_dies(tmp_path: Path, family: str) -> None:
     path = tmp_path / "run.jsonl"
     words = [sys.executable, "-m", "nameplate", "run", "mpi_pingpong", "size=8,16", "pairs=1"]

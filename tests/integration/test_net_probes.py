@@ -418,6 +418,7 @@ def between(hosts: tuple[Host, Host], core: Path, key: Path) -> tuple[list[str],
     return serve, client.command(core, "--peer", SERVER, "--key-file", key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "headers"), [("tcp", TCP), ("udp", UDP)])
 @pytest.mark.parametrize("direction", ["up", "down"])
 def test_a_link_of_100_mbit_delivers_what_its_headers_leave(
@@ -468,6 +469,7 @@ def mtu_found(hosts: Sequence[Host], plan: Path, key: Path, rounds: int) -> list
     return [r.summary for r in summarise(read_run(run)).results if r.summary.metric == "mtu"]
 
 
+@pytest.mark.slow
 def test_the_mtu_is_found_from_the_times_of_round_trips(core_path: Path, key: Path, tmp_path: Path) -> None:
     plan = tmp_path / "mtu.toml"
     plan.write_text(MTU_PLAN)

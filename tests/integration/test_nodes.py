@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import xml
 from nameplate.report.html.document import DETAILS
@@ -52,6 +54,7 @@ def test_a_healthy_cluster_is_good(tmp_path: Path) -> None:
     assert "none of 40 nodes is slow" in answer.stdout
 
 
+@pytest.mark.slow
 def test_a_file_of_the_original_has_the_same_view_and_a_map(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 230, slow={6: 0.2})
     path = tmp_path / "memory_results-48x1-1.dat"
@@ -117,6 +120,7 @@ def test_every_figure_is_there_for_programs(tmp_path: Path) -> None:
     assert all(len(metric["value"]) == 10 for metric in told["metrics"])
 
 
+@pytest.mark.slow
 def test_a_report_of_ten_thousand_nodes_stays_small(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 10_007, slow={6: 0.1}, rounds=2)
     report = summarise(read_run(tmp_path / "run.jsonl"))

@@ -36,7 +36,7 @@ def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-@pytest.mark.parametrize("way", ["in-turn", "at-once"])
+@pytest.mark.parametrize("way", ["in-turn", pytest.param("at-once", marks=pytest.mark.slow)])
 def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: str, way: str) -> None:
     path = tmp_path / "run.jsonl"
     answer = nameplate("run", *CELL, "--per-node", way, "-o", str(path), "--mpi", f"{launcher} -n 4")
@@ -63,6 +63,7 @@ def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: s
     assert all(host in view.stdout for host in HOSTS)
 
 
+@pytest.mark.slow
 def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) -> None:
     """One that was a hundred times slower than the others, which were alike, and is not now."""
     first, again = tmp_path / "run.jsonl", tmp_path / "again.jsonl"
@@ -89,6 +90,7 @@ def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) 
     assert (answer.returncode, "this job is without far" in answer.stderr) == (2, True), answer.stderr
 
 
+@pytest.mark.slow
 def test_one_node_at_a_time_is_one_at_a_time(tmp_path: Path, launcher: str) -> None:
     began = time.monotonic()
     answer = nameplate("run", "null", "--samples", "1", "--time", "2s", "--rounds", "1", "--per-node", "in-turn",
@@ -97,6 +99,7 @@ def test_one_node_at_a_time_is_one_at_a_time(tmp_path: Path, launcher: str) -> N
     assert time.monotonic() - began > 4 * 2.0
 
 
+@pytest.mark.slow
 def test_a_node_that_cannot_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
     launcher = make_launcher(tmp_path, HOSTS[:3], {"far1": "ulimit -v 1800000"})
     path = tmp_path / "run.jsonl"
@@ -111,6 +114,7 @@ def test_a_node_that_cannot_is_named_and_the_others_are_measured(tmp_path: Path)
     assert "not measured: far1" in nameplate("nodes", str(path)).stdout
 
 
+@pytest.mark.slow
 def test_a_rank_that_dies_leaves_what_the_others_told(tmp_path: Path, launcher: str) -> None:
     path = tmp_path / "run.jsonl"
     words = ["run", "cpu_flops", "isa=avx2", "threads=1", "--rounds", "1", "--samples", "1", "--time", "2s",
@@ -159,6 +163,7 @@ def test_ranks_need_not_be_spread_evenly(tmp_path: Path) -> None:
     assert [(node["ranks"], node["bytes_in_repeat"]) for node in nodes] == [(2, 4 << 20), (1, 2 << 20)]
 
 
+@pytest.mark.slow
 def test_the_plan_for_clusters(tmp_path: Path, launcher: str) -> None:
     """Every node by itself, although the command line does not say so, and all of them together.
 

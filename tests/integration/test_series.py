@@ -36,9 +36,11 @@ def samples_of(path: Path) -> list[Sample]:
     ("probe", "series", "interval_s", "count"),
     [
         (("null",), "2s/10ms", 0.01, 200),
-        (("cpu_flops", "threads=1", "mix=fma"), "3s/50ms", 0.05, 60),
-        (("memory_latency", "size=1MiB"), "3s/100ms", 0.1, 30),
-        (("net_stream", "protocol=tcp", "direction=up", "connections=1"), "3s/100ms", 0.1, 30),
+        pytest.param(("cpu_flops", "threads=1", "mix=fma"), "3s/50ms", 0.05, 60, marks=pytest.mark.slow),
+        pytest.param(("memory_latency", "size=1MiB"), "3s/100ms", 0.1, 30, marks=pytest.mark.slow),
+        pytest.param(
+            ("net_stream", "protocol=tcp", "direction=up", "connections=1"), "3s/100ms", 0.1, 30, marks=pytest.mark.slow
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )
@@ -97,6 +99,7 @@ def stop_now_and_then(process: subprocess.Popen[bytes], core: int) -> None:
         time.sleep(max(0.0, begin + times * PERIOD_S - time.monotonic()))
 
 
+@pytest.mark.slow
 def test_a_disturbance_that_comes_again_and_again_is_found_and_explained(tmp_path: Path) -> None:
     command = [*COMMAND, "run", "cpu_flops", "threads=1", "mix=fma", "--series", "24s/200ms", "-o", "x.jsonl", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path) as process:

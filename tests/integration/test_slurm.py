@@ -160,6 +160,7 @@ def test_by_hand_the_first_rank_reads_requests_and_writes_records(srun: str) -> 
     assert records[-1] == {"type": "end", "experiments": len(cells), "interrupted": False}
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_in_order(srun: str) -> None:
     path = Path("run.jsonl")
     with subprocess.Popen(nameplate(*long_run(path, "--mpi", f"{srun} -n 2"))) as process:
@@ -177,6 +178,7 @@ def assert_stopped_in_order(stopped: RunFile) -> None:
     assert measurement.samples
 
 
+@pytest.mark.slow
 def test_what_slurm_sends_before_the_time_is_over_ends_a_job_in_order(srun: str) -> None:
     path = Path("run.jsonl")
     assert run(*nameplate(*long_run(path, "--mpi", f"{srun} -n 2", "--slurm", "job.sbatch"))).returncode == 0
@@ -188,6 +190,7 @@ def test_what_slurm_sends_before_the_time_is_over_ends_a_job_in_order(srun: str)
     assert_stopped_in_order(read_run(path))
 
 
+@pytest.mark.slow
 def test_a_slow_rank_is_waited_for(srun: str) -> None:
     path = Path("run.jsonl")
     late = Path("late")
@@ -207,6 +210,7 @@ def test_a_slow_rank_is_waited_for(srun: str) -> None:
     assert measurement.outcome.ending == "ok"
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed_fails_the_experiment_and_the_next_one_is_measured(srun: str) -> None:
     path = Path("run.jsonl")
     words = ("run", stream_plan(3, '"copy", "triad"'), "-q", "-o", str(path), "--mpi", f"{srun} -n 2")
@@ -220,6 +224,7 @@ def test_a_rank_that_is_killed_fails_the_experiment_and_the_next_one_is_measured
     assert "task 1: Killed" in reason
 
 
+@pytest.mark.slow
 def test_a_job_that_is_cancelled_leaves_a_file_that_can_be_read(srun: str) -> None:
     path = Path("run.jsonl")
     assert run(*nameplate(*long_run(path, "--mpi", f"{srun} -n 2", "--slurm", "job.sbatch"))).returncode == 0

@@ -78,6 +78,7 @@ def is_running(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_real_tool_has_a_ratio_with_an_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, answer, _ = versus("sockperf", "--pairs", "6", "--time", "1s")
@@ -147,6 +148,7 @@ def test_a_server_that_does_not_listen_is_an_error_and_one_that_does_is_ended(tm
     assert subprocess.run(free, check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_is_ended_keeps_what_it_has_and_leaves_nothing(tools: Path, tmp_path: Path) -> None:
     stand_in(tools, "sysbench", sysbench("exit 1"))
     for number in (signal.SIGTERM, signal.SIGINT):

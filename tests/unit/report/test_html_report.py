@@ -120,6 +120,7 @@ class TestFile:
         with pytest.raises(FileError, match="not a regular file"):
             write_html([report([])], tmp_path)
 
+    @pytest.mark.slow
     def test_a_very_long_run_still_fits(self, tmp_path: Path) -> None:
         source = random.Random(1)
         long = [result({"threads": 1, "n": n}, samples=series([5e10 * source.gauss(1, 0.01) for _ in range(3000)]))

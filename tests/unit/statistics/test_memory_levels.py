@@ -127,6 +127,7 @@ def many() -> list[tuple[Truth, Curve, list[MemoryLevel]]]:
     return result
 
 
+@pytest.mark.slow
 def test_the_number_of_levels_is_right() -> None:
     right = [len(levels) == truth.levels for truth, _, levels in many()]
     assert sum(right) / len(right) >= 0.95
