@@ -289,6 +289,13 @@ def descriptors_of(peer: subprocess.Popen[str]) -> int:
     return len(list(Path(f"/proc/{peer.pid}/fd").iterdir()))
 
 
+def wait_for_threads(peer: subprocess.Popen[str], n_threads: int) -> None:
+    deadline = time.monotonic() + 30
+    while threads_of(peer) < n_threads and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threads_of(peer) == n_threads
+
+
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 @pytest.mark.parametrize("probe", ["net_pingpong", "net_stream"])
 def test_a_client_that_is_killed_leaves_nothing_at_the_peer(
@@ -305,13 +312,11 @@ def test_a_client_that_is_killed_leaves_nothing_at_the_peer(
         core.stdin.write(json.dumps(request) + "\n")
         core.stdin.flush()
         core.stdout.readline()
-        deadline = time.monotonic() + 10
-        while threads_of(peer) < 6 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert threads_of(peer) == 6  # the listener, the session and its connections
+        wait_for_threads(peer, 6)  # the listener, the session and its connections
         time.sleep(0.1)
         core.kill()
         core.communicate()
+        deadline = time.monotonic() + 10
         while (threads_of(peer) > 1 or descriptors_of(peer) > before) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert (threads_of(peer), descriptors_of(peer)) == (1, before)
@@ -331,7 +336,8 @@ def test_a_peer_that_is_killed_fails_the_cell_and_nothing_else(
         killed = {"id": "killed", "probe": probe, "params": params, "slice_s": 60, "sample_s": 0.1}
         core.stdin.write(json.dumps(killed) + "\n")
         core.stdin.flush()
-        time.sleep(1.0)
+        wait_for_threads(peer, 3)  # the listener, the session and its connection
+        time.sleep(0.5)
         peer.kill()
         peer.wait()
         absent = {"id": "absent", "probe": probe, "params": params, "slice_s": 0.1}
@@ -354,6 +360,7 @@ def test_a_sender_whose_turn_is_far_off_ends_with_its_client(
     assert core.stdin is not None
     core.stdin.write(json.dumps(request) + "\n")
     core.stdin.flush()
+    wait_for_threads(peer, 3)
     time.sleep(0.5)
     core.kill()
     core.communicate()
@@ -376,7 +383,8 @@ def test_two_clients_at_once_are_both_served_and_told(
     core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]
 ) -> None:
     _, place = idle_peer
-    request = json.dumps({"id": "x", "probe": "net_pingpong", "params": {}, "slice_s": 1, "sample_s": 0.1}) + "\n"
+    # Long enough for both to start on a busy machine.
+    request = json.dumps({"id": "x", "probe": "net_pingpong", "params": {}, "slice_s": 3, "sample_s": 0.1}) + "\n"
     cores = [
         subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
