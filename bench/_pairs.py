@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nameplate.execution.core_process import CoreProcess, OnRecord, make_request
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
-from nameplate.statistics.stats import median_interval
+from nameplate.tools.pairing import measure_pairs, paired_ratio
 
 DEFAULT_PAIRS = 7
 
@@ -57,19 +57,18 @@ def likwid(test: str, size_bytes: int, threads: int, seconds: float, unit: str) 
 
 def beside(name: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int, unit: str) -> str:
     """Pairs in an order that alternates, as a line: both medians, and the ratio of ours to theirs."""
-    own: list[float] = []
-    other: list[float] = []
-    for pair in range(pairs):
-        for side, run in ((own, ours), (other, theirs))[:: 1 if pair % 2 else -1]:
-            side.append(run())
-    ratios = [a / b for a, b in zip(own, other, strict=True)]
-    return (
-        f"  {name}: {statistics.median(own):.4g} {unit}, theirs {statistics.median(other):.4g}, ratio {summary(ratios)}"
-    )
+    own, other = measure_pairs(pairs, ours, theirs)
+    medians = f"{statistics.median(own):.4g} {unit}, theirs {statistics.median(other):.4g}"
+    return f"  {name}: {medians}, ratio {ratio_of(own, other)}"
+
+
+def ratio_of(ours: Sequence[float], theirs: Sequence[float]) -> str:
+    """Return the ratio of two programs in words, from the values of their pairs."""
+    return summary([a / b for a, b in zip(ours, theirs, strict=True)])
 
 
 def summary(ratios: Sequence[float]) -> str:
-    """``1.012 (0.987 to 1.031)``."""
-    interval = median_interval(ratios)
-    text = f"{interval.low:.3f} to {interval.high:.3f}" if interval else "no interval below 6 pairs"
-    return f"{statistics.median(ratios):.3f} ({text})"
+    """Return the ratio of two programs in words, from the ratio of each pair: ``1.012 (0.987 to 1.031)``."""
+    found = paired_ratio(ratios)
+    text = f"{found.ci[0]:.3f} to {found.ci[1]:.3f}" if found.ci else "no interval below 6 pairs"
+    return f"{found.median:.3f} ({text})"

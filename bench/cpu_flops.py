@@ -7,11 +7,13 @@ Pass the number of pairs as the first argument (default 7).
 from __future__ import annotations
 
 import statistics
+from functools import partial
 
-from _pairs import asked_pairs, likwid, measure, summary
+from _pairs import asked_pairs, likwid, measure, ratio_of
 from nameplate.probes import Cell
 from nameplate.probes.cpu_flops import PROBE
 from nameplate.statistics.stats import median_interval
+from nameplate.tools.pairing import measure_pairs
 
 SECONDS = 1.0
 CELLS = (
@@ -46,15 +48,11 @@ def main() -> None:
     )
     for isa, mix, test in CELLS:
         for threads in THREADS:
-            ratios, efficiencies, ours, theirs = [], [], [], []
-            for pair in range(pairs):
-                first = likwid_flops(test, threads) if pair % 2 else None
-                flops, efficiency = nameplate_flops(isa, mix, threads)
-                reference = likwid_flops(test, threads) if first is None else first
-                ratios.append(flops / reference)
-                ours.append(flops)
-                theirs.append(reference)
-                efficiencies += [efficiency] if efficiency is not None else []
+            measured, theirs = measure_pairs(
+                pairs, partial(nameplate_flops, isa, mix, threads), partial(likwid_flops, test, threads)
+            )
+            ours = [flops for flops, _ in measured]
+            efficiencies = [efficiency for _, efficiency in measured if efficiency is not None]
             share = (
                 f"efficiency {statistics.median(efficiencies):.3f}"
                 if 2 * len(efficiencies) > pairs
@@ -64,7 +62,7 @@ def main() -> None:
                 share += f" ({own.low:.3f} to {own.high:.3f})"
             print(
                 f"  {isa} {mix} threads={threads}: {statistics.median(ours) / 1e9:.2f} GFLOP/s, {test} "
-                f"{statistics.median(theirs) / 1e9:.2f}, ratio {summary(ratios)}, {share}",
+                f"{statistics.median(theirs) / 1e9:.2f}, ratio {ratio_of(ours, theirs)}, {share}",
                 flush=True,
             )
 

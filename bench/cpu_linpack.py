@@ -12,9 +12,11 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-from _pairs import asked_pairs, measure, summary
+from _pairs import asked_pairs, measure, ratio_of
+from nameplate.tools.pairing import measure_pairs
 
 # Unknowns, and how often a system of so many is solved in each run.
 TRIALS = {2000: 5, 5000: 3, 10000: 1}
@@ -62,13 +64,12 @@ def ours(threads: int) -> dict[int, float]:
     return rates
 
 
-def line(n: int, threads: int, pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]]) -> str:
+def line(n: int, threads: int, mine: Sequence[Mapping[int, float]], theirs: Sequence[Mapping[int, float]]) -> str:
     """Both medians, and the ratio of ours to HPL's."""
-    own, other = ([side[n] for side in sides] for sides in zip(*pairs, strict=True))
-    ratios = [mine / theirs for mine, theirs in zip(own, other, strict=True)]
+    own, other = ([rates[n] for rates in side] for side in (mine, theirs))
     return (
         f"  n={n} threads={threads}: {statistics.median(own) / 1e9:.2f} GFLOP/s, HPL "
-        f"{statistics.median(other) / 1e9:.2f}, ratio {summary(ratios)}"
+        f"{statistics.median(other) / 1e9:.2f}, ratio {ratio_of(own, other)}"
     )
 
 
@@ -77,13 +78,9 @@ def main() -> None:
     number = asked_pairs()
     print(f"cpu_linpack beside hpcc's HPL, {number} pairs")
     for threads in THREADS:
-        pairs = []
-        for pair in range(number):
-            first = hpl(threads) if pair % 2 else None
-            mine = ours(threads)
-            pairs.append((mine, hpl(threads) if first is None else first))
+        both = measure_pairs(number, partial(ours, threads), partial(hpl, threads))
         for n in TRIALS:
-            print(line(n, threads, pairs), flush=True)
+            print(line(n, threads, *both), flush=True)
 
 
 if __name__ == "__main__":

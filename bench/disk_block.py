@@ -14,12 +14,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from _pairs import asked_pairs, measure, summary
+from _pairs import asked_pairs, measure, ratio_of
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.records.model import Histogram, Value
 from nameplate.statistics.stats import histogram_percentile_s, merged
+from nameplate.tools.pairing import measure_pairs
 
 SECONDS = 2.0
 SIZE = 300_000_000 // 4096 // 8 * 4096 * 8
@@ -91,19 +93,14 @@ def fio(options: Mapping[str, str | int]) -> Figures:
 
 def beside(name: str, params: Mapping[str, Value], options: Mapping[str, str | int], pairs: int) -> list[str]:
     """Pairs of the same work, and what to print of each figure: our parameters, fio's options."""
-    ours, theirs = [], []
     mine(params)  # makes the file, and leaves it in the page cache or out of it
-    for pair in range(pairs):
-        first = fio(options) if pair % 2 else None
-        ours.append(mine(params))
-        theirs.append(first or fio(options))
+    ours, theirs = measure_pairs(pairs, partial(mine, params), partial(fio, options))
 
     def line(what: str, figure: Callable[[Figures], float]) -> str:
         own, other = ([figure(figures) for figures in side] for side in (ours, theirs))
         if not all(other):
             return ""
-        ratios = [a / b for a, b in zip(own, other, strict=True)]
-        return f"{what} {statistics.median(own):.4g}, fio {statistics.median(other):.4g}, ratio {summary(ratios)}"
+        return f"{what} {statistics.median(own):.4g}, fio {statistics.median(other):.4g}, ratio {ratio_of(own, other)}"
 
     return [
         f"  {name}:",

@@ -9,9 +9,11 @@ from __future__ import annotations
 import statistics
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 
-from _pairs import asked_pairs, measure, summary
+from _pairs import asked_pairs, measure, ratio_of
+from nameplate.tools.pairing import measure_pairs
 
 SOURCE = Path(__file__).with_suffix(".c")
 SIZES = (16 << 10, 256 << 10, 4 << 20, 64 << 20, 256 << 20)
@@ -39,16 +41,9 @@ def main() -> None:
         subprocess.run(["gcc", "-O2", "-o", program, SOURCE], check=True)
         for pages in ("huge", "small"):
             for size in SIZES:
-                ratios, mine, theirs = [], [], []
-                for pair in range(pairs):
-                    first = plain_c(program, size, pages) if pair % 2 else None
-                    value = ours(size, pages)
-                    reference = plain_c(program, size, pages) if first is None else first
-                    ratios.append(value / reference)
-                    mine.append(value)
-                    theirs.append(reference)
+                mine, theirs = measure_pairs(pairs, partial(ours, size, pages), partial(plain_c, program, size, pages))
                 print(f"  {size >> 10} KiB pages={pages}: {statistics.median(mine) * 1e9:.2f} ns, plain C "
-                      f"{statistics.median(theirs) * 1e9:.2f}, ratio {summary(ratios)}", flush=True)  # fmt: skip
+                      f"{statistics.median(theirs) * 1e9:.2f}, ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from _pairs import asked_pairs, likwid, measure, summary
+from _pairs import asked_pairs, likwid, measure, ratio_of
 from nameplate.records.model import Sample, Value
+from nameplate.tools.pairing import measure_pairs
 
 SECONDS = 1.0
 UNSURE_S = 0.1
@@ -97,28 +98,17 @@ def beside_likwid(pairs: int) -> None:
     """A line per kernel and number of threads."""
     for op, stores, kernel, arrays in CELLS:
         for threads in THREADS:
-            ratios, mine, theirs = [], [], []
-            for pair in range(pairs):
-                size = arrays * ARRAY_BYTES
-                first = likwid(kernel, size, threads, SECONDS, "MByte") if pair % 2 else None
-                value = rate(op, stores, threads)
-                reference = likwid(kernel, size, threads, SECONDS, "MByte") if first is None else first
-                ratios.append(value / reference)
-                mine.append(value)
-                theirs.append(reference)
+            other = partial(likwid, kernel, arrays * ARRAY_BYTES, threads, SECONDS, "MByte")
+            mine, theirs = measure_pairs(pairs, partial(rate, op, stores, threads), other)
             print(f"  {op} {stores} threads={threads}: {statistics.median(mine) / 1e9:.2f} GB/s, likwid {kernel} "
-                  f"{statistics.median(theirs) / 1e9:.2f}, ratio {summary(ratios)}", flush=True)  # fmt: skip
+                  f"{statistics.median(theirs) / 1e9:.2f}, ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 
 def nontemporal_beside_plain(pairs: int) -> None:
     """The user's bytes of triad with each kind of stores."""
     for threads in THREADS:
-        ratios = []
-        for pair in range(pairs):
-            order = ("plain", "nontemporal") if pair % 2 else ("nontemporal", "plain")
-            rates = {stores: rate("triad", stores, threads) for stores in order}
-            ratios.append(rates["nontemporal"] / rates["plain"])
-        print(f"  triad threads={threads}: non-temporal to plain {summary(ratios)}", flush=True)
+        both = measure_pairs(pairs, *(partial(rate, "triad", stores, threads) for stores in ("nontemporal", "plain")))
+        print(f"  triad threads={threads}: non-temporal to plain {ratio_of(*both)}", flush=True)
 
 
 def hpcc() -> dict[str, float]:
@@ -160,20 +150,15 @@ def beside_hpcc(pairs: int) -> None:
         for key, threads in (("SingleSTREAM", 1), ("StarSTREAM", 2))
         for pages in ("small", "huge")
     ]
-    ratios: dict[tuple[str, str, int, str], list[float]] = {cell: [] for cell in cells}
-    figures: dict[tuple[str, str, int, str], list[tuple[float, float]]] = {cell: [] for cell in cells}
-    for pair in range(pairs):
-        first = hpcc() if pair % 2 else None
-        bests = {cell: best_passes(cell[0], cell[3], cell[2]) for cell in cells}
-        reference = hpcc() if first is None else first
-        for cell in cells:
-            theirs = reference[f"{cell[1]}_{cell[0].capitalize()}"]
-            ratios[cell].append(bests[cell] / theirs)
-            figures[cell].append((bests[cell], theirs))
+    bests, references = measure_pairs(
+        pairs, lambda: {cell: best_passes(cell[0], cell[3], cell[2]) for cell in cells}, hpcc
+    )
     for cell in cells:
-        mine, theirs = (statistics.median(column) / 1e9 for column in zip(*figures[cell], strict=True))
-        print(f"  {cell[0]} processes={cell[2]} pages={cell[3]}: best {mine:.2f} GB/s, {cell[1]} {theirs:.2f}, "
-              f"ratio {summary(ratios[cell])}", flush=True)  # fmt: skip
+        mine = [best[cell] for best in bests]
+        theirs = [reference[f"{cell[1]}_{cell[0].capitalize()}"] for reference in references]
+        best, other = (statistics.median(side) / 1e9 for side in (mine, theirs))
+        print(f"  {cell[0]} processes={cell[2]} pages={cell[3]}: best {best:.2f} GB/s, {cell[1]} {other:.2f}, "
+              f"ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 
 def main() -> None:

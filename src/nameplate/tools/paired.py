@@ -14,11 +14,11 @@ import shlex
 import shutil
 import signal
 import stat
-import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -32,7 +32,7 @@ from nameplate.interruption import handled
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import Cell, Metric, probe_of
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
-from nameplate.statistics.stats import median_interval
+from nameplate.tools.pairing import measure_pair, paired_ratio
 from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
 from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
@@ -93,9 +93,8 @@ class PairedComparison:
         metric = metric_of(figure)
         ours, theirs = ([pair[side][index] for pair in self.pairs] for side in (0, 1))
         ratios = [_ratio(metric, *pair) for pair in zip(ours, theirs, strict=True)]
-        interval = median_interval(ratios)
-        ci = (interval.low, interval.high) if interval else None
-        ratio = statistics.median(ratios) if ratios else None
+        found = paired_ratio(ratios) if ratios else None
+        ratio, ci = (found.median, found.ci) if found else (None, None)
         verdict = verdict_of(ratio, ci)
         return PairedRow(
             tool=self.reference.name,
@@ -181,10 +180,7 @@ class Bench:
         try:
             if not comparison.pairs:
                 self._prepare(comparison)
-            if ours_first:
-                ours, theirs = self._ours(comparison), self._theirs(comparison)
-            else:
-                theirs, ours = self._theirs(comparison), self._ours(comparison)
+            pair = measure_pair(partial(self._ours, comparison), partial(self._theirs, comparison), ours_first)
         except CoreError as error:
             comparison.reason = f"nameplate: {error}"
         except Unreadable as error:
@@ -192,7 +188,7 @@ class Bench:
         except NameplateError as error:
             comparison.reason = f"{comparison.reference.name}: {error}"
         else:
-            comparison.pairs.append((ours, theirs))
+            comparison.pairs.append(pair)
 
     def _prepare(self, comparison: PairedComparison) -> None:
         work, folder = comparison.work, comparison.setting.folder
