@@ -12,7 +12,7 @@ from rich.text import Text
 _INDENT = 2
 _GAP = 2
 # Labels get at least this much room before columns move to a further block.
-_MIN_LABEL = 16
+_MIN_LABEL = 12
 
 
 @dataclass(frozen=True)

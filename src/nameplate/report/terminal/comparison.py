@@ -13,6 +13,7 @@ from nameplate.comparison.false_positives import FalsePositiveCount, upper_bound
 from nameplate.comparison.run_comparison import ComparisonRow, RunComparison, SettingDifference, Several
 from nameplate.records.model import Value
 from nameplate.report.format import count, parameters, quantity
+from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.statistics.two_samples import Verdict
 
@@ -36,22 +37,18 @@ def print_comparison(found: RunComparison, console: Console | None = None) -> No
 def print_rows(rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console | None = None) -> None:
     """Print a table of verdicts and the number of each."""
     console = console or make_console()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", no_wrap=True)
-    table.add_column("", overflow="fold")
-    for heading in (*headings, "ratio", "99 %"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in sorted(rows, key=lambda row: _ORDER.index(row.verdict)):
-        table.add_row(
-            Text(row.verdict, style=_STYLES.get(row.verdict, "")), _words(row.probe, row.params, row.metric),
-            quantity(row.base, row.unit), quantity(row.new, row.unit),
-            f"{row.ratio:.3f}" if row.ratio is not None else "–", _interval(row.ci),
-        )  # fmt: skip
-        if row.reason:
-            table.add_row("", Text(f"  {row.reason}", style="dim"))
-    console.print(table)
+    ordered = sorted(rows, key=lambda row: _ORDER.index(row.verdict))
+    for text in lay_out(["verdict", *headings, "ratio", "99 %"], list(map(_line, ordered)), console.width):
+        console.print(text)
     counts = Counter(row.verdict for row in rows)
     console.print("\n" + ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict]))
+
+
+def _line(row: ComparisonRow) -> Line:
+    values = [quantity(row.base, row.unit), quantity(row.new, row.unit),
+              f"{row.ratio:.3f}" if row.ratio is not None else "–", _interval(row.ci)]  # fmt: skip
+    verdict = Text(row.verdict, style=_STYLES.get(row.verdict, ""))
+    return Line(_words(row.probe, row.params, row.metric), (verdict, *map(Text, values)), row.reason)
 
 
 def print_several(rows: Sequence[Several], names: Sequence[str], console: Console | None = None) -> None:
