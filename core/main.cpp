@@ -1,4 +1,4 @@
-// nameplate-core: requests in on standard input, records out on standard output, words on standard error.
+// nameplate-core reads requests on standard input, writes records on standard output, and messages on standard error.
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -75,7 +75,7 @@ void write_header(nameplate::RecordSink& writer, const json& machine) {
                   {"cost_s", clock.cost_s}}}});
 }
 
-// A line that cannot be read gets an outcome too, so that the sender is never left waiting.
+// A line that cannot be parsed also gets an outcome, so that its sender is not left waiting.
 void reject(nameplate::RecordSink& writer, const std::string& reason) {
   writer.write({{"type", "outcome"},
                 {"id", ""},
@@ -115,8 +115,8 @@ void serve_requests(nameplate::RecordSink& writer, const nameplate::Root& root, 
   writer.write({{"type", "end"}, {"experiments", experiments}, {"interrupted", g_stop_requested.load()}});
 }
 
-// A stop is a flag that the sampler looks at between samples; asked twice, the program ends at once. Without
-// SA_RESTART, so that a read waiting for the next request ends too.
+// A signal sets a flag that the sampler checks between samples; a second one ends the program at once. Without
+// SA_RESTART, a read that waits for the next request ends as well.
 void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = [](int) {
@@ -126,17 +126,17 @@ void install_signal_handlers() {
   };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // The death of a reader and a file beyond its limit show as errors of write.
+  // If the reader dies, or a file exceeds its limit, write returns an error, which ends the program properly.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-// What `serve` takes; `key_file` is read, or made, when everything else is known to be right.
+// Options of `serve`. The key file is read, or created, only after all other options are known to be valid.
 constexpr int kWrongUsage = 2;
 constexpr double kMaxSession_s = 1e9;
 constexpr int kMaxSessions = 4096;
 
-// What is wrong with a time; CLI::Range lets NaN pass.
+// Returns what is wrong with a duration; CLI::Range accepts NaN.
 std::string is_session_time(const std::string& text) {
   double seconds = 0;
   const bool is_possible = CLI::detail::lexical_cast(text, seconds) && seconds >= 1 && seconds <= kMaxSession_s;
@@ -150,23 +150,28 @@ struct ServeWords {
 };
 
 CLI::App* add_serve(CLI::App& app, ServeWords& words) {
-  CLI::App* serve = app.add_subcommand("serve", "be the peer of another machine's network probes");
+  CLI::App* serve = app.add_subcommand("serve", "be the peer for another machine's network probes");
   nameplate::PeerOptions& peer = words.options.peer;
-  serve->add_option("--listen", peer.listen.host, "the address to listen at; others than this machine need a key")
+  serve
+      ->add_option("--listen", peer.listen.host,
+                   "address to listen at; addresses that other machines reach need a "
+                   "key")
       ->capture_default_str();
-  serve->add_option("--port", peer.listen.port, "TCP and UDP; 0: any free one")->capture_default_str();
-  serve->add_option("--key-file", words.key_file, "the shared key; else NAMEPLATE_KEY in the environment");
-  serve->add_option("--new-key", words.new_key_file, "write a new key to this file, and end");
-  serve->add_option("--most-bytes", peer.session.bytes, "that one session may move")
+  serve->add_option("--port", peer.listen.port, "TCP and UDP port; 0: any free one")->capture_default_str();
+  serve->add_option("--key-file", words.key_file,
+                    "file with the shared key; default: NAMEPLATE_KEY in the "
+                    "environment");
+  serve->add_option("--new-key", words.new_key_file, "write a new key to this file, and exit");
+  serve->add_option("--most-bytes", peer.session.bytes, "bytes that one session may transfer")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
-  serve->add_option("--most-seconds", peer.session.seconds, "that one session may last")
+  serve->add_option("--most-seconds", peer.session.seconds, "seconds that one session may last")
       ->check(is_session_time)
       ->capture_default_str();
-  serve->add_option("--most-sessions", peer.most_sessions, "at once")
+  serve->add_option("--most-sessions", peer.max_sessions, "concurrent sessions")
       ->check(CLI::Range(1, kMaxSessions))
       ->capture_default_str();
-  serve->add_option("--user", words.options.user, "whose rights are kept when root starts it")->capture_default_str();
+  serve->add_option("--user", words.options.user, "user to run as when started by root")->capture_default_str();
   serve->add_option("--cpus", peer.cpus, "")->delimiter(',')->group("");
   serve->add_option("--announce", words.options.announce, "")->group("");
   return serve;
@@ -183,12 +188,12 @@ void serve(ServeWords& words) {
 
 void use_peer(nameplate::PeerAccess& access, const std::string& peer, const std::string& key_file) {
   const auto place = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
-  if (!place) nameplate::fail("--peer " + peer + " is no HOST, HOST:PORT or [ADDRESS]:PORT");
+  if (!place) nameplate::fail("--peer " + peer + ": not a HOST, HOST:PORT or [ADDRESS]:PORT");
   access.use(*place, nameplate::find_key(key_file));
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Measures: one JSON request a line on standard input, JSON records on standard output.",
+  CLI::App app("Measures: one JSON request per line on standard input, JSON records on standard output.",
                "nameplate-core");
   bool show_probes = false;
   bool show_machine = false;
@@ -200,15 +205,17 @@ int run(int argc, char** argv) {
   std::string blas;
   ServeWords serve_words;
   app.add_flag("--describe", show_probes,
-               "print every probe with its parameters, and end; with --machine both in one record");
-  app.add_flag("--machine", show_machine, "print what is known about the machine, and end");
-  app.add_option("--root", directory, "read the machine below this directory instead of / (a recorded machine)")
+               "print every probe with its parameters, and exit; with --machine both in one record");
+  app.add_flag("--machine", show_machine, "print what is known about the machine, and exit");
+  app.add_option("--root", directory, "read the machine from this directory instead of / (a recorded machine)")
       ->check(CLI::ExistingDirectory);
-  app.add_option("--die-with-parent", parent, "end when the process of this number, which started this one, ends");
-  app.add_option("--keeper", keeper, "an open socket of the program that keeps this one's files from round to round");
-  app.add_option("--peer", peer, "HOST[:PORT] of the network probes' peer; default: one of its own on this machine");
-  app.add_option("--key-file", key_file, "the key shared with that peer; else NAMEPLATE_KEY in the environment");
-  app.add_option("--blas", blas, "the library, by name or path, that cpu_linpack solves with");
+  app.add_option("--die-with-parent", parent, "exit when the process with this number, which started this one, ends");
+  app.add_option("--keeper", keeper, "open socket to the program that keeps files from round to round");
+  app.add_option("--peer", peer, "HOST[:PORT] of the peer for network probes; default: one started on this machine");
+  app.add_option("--key-file", key_file,
+                 "file with the key shared with that peer; default: NAMEPLATE_KEY in the "
+                 "environment");
+  app.add_option("--blas", blas, "name or path of the LAPACK library for cpu_linpack");
   const CLI::App* serve_command = add_serve(app, serve_words);
   app.set_version_flag("--version", nameplate::version());
   try {
@@ -221,14 +228,14 @@ int run(int argc, char** argv) {
 
   if (parent != 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    // It may have ended before the kernel was asked to tell.
+    // The parent may have ended before the signal was requested.
     if (getppid() != parent) return 1;
   }
   if (serve_command->parsed()) {
     serve(serve_words);
     return 0;
   }
-  if (peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program that is started may have it
+  if (peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program that is started may see it
   nameplate::KeptFiles kept_files;
   nameplate::PeerAccess access;
   nameplate::Context context{
@@ -268,7 +275,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "nameplate-core: %s\n", error.what());
     return kBadInput;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "nameplate-core: %s\n", error.what());  // a stream could throw once more
+    std::fprintf(stderr, "nameplate-core: %s\n", error.what());  // a stream could throw again
   }
   return 1;
 }

@@ -4,7 +4,7 @@
 
 namespace nameplate {
 
-// Of every step of `active` along the places, the one that reaches or passes a multiple of `ranks`.
+// Along the places, `active` advances in steps; a rank takes part if its step reaches or passes a multiple of `ranks`.
 bool takes_part(int place, int ranks, int active) { return std::int64_t{place} * active % ranks < active; }
 
 }  // namespace nameplate

@@ -1,10 +1,10 @@
-// Which ranks of a node take part in an experiment that wants fewer of them than the launcher started.
+// Selects the ranks of a node that take part in an experiment that needs fewer than the launcher started.
 #pragma once
 
 namespace nameplate {
 
-// Whether the rank at `place` (counted from 0) of a node's `ranks` is one of the `active` ones. They are evenly spaced,
-// so that ranks bound to consecutive cores load every socket alike; the first rank is always one of them.
+// Returns whether the rank at `place` (counted from 0) of a node's `ranks` is one of the `active` ones. They are evenly
+// spaced, so that ranks bound to consecutive cores load every socket equally; the first rank is always active.
 bool takes_part(int place, int ranks, int active);
 
 }  // namespace nameplate

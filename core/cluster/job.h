@@ -1,4 +1,4 @@
-// The processes that one launcher started together, of which this is one. Without MPI it is one by itself.
+// The processes that one launcher started together, including this one. Without MPI it is a single process.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace nameplate {
 
-// The launcher and the library that this program is built with do not belong together. Without words in a process that
-// leaves saying so to another.
+// Thrown if the launcher does not belong to the library that this program is built with. Empty in all processes but the
+// one that reports it.
 class LaunchError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,23 +29,25 @@ class Job {
   Job& operator=(Job&&) = delete;
   virtual ~Job() = default;
 
-  // Whether this process reads the requests and writes the records; every other one only follows.
+  // Whether this process reads the requests and writes the records; all others follow it.
   virtual bool leads() const = 0;
-  // Of the process that leads: waits for the next line of standard input; nothing after the last one, or a stop.
+  // On the leading process: waits for the next line of standard input. Returns nothing after the last one, or after a
+  // stop.
   virtual std::optional<std::string> next_request() = 0;
-  // The job as the header has it; null for a process by itself. Of the process that leads, once, while all others
+  // Returns the job for the header; null for a single process. The leading process calls it once, while all others
   // follow.
   virtual nlohmann::json to_json(const Machine& machine) = 0;
-  // Takes one experiment, a line of standard input, and writes its records. Throws ProbeError for a line that is none.
+  // Runs the experiment on a line of standard input, and writes its records. Throws ProbeError if the line is not a
+  // request.
   virtual void measure(const std::string& line, const Machine& machine, RecordSink& sink) = 0;
-  // Does what the leading process tells, until that has ended.
+  // Does what the leading process says, until it ends.
   virtual void follow(const Machine& machine) = 0;
 };
 
-// The MPI library that was linked in, as it names itself; empty without one.
+// Returns the name of the MPI library that was linked in; empty if there is none.
 std::string mpi_library();
 
-// Joins the others. Throws LaunchError. Linked in once: cluster/one_process.cpp, or mpi/mpi_job.cpp.
+// Joins the job. Throws LaunchError. Defined once per program: cluster/one_process.cpp, or mpi/mpi_job.cpp.
 std::unique_ptr<Job> start_job(Context& context);
 
 }  // namespace nameplate

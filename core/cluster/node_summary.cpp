@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// So that a node's records stay below 4 KiB: half as many are what a smooth distribution ends up with.
+// Keeps a node's records below 4 KiB; a smooth distribution ends up with half as many.
 constexpr std::size_t kMaxBuckets = 180;
 
 void add_numbers(json& sum, const json& more) {
@@ -27,7 +27,7 @@ void add_numbers(json& sum, const json& more) {
   }
 }
 
-// {"lower_ns": […], "count": […]}, both ascending by the former.
+// {"lower_ns": […], "count": […]}, both in ascending order of lower_ns.
 void add_histogram(json& sum, const json& more) {
   std::map<std::int64_t, std::int64_t> counts;
   for (const json* each : {&std::as_const(sum), &more}) {
@@ -42,9 +42,9 @@ void add_histogram(json& sum, const json& more) {
   }
 }
 
-// Counts by time made few, as a t-digest does (Dunning and Ertl, "Computing extremely accurate quantiles using
-// t-digests", 2019, scale function k1): neighbours are one where together they hold a small share of all operations,
-// smaller towards both ends; the least and the greatest stay as they are. A group stands where its mean falls.
+// Reduces the buckets as a t-digest does (Dunning and Ertl, "Computing extremely accurate quantiles using t-digests",
+// 2019, scale function k1): neighbours are merged if together they hold a small share of all operations, a smaller one
+// towards both ends. The minimum and the maximum are kept. A merged bucket is placed at its mean.
 json compressed(const json& histogram) {
   const std::size_t buckets = histogram.at("lower_ns").size();
   if (buckets <= kMaxBuckets) return histogram;

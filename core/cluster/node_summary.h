@@ -1,4 +1,4 @@
-// A node's records of one experiment, made small before they leave it: all its samples as one.
+// Reduces a node's records of one experiment before they leave the node: all samples become one.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,15 +8,15 @@
 
 namespace nameplate {
 
-// Adds up the samples of one experiment as they are written. What one sample's rate is, all work over all time, is the
-// sum's as well.
+// Adds up the samples of one experiment as they are written. The sum has the same rate as a sample: all work over all
+// time.
 class NodeSummary final : public RecordSink {
  public:
   explicit NodeSummary(int node) : node_(node) {}
 
   void write(const nlohmann::json& record) override;
 
-  // The sum of all samples, where there were any, and the outcome, each with the node's place in the job's list.
+  // Returns the sum of all samples, if there were any, and the outcome, each with the node's index in the job.
   nlohmann::json records() const;
 
  private:
@@ -29,7 +29,7 @@ class NodeSummary final : public RecordSink {
   double samples_ = 0;
 };
 
-// What an experiment's outcome is where each node had its own: ok where any could measure, else the first one's.
+// Returns the outcome of an experiment in which each node has its own: ok if any node succeeded, else the first one's.
 nlohmann::json outcome_of_all(const std::vector<nlohmann::json>& outcomes);
 
 }  // namespace nameplate

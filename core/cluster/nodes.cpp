@@ -13,7 +13,7 @@ namespace nameplate {
 
 namespace {
 
-// All but the last byte, so that it stays a text.
+// Copies at most size - 1 bytes, so that the text stays terminated.
 template <std::size_t size>
 void copy(std::string_view text, std::array<char, size>& target) {
   std::copy_n(text.begin(), std::min(text.size(), size - 1), target.begin());
@@ -54,8 +54,8 @@ std::string contradiction(const std::vector<NodeRecord>& nodes) {
   if (twice == sorted.end()) return "";
   const std::string_view host = (*twice)->identity.host.data();
   return fmt::format(
-      "MPI takes {} for two nodes: the ranks {} and {} share no memory there, though host name, boot "
-      "identifier and name space are the same",
+      "MPI reports ranks {1} and {2} on two nodes ({0}) that share no memory, although host name, boot identifier "
+      "and name space are equal",
       host, (*twice)->first_rank, (*std::next(twice))->first_rank);
 }
 

@@ -1,4 +1,4 @@
-// Which nodes a job runs on, and whether everything that tells it agrees.
+// Finds the nodes of a job, and checks that all evidence about them agrees.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace nameplate {
 
-// What tells one system from another: its name, the kernel's start, and the namespace of the name, since several
-// "hosts" may run on one kernel. Fixed in size, so that it can be sent as it is.
+// Identifies one system: its host name, its boot, and its UTS namespace, since several "hosts" may run on one kernel.
+// It has a fixed size, so that it can be sent as it is.
 struct NodeIdentity {
   std::array<char, 65> host{};
   std::array<char, 40> boot{};
@@ -19,7 +19,7 @@ struct NodeIdentity {
   bool operator==(const NodeIdentity&) const = default;
 };
 
-// One node as its first rank tells it.
+// One node as described by its first rank.
 struct NodeRecord {
   NodeIdentity identity;
   int first_rank = 0;
@@ -28,12 +28,12 @@ struct NodeRecord {
 
 NodeIdentity read_node_identity();
 
-// What figures of nodes depend on, from what does not change: the same words for nodes that ought to be equally fast.
-// Memory is rounded up by up to an eighth, since a firmware keeps some of it.
+// Returns words for the stable properties that a node's performance depends on, equal for nodes that should be equally
+// fast. Memory is rounded up by up to an eighth, since firmware reserves some of it.
 std::string hardware_of(const Machine& machine);
 
-// Why these records cannot be the nodes of one job; "" where they can. Two with the same identity are one system that
-// MPI took for two, as some releases did for every rank.
+// Returns why these records cannot be the nodes of one job; "" if they can. Two nodes with the same identity are one
+// system that MPI took for two, as some releases did for every rank.
 std::string contradiction(const std::vector<NodeRecord>& nodes);
 
 }  // namespace nameplate

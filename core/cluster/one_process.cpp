@@ -22,7 +22,7 @@ class OneProcess final : public Job {
   nlohmann::json to_json(const Machine& /*machine*/) override { return nullptr; }
   void measure(const std::string& line, const Machine& machine, RecordSink& sink) override {
     const Request request = parse_request(line);
-    if (!request.nodes.empty()) fail("nodes are given, and this is no MPI job");
+    if (!request.nodes.empty()) fail("nodes are given, but this is not an MPI job");
     Sampler(context_, machine, machine.root, sink).run(request);
   }
   void follow(const Machine& /*machine*/) override {}

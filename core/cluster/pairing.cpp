@@ -6,8 +6,8 @@ namespace nameplate {
 
 namespace {
 
-// A random order's ranks stand one after the other and are paired as neighbours. The seed turns the circle between two
-// permutations, so that every seed below the number of ranks gives another order.
+// The ranks of a random order are paired as neighbours. The seed rotates the ranks between two permutations, so that
+// every seed below the number of ranks gives another order.
 int place_of(const Pairing& pairing, int rank) {
   if (pairing.kind != PairingKind::random) return rank;
   const auto ranks = static_cast<std::uint64_t>(pairing.ranks);
@@ -32,7 +32,7 @@ int second_place(const Pairing& pairing, int pair) {
   return pairing.kind == PairingKind::block ? pair + pairing.ranks / 2 : pairing.ranks - 1 - pair;
 }
 
-// The pair that a place belongs to, were all of them used.
+// Returns the pair of a place if all ranks took part.
 int pair_at(const Pairing& pairing, int place) {
   if (are_neighbours(pairing.kind)) return place / 2;
   const int half = pairing.ranks / 2;

@@ -6,7 +6,7 @@ namespace nameplate {
 
 namespace {
 
-// Average, minimum and maximum of what it is given.
+// Collects average, minimum and maximum.
 class SpreadOf {
  public:
   void add(double value) {

@@ -1,4 +1,4 @@
-// From when each rank of a node began and ended each repeat to the node's times.
+// Computes a node's times from the starts and ends of each rank's repeats.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ struct RepeatTicks {
   Ticks finish = 0;
 };
 
-// `times` holds one rank's repeats after the other's, by the node's own clock. `bytes_in_repeat` is all ranks'
-// together.
+// `times` has the repeats of one rank after those of another, by the node's own clock. `bytes_in_repeat` is the sum
+// over the ranks.
 NodeTimes summarised(std::span<const RepeatTicks> times, unsigned ranks, std::uint64_t bytes_in_repeat,
                      double seconds_per_tick);
 

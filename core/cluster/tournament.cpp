@@ -8,7 +8,7 @@ namespace nameplate {
 
 namespace {
 
-// The seats that move on; the last party of an even number keeps another one.
+// The number of seats that rotate; with an even number of parties, the last one keeps its seat.
 int moving_seats(int parties) { return parties % 2 == 0 ? parties - 1 : parties; }
 
 }  // namespace
@@ -19,7 +19,8 @@ int pairs_of(int parties) { return parties * (parties - 1) / 2; }
 
 std::optional<int> opponent(int parties, int round, int party) {
   const int seats = moving_seats(parties);
-  // Those meet whose numbers add up to the round's, and who would meet itself has the one that keeps its seat.
+  // Parties meet if their numbers add up to the round's; a party that would meet itself meets the one that keeps its
+  // seat.
   if (party == seats) return round * ((seats + 1) / 2) % seats;
   const int other = (round - party + seats) % seats;
   if (other != party) return other;
@@ -34,11 +35,11 @@ std::size_t pair_index(int parties, int one, int other) {
 }
 
 std::string objection(int nodes, int ranks, bool is_between_nodes) {
-  if (ranks < 2) return "one rank only: a message needs two; launch it with --mpi \"mpirun -n 2\" or more";
-  if (is_between_nodes && nodes < 2) return "all ranks run on one node: between=ranks measures its ranks";
+  if (ranks < 2) return "one rank only, but a message needs two; launch at least two with --mpi \"mpirun -n 2\"";
+  if (is_between_nodes && nodes < 2) return "all ranks run on one node; between=ranks measures pairs of ranks";
   const int parties = is_between_nodes ? nodes : ranks;
   if (parties <= kMaxParties) return "";
-  return fmt::format("between={}: {} of them are more than the {} of which all pairs can be kept",
+  return fmt::format("between={}: {} parties, but all pairs can be recorded for at most {}",
                      is_between_nodes ? "nodes" : "ranks", parties, kMaxParties);
 }
 

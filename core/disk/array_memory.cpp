@@ -15,7 +15,7 @@ namespace nameplate {
 
 namespace {
 
-// A disk would take hours for what persistent memory does in seconds.
+// Persistent memory takes seconds; an ordinary disk would take hours.
 constexpr double kLongestSample_s = 30;
 constexpr std::size_t kTrials = 32;
 
@@ -40,17 +40,18 @@ void check_together(const Parameters& parameters) {
 }  // namespace
 
 std::vector<Parameter> array_memory_parameters() {
-  return {
-      choice("memory", "dram; pmem: a file's that libpmem maps; memkind: of memkind's allocator on a file",
-             {"dram", "pmem", "memkind"}, "dram"),
-      automatic_text("path",
-                     "of pmem and memkind: a directory on their mount, or one for each NUMA node with colons "
-                     "between, of which a rank takes the nearest",
-                     "must be given"),
-      choice("persist",
-             "make stores of pmem durable: none, after each element, or after each pass over a thread's part of the "
-             "array",
-             {"none", "element", "array"}, "none")};
+  return {choice("memory",
+                 "dram: ordinary memory; pmem: a file mapped by libpmem; memkind: a file with memkind's "
+                 "allocator",
+                 {"dram", "pmem", "memkind"}, "dram"),
+          automatic_text("path",
+                         "directory on a mount for pmem or memkind, or a colon-separated list with one per NUMA node, "
+                         "of which each rank takes the nearest",
+                         "must be given"),
+          choice("persist",
+                 "when to make pmem stores durable: never, after each element, or after each pass over a thread's part "
+                 "of the array",
+                 {"none", "element", "array"}, "none")};
 }
 
 ArrayMemory::ArrayMemory(const Parameters& parameters, const Machine& machine)
@@ -73,7 +74,7 @@ void ArrayMemory::require_time(double elements) const {
   const double sample_s = elements * seconds_to_persist();
   if (sample_s <= kLongestSample_s) return;
   refuse(
-      fmt::format("persist=element would take {:.0f} s for a sample on {} and may take {:.0f} s: choose a smaller "
+      fmt::format("persist=element would take {:.0f} s for a sample on {}, and may take {:.0f} s; choose a smaller "
                   "size or fewer repeats",
                   sample_s, mount_->directory, kLongestSample_s));
 }
@@ -97,7 +98,7 @@ Buffer ArrayMemory::allocate(std::size_t size_bytes) const {
   return kind_ == "pmem" ? map_pmem(mount_->directory, size_bytes) : allocate_memkind(mount_->directory, size_bytes);
 }
 
-// The shortest of some.
+// The minimum of several trials.
 double ArrayMemory::seconds_to_persist() const {
   const Buffer buffer = allocate(kTrials * sizeof(double));
   const PersistFunction persist = persist_function(*durability_);

@@ -1,4 +1,4 @@
-// The memory that a stream's arrays lie in: the system's, or a file's through libpmem or memkind.
+// The memory of a stream's arrays: ordinary memory, or a file mapped by libpmem or memkind.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@
 
 namespace nameplate {
 
-// memory=, path= and persist=.
+// The parameters memory=, path= and persist=.
 std::vector<Parameter> array_memory_parameters();
 
 class ArrayMemory {
  public:
   ArrayMemory() = default;
-  // Throws ProbeError: failed where there is no such directory, skipped where the parameters do not go together or
-  // cannot be on this machine.
+  // Throws ProbeError: failed if a directory does not exist, skipped if the parameters do not go together or are not
+  // possible on this machine.
   ArrayMemory(const Parameters& parameters, const Machine& machine);
 
-  // Throws ProbeError(skipped) where all the node's arrays together do not fit. `what` is as of require_memory.
+  // Throws ProbeError(skipped) if the arrays of all ranks of the node do not fit. `what` is as in require_memory.
   void require_room(std::int64_t bytes, const Machine& machine, const std::string& what) const;
-  // Throws ProbeError(skipped) where storing so many elements, one after the other, would take too long.
+  // Throws ProbeError(skipped) if storing `elements`, one after the other, would take too long.
   void require_time(double elements) const;
 
-  // Sets where a task's arrays lie, and when their stores are made durable.
+  // Sets where a task's arrays are allocated, and when their stores are made durable.
   void apply(StreamSettings& settings) const;
 
-  // What it really is: the mount, its file system, whether libpmem takes it for persistent. None of the system's
-  // memory.
+  // Returns what the memory really is: the mount, its file system, whether libpmem considers it persistent. Empty for
+  // ordinary memory.
   std::map<std::string, std::string> labels() const;
 
  private:
@@ -42,8 +42,8 @@ class ArrayMemory {
 
   std::string kind_ = "dram";
   std::optional<MemoryMount> mount_;
-  std::optional<Durability> durability_;  // of pmem only
-  std::int64_t directories_ = 1;          // that the node's arrays are spread over
+  std::optional<Durability> durability_;  // for pmem only
+  std::int64_t directories_ = 1;          // over which the node's arrays are spread
   PersistBy persist_by_ = PersistBy::none;
 };
 

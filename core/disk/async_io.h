@@ -1,14 +1,15 @@
-// The loop of the libraries that keep a queue of operations in flight: slots are filled while any is free, handed over
-// a few at a time, and what has ended is taken together; the clock is read once for all of that.
+// The loop of the libraries that keep a queue of operations in flight: free slots are filled, submitted a few at a
+// time, and completions are processed together; the clock is read once for all of that.
 //
-// How few is a trade: each hand-over costs a system call (and, in a guest, an exit), but operations that wait for
-// others reach the device late. On a virtual disk at depth 32, beside one call an operation as fio makes: all freed
-// slots at once, 5 % fewer operations a second at 0.62 of the CPU time; four at a time, as many at 0.70.
+// The batch size is a trade-off: each submission costs a system call (and, in a guest, an exit), but operations that
+// wait for others reach the device late. On a virtual disk at depth 32, relative to one call per operation as in fio:
+// all freed slots at once gave 5 % fewer operations per second at 0.62 of the CPU time; four at a time gave as many at
+// 0.70.
 //
-// A `Queue` is made from (buffers, part, settings, slots) and has
+// A `Queue` is constructed from (buffers, part, settings, slots) and has
 //   void add(bool write, unsigned slot, std::byte* data, std::uint64_t offset, bool to_device)
-//   int submit()                        hands over what was added: 0, or an errno
-//   int submit_and_wait(unsigned fewest, double at_most_s)   0, or an errno; at_most_s 0: as long as it takes
+//   int submit()                        submits what was added: 0, or an errno
+//   int submit_and_wait(unsigned min_completions, double at_most_s)   0, or an errno; at_most_s 0: no limit
 //   void each_ended(use)                calls use(slot, result): bytes, or a negative errno
 //   bool has_registered_buffers()
 #pragma once
@@ -48,7 +49,7 @@ class AsyncIo final : public IoWorker {
         Pace::wait_until(pace_.planned(issued_));
         continue;
       }
-      const int number = queue_.submit_and_wait(fewest(operations), longest_wait_s(operations));
+      const int number = queue_.submit_and_wait(min_completions(operations), longest_wait_s(operations));
       if (number != 0) stop("submit", number, part().begin);
       take();
     }
@@ -111,13 +112,13 @@ class AsyncIo final : public IoWorker {
                flight.writing && settings().sync == IoSync::each);
   }
 
-  // Waiting for several at once wakes the worker less often; the queue stays full enough for the device.
-  unsigned fewest(std::uint64_t operations) const {
+  // Waiting for several completions wakes the worker less often; the queue stays full enough for the device.
+  unsigned min_completions(std::uint64_t operations) const {
     constexpr unsigned kPartOfQueue = 16;
     return is_paced() && issued_ < operations ? 1 : std::max(in_flight_ / kPartOfQueue, 1U);
   }
 
-  // Of a paced row until the next one is due.
+  // At a given rate, waits at most until the next operation is due.
   double longest_wait_s(std::uint64_t operations) const {
     if (!is_paced() || issued_ == operations || in_flight_ == settings().depth) return 0;
     const Ticks due = pace_.planned(issued_);
@@ -151,11 +152,11 @@ class AsyncIo final : public IoWorker {
   Queue queue_;
   Pace pace_;
   std::vector<Flight> flights_;
-  std::vector<unsigned> free_;  // a ring: the slot that was free longest is next
+  std::vector<unsigned> free_;  // a ring: the slot that has been free longest is next
   unsigned next_free_ = 0;
-  unsigned freed_ = 0;  // where the next one that gets free is put
+  unsigned freed_ = 0;  // where the next freed slot is stored
   std::span<const std::uint64_t> chunk_;
-  std::size_t taken_ = 0;  // of the chunk
+  std::size_t taken_ = 0;  // from the chunk
   std::uint64_t issued_ = 0;
   unsigned in_flight_ = 0;
 };

@@ -1,5 +1,5 @@
-// In which order the blocks of a part of a file are visited: each once before any is visited again, except that
-// `record` stays with one.
+// The order in which the blocks of a part of a file are visited: each block once per pass, except that `record` stays
+// on one.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ enum class Pattern {
   sequential,
   random,
   backward,
-  stride,  // every kStride-th block, then again from the next one, as IOzone's stride read
-  record,  // the middle block, again and again, as IOzone's record rewrite
+  stride,  // every kStride-th block, then the same from the next one, like IOzone's stride read
+  record,  // the middle block repeatedly, like IOzone's record rewrite
 };
 
 const std::vector<std::string>& pattern_names();
@@ -29,13 +29,13 @@ class BlockOrder {
   static constexpr std::uint64_t kStride = 17;
   static constexpr std::size_t kChunk = 256;
 
-  // Of `blocks`, at least one. `seed` shifts a random order, so that workers do not go in step.
+  // For `blocks` blocks, at least one. `seed` shifts a random order, so that workers do not run in step.
   BlockOrder(Pattern pattern, std::uint64_t blocks, std::uint64_t block_bytes, std::uint64_t seed);
 
-  // The offsets of the next `count` blocks, at most kChunk. Valid until the next call.
+  // Returns the offsets of the next `count` blocks, at most kChunk. Valid until the next call.
   std::span<const std::uint64_t> next(std::size_t count);
 
-  // Goes back to a pass's beginning; a random order is another one then.
+  // Restarts a pass; a random order then is a different one.
   void begin_pass();
 
  private:
@@ -46,9 +46,9 @@ class BlockOrder {
   std::uint64_t block_bytes_;
   Permutation permutation_;
   std::uint64_t seed_;
-  std::uint64_t index_ = 0;  // in the pass
+  std::uint64_t index_ = 0;  // within the pass
   std::uint64_t pass_ = 0;
-  std::uint64_t shift_in_ = 0;  // of a random pass
+  std::uint64_t shift_in_ = 0;  // for a random pass
   std::uint64_t shift_out_ = 0;
   std::uint64_t stride_at_ = 0;
   std::array<std::uint64_t, kChunk> offsets_{};

@@ -19,7 +19,7 @@ std::uint64_t word_at(const std::byte* place) {
   return word;
 }
 
-// The first place at which two rows differ.
+// Returns the first index at which two ranges differ.
 std::optional<std::size_t> first_difference(std::span<const std::byte> a, const std::byte* b) {
   if (std::memcmp(a.data(), b, a.size()) == 0) return std::nullopt;
   return static_cast<std::size_t>(std::ranges::mismatch(a, std::span(b, a.size())).in1 - a.begin());
@@ -32,7 +32,7 @@ std::uint64_t OriginalContent::word(std::uint64_t offset) const {
 }
 
 void OriginalContent::fill(std::span<std::byte> data, std::uint64_t offset) const {
-  // The bytes of one word from `inside` on, as many as are wanted.
+  // Copies the bytes of one word, starting at `inside`.
   const auto part = [&](std::size_t at, std::uint64_t inside, std::size_t bytes) {
     const std::uint64_t value = word(offset + at - inside);
     std::array<std::byte, kWord> whole{};

@@ -35,7 +35,7 @@ struct Mount {
   std::string options;
 };
 
-// "\040" and its like, as the kernel writes blanks in names.
+// "\040" and the like, with which the kernel escapes blanks in names.
 std::string unescaped(const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -68,7 +68,7 @@ bool is_below(const std::string& path, const std::string& point) {
   return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
 }
 
-// By the kernel's names. Behind FUSE there may be anything, most often a network.
+// By the kernel's names. FUSE may hide anything, most often a network.
 bool is_shared_type(const std::string& type) {
   static const std::set<std::string, std::less<>> kShared = {"9p",    "afs",    "beegfs",   "ceph",  "cifs",  "gfs2",
                                                              "gpfs",  "lustre", "nfs",      "nfs4",  "ocfs2", "panfs",
@@ -76,7 +76,7 @@ bool is_shared_type(const std::string& type) {
   return kShared.contains(type) || type.starts_with("fuse.");
 }
 
-// Of several on one point the last is the visible one.
+// If several are mounted at one point, the last one is visible.
 std::optional<Mount> mount_of(const Root& root, const std::string& path) {
   std::istringstream lines(root.text("/proc/self/mountinfo").value_or(""));
   std::optional<Mount> best;
@@ -115,7 +115,7 @@ FileSystem with_device(const Root& root, FileSystem system, const std::string& n
   return system;
 }
 
-// The directory in sysfs of the whole device that a partition, or the only device that a mapped one, is part of.
+// Returns the sysfs directory of the whole device of a partition, or of the only device of a mapped one.
 std::string whole_device(const Root& root, const std::string& number) {
   std::string directory = fmt::format("/sys/dev/block/{}", number);
   if (root.exists(directory + "/partition")) directory += "/..";
@@ -130,7 +130,7 @@ std::optional<Link> pcie_link(const Root& root, const std::string& device) {
   const auto width = root.number(device + "/device/device/current_link_width");
   const auto transfers = speed ? leading_number(*speed) : std::nullopt;
   if (!transfers || !width || *width <= 0) return std::nullopt;
-  constexpr double kOldCodings_GTs = 5;  // PCI Express Base Specification: 8b/10b up to 5 GT/s, 128b/130b after that
+  constexpr double kOldCodings_GTs = 5;  // PCI Express Base Specification: 8b/10b up to 5 GT/s, 128b/130b above
   const double coded = *transfers <= kOldCodings_GTs ? 0.8 : 128.0 / 130.0;
   return Link{.name = fmt::format("PCIe {} GT/s x{}", *transfers, *width),
               .bytes_per_s = *transfers * 1e9 * static_cast<double>(*width) * coded / 8};
@@ -208,7 +208,7 @@ StorageTraffic read_traffic(const Root& root, const FileSystem& system) {
     traffic.process_write_bytes = field_or_unknown(*own, "write_bytes");
   }
   if (system.number.empty()) return traffic;
-  // Documentation/block/stat.rst: the third number is sectors read, the seventh sectors written.
+  // Documentation/block/stat.rst: the third number is sectors read, the seventh is sectors written.
   std::istringstream words(root.text(fmt::format("/sys/dev/block/{}/stat", system.number)).value_or(""));
   std::array<double, 7> numbers{};
   for (double& number : numbers) words >> number;

@@ -17,15 +17,15 @@ namespace nameplate {
 namespace {
 
 constexpr std::uint64_t kAlignment = 4096;
-// Enough text that a file system's compression finds no block twice in its window; still within a second-level cache.
+// Long enough that a file system's compression finds no repetition in its window; still within a second-level cache.
 constexpr std::uint64_t kWrittenText_bytes = 256 << 10;
 constexpr unsigned kMaxTextSlots = 64;
-// Of the last call this much is read back: enough to be sure, and seconds less than a large file takes.
+// The amount of the last call that is read back: enough to be sure, and seconds faster than a large file.
 constexpr std::uint64_t kMaxVerified_bytes = 256 << 20;
 constexpr std::uint64_t kMaxVerified = 1 << 16;
 constexpr unsigned kPercent = 100;
 
-// A function's static, since libraries register while other statics are still being made.
+// A function-local static, since libraries register during static initialisation.
 std::map<std::string, IoLibrary>& io_libraries() {
   static std::map<std::string, IoLibrary> libraries;
   return libraries;
@@ -38,7 +38,7 @@ unsigned slots_of(const IoSettings& settings) {
 }
 
 std::uint64_t stride_of(const IoSettings& settings) {
-  // One behind the other, direct ones being multiples of a sector.
+  // Slots are adjacent; those for O_DIRECT are multiples of a sector.
   if (settings.block_bytes < kAlignment) return settings.block_bytes;
   return (settings.block_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -125,10 +125,10 @@ void IoWorker::verify_reads(const std::string& file) const {
     if (settings_.op == IoOp::mixed) {
       const bool has_stamp = offset % kStampEvery == 0 && settings_.block_bytes >= kStampEvery;
       if (!has_stamp || begins_with_offset(read_buffer(slot), offset)) continue;
-      wrong_result(fmt::format("{}: the block read at {} is another one", file, offset));
+      wrong_result(fmt::format("{}: the block read at {} belongs elsewhere", file, offset));
     }
     if (const auto found = original_.find_difference({read_buffer(slot), settings_.block_bytes}, offset)) {
-      wrong_result(fmt::format("{}: the byte read at {} is not the one that stands there", file, offset + *found));
+      wrong_result(fmt::format("{}: the byte read at {} differs from the file's content", file, offset + *found));
     }
   }
 }
@@ -139,10 +139,10 @@ void IoWorker::verify_unknown(int descriptor, const std::string& file) const {
     const std::uint64_t offset = read_at_[slot];
     if (offset == kNothing) continue;
     if (!read_whole(descriptor, block.data(), block.size(), offset)) {
-      fail(fmt::format("{}: reading again at {}: {}", file, offset, std::strerror(errno)));
+      fail(fmt::format("{}: cannot read again at {}: {}", file, offset, std::strerror(errno)));
     }
     if (std::memcmp(block.data(), read_buffer(slot), block.size()) != 0) {
-      wrong_result(fmt::format("{}: the block at {} is another one when it is read again", file, offset));
+      wrong_result(fmt::format("{}: the block at {} differs when read again", file, offset));
     }
   }
 }
@@ -164,11 +164,12 @@ void IoWorker::verify_writes(int descriptor, const std::string& file) const {
   each_of_last_call(most, [&](std::uint64_t index, std::uint64_t offset) {
     if (!writes(index)) return true;
     if (!read_whole(descriptor, block.data(), block.size(), offset)) {
-      fail(fmt::format("{}: reading back at {}: {}", file, offset, std::strerror(errno)));
+      fail(fmt::format("{}: cannot read back at {}: {}", file, offset, std::strerror(errno)));
     }
     const auto found = settings_.op == IoOp::readwrite ? original_.find_difference(block, offset)
                                                        : written_.find_difference(block, offset, call_);
-    if (found) wrong_result(fmt::format("{}: the byte at {} is not the one written there", file, offset + *found));
+    if (found)
+      wrong_result(fmt::format("{}: the byte at {} differs from what was written there", file, offset + *found));
     return true;
   });
 }

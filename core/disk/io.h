@@ -1,5 +1,5 @@
-// One worker's way of reading and writing its part of a file through one I/O library. Each library is a file io_*.cpp:
-// those that do one operation after the other share the loop of sync_io.h, those with a queue that of async_io.h.
+// One worker that reads and writes its part of a file through one I/O library. Each library is a file io_*.cpp: those
+// that do one operation after the other share the loop in sync_io.h, those with a queue the one in async_io.h.
 #pragma once
 
 #include <cstdint>
@@ -27,37 +27,37 @@ enum class IoOp {
 
 enum class IoSync {
   none,
-  end,   // fdatasync once, inside the timed region
-  each,  // every write reaches the device before the next begins
+  end,   // one fdatasync, inside the timed region
+  each,  // every write reaches the device before the next one starts
 };
 
-// The same for all workers.
+// The settings that all workers share.
 struct IoSettings {
   IoOp op = IoOp::read;
-  unsigned reads_percent = 0;  // of a mixed row
+  unsigned reads_percent = 0;  // for mixed
   Pattern pattern = Pattern::sequential;
   std::uint64_t block_bytes = 0;
   unsigned depth = 1;
   bool direct = false;
   IoSync sync = IoSync::none;
-  unsigned timed_every = 1;  // one in so many operations, on average, is timed by itself
+  unsigned timed_every = 1;  // one in this many operations, on average, is timed
   double interval_s = 0;     // between the planned starts of a worker's operations; 0: as fast as possible
 };
 
-// A worker's part of a file that is open anew for it, with an offset of its own.
+// A worker's part of a file, opened separately with its own offset.
 struct IoPart {
   int descriptor = -1;
   std::uint64_t begin = 0;  // bytes
   std::uint64_t blocks = 0;
-  std::uint64_t seed = 0;          // of the order and of what is written
+  std::uint64_t seed = 0;          // of the order and of the written content
   double delay_s = 0;              // of the first planned start
-  std::uint64_t content_seed = 0;  // of what the file was made with
+  std::uint64_t content_seed = 0;  // of the file's original content
 };
 
-// The first operation that did not do what it should.
+// The first operation that failed.
 struct IoError {
   std::string what;  // "read", "write", "fdatasync"
-  int number = 0;    // errno; 0: fewer bytes than asked for
+  int number = 0;    // errno; 0 if fewer bytes than requested were transferred
   std::uint64_t offset = 0;
 };
 
@@ -70,30 +70,30 @@ class IoWorker {
   IoWorker& operator=(IoWorker&&) = delete;
   virtual ~IoWorker() = default;
 
-  // The timed region of one call. Ends early at an error, which `error` then tells.
+  // Runs the timed region of one call. Stops early at an error, which `error` then returns.
   void run(std::uint64_t operations);
 
-  // Untimed, before a call: as if the file had not been used before, where the library itself keeps something of it.
+  // Before a call, untimed: drops what the library itself keeps of the file.
   virtual void forget() {}
 
   void begin_pass() { order_.begin_pass(); }
 
-  // What a test of the last call finds wrong: of blocks read in their buffers, of blocks written through `descriptor`.
-  // Calls wrong_result with `file` and the offset.
+  // Checks the last call: blocks read in their buffers, blocks written through `descriptor`. Calls wrong_result with
+  // `file` and the offset on a difference.
   void verify(int descriptor, const std::string& file) const;
-  // Of somebody else's content it is only known that it reads the same again.
+  // For content of unknown origin, checks that it reads the same again.
   void verify_unknown(int descriptor, const std::string& file) const;
 
   const std::optional<IoError>& error() const { return error_; }
   // Of the last call: operations done, and their times.
   std::uint64_t done() const { return done_; }
   const Histogram& histogram() const { return *histogram_; }
-  // Whether a queue's buffers are registered with the kernel.
+  // Returns whether a queue's buffers are registered with the kernel.
   virtual bool has_registered_buffers() const { return false; }
 
  protected:
   virtual void transfer(std::uint64_t operations) = 0;
-  // Everything written so far reaches the device, for IoSync::end, and a library's own buffer the system.
+  // Flushes the library's buffer and, for IoSync::end, brings everything to the device.
   virtual void flush() = 0;
 
   const IoSettings& settings() const { return settings_; }
@@ -101,7 +101,7 @@ class IoWorker {
   const Buffer& buffers() const { return buffers_; }
   unsigned slots() const { return slots_; }
   std::byte* write_buffer(unsigned slot) const { return buffers_.data() + slot * stride_bytes_; }
-  // Of a mixed row another one, since what is written must not be what was read.
+  // Mixed operations use a separate buffer, since written data must not be data that was read.
   std::byte* read_buffer(unsigned slot) const {
     return write_buffer(settings_.op == IoOp::mixed ? slots_ + slot : slot);
   }
@@ -111,7 +111,7 @@ class IoWorker {
   bool writes(std::uint64_t index) const {
     return settings_.op == IoOp::write || settings_.op == IoOp::readwrite || writes_only(index);
   }
-  // Of operations that write what was not read.
+  // For operations that write data other than what was read.
   void stamp(unsigned slot, std::uint64_t offset) const {
     if (settings_.op != IoOp::readwrite) written_.stamp(write_buffer(slot), slot, offset, call_);
   }
@@ -125,7 +125,7 @@ class IoWorker {
   void note_time(Ticks ticks) {
     histogram_->add(static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_));
   }
-  // How many operations go by until the next one that is timed: at random, so that no rhythm of the load is followed.
+  // Returns how many operations pass until the next timed one, at random so that no rhythm of the load is followed.
   unsigned until_next_timed();
 
  private:
@@ -145,9 +145,9 @@ class IoWorker {
   OriginalContent original_;
   WrittenContent written_;
   BlockOrder order_;
-  BlockOrder before_;  // as it was when the last call began
+  BlockOrder before_;  // as it was when the last call started
   std::unique_ptr<Histogram> histogram_ = std::make_unique<Histogram>();
-  std::vector<std::uint64_t> read_at_;  // by slot: where its content was read
+  std::vector<std::uint64_t> read_at_;  // by slot: the offset that its content was read from
   std::optional<IoError> error_;
   std::uint64_t call_ = 0;
   std::uint64_t done_ = 0;
@@ -159,14 +159,14 @@ class IoWorker {
 //   const IoRegistration kRegistration({.name = "pread", .make = make_io<SyncIo<Pread>>});
 struct IoLibrary {
   std::string name;
-  // To be called by the thread that will run it. Refuses (probe/error.h) what the system does not allow.
+  // Called by the thread that will run it. Refuses (probe/error.h) what the system does not allow.
   std::unique_ptr<IoWorker> (*make)(const IoSettings& settings, const IoPart& part);
   bool has_queue = false;      // keeps several operations in flight
   bool maps_file = false;      // the file must have its size before it is written to
-  std::string why_not_direct;  // it cannot go past the page cache; empty: it can
+  std::string why_not_direct;  // why it cannot bypass the page cache; empty if it can
 };
 
-// By name.
+// Returns the names in order.
 std::vector<std::string> io_library_names();
 const IoLibrary& find_io_library(const std::string& name);
 
@@ -179,7 +179,7 @@ std::unique_ptr<IoWorker> make_io(const IoSettings& settings, const IoPart& part
   return std::make_unique<T>(settings, part);
 }
 
-// Bytes of memory that a worker of such settings takes.
+// Returns the memory that a worker with these settings uses.
 std::uint64_t io_worker_bytes(const IoSettings& settings);
 
 }  // namespace nameplate

@@ -1,5 +1,5 @@
-// The kernel's older asynchronous interface by way of libaio. It keeps operations in flight with cache=direct only;
-// with the page cache each is done while it is submitted.
+// The kernel's older asynchronous interface, through libaio. It keeps operations in flight only with cache=direct; with
+// the page cache each completes during submission.
 
 #include <fmt/format.h>
 #include <libaio.h>
@@ -23,9 +23,9 @@ class Libaio {
     pointers_.reserve(slots);
     const int error = io_setup(static_cast<int>(settings.depth), &context_);
     if (error == -EPERM || error == -ENOSYS)
-      refuse("library=libaio: the kernel's asynchronous I/O is not allowed here");
+      refuse("library=libaio: asynchronous I/O of the kernel is not permitted here");
     if (error == -EAGAIN) refuse("library=libaio: more operations in flight than fs.aio-max-nr allows");
-    if (error < 0) fail(fmt::format("library=libaio: no context can be made: {}", std::strerror(-error)));
+    if (error < 0) fail(fmt::format("library=libaio: cannot create a context: {}", std::strerror(-error)));
   }
   Libaio(const Libaio&) = delete;
   Libaio& operator=(const Libaio&) = delete;

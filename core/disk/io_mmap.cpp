@@ -1,5 +1,5 @@
-// Loads from and stores to the file's pages, mapped: a block is copied to or from a buffer. What the device cannot
-// deliver arrives as SIGBUS and becomes an error here.
+// Loads from and stores to the mapped file: a block is copied to or from a buffer. An I/O error arrives as SIGBUS and
+// becomes an error here.
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -46,7 +46,7 @@ class Mmap {
     const int rights = PROT_READ | (settings.op == IoOp::read ? 0 : PROT_WRITE);
     void* const mapped = mmap(nullptr, bytes_, rights, MAP_SHARED, part.descriptor, static_cast<off_t>(begin_));
     if (mapped == MAP_FAILED) {  // NOLINT: the macro casts
-      refuse(fmt::format("library=mmap: the file cannot be mapped: {}", std::strerror(errno)));
+      refuse(fmt::format("library=mmap: cannot map the file: {}", std::strerror(errno)));
     }
     memory_ = static_cast<std::byte*>(mapped);
   }
@@ -69,7 +69,7 @@ class Mmap {
     return msync(memory_ + first, offset - begin_ + block_bytes_ - first, MS_SYNC);
   }
   int flush(bool to_device) const { return to_device ? fdatasync(descriptor_) : 0; }
-  // Pages that are still mapped here cannot leave the page cache.
+  // Pages that are still mapped cannot leave the page cache.
   void forget() { madvise(memory_, bytes_, MADV_DONTNEED); }
 
   template <class Body>
@@ -96,7 +96,7 @@ class Mmap {
 const IoRegistration kRegistration({.name = "mmap",
                                     .make = make_io<SyncIo<Mmap>>,
                                     .maps_file = true,
-                                    .why_not_direct = "a mapped file is the page cache"});
+                                    .why_not_direct = "a mapped file always uses the page cache"});
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// lseek, read and write, as programs have done it from the beginning. The file's own offset moves with every operation,
-// so that blocks one after the other need no lseek.
+// lseek, read and write, the traditional calls. The file's own offset advances with every operation, so that
+// consecutive blocks need no lseek.
 
 #include <unistd.h>
 

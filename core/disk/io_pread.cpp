@@ -1,4 +1,4 @@
-// pread and pwrite: one system call an operation, which names its offset.
+// pread and pwrite: one system call per operation, with its offset.
 
 #include <unistd.h>
 

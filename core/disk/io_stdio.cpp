@@ -1,4 +1,4 @@
-// fread and fwrite of the C library, with the buffer that it chooses: small blocks cost no system call each.
+// fread and fwrite of the C library with its default buffer: small blocks do not each cost a system call.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ class Stdio : public PlainLibrary {
     if (std::fflush(file_) != 0) return -1;
     return to_device ? fdatasync(fileno(file_)) : 0;
   }
-  // The library's buffer is dropped by going elsewhere.
+  // Seeking elsewhere drops the library's buffer.
   void forget() {
     std::fflush(file_);
     std::fseek(file_, 0, SEEK_END);
@@ -48,7 +48,7 @@ class Stdio : public PlainLibrary {
   enum class Last { nothing, read, write };
   static constexpr std::uint64_t kElsewhere = ~std::uint64_t{0};
 
-  // Between a read and a write the standard demands a seek.
+  // The standard requires a seek between a read and a write.
   bool go_to(std::uint64_t offset, Last now) {
     if (offset == at_ && (now == last_ || last_ == Last::nothing)) {
       last_ = now;
@@ -71,7 +71,7 @@ class Stdio : public PlainLibrary {
 
 const IoRegistration kRegistration({.name = "stdio",
                                     .make = make_io<SyncIo<Stdio>>,
-                                    .why_not_direct = "its own buffer is not aligned as O_DIRECT demands"});
+                                    .why_not_direct = "its own buffer is not aligned as O_DIRECT requires"});
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// io_uring (Axboe 2019) by way of liburing: one ring for each worker, the file and the buffers registered, completions
-// worked on only when the worker asks for them.
+// io_uring (Axboe 2019) through liburing: one ring per worker, registered buffers and file, completions processed only
+// on request.
 
 #include <fmt/format.h>
 #include <liburing.h>
@@ -15,7 +15,7 @@ namespace nameplate {
 
 namespace {
 
-// From what recent kernels have to what all have.
+// From the flags of recent kernels to those that every kernel has.
 constexpr std::array<unsigned, 3> kFlags = {
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_COOP_TASKRUN,
     IORING_SETUP_COOP_TASKRUN,
@@ -27,8 +27,8 @@ constexpr std::array<unsigned, 3> kFlags = {
     refuse("library=uring: io_uring is blocked here, by seccomp or by kernel.io_uring_disabled");
   }
   if (number == ENOSYS) refuse("library=uring: this kernel has no io_uring");
-  if (number == ENOMEM) fail("library=uring: no ring can be made within the limit of locked memory (ulimit -l)");
-  fail(fmt::format("library=uring: no ring can be made: {}", std::strerror(number)));
+  if (number == ENOMEM) fail("library=uring: cannot create a ring within the locked-memory limit (ulimit -l)");
+  fail(fmt::format("library=uring: cannot create a ring: {}", std::strerror(number)));
 }
 
 class Uring {
@@ -44,7 +44,7 @@ class Uring {
     }
     if (error < 0) refuse_ring(-error);
     const iovec memory{.iov_base = buffers.data(), .iov_len = buffers.size_bytes()};
-    // Refused where the limit of locked memory is low.
+    // Fails if the locked-memory limit is low.
     registered_buffers_ = io_uring_register_buffers(&ring_, &memory, 1) == 0;
     registered_file_ = io_uring_register_files(&ring_, &part.descriptor, 1) == 0;
     descriptor_ = registered_file_ ? 0 : part.descriptor;

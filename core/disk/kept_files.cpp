@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLongestKey = 8192;
 
-// A message with room for one descriptor beside its text.
+// A message with room for one descriptor besides its text.
 struct Message {
   explicit Message(std::span<char> text) : part{.iov_base = text.data(), .iov_len = text.size()} {
     header.msg_iov = &part;
@@ -37,7 +37,7 @@ bool is_whole(int descriptor, std::int64_t bytes) {
 
 void KeptFiles::connect(int keeper) {
   keeper_ = keeper;
-  fcntl(keeper, F_SETFD, FD_CLOEXEC);  // no other program that this one starts needs it
+  fcntl(keeper, F_SETFD, FD_CLOEXEC);  // not inherited by programs that this one starts
   receive();
 }
 
@@ -64,7 +64,7 @@ void KeptFiles::send(const std::string& key, int descriptor) const {
   extra->cmsg_type = SCM_RIGHTS;
   extra->cmsg_len = CMSG_LEN(sizeof(descriptor));
   std::memcpy(CMSG_DATA(extra), &descriptor, sizeof(descriptor));
-  // Not kept when nobody takes it: the next process makes its own then.
+  // If nobody takes it, the next process creates its own.
   sendmsg(keeper_, &message.header, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

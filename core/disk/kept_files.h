@@ -1,5 +1,5 @@
-// Files that are dear to make are kept for the experiments after this one, and for the processes after this one: the
-// program that started this one holds them open meanwhile, so that they go when it goes.
+// Keeps files that are expensive to create for later experiments and later processes: the program that started this one
+// holds them open, so that they disappear when it ends.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace nameplate {
 
 class KeptFiles {
  public:
-  // `keeper` is a socket (AF_UNIX, SOCK_SEQPACKET) in which files of earlier processes are waiting, each a message of
-  // its key with its descriptor, and into which new ones are put.
+  // `keeper` is a socket (AF_UNIX, SOCK_SEQPACKET) that holds the files of earlier processes, one message per file with
+  // key and descriptor, and takes new ones.
   void connect(int keeper);
 
-  // The file of this key, made now if there is none yet.
+  // Returns the file with this key, created now if there is none yet.
   const TestFile& obtain(const std::string& key, const FilePlace& place, std::int64_t bytes,
                          const std::function<std::unique_ptr<TestFile>()>& make);
 

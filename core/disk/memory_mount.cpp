@@ -20,7 +20,7 @@ std::string checked(const std::string& path) {
   std::error_code error;
   const auto whole = std::filesystem::canonical(path, error);
   if (error) fail(fmt::format("path={}: {}", path, error.message()));
-  if (!std::filesystem::is_directory(whole, error)) fail(fmt::format("path={} is no directory", path));
+  if (!std::filesystem::is_directory(whole, error)) fail(fmt::format("path={}: not a directory", path));
   return whole.string();
 }
 
@@ -31,7 +31,7 @@ std::vector<int> nodes_in_order(const Topology& topology) {
   return nodes;
 }
 
-// As the firmware tells it: a row for each node, a number for each of them in their order.
+// The firmware's table: a row per node, with one number per node in order.
 std::optional<double> distance(const Root& root, const Topology& topology, int from, int to) {
   std::istringstream row(root.text(fmt::format("/sys/devices/system/node/node{}/distance", from)).value_or(""));
   for (const int node : nodes_in_order(topology)) {
@@ -42,7 +42,7 @@ std::optional<double> distance(const Root& root, const Topology& topology, int f
   return std::nullopt;
 }
 
-// Nothing unless each directory's device tells where it is.
+// Returns nothing unless every directory's device reports its node.
 std::optional<std::string> nearest_by_device(const Root& root, const Topology& topology, int node,
                                              const std::vector<std::string>& directories) {
   std::optional<std::string> nearest;
@@ -76,14 +76,12 @@ std::vector<std::string> directories_in(const std::string& paths) {
 std::string nearest_directory(const Root& root, const Topology& topology, const std::vector<std::string>& directories) {
   if (directories.size() == 1) return directories.front();
   const auto node = only_node(topology);
-  if (!node) refuse("path names several directories, and no rank is near to one: bind ranks to NUMA nodes");
+  if (!node) refuse("path= names several directories, but no rank is near one of them; bind ranks to NUMA nodes");
   if (const auto nearest = nearest_by_device(root, topology, *node, directories)) return *nearest;
   const std::vector<int> nodes = nodes_in_order(topology);
   if (nodes.size() != directories.size()) {
-    refuse(
-        fmt::format("path names {} directories where there are {} NUMA nodes, and their devices do not tell which is "
-                    "the nearest",
-                    directories.size(), nodes.size()));
+    refuse(fmt::format("path= names {} directories for {} NUMA nodes, and their devices do not tell which is nearest",
+                       directories.size(), nodes.size()));
   }
   return directories.at(static_cast<std::size_t>(std::ranges::find(nodes, *node) - nodes.begin()));
 }

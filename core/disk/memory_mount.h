@@ -1,4 +1,4 @@
-// A mount whose files serve as memory: which of several is the nearest, and what it really is, whatever is claimed.
+// A mount whose files serve as memory: finds the nearest of several, and what the mount really is.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace nameplate {
 
 enum class MountKind {
-  dax,     // loads and stores reach the device itself
-  memory,  // tmpfs, or a disk in memory: the machine's own
+  dax,     // loads and stores reach the device
+  memory,  // tmpfs, or a RAM disk: ordinary memory
   file,    // through the page cache
 };
 std::string to_string(MountKind kind);
@@ -22,11 +22,11 @@ struct MemoryMount {
   MountKind kind = MountKind::file;
 };
 
-// The directories of a list with colons between. Throws ProbeError(failed) for one that is not there.
+// Splits a colon-separated list. Throws ProbeError(failed) if a directory does not exist.
 std::vector<std::string> directories_in(const std::string& paths);
 
-// Of several directories the one nearest to the NUMA node that this process is bound to: by the nodes of their devices,
-// or where these do not tell, one for each node in the nodes' order. Throws ProbeError(skipped) where neither decides.
+// Returns the directory nearest to the NUMA node that this process is bound to: by the nodes of their devices or, if
+// these are not known, by order, one directory per node. Throws ProbeError(skipped) if neither decides.
 std::string nearest_directory(const Root& root, const Topology& topology, const std::vector<std::string>& directories);
 
 MemoryMount mount_at(const Root& root, const std::string& directory);

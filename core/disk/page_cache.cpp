@@ -19,7 +19,7 @@ namespace nameplate {
 
 namespace {
 
-constexpr long kSysCachestat = 451;  // on every architecture; Debian 12's headers are older
+constexpr long kSysCachestat = 451;  // equal on every architecture; Debian 12's headers are older
 constexpr int kMaxTries = 3;
 constexpr std::int64_t kWarmStep = 1 << 20;
 
@@ -50,7 +50,7 @@ std::optional<std::int64_t> by_mincore(int descriptor, std::int64_t size_bytes) 
   return resident * page_bytes();
 }
 
-// Whose own files have no pages: those of the layer below have them, where mincore looks and cachestat does not.
+// Files of an overlay have no pages of their own: the layer below has them, where mincore looks and cachestat does not.
 bool is_overlay(int descriptor) {
   struct statfs system {};
   return fstatfs(descriptor, &system) == 0 && system.f_type == OVERLAYFS_SUPER_MAGIC;
@@ -71,13 +71,13 @@ std::optional<std::int64_t> resident_bytes(int descriptor, std::int64_t size_byt
 
 void write_out(int descriptor) {
   if (fdatasync(descriptor) != 0 && errno != EINVAL && errno != EROFS) {
-    fail(fmt::format("cannot write the file out: {}", std::strerror(errno)));
+    fail(fmt::format("cannot write the file to the device: {}", std::strerror(errno)));
   }
 }
 
 void evict(int descriptor) {
   write_out(descriptor);
-  // Pages that were just written may still be held for a moment.
+  // Recently written pages may be held for a moment.
   for (int attempt = 0; attempt < kMaxTries; ++attempt) {
     posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
     const off_t size = lseek(descriptor, 0, SEEK_END);

@@ -1,4 +1,4 @@
-// What of a file the page cache holds, and how to change that.
+// Inspects and changes what the page cache holds of a file.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 namespace nameplate {
 
-// Bytes of the file's first `size_bytes` that are in the page cache, whole pages counted: by cachestat(2) (Linux 6.5),
-// else by mincore(2), which a program may only ask of files it could write. Nothing where neither answers.
+// Returns how many bytes of the file's first `size_bytes` are in the page cache, in whole pages: by cachestat(2) (Linux
+// 6.5), else by mincore(2), which requires write access to the file. Nothing if neither works.
 std::optional<std::int64_t> resident_bytes(int descriptor, std::int64_t size_bytes);
 
-// What is dirty reaches the device. Throws ProbeError(failed) where it does not.
+// Writes dirty pages to the device. Throws ProbeError(failed) on an error.
 void write_out(int descriptor);
 
-// Writes out what is dirty and asks the kernel to drop the file's pages, which is a request and no command: see
-// resident_bytes. Throws ProbeError(failed) when the writing fails.
+// Writes dirty pages and asks the kernel to drop the file's pages, which it may ignore: see resident_bytes. Throws
+// ProbeError(failed) if writing fails.
 void evict(int descriptor);
 
-// Reads the file's first `size_bytes` into the page cache without looking at them.
+// Reads the file's first `size_bytes` into the page cache without using them.
 void warm(int descriptor, std::int64_t size_bytes);
 
 }  // namespace nameplate

@@ -1,12 +1,12 @@
-// The loop of the libraries that do one operation after the other.
+// The loop of the libraries that do one operation at a time.
 //
-// A `Library` is made from (descriptor, part, settings) and has
+// A `Library` is constructed from (descriptor, part, settings) and has
 //   ssize_t read(std::byte* data, std::uint64_t offset), ssize_t write(const std::byte* data, std::uint64_t offset)
 //                                       a block's bytes, fewer, or -1 with errno
-//   int sync(std::uint64_t offset)      what was written at `offset` reaches the device: 0, or -1 with errno
-//   int flush(bool to_device)           everything leaves the library's own buffer, and reaches the device
+//   int sync(std::uint64_t offset)      brings what was written at `offset` to the device: 0, or -1 with errno
+//   int flush(bool to_device)           flushes the library's own buffer, and brings everything to the device
 //   void forget()
-//   bool guarded(body)                  calls it; false with errno where the system broke it off
+//   bool guarded(body)                  calls it; false with errno if the system interrupted it
 #pragma once
 
 #include <cerrno>
@@ -45,7 +45,7 @@ class SyncIo final : public IoWorker {
   }
 
  private:
-  // One operation after the other as fast as it goes; one's end is the next one's beginning.
+  // Times operations back to back; the end of one is the start of the next.
   void time_each(std::uint64_t operations) {
     Ticks last = Clock::now();
     for_each(operations, [&](std::uint64_t index, std::uint64_t offset) {
@@ -70,7 +70,7 @@ class SyncIo final : public IoWorker {
     });
   }
 
-  // From the planned start: what one operation makes the next ones late counts as theirs.
+  // From the planned start: the delay that one operation causes for the next ones is counted.
   void keep_pace(std::uint64_t operations) {
     pace_.begin();
     for_each(operations, [&](std::uint64_t index, std::uint64_t offset) {
@@ -121,10 +121,10 @@ class SyncIo final : public IoWorker {
 
   Library library_;
   Pace pace_;
-  std::uint64_t at_ = 0;  // the file's offset that is being worked on
+  std::uint64_t at_ = 0;  // the file offset of the current operation
 };
 
-// What a library has nothing of its own to do for.
+// A library without buffers or guards of its own.
 struct PlainLibrary {
   void forget() {}
   template <class Body>

@@ -28,10 +28,10 @@ namespace nameplate {
 
 namespace {
 
-// "PREFIX HOST.PID.RANDOM": whose it is can be read off the name, also on a file system that several machines share.
+// "PREFIX HOST.PID.RANDOM": the name tells the owner, also on a file system that several machines share.
 constexpr std::string_view kPrefix = ".nameplate-test-file-";
 constexpr std::size_t kRandomDigits = 16;
-// Its owner takes the name away at once. This is long enough for one that the scheduler or a file server held up.
+// The owner removes the name at once; this is long enough for one that the scheduler or a file server delayed.
 constexpr std::int64_t kLeftAfter_s = 600;
 constexpr mode_t kOnlyMine = 0600;
 constexpr std::int64_t kFillStep = 4 << 20;
@@ -68,7 +68,7 @@ std::string random_name() {
   return fmt::format("{}{}.{}.{:08x}{:08x}", kPrefix, host_name(), getpid(), random(), random());
 }
 
-// Of the process that made a file of this name, if this machine did; nothing for every other name.
+// Returns the process that created a file of this name on this machine; nothing for any other name.
 std::optional<pid_t> own_maker(std::string_view name) {
   const std::string beginning = fmt::format("{}{}.", kPrefix, host_name());
   if (!name.starts_with(beginning)) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<pid_t> own_maker(std::string_view name) {
 
 bool is_running(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
 
-// Made and at once without a name.
+// Creates a file and removes its name at once.
 Descriptor make_nameless(int directory, const std::string& name) {
   Descriptor made(openat(directory, name.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kOnlyMine));
   if (made.is_open()) unlinkat(directory, name.c_str(), 0);
@@ -100,7 +100,7 @@ Descriptor make_file(const FilePlace& place) {
   if (!place.name.empty()) return make_nameless(directory.number(), place.name);
   Descriptor made = make_nameless(directory.number(), random_name());
   struct stat status {};
-  // By the clock of the file system, which a file server may have.
+  // By the file system's clock, which may be that of a file server.
   if (made.is_open() && fstat(made.number(), &status) == 0) sweep_leftovers(directory.number(), status.st_mtime);
   return made;
 }
@@ -114,14 +114,14 @@ FilePlace find_place(const std::string& path) {
     fail(fmt::format("file={}: {}", path, error_text()));
   }
   if (S_ISDIR(status.st_mode)) return {.directory = absolute(path), .name = {}};
-  if (S_ISLNK(status.st_mode)) fail(fmt::format("file={} is a symbolic link: name what it points to", path));
+  if (S_ISLNK(status.st_mode)) fail(fmt::format("file={} is a symbolic link; give its target", path));
   if (S_ISREG(status.st_mode)) {
-    fail(fmt::format("file={} exists, and no existing file is written to: name a directory, or a new file", path));
+    fail(fmt::format("file={} exists, and existing files are never written to; give a directory or a new file", path));
   }
   if (S_ISBLK(status.st_mode)) {
-    fail(fmt::format("file={} is a device, and none is written to; --read-device {} reads it", path, path));
+    fail(fmt::format("file={} is a device, which is never written to; --read-device {} reads it", path, path));
   }
-  fail(fmt::format("file={} is neither a directory nor a new file", path));
+  fail(fmt::format("file={}: not a directory or a new file", path));
 }
 
 std::int64_t room_for_files(const std::string& directory) {
@@ -138,8 +138,8 @@ void require_room(const std::string& directory, std::int64_t bytes) {
   if (bytes <= room) return;
   constexpr double kGiga = 1e9;
   refuse(fmt::format(
-      "files of {:.1f} GB do not fit {}: {:.1f} GB may be used, since a tenth and at least 2 GiB of a "
-      "file system stay free",
+      "files of {:.1f} GB do not fit {}: {:.1f} GB may be used, because a tenth of a file system, and at least 2 "
+      "GiB, must stay free",
       static_cast<double>(bytes) / kGiga, directory, static_cast<double>(std::max(room, std::int64_t{0})) / kGiga));
 }
 
@@ -163,7 +163,7 @@ TestFile::TestFile(const FilePlace& place, std::int64_t bytes, Fill fill_with, c
     : bytes_(bytes), name_(place.directory + "/" + (place.name.empty() ? "(nameless)" : place.name)) {
   require_room(place.directory, bytes);
   descriptor_ = make_file(place);
-  if (!descriptor_.is_open()) fail(fmt::format("cannot make a file in {}: {}", place.directory, error_text()));
+  if (!descriptor_.is_open()) fail(fmt::format("cannot create a file in {}: {}", place.directory, error_text()));
   if (fill_with == Fill::original) fill(is_wanted);
 }
 
@@ -180,12 +180,12 @@ void TestFile::fill(const std::function<bool()>& is_wanted) const {
   const OriginalContent content(content_seed());
   std::vector<std::byte> memory(static_cast<std::size_t>(std::min(kFillStep, bytes_)));
   for (std::int64_t at = 0; at < bytes_;) {
-    if (!is_wanted()) fail("stopped while its file was made");
+    if (!is_wanted()) fail("stopped while the file was being created");
     const std::span part(memory.data(), static_cast<std::size_t>(std::min(kFillStep, bytes_ - at)));
     content.fill(part, static_cast<std::uint64_t>(at));
     const ssize_t written = pwrite(descriptor_.number(), part.data(), part.size(), at);
-    if (written < 0 && errno != EINTR) fail(fmt::format("{}: writing at {}: {}", name_, at, error_text()));
-    // What was written in part is written again from there, with its own content.
+    if (written < 0 && errno != EINTR) fail(fmt::format("{}: cannot write at {}: {}", name_, at, error_text()));
+    // A partial write continues where it ended, with the content of that place.
     if (written > 0) at += written;
   }
   if (fdatasync(descriptor_.number()) != 0) fail(fmt::format("{}: fdatasync: {}", name_, error_text()));
@@ -196,11 +196,11 @@ Descriptor TestFile::open(int flags) const {
   Descriptor again(::open(path.c_str(), flags | O_CLOEXEC));
   if (again.is_open()) return again;
   if ((flags & O_DIRECT) != 0 && errno == EINVAL) refuse("cache=direct: this file system has no O_DIRECT");
-  fail(fmt::format("{}: cannot be opened once more: {}", name_, error_text()));
+  fail(fmt::format("{}: cannot be opened again: {}", name_, error_text()));
 }
 
 std::int64_t TestFile::allocated_bytes() const {
-  constexpr std::int64_t kUnit = 512;  // of st_blocks, whatever the file system's own blocks are
+  constexpr std::int64_t kUnit = 512;  // the unit of st_blocks, whatever the file system's block size
   struct stat status {};
   fstat(descriptor_.number(), &status);
   return status.st_blocks * kUnit;
@@ -214,7 +214,7 @@ void TestFile::complete(const std::function<bool()>& is_wanted) const {
 
 void TestFile::empty(bool extend) const {
   if (ftruncate(descriptor_.number(), 0) != 0 || (extend && ftruncate(descriptor_.number(), bytes_) != 0)) {
-    fail(fmt::format("{}: cannot be emptied: {}", name_, error_text()));
+    fail(fmt::format("{}: cannot be truncated: {}", name_, error_text()));
   }
 }
 

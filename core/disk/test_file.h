@@ -1,6 +1,6 @@
-// A file that the disk probes may write to. It has no name: it is made with O_TMPFILE, or where a file system has none,
-// made under a random name and removed from its directory at once. So it never replaces a file, nobody else finds it,
-// and the kernel takes it away when the last process that holds it ends, in whatever way.
+// A file that the disk probes may write to. It has no name: it is created with O_TMPFILE or, if the file system lacks
+// that, under a random name that is removed at once. So it never replaces a file, nobody else finds it, and the kernel
+// deletes it when the last process that holds it ends, however that happens.
 #pragma once
 
 #include <cstdint>
@@ -11,46 +11,46 @@
 
 namespace nameplate {
 
-// The directory that `file=` means, as an absolute path without symbolic links, and the name in it where one is given.
+// The directory that `file=` means, as an absolute path without symbolic links, and the file name in it, if given.
 struct FilePlace {
   std::string directory;
-  std::string name;  // empty: of no interest
+  std::string name;  // empty if irrelevant
 };
 
-// Throws ProbeError(failed) with what is wrong: a symbolic link, a device, an existing file, no such directory.
+// Throws ProbeError(failed) and says what is wrong: a symbolic link, a device, an existing file, a missing directory.
 FilePlace find_place(const std::string& path);
 
 class TestFile {
  public:
-  // What is done with the content while the file is made.
+  // The content that a file gets when it is created.
   enum class Fill {
-    original,  // OriginalContent, on the device when this returns
+    original,  // OriginalContent, written to the device
     none,      // an empty file
   };
 
-  // Throws ProbeError: skipped where it would leave less than a reserve of free space, failed otherwise. Long work ends
-  // early when `is_wanted` becomes false.
+  // Throws ProbeError: skipped if it would leave less free space than the reserve, failed otherwise. Long work stops
+  // when `is_wanted` returns false.
   TestFile(const FilePlace& place, std::int64_t bytes, Fill fill, const std::function<bool()>& is_wanted);
-  // Of one that another process made.
+  // Takes over a file that another process created.
   TestFile(const FilePlace& place, std::int64_t bytes, Descriptor descriptor);
 
   int descriptor() const { return descriptor_.number(); }
   std::int64_t bytes() const { return bytes_; }
-  // What the file system has given it until now; the rest follows when it is written.
+  // Returns the space that is allocated so far; the rest follows when it is written.
   std::int64_t allocated_bytes() const;
   // For messages.
   const std::string& name() const { return name_; }
-  // Of OriginalContent: different from file to file.
+  // The seed of OriginalContent, different for every file.
   std::uint64_t content_seed() const;
 
-  // Opens it once more, with an offset of its own. Throws ProbeError: skipped where O_DIRECT is asked for and the file
-  // system has none.
+  // Opens the file again, with its own offset. Throws ProbeError: skipped if O_DIRECT is requested and the file system
+  // has none.
   Descriptor open(int flags) const;
 
-  // Gives it its whole content again where parts are missing, after it was emptied.
+  // Restores the whole content if parts are missing after truncation.
   void complete(const std::function<bool()>& is_wanted) const;
 
-  // Empties it; with `extend` it then has its size again, without blocks.
+  // Truncates the file; `extend` then restores its size, without blocks.
   void empty(bool extend) const;
 
  private:
@@ -61,17 +61,17 @@ class TestFile {
   std::string name_;
 };
 
-// Bytes that the largest new file in a directory may have: what is free for this user without max(10 %, 2 GiB) of the
-// file system, which stay free.
+// Returns the maximum size of a new file in a directory: the free space for this user minus a reserve of max(10 %, 2
+// GiB) of the file system.
 std::int64_t room_for_files(const std::string& directory);
 
-// Throws ProbeError(skipped) where new files of so many bytes would leave less free than that.
+// Throws ProbeError(skipped) if new files of this size would use the reserve.
 void require_room(const std::string& directory, std::int64_t bytes);
 
 // Removes test files that killed processes of this machine and user left in the open directory `directory`, where a
-// file has a name for the instant before its maker takes it away. A file is removed only if its name is exactly that of
-// a test file, names this host and a process that is gone, and it is older than ten minutes at `now_s` (Unix time by
-// the clock of the file system).
+// file has a name for the instant before its creator removes it. A file is removed only if its name is exactly that of
+// a test file, names this host and a process that no longer exists, and it is older than ten minutes at `now_s` (Unix
+// time by the clock of the file system).
 void sweep_leftovers(int directory, std::int64_t now_s);
 
 }  // namespace nameplate

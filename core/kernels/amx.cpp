@@ -54,8 +54,8 @@ Operands make_int8_operands() {
   return operands;
 }
 
-// Small whole numbers, which bf16 holds exactly: the fp32 sums of a block are then exact in any order, and can be
-// compared bit for bit although the unit does not say in which order it adds.
+// Small integers, which bf16 represents exactly: the fp32 sums of a block are then exact in any order, and can be
+// compared bit for bit although the unit's order of additions is not specified.
 Operands make_bf16_operands() {
   OperandSource source;
   Operands operands = make_operands();
@@ -140,7 +140,7 @@ std::optional<std::string> first_difference(const Operands& operands, const std:
     const std::size_t column = element % kColumns;
     const Sum expected = replay(operands, row, column);
     if (measured != expected) {
-      return fmt::format("tile {} row {} column {} is {} where a scalar replay gives {}", element / (kRows * kColumns),
+      return fmt::format("tile {} row {} column {} is {}, but a scalar replay gives {}", element / (kRows * kColumns),
                          row, column, measured, expected);
     }
   }
@@ -150,7 +150,7 @@ std::optional<std::string> first_difference(const Operands& operands, const std:
 RateKernel shape_of_kernel(unsigned elements_per_row) {
   RateKernel kernel;
   kernel.chains = kTiles;
-  kernel.lanes = kRows * kColumns * elements_per_row;  // products in one instruction
+  kernel.lanes = kRows * kColumns * elements_per_row;  // products per instruction
   kernel.instructions = kBlockSteps * kTiles;
   kernel.operations = kernel.instructions * kernel.lanes * 2;
   kernel.result_bytes = kTiles * kTileBytes;

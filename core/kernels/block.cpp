@@ -13,7 +13,7 @@ std::uint64_t memset_loop(const BlockSpan& span, const std::uint64_t* offsets, s
     if (offset >= span.span_bytes) offset -= span.span_bytes;
     std::memset(span.target + offset, kBlockByte, span.block_bytes);
   }
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, which shows that a wrong kernel is found out
+#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   span.target[offsets[0]] ^= std::byte{1};
 #endif
   return 0;
@@ -25,7 +25,7 @@ std::uint64_t memcpy_loop(const BlockSpan& span, const std::uint64_t* offsets, s
     if (offset >= span.span_bytes) offset -= span.span_bytes;
     std::memcpy(span.target + offset, span.source + offset, span.block_bytes);
   }
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, which shows that a wrong kernel is found out
+#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   span.target[offsets[0]] ^= std::byte{1};
 #endif
   return 0;

@@ -1,4 +1,4 @@
-// Reading, writing and copying memory block by block, at offsets that are handed in.
+// Loops that read, write and copy memory block by block, at given offsets.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace nameplate {
 
 enum class BlockOp {
-  read,   // adds up the block's 8-byte words (and what is left over, byte by byte)
+  read,   // adds up the block's 8-byte words (and the rest byte by byte)
   write,  // sets every byte to kBlockByte
   copy,   // from the source to the same offset of the target
 };
@@ -22,7 +22,7 @@ BlockOp parse_block_op(std::string_view name);
 
 inline constexpr unsigned char kBlockByte = 0xA5;
 
-// What one worker works on. `span_bytes` is a multiple of `block_bytes`, and both target and source are that long.
+// The memory of one worker. `span_bytes`, the length of target and source, is a multiple of `block_bytes`.
 struct BlockSpan {
   std::byte* target = nullptr;
   const std::byte* source = nullptr;
@@ -30,19 +30,19 @@ struct BlockSpan {
   std::uint64_t block_bytes = 0;
 };
 
-// `count` operations, the i-th at (offsets[i] + base) modulo the span; offsets and base are below the span. Of `read`:
-// the sum over all blocks; otherwise 0.
+// Does `count` operations, the i-th at (offsets[i] + base) modulo the span; offsets and base are below the span.
+// Returns the sum over all blocks for `read`, otherwise 0.
 using BlockLoop = std::uint64_t (*)(const BlockSpan& span, const std::uint64_t* offsets, std::size_t count,
                                     std::uint64_t base);
 
-// A loop without calls: one load or store for blocks of 1, 2, 4 and 8 bytes, else vectors. Call only after
-// why_not(isa) found nothing.
+// Returns a loop without calls: one load or store for blocks of 1, 2, 4 and 8 bytes, else vectors. Call only after
+// why_not(isa) returned nothing.
 BlockLoop inline_block_loop(Isa isa, BlockOp op, std::uint64_t block_bytes);
 
-// With the C library's memset and memcpy; null for `read`, for which it has no call.
+// Returns a loop with the C library's memset and memcpy; null for `read`, for which it has no function.
 BlockLoop libc_block_loop(BlockOp op);
 
-// What inline_block_loop's `read` adds up for one block, in plain scalar code.
+// Returns what inline_block_loop's `read` adds up for one block, in plain scalar code.
 std::uint64_t block_sum(const std::byte* block, std::uint64_t block_bytes);
 
 }  // namespace nameplate

@@ -1,4 +1,4 @@
-// The loops without calls, compiled once for each instruction set.
+// The loops without calls, compiled once per instruction set.
 
 #include <array>
 #include <cstring>
@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One load or store of a word as large as the block.
+// One load or store of a word of the block's size.
 template <class Word, BlockOp kOp>
 struct OneWord {
   static HWY_INLINE std::uint64_t apply(const BlockSpan& span, std::uint64_t offset) {
@@ -32,7 +32,7 @@ struct OneWord {
   }
 };
 
-// Vectors four at a time, then words, then bytes.
+// Four vectors at a time, then words, then bytes.
 template <BlockOp kOp>
 struct ManyWords {
   static HWY_INLINE std::uint64_t apply(const BlockSpan& span, std::uint64_t offset) {
@@ -65,7 +65,7 @@ struct ManyWords {
         s2 = hn::Add(s2, load(2));
         s3 = hn::Add(s3, load(3));
       }
-      // As large as a vector can be, and written whole by the next line.
+      // As large as the largest vector; the next line writes all of it.
       HWY_ALIGN std::array<std::uint64_t, HWY_MAX_BYTES / sizeof(std::uint64_t)> parts;  // NOLINT
       hn::Store(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), d, parts.data());
       for (std::size_t lane = 0; lane < lanes; ++lane) sum += parts[lane];
@@ -115,7 +115,7 @@ HWY_NOINLINE std::uint64_t block_loop(const BlockSpan& given, const std::uint64_
     if (offset >= span.span_bytes) offset -= span.span_bytes;
     sum += Block::apply(span, offset);
   }
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, which shows that a wrong kernel is found out
+#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   if (span.target != nullptr) span.target[offsets[0]] ^= std::byte{1};
   sum += 1;
 #endif

@@ -1,5 +1,5 @@
-// A block of chained arithmetic: its operands, its loop, and how its result is checked. What flops.cpp and intops.cpp
-// have in common.
+// A block of chained arithmetic: its operands, its loop, and the check of its result, shared by flops.cpp and
+// intops.cpp.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace nameplate {
 
-// The loop for one number of chains, as the compilation for one instruction set hands it out.
+// The loop for one number of chains, compiled for one instruction set.
 template <class T>
 struct ChainVariant {
   int chains;
@@ -26,10 +26,10 @@ struct ChainVariant {
 template <class T>
 struct ChainVariants {
   std::size_t lanes = 0;
-  std::vector<ChainVariant<T>> variants;  // none: the instruction set lacks the instruction
+  std::vector<ChainVariant<T>> variants;  // empty if the instruction set lacks the instruction
 };
 
-// Shared by all workers and only read.
+// Shared by all workers and read-only.
 template <class T>
 struct ChainBlock {
   std::size_t lanes = 0;
@@ -37,7 +37,7 @@ struct ChainBlock {
   std::vector<T> start;
   std::array<T, 4> constants = {};
   std::uint64_t rounds = 0;
-  // One element of one chain taken through the whole block in plain scalar code.
+  // Replays one element of one chain through the whole block in plain scalar code.
   std::function<T(const ChainBlock& block, std::size_t element)> replay;
 };
 
@@ -48,14 +48,14 @@ std::optional<std::string> first_difference(const ChainBlock<T>& block, const st
     std::memcpy(&measured, result + element * sizeof(T), sizeof(T));
     const T expected = block.replay(block, element);
     if (std::memcmp(&measured, &expected, sizeof(T)) != 0) {
-      return fmt::format("chain {} lane {} is {} where a scalar replay gives {}", element / block.lanes,
+      return fmt::format("chain {} lane {} is {}, but a scalar replay gives {}", element / block.lanes,
                          element % block.lanes, measured, expected);
     }
   }
   return std::nullopt;
 }
 
-// `half_operations` is twice the operations that one instruction does to one element.
+// `half_operations` is twice the number of operations that one instruction does on one element.
 template <class T>
 RateKernel make_rate_kernel(ChainBlock<T> made, unsigned half_operations) {
   const auto block = std::make_shared<const ChainBlock<T>>(std::move(made));

@@ -1,6 +1,5 @@
-// Independent chains of dependent operations, the shape that keeps every port of a unit busy: with enough chains the
-// unit never waits for a result (latency × ports of them, 8 to 12 on today's cores), and with too many they no longer
-// fit the registers.
+// Independent chains of dependent operations, which keep every port of a unit busy: with enough chains (latency ×
+// ports, 8 to 12 on current cores) the unit never waits for a result; too many do not fit the registers.
 //
 // Per-target header: included again for every target of hwy/foreach_target.h, hence no ordinary include guard.
 
@@ -39,7 +38,7 @@ namespace hn = hwy::HWY_NAMESPACE;
     NAMEPLATE_EACH_CHAIN(NAMEPLATE_STEP)     \
   }
 
-// Takes kChains vectors from `start` through `rounds` × Operations::kPeriod steps and leaves them in `finish`.
+// Takes kChains vectors from `start` through `rounds` × Operations::kPeriod steps and stores them in `finish`.
 // Operations::step<s, i>(x, c0, c1, c2, c3) is the s-th step of chain i with the four `constants`.
 template <class Operations, int kChains>
 HWY_NOINLINE void run_chains(const typename Operations::T* HWY_RESTRICT start,
@@ -59,7 +58,7 @@ HWY_NOINLINE void run_chains(const typename Operations::T* HWY_RESTRICT start,
     NAMEPLATE_PASS(3)
   }
   NAMEPLATE_EACH_CHAIN(NAMEPLATE_STORE)
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, which shows that a wrong kernel is found out
+#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   hn::StoreU(hn::Add(x0, c1), d, finish);
 #endif
 }

@@ -9,13 +9,13 @@ namespace {
 
 template <std::size_t... kChains>
 void chase(const ChaseStop** walkers, std::uint64_t rounds, std::index_sequence<kChains...> /*unused*/) {
-  // A local array with constant indices becomes registers.
+  // A local array with constant indices is kept in registers.
   std::array<const ChaseStop*, sizeof...(kChains)> at = {walkers[kChains]...};
   for (; rounds != 0; --rounds) {
 #pragma GCC unroll 16
     for (std::uint64_t step = 0; step < kChaseUnroll; ++step) ((at[kChains] = at[kChains]->next), ...);
   }
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, which shows that a wrong kernel is found out
+#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   at[0] = at[0]->next;
 #endif
   ((walkers[kChains] = at[kChains]), ...);

@@ -13,8 +13,8 @@ namespace {
 
 int period(FloatMix mix) { return mix == FloatMix::add_mul || mix == FloatMix::mixed ? 4 : 2; }
 
-// One element of one chain, step by step; the same operations in the same order as flops_variants.cpp, written for
-// reading rather than speed and compiled without contraction, so that every rounding is the kernel's.
+// One element of one chain, step by step: the same operations in the same order as flops_variants.cpp, written for
+// readability and compiled without contraction, so that every rounding is equal to the kernel's.
 template <class T>
 T replay_step(FloatMix mix, int step, std::size_t chain, T x, const std::array<T, 4>& c) {
   const bool forth = step % 2 == 0;

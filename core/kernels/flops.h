@@ -1,8 +1,8 @@
-// Floating-point arithmetic at full rate: one kernel per instruction set, precision, mix and number of chains.
+// Kernels for the peak floating-point rate: one per instruction set, precision, mix and number of chains.
 //
-// Operands are random mantissas in [1, 2), different in every chain and lane, and stay bounded for any number of steps:
-// every mix is a sequence followed by its inverse. Zeros, infinities or equal values would switch fewer transistors and
-// flatter the clock.
+// Operands are random mantissas in [1, 2), different in every chain and lane. They stay bounded for any number of
+// steps, since every mix is a sequence followed by its inverse. Zeros, infinities or equal values would switch fewer
+// transistors and so allow a higher clock.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace nameplate {
 
 enum class FloatMix {
   fma,      // x·a + b: two operations
-  add,      // + and − in turn
+  add,      // + and − alternately
   mul,      // ×
   div,      // ÷
-  add_mul,  // + and × in equal parts, each an instruction of its own
+  add_mul,  // + and × in equal parts, as separate instructions
   mixed,    // +, ×, ÷, − in equal parts
-  fma_add,  // an fma and an addition side by side, for CPUs with adders beside their multipliers
+  fma_add,  // fma and addition side by side, for CPUs that have adders besides their multipliers
 };
 
 std::string to_string(FloatMix mix);
 FloatMix parse_float_mix(std::string_view name);
 const std::vector<std::string>& float_mix_names();
 
-// Every kernel of this kind, one for each number of chains; none where the instruction set has no such instruction.
-// T is float or double. Call only after why_not(isa) found nothing.
+// Returns the kernels of this kind, one per number of chains; none if the instruction set lacks the instruction. T is
+// float or double. Call only after why_not(isa) returned nothing.
 template <class T>
 std::vector<RateKernel> flops_kernels(Isa isa, FloatMix mix);
 

@@ -1,4 +1,4 @@
-// The loops themselves, compiled once for each instruction set.
+// The loops themselves, compiled once per instruction set.
 
 #include "kernels/flops_variants.h"
 #include "kernels/targets.h"
@@ -36,8 +36,8 @@ struct FloatOperations {
     }
   }
 
-  // +b, ×a, then back by ×(1/a) or ÷a, −b. The chains begin at different steps, so that at any moment all kinds of
-  // instruction are there to be issued together.
+  // +b, ×a, then back by ×(1/a) or ÷a, −b. The chains start at different steps, so that all kinds of instruction can be
+  // issued at any moment.
   template <int kStep, int kChain, class V>
   static HWY_INLINE V four_step(V x, V c0, V c1, V c2) {
     constexpr int kShift = kMix == FloatMix::add_mul ? 2 * (kChain % 2) : kChain % 4;
@@ -52,7 +52,7 @@ struct FloatOperations {
 template <class T, FloatMix kMix>
 std::vector<ChainVariant<T>> every_number_of_chains() {
   using Operations = FloatOperations<T, kMix>;
-  // With 16 registers, four of them constants, 12 chains are the most that fit.
+  // Of 16 registers, four hold constants, so at most 12 chains fit.
 #if HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64
   return {{8, run_chains<Operations, 8>},
           {12, run_chains<Operations, 12>},
@@ -67,7 +67,7 @@ std::vector<ChainVariant<T>> every_number_of_chains() {
 template <class T>
 ChainVariants<T> variants_for(FloatMix mix) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
-  // Without the instruction a fused multiply-add would be a multiplication and an addition under a wrong name.
+  // Without the instruction, a fused multiply-add would be emulated, and its rate would be mislabelled.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSSE3
   constexpr bool kHasFma = false;
 #else

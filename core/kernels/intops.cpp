@@ -12,7 +12,7 @@ namespace {
 
 int period(IntegerMix mix) { return mix == IntegerMix::mixed ? 4 : 2; }
 
-// The same operations in the same order as intops_variants.cpp; through unsigned, where overflow wraps by definition.
+// The same operations in the same order as intops_variants.cpp; unsigned, since its overflow is defined to wrap.
 template <class T>
 T replay_step(IntegerMix mix, std::size_t step, std::size_t chain, T x, const std::array<T, 4>& c) {
   using Unsigned = std::make_unsigned_t<T>;
@@ -48,7 +48,7 @@ RateKernel make_kernel(IntegerMix mix, std::size_t lanes, const ChainVariant<T>&
   block.variant = variant;
   block.start.resize(static_cast<std::size_t>(variant.chains) * lanes);
   for (T& x : block.start) x = static_cast<T>(source.next());
-  // The time of a division depends on its operands: a divisor of 2 to 16 bits leaves a quotient of most of the bits.
+  // The time of a division depends on its operands: a divisor of 2 to 16 bits leaves a quotient with most of the bits.
   constexpr double kSmallestDivisor = 3;
   constexpr double kLargestDivisor = 65536;
   block.constants = {static_cast<T>(source.next() | 1U), static_cast<T>(source.next()),

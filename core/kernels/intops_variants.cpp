@@ -1,4 +1,4 @@
-// The loops themselves, compiled once for each instruction set.
+// The loops themselves, compiled once per instruction set.
 
 #include "kernels/intops_variants.h"
 
@@ -53,7 +53,7 @@ HWY_INLINE V multiply(V x, V y) {
 }
 #endif
 
-// The constants: c0 an odd factor, c1 and c3 terms, c2 a divisor.
+// The constants: c0 is an odd factor, c1 and c3 are terms, c2 is a divisor.
 template <class Integer, IntegerMix kMix>
 struct IntegerOperations {
   using T = Integer;
@@ -80,7 +80,7 @@ template <class T, IntegerMix kMix>
 std::vector<ChainVariant<T>> every_number_of_chains() {
   using Operations = IntegerOperations<T, kMix>;
 #if HWY_TARGET == HWY_SCALAR
-  // Of 16 general registers the stack pointer, the counter, the pointers and the constants take most.
+  // The stack pointer, the counter, the pointers and the constants occupy most of the 16 general registers.
   return {{4, run_chains<Operations, 4>}, {6, run_chains<Operations, 6>}, {8, run_chains<Operations, 8>}};
 #elif HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64
   return {{8, run_chains<Operations, 8>}, {16, run_chains<Operations, 16>}, {24, run_chains<Operations, 24>}};
@@ -89,7 +89,7 @@ std::vector<ChainVariant<T>> every_number_of_chains() {
 #endif
 }
 
-// Highway emulates what an instruction set lacks; a rate of the emulation would be a figure under a wrong name.
+// Highway emulates missing instructions, and the rate of an emulation would be mislabelled.
 template <class T, IntegerMix kMix>
 constexpr bool has_instruction() {
   if constexpr (kMix == IntegerMix::add || HWY_TARGET == HWY_SCALAR) return true;

@@ -1,4 +1,4 @@
-// What the compilation for one instruction set hands to intops.cpp.
+// The interface between intops.cpp and the code compiled for one instruction set.
 #pragma once
 
 #include "kernels/chain_block.h"

@@ -20,7 +20,7 @@ constexpr std::array<const char*, 7> kNames = {"scalar", "sse2", "avx2", "avx512
 
 #if defined(__x86_64__)
 
-// A macro, since the builtin takes a literal only, and is an int for g++ and a bool for clang.
+// A macro, since the builtin takes only a literal, and returns int with g++ and bool with clang.
 #define NAMEPLATE_CPU_HAS(feature) static_cast<bool>(__builtin_cpu_supports(feature))
 
 bool has_amx() {
@@ -31,7 +31,7 @@ bool has_amx() {
   return (registers[3] & kTileBf16AndInt8) == kTileBf16AndInt8;
 }
 
-// Linux hands out the 8 KiB of tile state only on request (Documentation/arch/x86/xstate.rst).
+// Linux grants the 8 KiB of tile state only on request (Documentation/arch/x86/xstate.rst).
 bool may_use_amx() {
   constexpr long kArchReqXcompPerm = 0x1023;
   constexpr long kTileData = 18;
@@ -80,7 +80,7 @@ const std::vector<Isa>& compiled_isas() {
 std::optional<std::string> why_not(Isa isa) {
   switch (isa) {
     case Isa::scalar: return std::nullopt;
-    // Highway's narrowest x86 target is compiled with SSSE3 switched on, though the kernels need SSE2 only.
+    // Highway's narrowest x86 target is compiled with SSSE3, although the kernels need only SSE2.
     case Isa::sse2: return missing(NAMEPLATE_CPU_HAS("ssse3"), "SSSE3 (which the sse2 kernels are built with)");
     case Isa::avx2: return missing(NAMEPLATE_CPU_HAS("avx2") && NAMEPLATE_CPU_HAS("fma"), "AVX2 with FMA");
     case Isa::avx512:
@@ -117,7 +117,7 @@ const std::vector<Isa>& compiled_isas() {
 
 std::optional<std::string> why_not(Isa isa) {
   if (isa == Isa::scalar) return std::nullopt;
-  return "this nameplate-core is built with scalar kernels only";
+  return "this nameplate-core has only scalar kernels";
 }
 
 #endif

@@ -8,7 +8,7 @@ namespace nameplate {
 
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood 2014) of the element's place.
+// SplitMix64 (Steele, Lea, Flood 2014) of the element's position.
 double element(std::int64_t row, std::int64_t column) {
   constexpr unsigned kRowBits = 32;
   auto z =
@@ -29,7 +29,7 @@ double largest_magnitude(std::span<const double> values) {
 
 void fill_column(std::span<double> column, std::int64_t index) {
   for (std::size_t row = 0; row < column.size(); ++row) column[row] = element(static_cast<std::int64_t>(row), index);
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, which shows that a wrong kernel is found out
+#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   if (index == 0) column[0] += 0.25;
 #endif
 }
@@ -52,7 +52,7 @@ RowErrors row_errors(std::int64_t begin, std::int64_t end, std::span<const doubl
 }
 
 RowErrors worse(const RowErrors& one, const RowErrors& other) {
-  // std::max would pass over the second one where that is no number.
+  // std::max would ignore the second one if it is NaN.
   return {.residual = std::isnan(other.residual) ? other.residual : std::max(one.residual, other.residual),
           .norm_a = std::max(one.norm_a, other.norm_a),
           .norm_b = std::max(one.norm_b, other.norm_b)};

@@ -10,7 +10,7 @@ namespace nameplate {
 
 namespace {
 
-// Half a MiB would push the data out of a small second-level cache; fewer entries would repeat too soon.
+// Half a MiB would displace the data from a small second-level cache; fewer entries would repeat too soon.
 constexpr std::size_t kTable = 16 * kOffsetChunk;
 
 using Wide = unsigned __int128;

@@ -1,4 +1,4 @@
-// Where the next block lies: one after the other, or anywhere, by one of several ways of drawing random numbers.
+// Offsets of the next blocks: sequential, or random by one of several generators.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 namespace nameplate {
 
 enum class Generator {
-  precomputed,  // a table made before; each time through it all its offsets move on together
+  precomputed,  // a table generated before; after each pass all its offsets are shifted together
   xoshiro,      // xoshiro256** (Blackman, Vigna 2018)
   pcg,          // PCG XSL RR 128/64 (O'Neill 2014)
-  rand,         // the C library's: one state, and a lock around it, for all threads
+  rand,         // the C library's: one state with a lock for all threads
 };
 
 const std::vector<std::string>& generator_names();
 Generator parse_generator(std::string_view name);
 
-// An endless row of offsets of blocks in a span of `blocks` × `block_bytes`. In a sequential row the generator runs as
-// well and its numbers are thrown away, so that its cost is in both.
+// An endless sequence of offsets of blocks in a span of `blocks` × `block_bytes`. In a sequential one the generator
+// runs as well and its numbers are discarded, so that both patterns include its cost.
 class OffsetStream {
  public:
   OffsetStream(Generator generator, bool random, std::uint64_t blocks, std::uint64_t block_bytes, std::uint64_t seed);
@@ -33,9 +33,9 @@ class OffsetStream {
   };
   Chunk next(std::size_t count);
 
-  // Where the row is, so that it can be had again from there, except of `rand`.
+  // A position from which the sequence can be repeated, except for `rand`.
   struct Position {
-    std::uint64_t next_block = 0;  // of a sequential row
+    std::uint64_t next_block = 0;  // of a sequential sequence
     std::uint64_t seed = 0;
     std::uint64_t state[4] = {};  // NOLINT: of a generator
     std::size_t at = 0;           // in the table
@@ -60,7 +60,7 @@ class OffsetStream {
   std::vector<std::uint64_t> offsets_;
 };
 
-// Small enough for the first-level cache.
+// Fits the first-level cache.
 inline constexpr std::size_t kOffsetChunk = 1024;
 
 }  // namespace nameplate

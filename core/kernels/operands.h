@@ -1,4 +1,5 @@
-// Random numbers for kernels' operands: the same on every machine and in every run, so that a result can be replayed.
+// Random numbers for the operands of kernels: equal on every machine and in every run, so that a result can be
+// replayed.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ class OperandSource {
     return finalised(state_);
   }
 
-  // Uniform in [low, high).
+  // Returns a number uniform in [low, high).
   double uniform(double low, double high) { return low + (high - low) * static_cast<double>(next() >> 11U) * 0x1p-53; }
 
  private:

@@ -1,5 +1,5 @@
-// A random permutation that is computed instead of kept: of a billion elements the table would be as large as the
-// memory that is to be measured.
+// A random permutation that is computed instead of stored: for a billion elements a table would be as large as the
+// memory to measure.
 #pragma once
 
 #include <bit>
@@ -8,11 +8,11 @@
 
 namespace nameplate {
 
-// A Feistel network of four rounds (Luby, Rackoff 1988) over the next power of two; numbers that fall outside are sent
-// through again, which stays a permutation (cycle walking: Black, Rogaway 2002). The same on every machine.
+// A Feistel network of four rounds (Luby, Rackoff 1988) over the next power of two; results out of range are permuted
+// again, which keeps it a permutation (cycle walking: Black, Rogaway 2002). It is equal on every machine.
 class Permutation {
  public:
-  // Of 0 … count − 1; at least one.
+  // Permutes 0 … count − 1; count is at least one.
   explicit Permutation(std::uint64_t count)
       : count_(count), low_bits_(std::bit_width(count - 1) / 2), high_bits_(std::bit_width(count - 1) - low_bits_) {}
 
@@ -22,7 +22,7 @@ class Permutation {
     return index;
   }
 
-  // What is taken to `index`.
+  // Returns the element that is mapped to `index`.
   std::uint64_t inverse(std::uint64_t index) const {
     do index = unscrambled(index);
     while (index >= count_);
@@ -30,10 +30,10 @@ class Permutation {
   }
 
  private:
-  // Even, so that the halves end as wide as they began.
+  // Even, so that the halves end as wide as they started.
   static constexpr std::uint64_t kRounds = 4;
 
-  // Each round adds a hash of one half to the other and exchanges them, and with them their widths.
+  // Each round adds a hash of one half to the other and swaps them, including their widths.
   std::uint64_t scrambled(std::uint64_t index) const {
     std::uint64_t left = index >> low_bits_;
     std::uint64_t right = index & ones(low_bits_);

@@ -1,5 +1,5 @@
-// What the probes of arithmetic rates share: a block of work of one instruction mix on one instruction set, which any
-// number of workers can run, each into a result of its own.
+// A block of work of one instruction mix on one instruction set, which any number of workers can run, each with its own
+// result. The probes of arithmetic rates share it.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,20 @@ namespace nameplate {
 
 struct RateKernel {
   unsigned chains = 0;             // independent chains of dependent operations
-  unsigned lanes = 0;              // elements in a vector
-  std::uint64_t instructions = 0;  // of the mix, in a block
-  std::uint64_t operations = 0;    // in a block; a fused multiply-add counts two
+  unsigned lanes = 0;              // elements per vector
+  std::uint64_t instructions = 0;  // of the mix, per block
+  std::uint64_t operations = 0;    // per block; a fused multiply-add counts two
   std::size_t result_bytes = 0;
 
-  // Runs one block. Every block starts from the same operands, so all results are alike.
+  // Runs one block. Every block starts from the same operands, so all results are equal.
   std::function<void(std::byte* result)> run;
 
-  // Replays the block in plain scalar code and compares bit for bit: the first difference in words, or nothing.
+  // Replays the block in plain scalar code and compares bit for bit: returns a description of the first difference, or
+  // nothing.
   std::function<std::optional<std::string>(const std::byte* result)> difference;
 };
 
-// Steps in a block: long enough (10 to 100 us) that starting one costs nothing, short enough to be replayed.
+// Steps per block: long enough (10 to 100 us) that starting one costs nothing, short enough to be replayed.
 inline constexpr std::uint64_t kBlockSteps = 4096;
 
 }  // namespace nameplate

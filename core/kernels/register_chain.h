@@ -1,8 +1,8 @@
-// A chain of dependent register-to-register additions: one clock cycle each on every CPU of the last twenty years, so
-// its length over its time is the clock the core really runs at.
+// A chain of dependent register-to-register additions. Each takes one clock cycle on every CPU of the last twenty
+// years, so its length divided by its time is the clock at which the core really runs.
 //
-// Register to register, since newer cores (Golden Cove, Zen 5) execute additions of an immediate at rename and would
-// show two or three times their clock.
+// The operands are registers, since newer cores (Golden Cove, Zen 5) execute additions of an immediate at rename and
+// would show two or three times their clock.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace nameplate {
 
 inline constexpr std::uint64_t kChainUnroll = 64;
 
-// Runs `turns` × kChainUnroll dependent additions, and so takes that many cycles.
+// Runs `turns` × kChainUnroll dependent additions, which take as many cycles.
 inline void register_chain(std::uint64_t turns) {
   std::uint64_t sum = 1;
   std::uint64_t step = 3;

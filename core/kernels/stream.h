@@ -1,4 +1,4 @@
-// The loops of memory bandwidth: STREAM's four (McCalpin 1995, a, b and c as there), and read, write and update.
+// The loops of memory bandwidth: STREAM's four (McCalpin 1995, with its names a, b and c), and read, write and update.
 //
 // Elements are small multiples of 2^-16 and the scalar is 3, so every result is exact in either precision, fused or
 // not, and can be compared bit for bit. Repeating an operation changes nothing, so values stay bounded.
@@ -21,12 +21,12 @@ enum class StreamOp {
   triad,   // a = b + q·c
   read,    // the sum of a
   write,   // a = q
-  update,  // a = q·a, with q = 2 and ½ in turn
+  update,  // a = q·a, with q = 2 and ½ alternately
 };
 
 enum class Stores {
   plain,        // through the caches, which read a line before it is written
-  nontemporal,  // past the caches
+  nontemporal,  // bypassing the caches
 };
 
 inline constexpr double kStreamScalar = 3;
@@ -35,17 +35,17 @@ std::string to_string(StreamOp op);
 StreamOp parse_stream_op(std::string_view name);
 const std::vector<std::string>& stream_op_names();
 
-// How many of the arrays an operation reads and writes, and whether what it writes was not read before (a plain store
-// then makes the cache read the line first).
+// The number of arrays that an operation reads and writes, and whether it writes one that it did not read (a plain
+// store then makes the cache read the line first).
 struct StreamTraffic {
   unsigned reads = 0;
   unsigned writes = 0;
   bool allocates = false;
   bool uses[3] = {};    // NOLINT: a, b and c, indexed by their number
-  unsigned target = 0;  // the number of the array that is written
+  unsigned target = 0;  // the index of the array that is written
 };
 StreamTraffic traffic(StreamOp op);
-// How many arrays it needs.
+// Returns the number of arrays.
 unsigned arrays_of(StreamOp op);
 
 template <class T>
@@ -55,31 +55,31 @@ struct StreamArrays {
   T* c = nullptr;
 };
 
-// One pass over `count` elements. Of `read`: the sum of the elements' bit patterns modulo 2 to their width; otherwise
-// 0. Non-temporal stores need the array that is written aligned to 64 bytes. T is float or double.
+// One pass over `count` elements. Returns the sum of the elements' bit patterns, modulo 2 to the power of their width,
+// for `read`; otherwise 0. Non-temporal stores need the written array aligned to 64 bytes. T is float or double.
 template <class T>
 using StreamLoop = std::uint64_t (*)(const StreamArrays<T>& arrays, T scalar, std::size_t count);
 
-// Null where the instruction set has no non-temporal store. Call only after why_not(isa) found nothing.
+// Returns null if the instruction set has no non-temporal store. Call only after why_not(isa) returned nothing.
 template <class T>
 StreamLoop<T> stream_loop(Isa isa, StreamOp op, Stores stores);
 
-// The element `index` of an array (0, 1, 2 for a, b, c) before any pass: in [1, 2), different from its neighbours.
+// Returns element `index` of an array (0, 1, 2 for a, b, c) before any pass: in [1, 2), different from its neighbours.
 template <class T>
 T stream_start(unsigned array, std::size_t index) {
-  // Fibonacci hashing (Knuth, The Art of Computer Programming 6.4): cheap, and spreads neighbours.
+  // Fibonacci hashing (Knuth, The Art of Computer Programming 6.4): cheap, and it spreads neighbours.
   const std::uint64_t hash = (static_cast<std::uint64_t>(index) * 4 + array + 1) * 0x9E3779B97F4A7C15U;
   return static_cast<T>(1 + static_cast<double>(hash >> 48U) * 0x1p-16);
 }
 
-// What it is after `passes` of an operation, in plain scalar code.
+// Returns the element after `passes` of an operation, in plain scalar code.
 template <class T>
 T stream_expected(StreamOp op, std::uint64_t passes, unsigned array, std::size_t index);
 
-// The scalar of the pass with this number, counted from 0.
+// Returns the scalar of the pass with this number, counted from 0.
 double stream_scalar(StreamOp op, std::uint64_t pass);
 
-// What `read` returns for these elements before any pass.
+// Returns what `read` returns for these elements before any pass.
 template <class T>
 std::uint64_t stream_sum(std::size_t begin, std::size_t end);
 

@@ -1,4 +1,4 @@
-// The loops themselves, compiled once for each instruction set.
+// The loops themselves, compiled once per instruction set.
 
 #include <hwy/cache_control.h>
 
@@ -47,7 +47,7 @@ HWY_INLINE void put(D d, hn::Vec<D> value, T* target) {
   }
 }
 
-// Four vectors a step: enough loads at once to keep the fill buffers busy, few enough for a loop buffer.
+// Four vectors per step: enough concurrent loads to keep the fill buffers busy, few enough for a loop buffer.
 template <class T, StreamOp kOp, Stores kStores>
 HWY_NOINLINE std::uint64_t store_loop(const StreamArrays<T>& given, T scalar, std::size_t count) {
   const StreamArrays<T> arrays = given;
@@ -69,7 +69,7 @@ HWY_NOINLINE std::uint64_t store_loop(const StreamArrays<T>& given, T scalar, st
   }
   for (; i < count; ++i) put<Stores::plain>(one, compute<kOp>(one, arrays, hn::Set(one, scalar), i), target + i);
   if constexpr (kStores == Stores::nontemporal) hwy::FlushStream();
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, which shows that a wrong kernel is found out
+#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   target[count / 2] += 1;
 #endif
   return 0;

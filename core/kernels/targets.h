@@ -1,16 +1,16 @@
-// Chooses Highway's targets for a kernel's file. Include before anything of Highway, in a file that defines
+// Selects Highway's targets for a kernel's file. Include it before any Highway header, in a file that defines
 // HWY_TARGET_INCLUDE and includes hwy/foreach_target.h.
 #ifndef NAMEPLATE_KERNELS_TARGETS_H_
 #define NAMEPLATE_KERNELS_TARGETS_H_
 
 // SSE4 and AVX3_DL add nothing to plain arithmetic. Without EMU128 the x86-64 baseline is Highway's scalar target,
-// which is wanted.
+// which is wanted here.
 #define HWY_BROKEN_EMU128 1
 #define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3_DL)
 
 #include <hwy/detect_targets.h>
 
-// X(isa, namespace) for every target that this file was compiled for.
+// X(isa, namespace) for every target that this file is compiled for.
 #if HWY_ARCH_X86
 #define NAMEPLATE_FOR_EACH_TARGET(X) X(scalar, N_SCALAR) X(sse2, N_SSSE3) X(avx2, N_AVX2) X(avx512, N_AVX3)
 #elif HWY_ARCH_ARM_A64

@@ -69,7 +69,7 @@ std::optional<std::string> first_difference(const Operands& operands, std::size_
     std::memcpy(&measured, result + element * sizeof(measured), sizeof(measured));
     const std::int32_t expected = replay(operands, element / kLanes, element % kLanes);
     if (measured != expected) {
-      return fmt::format("chain {} lane {} is {} where a scalar replay gives {}", element / kLanes, element % kLanes,
+      return fmt::format("chain {} lane {} is {}, but a scalar replay gives {}", element / kLanes, element % kLanes,
                          measured, expected);
     }
   }

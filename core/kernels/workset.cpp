@@ -17,10 +17,10 @@ void plain_loop(double* __restrict x, const double* __restrict y, std::size_t co
       x[i + 2] = c * y0 + d * y1 + a * y2 + b * y3;
       x[i + 3] = d * y0 + a * y1 + b * y2 + c * y3;
     }
-    // Without it a compiler could see that every pass does the same.
+    // Otherwise a compiler could see that every pass does the same.
     asm volatile("" : : "r"(x), "r"(y) : "memory");
   }
-#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, which shows that a wrong kernel is found out
+#ifdef NAMEPLATE_WRONG_KERNEL  // a test build, to show that a wrong kernel is detected
   x[count / 2] += 1;
 #endif
 }

@@ -1,4 +1,4 @@
-// The vector loop, compiled once for each instruction set.
+// The vector loop, compiled once per instruction set.
 
 #include <array>
 
@@ -16,14 +16,14 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A group is one vector of four lanes, or several narrower ones. Each operand is broadcast by its load, which takes no
-// port from the arithmetic as a permutation of a wider vector would.
+// A group is one vector of four lanes, or several narrower ones. Each operand is broadcast by its load, which needs no
+// arithmetic port, unlike a permutation of a wider vector.
 HWY_NOINLINE void workset_loop(double* HWY_RESTRICT x, const double* HWY_RESTRICT y, std::size_t count,
                                std::uint64_t passes) {
   const hn::CappedTag<double, 4> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto [a, b, c, e] = kWorksetCoefficients;
-  // The coefficients of y0 for x0 … x3, then of y1 and so on, each one on from the one before.
+  // The coefficients of y0 for x0 … x3, then of y1 and so on, each rotated by one.
   HWY_ALIGN const std::array<double, 8> rotated = {a, b, c, e, a, b, c, e};
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
     for (std::size_t i = 0; i < count; i += kWorksetGroup) {

@@ -6,7 +6,7 @@ namespace nameplate {
 
 namespace {
 
-// Loading a topology is dear (milliseconds) and binding needs none of its content, so one serves every thread.
+// Loading a topology takes milliseconds and binding needs none of its content, so one serves every thread.
 hwloc_topology_t binding_topology() {
   static const hwloc_topology_t topology = [] {
     hwloc_topology_t made = nullptr;

@@ -1,4 +1,4 @@
-// Which CPUs the workers of a team run on.
+// The CPUs on which the workers of a team run.
 #pragma once
 
 #include <hwloc.h>
@@ -7,17 +7,17 @@
 
 namespace nameplate {
 
-// The CPUs (operating system numbers) this process may use, in the order in which workers take them: the first hardware
-// thread of every core, then the siblings.
+// The CPUs (operating system numbers) that this process may use, in the order in which workers take them: the first
+// hardware thread of every core, then the siblings.
 struct Placement {
   std::vector<unsigned> cpus;
-  unsigned cores = 0;  // how many distinct physical cores they belong to
+  unsigned cores = 0;  // the number of distinct physical cores
 
   unsigned cpu_of(unsigned worker) const { return cpus[worker % cpus.size()]; }
 };
 
-// Binds the calling thread to one CPU for as long as it lives, and puts back what was before. A binding that the system
-// refuses (a sandbox) is left undone: the thread then runs where it may.
+// Binds the calling thread to one CPU during its lifetime, and restores the previous binding. If the system refuses a
+// binding (a sandbox), the thread runs where it may.
 class ScopedBinding {
  public:
   explicit ScopedBinding(unsigned cpu);

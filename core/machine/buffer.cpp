@@ -39,7 +39,7 @@ Buffer::Buffer(std::size_t size_bytes, Pages pages) : size_bytes_(size_bytes) {
     throw std::runtime_error(fmt::format("cannot map {} bytes of memory: {}", mapped, std::strerror(errno)));
   }
   auto* memory = static_cast<std::byte*>(raw);
-  // The kernel gives huge pages only on their own boundary: the ends that stick out are given back.
+  // The kernel uses huge pages only on their own boundary, so the unaligned ends are unmapped.
   const std::size_t before = rounded_up(address_of(memory), unit) - address_of(memory);
   if (before > 0) munmap(memory, before);
   if (mapped - before > wanted) munmap(memory + before + wanted, mapped - before - wanted);
@@ -64,7 +64,7 @@ void Buffer::bind_to_node(unsigned node) const {
   if (fits) nodes.at(node / kBits) = 1UL << (node % kBits);
   if (!fits ||
       syscall(SYS_mbind, memory_.get(), mapped_bytes_, MPOL_BIND, nodes.data(), nodes.size() * kBits, 0) != 0) {
-    throw std::runtime_error(fmt::format("cannot take memory from NUMA node {}: {}", node, std::strerror(errno)));
+    throw std::runtime_error(fmt::format("cannot allocate memory on NUMA node {}: {}", node, std::strerror(errno)));
   }
 }
 

@@ -1,4 +1,4 @@
-// Memory for kernels: page-aligned, on huge pages when asked, and touched by whoever will use it.
+// Memory for kernels: page-aligned, on huge pages if requested, and touched first by its user.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ class Buffer {
   using Release = std::function<void(std::byte* memory)>;
 
   Buffer() = default;
-  // Maps `size_bytes` without touching them. Throws ProbeError(failed) when the memory is not there.
+  // Maps `size_bytes` without touching them. Throws ProbeError(failed) if there is not enough memory.
   Buffer(std::size_t size_bytes, Pages pages);
-  // Of another library's memory, which `release` gives back.
+  // Wraps memory of another library; `release` gives it back.
   Buffer(std::byte* memory, std::size_t size_bytes, Release release);
 
   std::size_t size_bytes() const { return size_bytes_; }
@@ -29,15 +29,14 @@ class Buffer {
     return {reinterpret_cast<T*>(memory_.get()), size_bytes_ / sizeof(T)};  // NOLINT: page-aligned raw memory
   }
 
-  // Writes one byte of every page in [begin, end): run by each worker over its own part, so that the kernel places the
-  // page on that worker's NUMA node.
+  // Writes one byte of every page in [begin, end). Each worker calls it for its own part, so that the kernel places the
+  // pages on that worker's NUMA node.
   void touch(std::size_t begin, std::size_t end) const;
 
-  // Takes its pages from the memory of one NUMA node, for as far as they are not touched yet. Throws
-  // std::runtime_error.
+  // Allocates its pages on one NUMA node, except those that are already touched. Throws std::runtime_error.
   void bind_to_node(unsigned node) const;
 
-  // How much of it the kernel really backs with huge pages, from /proc/self/smaps.
+  // Returns how much of it the kernel really backs with huge pages, from /proc/self/smaps.
   std::int64_t huge_bytes() const;
 
  private:

@@ -28,7 +28,7 @@ std::optional<double> kilohertz(const Root& root, const std::string& path) {
   return value ? std::optional(static_cast<double>(*value) * kHertzPerKilohertz) : std::nullopt;
 }
 
-// The CPUs of one machine differ: the favoured cores of a turbo, the kinds of a hybrid.
+// The CPUs of one machine differ: favoured cores with a higher turbo, or kinds of cores in a hybrid.
 std::optional<double> highest_frequency(const Root& root) {
   const std::string cpus = "/sys/devices/system/cpu/";
   std::optional<double> highest;
@@ -39,7 +39,7 @@ std::optional<double> highest_frequency(const Root& root) {
   return highest;
 }
 
-// Intel writes the base clock into the model's name: "Intel(R) Xeon(R) Gold 6140 CPU @ 2.30GHz".
+// Intel writes the base clock into the model name: "Intel(R) Xeon(R) Gold 6140 CPU @ 2.30GHz".
 std::optional<double> frequency_in_name(const std::string& model) {
   const auto at = model.find("@ ");
   if (at == std::string::npos || !model.ends_with("GHz")) return std::nullopt;
@@ -66,7 +66,7 @@ std::string arm_model(const std::string& cpuinfo) {
   return fmt::format("implementer {} part {}", *implementer, *part);
 }
 
-// A recorded machine may be of another architecture than this one.
+// A recorded machine may have another architecture than this one.
 std::string architecture(const Root& root, const std::string& cpuinfo) {
   if (root.is_this_machine()) {
     utsname names{};

@@ -22,7 +22,7 @@ struct Registers {
   std::uint32_t edx = 0;
 };
 
-// The answer for a leaf and its subleaf; nothing for a leaf that is not there.
+// Returns the registers for a leaf and subleaf; nothing for a leaf that does not exist.
 using Cpuid = std::function<std::optional<Registers>(std::uint32_t leaf, std::uint32_t subleaf)>;
 
 constexpr std::uint32_t kIntelCaches = 4;
@@ -55,17 +55,17 @@ Cpuid recorded(const std::string& text) {
   };
 }
 
-// AMD has leaf 4 too, empty; Intel leaves the bit of this feature 0.
+// AMD has leaf 4 too, but empty; on Intel this feature bit is 0.
 bool has_topology_extensions(const Cpuid& cpuid) {
   constexpr std::uint32_t kTopologyExtensions = 1U << 22;
   const auto features = cpuid(kAmdFeatures, 0);
   return features && (features->ecx & kTopologyExtensions) != 0;
 }
 
-// `count` bits from the `first` one on.
+// Returns `count` bits, starting at bit `first`.
 std::uint32_t bits(std::uint32_t value, unsigned first, unsigned count) { return value >> first & ((1U << count) - 1); }
 
-// Nothing for the entry that ends the list.
+// Returns nothing for the entry that ends the list.
 std::optional<CpuidCache> decoded(const Registers& answer) {
   static const std::map<std::uint32_t, std::string> kTypes = {{1, "data"}, {2, "instruction"}, {3, "unified"}};
   const auto type = kTypes.find(bits(answer.eax, 0, 5));
@@ -83,7 +83,7 @@ std::optional<CpuidCache> decoded(const Registers& answer) {
 }
 
 std::vector<CpuidCache> caches_of(const Cpuid& cpuid) {
-  constexpr std::uint32_t kMaxCaches = 16;  // a hypervisor that never ends the list must not hang this
+  constexpr std::uint32_t kMaxCaches = 16;  // a limit, in case a hypervisor never ends the list
   const std::uint32_t leaf = has_topology_extensions(cpuid) ? kAmdCaches : kIntelCaches;
   std::vector<CpuidCache> result;
   for (std::uint32_t subleaf = 0; subleaf < kMaxCaches; ++subleaf) {

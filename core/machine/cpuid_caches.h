@@ -1,6 +1,6 @@
-// The caches as the CPU itself tells them, by its instruction CPUID: leaf 4 "Deterministic Cache Parameters" (Intel 64
-// and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID) or leaf 0x8000001D "Cache Topology
-// Information" (AMD64 Architecture Programmer's Manual, volume 3, appendix E), which share their layout.
+// The caches as the CPU reports them through CPUID: leaf 4 "Deterministic Cache Parameters" (Intel 64 and IA-32
+// Architectures Software Developer's Manual, volume 2A, CPUID) or leaf 0x8000001D "Cache Topology Information" (AMD64
+// Architecture Programmer's Manual, volume 3, appendix E), which have the same layout.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct CpuidCache {
   std::int64_t size_bytes = 0;
   std::int64_t line_bytes = 0;
   int ways = 0;
-  // Hardware threads that have room in the numbering of those that share one: often more than there are.
+  // The number of hardware thread IDs reserved for those that share one, often more than exist.
   int shared_by = 0;
 };
 
-// Of the CPU that this runs on; none where there is no CPUID. A recorded machine's answers stand in its file
-// /recorded/cpuid, in the lines of `cpuid -1 -r`; without that file there are none.
+// Reads the caches of the CPU that this runs on; none without CPUID. A recorded machine has its answers in
+// /recorded/cpuid, in the format of `cpuid -1 -r`; without that file there are none.
 std::vector<CpuidCache> read_cpuid_caches(const Root& root);
 
 }  // namespace nameplate

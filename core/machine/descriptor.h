@@ -1,4 +1,4 @@
-// An open file that is closed when its owner goes.
+// An open file that is closed when its owner is destroyed.
 #pragma once
 
 #include <unistd.h>

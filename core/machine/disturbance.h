@@ -1,4 +1,4 @@
-// What happened to this process and its machine during a sample: readings taken before and after, and their difference.
+// What happened to this process and its machine during a sample: readings before and after, and their difference.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace nameplate {
 struct Disturbance {
   double cpu_user_s = 0;  // of this process, all threads
   double cpu_system_s = 0;
-  std::int64_t involuntary_switches = 0;          // the scheduler took a CPU away from this process
-  std::optional<double> steal_s;                  // the hypervisor ran something else, all CPUs together
-  std::optional<std::int64_t> cgroup_throttled;   // periods in which the cgroup's quota was used up
+  std::int64_t involuntary_switches = 0;          // times that the scheduler took a CPU away from this process
+  std::optional<double> steal_s;                  // time for which the hypervisor ran something else, summed over CPUs
+  std::optional<std::int64_t> cgroup_throttled;   // periods in which the cgroup's quota was exhausted
   std::optional<std::int64_t> thermal_throttled;  // events on all cores
 };
 

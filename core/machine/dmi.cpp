@@ -33,12 +33,12 @@ constexpr std::size_t kWord = 2;
 constexpr std::size_t kDoubleWord = 4;
 
 struct Structure {
-  Bytes fields;                // as long as its own length says: older firmware writes fewer
-  Bytes strings;               // parted by NULs, without the two at the end
-  std::size_t size_bytes = 0;  // with everything
+  Bytes fields;                // as long as its length field says; older firmware writes fewer
+  Bytes strings;               // separated by NULs, without the two at the end
+  std::size_t size_bytes = 0;  // of the whole structure
 };
 
-// The structure that the rest of a table begins with; nothing where it does not end in it.
+// Returns the structure at the start of the rest of a table; nothing if it is truncated.
 std::optional<Structure> first_structure(Bytes rest) {
   if (rest.size() < kHeaderBytes) return std::nullopt;
   const std::size_t length = rest[1];
@@ -52,7 +52,7 @@ std::optional<Structure> first_structure(Bytes rest) {
       .fields = rest.first(length), .strings = strings, .size_bytes = length + strings.size() + kEnd.size()};
 }
 
-// A little-endian number of the fields; nothing where the structure is too short to have it.
+// Returns a little-endian number; nothing if the structure is too short to contain it.
 std::optional<std::uint32_t> number(const Structure& structure, std::size_t offset, std::size_t bytes) {
   if (offset + bytes > structure.fields.size()) return std::nullopt;
   constexpr unsigned kBitsPerByte = 8;
@@ -61,7 +61,7 @@ std::optional<std::uint32_t> number(const Structure& structure, std::size_t offs
   return value;
 }
 
-// Firmware pads with blanks; a byte that is not printable ASCII becomes a dot, so that every record stays valid UTF-8.
+// Firmware pads with blanks. Bytes that are not printable ASCII become dots, so that every record is valid UTF-8.
 std::string cleaned(Bytes raw) {
   std::string text;
   for (const std::uint8_t byte : raw) text += byte >= ' ' && byte <= '~' ? static_cast<char>(byte) : '.';
@@ -70,7 +70,7 @@ std::string cleaned(Bytes raw) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// The string whose number, counted from 1, stands at the offset; empty for 0 and for one that is not there.
+// Returns the string whose number, counted from 1, is at the offset; empty for 0 and for a missing string.
 std::string text(const Structure& structure, std::size_t offset) {
   const std::uint32_t index = number(structure, offset, kByte).value_or(0);
   Bytes rest = structure.strings;
@@ -101,7 +101,7 @@ std::optional<int> width_bits(const Structure& structure) {
   return width && *width != kUnknown ? std::optional(static_cast<int>(*width)) : std::nullopt;
 }
 
-// Written in millions of transfers a second.
+// The unit of the field is millions of transfers per second.
 std::optional<std::int64_t> transfers_per_s(const Structure& structure, std::size_t offset, std::size_t extended) {
   constexpr std::uint32_t kSeeExtended = 0xffff;
   constexpr std::uint32_t kExtendedMask = 0x7fff'ffff;
@@ -150,7 +150,7 @@ std::string to_string(ModulesStatus status) {
 
 std::optional<std::vector<MemoryModule>> parse_memory_modules(Bytes table) {
   std::vector<MemoryModule> modules;
-  // Behind the end there may be anything: the length in SMBIOS 3's entry point is only the largest possible one.
+  // The table may have garbage behind its end: the length in SMBIOS 3's entry point is only the maximum.
   while (!table.empty() && table.front() != kEndOfTable) {
     const auto structure = first_structure(table);
     if (!structure) return std::nullopt;

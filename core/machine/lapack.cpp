@@ -12,11 +12,11 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "LapackInteger relies on it");
 
-// The pthreads build of distributions that install several side by side, what most call theirs, and any LAPACK.
+// The pthreads build in distributions that install several, the usual name, and any LAPACK.
 const std::vector<std::string> kUsual = {"libopenblas.so.0", "libopenblasp.so.0", "liblapack.so.3"};
 constexpr const char* kPackage = "libopenblas0-pthread";
 
-// How libraries are told their threads, and asked for them.
+// The functions with which a library's threads are set and queried.
 struct Threading {
   const char* set;
   const char* get;
@@ -33,7 +33,7 @@ std::string words(const SharedLibrary& library, const char* function) {
   return say == nullptr ? "" : say();
 }
 
-// Version and build: "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH …", or a line of MKL's.
+// Returns version and build: "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH …", or a line of MKL's.
 std::string config_of(const SharedLibrary& library) {
   std::array<char, 256> line{};
   auto* const say = library.function_if_there<void(char*, int)>("MKL_Get_Version_String");
@@ -42,7 +42,7 @@ std::string config_of(const SharedLibrary& library) {
   return line.data();
 }
 
-// As OpenBLAS counts them (openblas_get_parallel).
+// By OpenBLAS's numbers (openblas_get_parallel).
 std::string threading_of(const SharedLibrary& library) {
   constexpr std::array<const char*, 3> kNames = {"none", "pthreads", "OpenMP"};
   auto* const kind = library.function_if_there<int()>("openblas_get_parallel");

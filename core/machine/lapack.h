@@ -1,4 +1,4 @@
-// A LAPACK (netlib.org/lapack) and the BLAS under it: loaded when it is wanted, so that the program runs without.
+// A LAPACK (netlib.org/lapack) and its BLAS: loaded on demand, so that the program runs without.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,30 @@
 
 namespace nameplate {
 
-// An INTEGER of Fortran's as LAPACK is handed it. Most libraries take 32 bits, some 64: on a little-endian machine a
-// number that fits into 32 bits is read rightly by both.
+// A Fortran INTEGER as passed to LAPACK. Most libraries take 32 bits, some 64; on a little-endian machine both read a
+// number that fits 32 bits correctly.
 using LapackInteger = std::int64_t;
 
 class Lapack {
  public:
-  // Loads the library of this name or path, or the first of the usual ones for an empty one. Throws ProbeError(failed)
-  // for a named one that cannot be loaded or does not solve linear equations, ProbeError(skipped) where none is usual.
+  // Loads the library of this name or path, or for an empty one the first of the usual ones. Throws ProbeError(failed)
+  // if a named library cannot be loaded or does not solve linear equations, ProbeError(skipped) if there is no usual
+  // one.
   explicit Lapack(const std::string& library = "");
 
-  // Its file's name, without the place.
+  // Returns the library's file name, without its directory.
   std::string name() const;
 
-  // Asks it to compute with so many threads, and returns how many it will take: 1 where it offers no way to ask.
+  // Requests a number of threads, and returns how many the library will use: 1 if it offers no way to ask.
   int set_threads(int threads) const;
 
-  // In words: "blas" is OpenBLAS with its version, or the file's name; "blas_config" what the library says of its
-  // version and build, "blas_core" the core it has its kernels for, "blas_threading" whether its threads are its own
-  // (pthreads), OpenMP's or none. All but the first where it says so.
+  // Returns "blas", OpenBLAS with its version or the file's name, and as far as the library reports them:
+  // "blas_config", its version and build; "blas_core", the core that its kernels are for; and "blas_threading", whether
+  // its threads are its own (pthreads), OpenMP's or none.
   std::map<std::string, std::string> labels() const;
 
-  // Solves Ax = b for n unknowns by LU with partial pivoting (dgesv). A's columns are `lda` elements apart; its factors
-  // take its place, x that of b. Returns dgesv's INFO: 0 where that went well.
+  // Solves Ax = b for n unknowns by LU with partial pivoting (dgesv). A's columns are `lda` elements apart. A is
+  // overwritten by its factors and b by x. Returns dgesv's INFO: 0 on success.
   std::int64_t solve(std::int64_t n, double* a, std::int64_t lda, LapackInteger* pivots, double* b) const;
 
  private:

@@ -10,7 +10,7 @@ namespace nameplate {
 
 namespace {
 
-// A group and all groups around it, innermost first: "/a/b" gives "/a/b", "/a", "".
+// Returns a group and all its ancestors, innermost first: "/a/b" gives "/a/b", "/a", "".
 std::vector<std::string> with_ancestors(std::string group) {
   if (group == "/") group.clear();
   std::vector<std::string> result = {group};
@@ -21,7 +21,8 @@ std::vector<std::string> with_ancestors(std::string group) {
   return result;
 }
 
-// The group of a controller in /proc/self/cgroup ("4:cpu,cpuacct:/user"); version 2 has the empty controller name.
+// Returns the group of a controller in /proc/self/cgroup ("4:cpu,cpuacct:/user"); version 2 has an empty controller
+// name.
 std::optional<std::string> group_of(const std::string& cgroups, const std::string& controller) {
   std::istringstream lines(cgroups);
   for (std::string line; std::getline(lines, line);) {
@@ -56,21 +57,21 @@ std::optional<double> quota_v1(const Root& root, const std::string& directory) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-// Version 1 says "no limit" by a number near 2^63.
+// Version 1 expresses "no limit" by a number near 2^63.
 std::optional<std::int64_t> memory_v1(const Root& root, const std::string& directory) {
   constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
   const auto bytes = root.number(directory + "/memory.limit_in_bytes");
   return bytes && *bytes < kNoLimit ? bytes : std::nullopt;
 }
 
-// Past memory.high nothing is refused, but whoever allocates is put to sleep: no place to measure at.
+// Above memory.high nothing fails, but allocations are throttled, which would disturb a measurement.
 std::optional<std::int64_t> memory_v2(const Root& root, const std::string& directory) {
   auto limit = root.number(directory + "/memory.max");
   keep_smaller(limit, root.number(directory + "/memory.high"));
   return limit;
 }
 
-// The numbers after several keys of memory.stat ("key number" in each line), added up.
+// Returns the sum of the numbers after several keys of memory.stat ("key number" in each line).
 std::int64_t sum_of(const std::string& memory_stat, std::initializer_list<std::string> keys) {
   std::istringstream lines(memory_stat);
   std::string key;
@@ -86,7 +87,7 @@ std::optional<MemoryLeft> left_in(const Root& root, const std::string& directory
   const auto limit = v1 ? memory_v1(root, directory) : memory_v2(root, directory);
   if (!limit) return std::nullopt;
   const auto used = root.number(directory + (v1 ? "/memory.usage_in_bytes" : "/memory.current")).value_or(0);
-  // Not the whole of `file` or `cache`: they count shared memory too, which cannot be dropped.
+  // Not the whole of `file` or `cache`: they include shared memory, which cannot be dropped.
   const std::string stat = root.text(directory + "/memory.stat").value_or("");
   const std::int64_t droppable =
       v1 ? sum_of(stat, {"total_active_file", "total_inactive_file"}) : sum_of(stat, {"active_file", "inactive_file"});

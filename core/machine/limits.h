@@ -1,4 +1,4 @@
-// What the control groups (version 1 or 2) around this process allow it.
+// The limits of the control groups (version 1 or 2) of this process.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,25 @@
 namespace nameplate {
 
 struct Limits {
-  int cgroup_version = 0;                              // 0: none found
-  std::optional<double> cpus;                          // CPU seconds in a second
-  std::optional<std::int64_t> memory_bytes;            // the tightest of the group and those around it
-  std::optional<std::int64_t> memory_available_bytes;  // what they left when this was read; nothing: no limit
-  std::string cpu_stat_path;                           // the cpu.stat that counts throttling; empty: none
-  std::vector<std::string> memory_groups;              // their directories of the memory controller, innermost first
+  int cgroup_version = 0;                    // 0: none found
+  std::optional<double> cpus;                // CPU seconds per second
+  std::optional<std::int64_t> memory_bytes;  // the smallest of the group and its ancestors
+  std::optional<std::int64_t>
+      memory_available_bytes;              // what was left of them when this was read; nothing if there is no limit
+  std::string cpu_stat_path;               // the cpu.stat that counts throttling; empty if there is none
+  std::vector<std::string> memory_groups;  // the directories of its memory controllers, innermost first
 };
 
 Limits read_limits(const Root& root);
 
-// A group's limit and how much of it can still be allocated: the limit without what is used, but for the page cache,
-// which the kernel drops when it needs room. In bytes.
+// A group's limit, and how much can still be allocated: the limit minus the usage without the page cache, which the
+// kernel drops when it needs memory. In bytes.
 struct MemoryLeft {
   std::int64_t limit_bytes = 0;
   std::int64_t left_bytes = 0;
 };
 
-// Of the group that leaves least, now; nothing where none has a limit.
+// Returns the current state of the group with the least memory left; nothing if none has a limit.
 std::optional<MemoryLeft> read_memory_left(const Root& root, const Limits& limits);
 
 }  // namespace nameplate

@@ -47,7 +47,7 @@ std::optional<std::string> read_product(const Root& root) {
   return vendor.value_or("") + " " + product.value_or("");
 }
 
-// The CPU says that there is a hypervisor; who it is, the DMI or the paravirtual clock says.
+// The CPU reports that there is a hypervisor; the DMI or the paravirtual clock tells which one.
 std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu,
                                            const std::optional<std::string>& product) {
   static const std::array<std::pair<const char*, const char*>, 7> kByProduct = {{{"QEMU", "kvm"},
@@ -61,7 +61,8 @@ std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu,
   const auto product_says = [&product](const char* word) {
     return product && product->find(word) != std::string::npos;
   };
-  // Arm has no such flag; Amazon's and Google's names stand on bare metal and servers too, unless it is said here.
+  // Arm has no such flag. Amazon's and Google's names also occur on bare metal and servers, with the exceptions listed
+  // here.
   const bool guest_by_product =
       product_says("KVM") || product_says("QEMU") || product_says("VMware") || product_says("Google Compute Engine") ||
       product_says("Microsoft Corporation Virtual") || (product_says("Amazon EC2") && !product_says(".metal"));
@@ -76,7 +77,7 @@ std::optional<std::string> read_hypervisor(const Root& root, const Cpu& cpu,
   return "unknown";
 }
 
-// The names of the CPU's vulnerabilities whose status is this word.
+// Returns the names of the CPU's vulnerabilities with this status.
 std::vector<std::string> vulnerabilities(const Root& root, const std::string& word) {
   const std::string directory = "/sys/devices/system/cpu/vulnerabilities";
   std::vector<std::string> result;

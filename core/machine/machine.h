@@ -1,6 +1,6 @@
 // Everything that is known about the machine before anything is measured.
 //
-// Nothing here names a person or a unit: no serial number, UUID, hardware or network address.
+// It identifies neither a person nor a unit: no serial number, UUID, hardware or network address.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Cpu {
   std::string model;
   std::vector<std::string> flags;              // as /proc/cpuinfo lists them
   std::optional<double> listed_frequency_hz;   // "cpu MHz" of /proc/cpuinfo
-  std::optional<double> base_frequency_hz;     // of cpufreq, or the "@ 2.40GHz" of the model's name
-  std::optional<double> maximum_frequency_hz;  // of cpufreq: with turbo
+  std::optional<double> base_frequency_hz;     // from cpufreq, or the "@ 2.40GHz" of the model name
+  std::optional<double> maximum_frequency_hz;  // from cpufreq: with turbo
   std::optional<std::string> governor;
   std::optional<bool> turbo;
   std::optional<bool> smt;
@@ -43,8 +43,8 @@ struct Machine {
   std::string hostname;
   std::string kernel;
   std::string distribution;
-  std::optional<std::string> hypervisor;   // kvm, vmware, …; none: bare metal as far as can be seen
-  std::optional<std::string> product;      // vendor and product name of the DMI
+  std::optional<std::string> hypervisor;   // kvm, vmware, …; nothing if no hypervisor is detected
+  std::optional<std::string> product;      // vendor and product name from the DMI
   std::vector<std::string> vulnerable_to;  // CPU vulnerabilities without a mitigation
   std::vector<std::string> mitigated;      // those whose mitigation costs time
   double load_1min = 0;
@@ -53,13 +53,13 @@ struct Machine {
   Memory memory;
   Topology topology;
   Limits limits;
-  Root root;  // where all this was read, for what changes meanwhile
+  Root root;  // where all this was read, for values that change
 
-  // Nodes of the job, this one included, that take the same experiment at the same time: they share what they share,
-  // such as the free space of a file system.
+  // Nodes of the job, including this one, that run the same experiment at the same time and compete for shared
+  // resources, such as the free space of a file system.
   int nodes_at_once = 1;
 
-  // Physical cores allowed by the affinity mask and the cgroup quota: the default number of workers.
+  // Returns the physical cores that the affinity mask and the cgroup quota allow: the default number of workers.
   unsigned default_threads() const;
 };
 

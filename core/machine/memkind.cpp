@@ -48,7 +48,7 @@ Buffer allocate_memkind(const std::string& directory, std::size_t size_bytes) {
   const Memkind& memkind = Memkind::get();
   memkind_t kind = nullptr;
   const int error = memkind.create(directory.c_str(), 0, &kind);  // 0: as large as the mount allows
-  if (error != 0) fail(fmt::format("memkind cannot make a heap in {}: {}", directory, words_of(error)));
+  if (error != 0) fail(fmt::format("memkind cannot create a heap in {}: {}", directory, words_of(error)));
   void* memory = nullptr;
   if (memkind.allocate(kind, &memory, kPage, size_bytes) != 0) {
     memkind.destroy(kind);
@@ -60,7 +60,7 @@ Buffer allocate_memkind(const std::string& directory, std::size_t size_bytes) {
 #else
 
 Buffer allocate_memkind(const std::string&, std::size_t) {
-  refuse("memory=memkind: memkind is not built in: apt install libmemkind-dev, then script/bootstrap");
+  refuse("memory=memkind: memkind is not built in; apt install libmemkind-dev, then run script/bootstrap");
 }
 
 #endif

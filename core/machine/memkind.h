@@ -1,4 +1,4 @@
-// Memory from an allocator on a file's mount, by memkind's memkind_create_pmem.
+// Memory from an allocator on a mount, through memkind_create_pmem.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace nameplate {
 
-// Of a heap of its own in a file without a name in this directory. Throws ProbeError: skipped where memkind is missing
-// or the mount is full, failed otherwise.
+// Allocates from a heap in an unnamed file in this directory. Throws ProbeError: skipped if memkind is missing or the
+// mount is full, failed otherwise.
 Buffer allocate_memkind(const std::string& directory, std::size_t size_bytes);
 
 }  // namespace nameplate

@@ -42,8 +42,8 @@ void require_memory(std::int64_t bytes, const Machine& machine, const std::strin
   if (!budget || bytes <= budget->usable_bytes) return;
   const std::string place = budget->of_group ? "the control group's limit of" : "the machine's";
   refuse(
-      fmt::format("{} would take {} of memory, but {} of {} {} are free and {} % of that may be used: "
-                  "choose a size that takes at most {}",
+      fmt::format("{} would take {} of memory, but {} of {} {} are free and {} % of that may be used; choose a size "
+                  "that takes at most {}",
                   what, readable(bytes), readable(budget->free_bytes), place, readable(budget->total_bytes),
                   kUsablePercent, readable(budget->usable_bytes)));
 }

@@ -1,4 +1,5 @@
-// How much memory a probe may allocate without driving the machine into swap or the control group into its killer.
+// Limits the memory of a probe, so that it neither drives the machine into swap nor triggers the control group's OOM
+// killer.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +11,17 @@
 namespace nameplate {
 
 struct MemoryBudget {
-  std::int64_t usable_bytes = 0;  // 90 % of what is free: the rest is for everybody else, who goes on allocating
+  std::int64_t usable_bytes = 0;  // 90 % of what is free: other processes continue to allocate
   std::int64_t free_bytes = 0;    // the smaller of MemAvailable (proc(5)) and what the control groups leave
-  std::int64_t total_bytes = 0;   // what it is free of: the machine's memory or the group's limit
-  bool of_group = false;          // which of the two
+  std::int64_t total_bytes = 0;   // the machine's memory or the group's limit
+  bool of_group = false;          // whether the group's limit is the smaller one
 };
 
-// As it is now, not as it was when the machine was read. Nothing where the system says neither.
+// Reads the current state, which may differ from when the machine was read. Nothing if the system reports neither.
 std::optional<MemoryBudget> read_memory_budget(const Machine& machine);
 
-// Refuses the experiment (probe/error.h) if `bytes` are more than may be allocated, with the figures. `what` needs
-// them, in the words of the refusal: "three arrays of size=8GiB".
+// Refuses the experiment (probe/error.h) if `bytes` exceed the budget, and states the numbers. `what` names what needs
+// the memory: "three arrays of size=8GiB".
 void require_memory(std::int64_t bytes, const Machine& machine, const std::string& what);
 
 }  // namespace nameplate

@@ -18,7 +18,7 @@ const NumaNode& find_node(const Topology& topology, unsigned node) {
   if (found != topology.numa_nodes.end()) return *found;
   std::vector<int> there;
   for (const NumaNode& each : topology.numa_nodes) there.push_back(each.index);
-  refuse(fmt::format("there is no NUMA node {}: this machine has {}", node, fmt::join(there, ", ")));
+  refuse(fmt::format("there is no NUMA node {}; this machine has {}", node, fmt::join(there, ", ")));
 }
 
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
@@ -34,13 +34,13 @@ Bitmap cpus_of(const NumaNode& node) {
 Placement placement_on(const Topology& topology, unsigned node) {
   const Bitmap cpus = cpus_of(find_node(topology, node));
   Placement placement;
-  // The first hardware threads of all cores stand first, and so they do in what is kept.
+  // The first hardware threads of all cores come first, and their order is kept.
   for (std::size_t i = 0; i < topology.allowed.cpus.size(); ++i) {
     if (hwloc_bitmap_isset(cpus.get(), topology.allowed.cpus[i]) == 0) continue;
     placement.cpus.push_back(topology.allowed.cpus[i]);
     if (i < topology.allowed.cores) ++placement.cores;
   }
-  if (placement.cpus.empty()) refuse(fmt::format("this process may use no CPU of NUMA node {}", node));
+  if (placement.cpus.empty()) refuse(fmt::format("this process may not use any CPU of NUMA node {}", node));
   return placement;
 }
 

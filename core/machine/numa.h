@@ -1,4 +1,4 @@
-// Running on the CPUs of one NUMA node, and taking memory from one.
+// CPUs and memory of a single NUMA node.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace nameplate {
 
-// The CPUs of a node that this process may use. Throws ProbeError(skipped) where there is no such node or no such CPU.
+// Returns the CPUs of a node that this process may use. Throws ProbeError(skipped) if there is no such node or CPU.
 Placement placement_on(const Topology& topology, unsigned node);
 
-// The node that all CPUs of this process belong to; nothing where it may run on several, or the system lists none.
+// Returns the node of all CPUs of this process; nothing if it may run on several, or the system lists none.
 std::optional<int> only_node(const Topology& topology);
 
-// Throws ProbeError(skipped) where there is no such node, or it has no memory.
+// Throws ProbeError(skipped) if there is no such node, or it has no memory.
 void require_memory_on(const Topology& topology, unsigned node);
 
 }  // namespace nameplate

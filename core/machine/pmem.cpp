@@ -95,7 +95,7 @@ PersistFunction persist_function(Durability durability) { return durability == D
 namespace {
 
 [[noreturn]] void refuse_without_library() {
-  refuse("memory=pmem: libpmem is not built in: apt install libpmem-dev, then script/bootstrap");
+  refuse("memory=pmem: libpmem is not built in; apt install libpmem-dev, then run script/bootstrap");
 }
 
 }  // namespace

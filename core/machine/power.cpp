@@ -6,8 +6,8 @@
 namespace nameplate {
 namespace {
 
-// A mains adapter that is plugged in speaks for itself; without any, a battery that is being drained does. Batteries of
-// mice and keyboards have the scope "Device".
+// A mains adapter that is online decides; without any, a battery that discharges does. Batteries of mice and keyboards
+// have the scope "Device".
 std::optional<bool> is_on_battery(const Root& root) {
   const std::string directory = "/sys/class/power_supply";
   std::vector<bool> mains;

@@ -1,4 +1,4 @@
-// Where the machine's power comes from, and what its firmware has been told to prefer.
+// The machine's power source, and the preference of its firmware.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace nameplate {
 
 struct Power {
-  std::optional<bool> on_battery;      // nothing where no supply is shown, as in most servers and guests
+  std::optional<bool> on_battery;      // nothing if no supply is shown, as in most servers and guests
   std::optional<std::string> profile;  // ACPI's platform profile: low-power, balanced, performance
 };
 

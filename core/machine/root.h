@@ -1,5 +1,5 @@
-// Reads the files in which Linux describes the machine. The root directory is injectable, so that a recorded machine is
-// a test input: nothing here or above it looks past the root it was given.
+// Reads the files in which Linux describes the machine. The root directory is injectable, so that recorded machines are
+// test inputs: all code that describes the machine reads only below its root.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ class Root {
   const std::string& directory() const { return directory_; }
   bool is_this_machine() const { return directory_ == "/"; }
 
-  // The file's text without the newline at its end; nothing where it is not there or not readable.
+  // Returns the file's text without its final newline; nothing if it is missing or not readable.
   std::optional<std::string> text(const std::string& path) const;
-  // The file's bytes as they are; nothing where it is not there or not readable.
+  // Returns the file's bytes; nothing if it is missing or not readable.
   std::optional<std::vector<std::uint8_t>> bytes(const std::string& path) const;
-  // The whole number that the file holds.
+  // Returns the integer in the file.
   std::optional<std::int64_t> number(const std::string& path) const;
-  // The number, whole or not, that the file begins with.
+  // Returns the number, integer or not, at the start of the file.
   std::optional<double> real(const std::string& path) const;
   bool exists(const std::string& path) const;
-  // The names in a directory, sorted; none where it is not there.
+  // Returns the sorted names in a directory; none if it is missing.
   std::vector<std::string> names(const std::string& path) const;
 
  private:
@@ -34,14 +34,14 @@ class Root {
   std::string directory_;
 };
 
-// The number that a text begins with; nothing where it begins with something else.
+// Returns the number at the start of a text; nothing if there is none.
 std::optional<double> leading_number(const std::string& text);
 
-// The value after "key:" in a file of such lines, as /proc/meminfo and /proc/cpuinfo are; the first one. `mark` stands
-// between key and value.
+// Returns the value after the first "key:" in a file like /proc/meminfo and /proc/cpuinfo. `mark` separates key and
+// value.
 std::optional<std::string> field(const std::string& text, const std::string& key, char mark = ':');
 
-// The bytes after "key:" in a file of lines such as /proc/meminfo's "MemTotal:  24684084 kB", where kB are KiB
+// Returns the bytes after "key:" in a file with lines like /proc/meminfo's "MemTotal:  24684084 kB", where kB are KiB
 // (proc(5)).
 std::optional<std::int64_t> kibibytes_field(const std::string& text, const std::string& key);
 

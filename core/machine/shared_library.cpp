@@ -13,7 +13,7 @@ SharedLibrary::SharedLibrary(std::string name)
     : name_(std::move(name)), handle_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {}
 
 SharedLibrary::SharedLibrary(const std::string& name, const std::string& package) : SharedLibrary(name) {
-  if (!is_there()) refuse(fmt::format("{} is not on this machine: apt install {}", name, package));
+  if (!is_there()) refuse(fmt::format("{} is not on this machine; apt install {}", name, package));
 }
 
 SharedLibrary SharedLibrary::first_of(const std::vector<std::string>& names, const std::string& package) {
@@ -32,7 +32,7 @@ SharedLibrary SharedLibrary::of_user(const std::string& name) {
 
 void* SharedLibrary::symbol(const char* name) const {
   void* const found = symbol_if_there(name);
-  if (found == nullptr) fail(fmt::format("{} has no {}", name_, name));
+  if (found == nullptr) fail(fmt::format("{} has no function {}", name_, name));
   return found;
 }
 

@@ -1,4 +1,4 @@
-// A library that a machine may lack: loaded when it is wanted.
+// A library that a machine may lack: loaded on demand.
 #pragma once
 
 #include <memory>
@@ -9,22 +9,22 @@ namespace nameplate {
 
 class SharedLibrary {
  public:
-  // Throws ProbeError(skipped) with the Debian package where it is not installed.
+  // Throws ProbeError(skipped), naming the Debian package, if it is not installed.
   SharedLibrary(const std::string& name, const std::string& package);
-  // The first of these that is there. Throws as that does.
+  // Loads the first of these that is installed. Throws like the constructor.
   static SharedLibrary first_of(const std::vector<std::string>& names, const std::string& package);
-  // What the user named, a path or a name. Throws ProbeError(failed) in the loader's words.
+  // Loads the library that the user gave by path or name. Throws ProbeError(failed) with the loader's message.
   static SharedLibrary of_user(const std::string& name);
 
   const std::string& name() const { return name_; }
 
-  // The function of this name. Throws ProbeError(failed) where the library has none.
+  // Returns the function of this name. Throws ProbeError(failed) if the library has none.
   template <class Function>
   Function* function(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));  // NOLINT: what dlsym(3) gives
   }
 
-  // The same, or null.
+  // Returns the same, or null.
   template <class Function>
   Function* function_if_there(const char* name) const {
     return reinterpret_cast<Function*>(symbol_if_there(name));  // NOLINT: what dlsym(3) gives

@@ -7,11 +7,12 @@ namespace nameplate {
 
 namespace {
 
-// The drivers whose first sensor is the package's (Documentation/hwmon: coretemp, k10temp; zenpower is out of tree).
+// The drivers whose first sensor is that of the package (Documentation/hwmon: coretemp, k10temp; zenpower is out of
+// tree).
 constexpr std::array<const char*, 4> kDrivers = {"coretemp", "k10temp", "zenpower", "cpu_thermal"};
 constexpr std::array<const char*, 3> kZones = {"x86_pkg_temp", "cpu-thermal", "cpu_thermal"};
 
-// Of the entries of a directory whose `file` holds one of `names`, where the value stands.
+// Returns the paths of the values in those entries of a directory whose `file` contains one of `names`.
 template <class Names>
 std::vector<std::string> find(const Root& root, const std::string& directory, const std::string& file,
                               const Names& names, const std::string& value) {

@@ -1,4 +1,5 @@
-// How hot the processors are, by their own sensors (hwmon of sysfs, or a thermal zone), which most guests do not have.
+// The temperature of the processors, from their own sensors (hwmon in sysfs, or a thermal zone), which most guests
+// lack.
 #pragma once
 
 #include <optional>
@@ -11,15 +12,15 @@ namespace nameplate {
 
 class Thermometer {
  public:
-  // Finds the sensors: one for each processor package, never a disk's, which would have to be asked.
+  // Finds one sensor per processor package, and none of a disk, which would have to be queried.
   explicit Thermometer(const Root& root);
 
-  // Of the hottest package, in degrees Celsius; nothing where there is no sensor that can be read.
+  // Returns the temperature of the hottest package in degrees Celsius; nothing if no sensor can be read.
   std::optional<double> read() const;
 
  private:
   Root root_;
-  std::vector<std::string> paths_;  // each holds thousandths of a degree
+  std::vector<std::string> paths_;  // each contains thousandths of a degree
 };
 
 }  // namespace nameplate

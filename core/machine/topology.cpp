@@ -30,7 +30,7 @@ struct FreeText {
 
 TopologyHandle load(const Root& root) {
   if (!root.is_this_machine()) {
-    // hwloc takes another root only by its environment; without "stop" it would ask this machine's own CPUID too.
+    // hwloc takes another root only from its environment; without "stop" it would also query this machine's CPUID.
     setenv("HWLOC_FSROOT", root.directory().c_str(), 1);
     setenv("HWLOC_COMPONENTS", "linux,stop", 1);
   }
@@ -38,7 +38,7 @@ TopologyHandle load(const Root& root) {
   if (hwloc_topology_init(&raw) != 0) throw std::runtime_error("hwloc cannot start");
   TopologyHandle topology(raw);
   hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // What a cpuset keeps from this process is still part of the machine; read_placement() leaves it out.
+  // CPUs excluded by a cpuset are still part of the machine; read_placement() leaves them out.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   if (hwloc_topology_load(raw) != 0) throw std::runtime_error("hwloc cannot read the machine's topology");
   return topology;
@@ -58,7 +58,7 @@ std::string cache_type(hwloc_obj_cache_type_t type) {
   return type == HWLOC_OBJ_CACHE_INSTRUCTION ? "instruction" : "unified";
 }
 
-// Caches of the same level, type, size and sharing are one entry with a count; a hybrid CPU has several of a level.
+// Equal caches (level, type, size and sharing) are one entry with a count; a hybrid CPU has several entries per level.
 std::vector<Cache> read_caches(hwloc_topology_t topology) {
   std::map<std::tuple<int, std::string, std::int64_t, int>, Cache> found;
   for (hwloc_obj_type_t type :
@@ -101,8 +101,7 @@ int cores_in(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
   return cores;
 }
 
-// hwloc names Intel's kinds of cores only after asking CPUID, which a recorded machine does not have; the kernel lists
-// them too.
+// hwloc names Intel's kinds of cores only with CPUID, which a recorded machine lacks; the kernel lists them too.
 std::string listed_kind(const Root& root, hwloc_const_bitmap_t cpus) {
   static const std::array<std::pair<const char*, const char*>, 2> kLists = {
       {{"/sys/devices/cpu_core/cpus", "IntelCore"}, {"/sys/devices/cpu_atom/cpus", "IntelAtom"}}};
@@ -138,7 +137,7 @@ std::vector<CoreKind> read_core_kinds(hwloc_topology_t topology, const Root& roo
   return result;
 }
 
-// Kinds of cores differ in their caches and each answers CPUID for itself.
+// Kinds of cores differ in their caches, and each answers CPUID for itself.
 std::vector<CpuidCache> read_cpuid(const Root& root, const Topology& topology) {
   std::optional<ScopedBinding> binding;
   if (root.is_this_machine() && topology.core_kinds.size() > 1) binding.emplace(topology.allowed.cpu_of(0));
@@ -155,8 +154,9 @@ Bitmap allowed_cpus(hwloc_topology_t topology, const Root& root) {
   return allowed;
 }
 
-// A core's rank-th allowed hardware thread for rank 0, 1, … in turn: workers fill cores before siblings. The fastest
-// kind of core comes first, as hwloc sorts kinds by efficiency class, most efficient (slowest) first.
+// Takes each core's first allowed hardware thread, then each core's second, and so on: workers fill cores before
+// siblings. The fastest kind of core comes first; hwloc sorts kinds by efficiency class, most efficient (slowest)
+// first.
 Placement read_placement(hwloc_topology_t topology, hwloc_const_bitmap_t allowed) {
   Placement placement;
   std::multimap<std::pair<int, int>, unsigned> by_rank;
@@ -188,7 +188,7 @@ Topology read_topology(const Root& root) {
   result.numa_nodes = read_numa_nodes(topology);
   result.core_kinds = read_core_kinds(topology, root);
   result.allowed = read_placement(topology, allowed_cpus(topology, root).get());
-  if (result.allowed.cpus.empty()) throw std::runtime_error("no CPU is allowed to this process");
+  if (result.allowed.cpus.empty()) throw std::runtime_error("this process is not allowed to use any CPU");
   result.cpuid_caches = read_cpuid(root, result);
   return result;
 }

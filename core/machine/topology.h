@@ -16,22 +16,22 @@ struct Cache {
   std::string type;  // data, instruction or unified
   std::int64_t size_bytes = 0;
   std::int64_t line_bytes = 0;
-  int ways = 0;       // 0: not said
-  int count = 0;      // how many of these the machine has
+  int ways = 0;       // 0 if not reported
+  int count = 0;      // number of such caches in the machine
   int shared_by = 0;  // hardware threads that share one
 };
 
 struct NumaNode {
   int index = 0;
-  std::string cpus;  // as a list: 0-3,8
+  std::string cpus;  // a list such as 0-3,8
   std::int64_t memory_bytes = 0;
 };
 
-// Cores of one kind; a hybrid CPU has several, the most efficient first.
+// Cores of one kind; a hybrid CPU has several kinds, the most efficient first.
 struct CoreKind {
   std::string name;  // IntelCore, IntelAtom, or empty
   int cores = 0;
-  std::int64_t maximum_frequency_hz = 0;  // 0: not said
+  std::int64_t maximum_frequency_hz = 0;  // 0 if not reported
 };
 
 struct Topology {
@@ -39,13 +39,13 @@ struct Topology {
   int cores = 0;
   int threads = 0;
   std::vector<Cache> caches;             // as the kernel lists them
-  std::vector<CpuidCache> cpuid_caches;  // as the CPU of the first worker tells them; other kinds of cores may differ
+  std::vector<CpuidCache> cpuid_caches;  // as the CPU of the first worker reports them; other kinds of cores may differ
   std::vector<NumaNode> numa_nodes;
   std::vector<CoreKind> core_kinds;
-  Placement allowed;  // of this process
+  Placement allowed;  // for this process
 };
 
-// Throws std::runtime_error when hwloc cannot read the machine at all.
+// Throws std::runtime_error if hwloc cannot read the machine.
 Topology read_topology(const Root& root);
 
 }  // namespace nameplate

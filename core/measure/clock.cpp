@@ -10,7 +10,7 @@
 #include <cpuid.h>
 #endif
 
-// A test build scales the clock, to show that the tests would notice one that runs wrong.
+// A test build scales the clock, to show that the tests detect a wrong one.
 #ifndef NAMEPLATE_CLOCK_SCALE
 #define NAMEPLATE_CLOCK_SCALE 1.0
 #endif
@@ -38,7 +38,7 @@ bool tsc_is_invariant() {
 #endif
 }
 
-// Linux drops the TSC as its clock source when the CPUs' counters are not in step.
+// Linux does not use the TSC as its clock source if the CPUs' counters are not synchronised.
 bool kernel_trusts_tsc() {
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
@@ -51,7 +51,7 @@ struct Pair {
   std::uint64_t raw_ns = 0;
 };
 
-// One instant on both clocks: the tightest of several brackets, so that an interruption does not enter.
+// Reads both clocks at the same instant: the tightest of several brackets, so that interruptions have no effect.
 template <class Now>
 Pair read_pair(Now now) {
   constexpr int kTries = 16;

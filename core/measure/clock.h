@@ -1,8 +1,8 @@
-// The clock that everything is timed with.
+// The clock for all timing.
 //
-// On x86-64 with an invariant time-stamp counter that the kernel itself trusts (it is the current clock source, or the
-// guest's paravirtual clock is built on it), ticks are TSC ticks read with the fences of Intel's "How to Benchmark Code
-// Execution Times" (2010), and their frequency is measured against CLOCK_MONOTONIC_RAW. Anywhere else ticks are the
+// On x86-64 with an invariant time-stamp counter that the kernel trusts (it is the current clock source, or the guest's
+// paravirtual clock is based on it), ticks are TSC ticks read with the fences of Intel's "How to Benchmark Code
+// Execution Times" (2010), and their frequency is measured against CLOCK_MONOTONIC_RAW. Otherwise ticks are the
 // nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
@@ -15,17 +15,17 @@ namespace nameplate {
 
 struct ClockInfo {
   std::string source;       // "tsc" or "monotonic"
-  double frequency_hz = 0;  // ticks in a second
-  double resolution_s = 0;  // the smallest step that was seen between two readings
-  double cost_s = 0;        // what one reading takes
+  double frequency_hz = 0;  // ticks per second
+  double resolution_s = 0;  // the smallest step between two readings
+  double cost_s = 0;        // the time of one reading
 };
 
 class Clock {
  public:
-  // The process's clock, calibrated on first use (about 20 ms).
+  // Returns the process's clock, calibrated on first use (about 20 ms).
   static const Clock& get();
 
-  // Now, in ticks; what was issued before it has finished, and nothing after it has begun.
+  // Returns the current time in ticks. Preceding instructions have finished, and no later one has started.
   static Ticks now() { return uses_tsc_ ? tsc_now() : monotonic_now(); }
 
   const ClockInfo& info() const { return info_; }
@@ -40,7 +40,7 @@ class Clock {
     std::uint32_t low = 0;
     std::uint32_t high = 0;
     std::uint32_t cpu = 0;
-    // rdtscp waits for what came before it, lfence holds back what comes after it.
+    // rdtscp waits for preceding instructions, lfence holds back later ones.
     asm volatile("rdtscp\n\tlfence" : "=a"(low), "=d"(high), "=c"(cpu) : : "memory");
     return (static_cast<Ticks>(high) << 32U) | low;
 #else
@@ -56,7 +56,7 @@ class Clock {
   double seconds_per_tick_ = 0;
 };
 
-// Nanoseconds of CLOCK_MONOTONIC_RAW, the reference that the TSC is measured against.
+// Returns CLOCK_MONOTONIC_RAW in nanoseconds, the reference for the TSC.
 std::uint64_t monotonic_raw_ns();
 
 }  // namespace nameplate

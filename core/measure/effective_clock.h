@@ -1,6 +1,6 @@
-// The clock that a core really runs at, by short bursts of a dependent chain put between pieces of the load in the
-// same thread: the core has no time to change its clock, and with a burst of some 10 us every 8 ms the load loses 0.1 %
-// of its time.
+// Measures the clock at which a core really runs, by short bursts of a dependent chain between pieces of the load in
+// the same thread. The core has no time to change its clock, and with a burst of about 10 us every 8 ms the load loses
+// 0.1 % of its time.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace nameplate {
 
-// Cycles in one burst; at 3 GHz it takes 11 us, 500 times what reading the clock costs.
+// Cycles per burst; at 3 GHz it takes 11 us, 500 times the cost of reading the clock.
 inline constexpr std::uint64_t kBurstCycles = std::uint64_t{1} << 15U;
 
-// How long the load runs between two bursts: the shortest sample, 10 ms, has two on each worker, so that an
-// interruption of one does not move the result.
+// The time of the load between two bursts: the shortest sample, 10 ms, has two per worker, so that one interruption
+// does not change the result.
 inline constexpr double kBurstInterval_s = 8e-3;
 
-// Runs one burst and returns its time in ticks, the cost of reading the clock taken off.
+// Runs one burst and returns its time in ticks, without the cost of reading the clock.
 Ticks run_burst();
 
 // The bursts of one worker in one sample. Aligned, so that two workers never write to the same cache line.
@@ -28,7 +28,7 @@ class alignas(64) BurstLog {
 
   void clear() { ticks_.clear(); }
 
-  // Runs a burst and notes its time; a sample with more than kCapacity bursts keeps the first ones.
+  // Runs a burst and stores its time; a sample with more than kCapacity bursts keeps the first ones.
   void burst() {
     const Ticks ticks = run_burst();
     if (ticks_.size() < kCapacity) ticks_.push_back(ticks);
@@ -41,8 +41,8 @@ class alignas(64) BurstLog {
   std::vector<Ticks> ticks_;
 };
 
-// The time of a burst that nothing interrupted, in seconds, 0 when there was none: the lower quartile of all, since an
-// interruption makes single bursts longer and none shorter.
+// Returns the time of an undisturbed burst in seconds, 0 if there is none: the lower quartile, since an interruption
+// makes single bursts longer and none shorter.
 double undisturbed_burst_s(const std::vector<BurstLog>& logs);
 
 }  // namespace nameplate

@@ -1,4 +1,4 @@
-// Keeps the compiler from removing or moving work whose result nobody reads (google/benchmark's DoNotOptimize).
+// Keeps the compiler from removing or moving work whose result is not read (like google/benchmark's DoNotOptimize).
 #pragma once
 
 namespace nameplate {

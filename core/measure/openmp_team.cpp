@@ -27,7 +27,7 @@ class OpenMpTeam final : public Team {
   }
 };
 
-// A runtime with a thread limit gives fewer without a word; the missing workers' times would be nonsense.
+// A runtime with a thread limit silently starts fewer threads; the times of missing workers would be meaningless.
 void require_threads(unsigned size) {
   unsigned given = 0;
 #pragma omp parallel num_threads(size)
@@ -35,7 +35,7 @@ void require_threads(unsigned size) {
 #pragma omp single
     given = static_cast<unsigned>(omp_get_num_threads());
   }
-  if (given != size) fail(fmt::format("OpenMP gives {} of {} threads: is OMP_THREAD_LIMIT set?", given, size));
+  if (given != size) fail(fmt::format("OpenMP starts {} of {} threads; is OMP_THREAD_LIMIT set?", given, size));
 }
 
 }  // namespace

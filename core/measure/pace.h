@@ -1,5 +1,5 @@
-// When a worker's operations are to begin, where their rate is given: an open loop, which keeps the planned starts
-// whatever the operations before them take.
+// Schedules a worker's operations at a given rate: an open loop, which keeps the planned starts however long earlier
+// operations take.
 #pragma once
 
 #include <ctime>
@@ -16,12 +16,12 @@ class Pace {
   void begin() { begin_ = Clock::now(); }
   Ticks planned(std::uint64_t index) const { return begin_ + delay_ + index * interval_; }
 
-  // A row is as long as all its intervals, whatever its delay, which is shorter than one: without the last one a short
-  // row would seem faster than it was asked to be.
+  // A sequence lasts as long as all its intervals; without the last one, a short sequence would appear faster than
+  // requested. Its delay is shorter than one interval.
   Ticks end(std::uint64_t operations) const { return begin_ + operations * interval_; }
   void finish(std::uint64_t operations) const { wait_until(end(operations)); }
 
-  // Sleeps until shortly before and then looks at the clock, since a sleeper wakes late.
+  // Sleeps until shortly before, and then polls the clock, since a sleeping thread wakes up late.
   static void wait_until(Ticks when) {
     constexpr double kSpin_s = 80e-6;
     constexpr double kNanoseconds = 1e9;

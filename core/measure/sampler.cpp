@@ -19,20 +19,20 @@ namespace {
 constexpr double kShortSample_s = 10e-3;
 constexpr double kLargestGrowth = 10;
 constexpr std::uint64_t kFarGrowth = 8;
-constexpr double kClockSteps = 1000;              // a sample lasts at least this many of the clock's steps
-constexpr double kFlushSampleLongerThan_s = 0.5;  // below that the reader would disturb the next sample
+constexpr double kClockSteps = 1000;              // minimum length of a sample in steps of the clock
+constexpr double kFlushSampleLongerThan_s = 0.5;  // with shorter samples, the reader would disturb the next sample
 constexpr Ticks kCallsInAnInterval = 8;
-constexpr Ticks kNearItsEnd = 500;        // so small a part of an interval is not worth another call
-constexpr double kShortestCall_s = 1e-4;  // in a series; of a shorter one too much would be beginning it
+constexpr Ticks kNearItsEnd = 500;        // a smaller part of an interval is not worth another call
+constexpr double kShortestCall_s = 1e-4;  // in a series; starting shorter ones would cost too much
 constexpr std::uint64_t kMaxRepetitions = std::uint64_t{1} << 50U;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
 
-// What one or, in a series, several calls of `run` did, added up.
+// The sum of one call of `run` or, in a series, of several.
 struct Total {
   Ticks start = 0;
   Ticks finish = 0;
-  Ticks called = 0;  // of this time the calls' own
+  Ticks called = 0;  // the part of it spent in calls
   std::uint64_t repetitions = 0;
   std::uint64_t bytes = 0;
   std::uint64_t flops = 0;
@@ -109,7 +109,7 @@ nlohmann::json nodes_json(const std::vector<NodeTimes>& nodes) {
   return result;
 }
 
-// To five digits, more than a time is worth: all pairs of a thousand nodes take half the room then.
+// Five digits, more than the accuracy of a time: the pairs of a thousand nodes then take half the space.
 nlohmann::json pairs_json(const Total& total) {
   nlohmann::json result = nlohmann::json::array();
   for (const double sum : total.pairs) {
@@ -119,7 +119,7 @@ nlohmann::json pairs_json(const Total& total) {
   return result;
 }
 
-// One experiment while it runs: the probe, what set-up decided, and the records it has written.
+// One experiment while it runs: the probe, the decisions of set-up, and the records that it has written.
 class Experiment {
  public:
   Experiment(Context& context, const Request& request, const Machine& machine, const DisturbanceReader& disturbance,
@@ -167,7 +167,7 @@ class Experiment {
   Stage stage_ = Stage::request;
   std::optional<std::uint64_t> fixed_;  // repetitions that are given and not calibrated
   std::uint64_t repetitions_ = 1;
-  Call tried_;  // the last one that calibrated
+  Call tried_;  // the last call of the calibration
   std::uint64_t samples_ = 0;
   double begin_s_ = 0;
   double setup_s_ = 0;
@@ -201,8 +201,8 @@ void Experiment::measure(const RegisteredProbe& registered) {
   check_facts();
   fixed_ = request_.repetitions ? request_.repetitions : prepared_.repetitions;
   setup_s_ = now_s() - begin_s_;
-  if (request_.interval_s && prepared_.most_repetitions) {
-    refuse("not as a series: before each sample something must be made ready, and a series leaves no time for it");
+  if (request_.interval_s && prepared_.max_repetitions) {
+    refuse("not possible as a series: the probe prepares each sample, and a series leaves no time for that");
   }
   calibrate();
   if (request_.interval_s) {
@@ -221,8 +221,8 @@ void Experiment::check_facts() const {
   if (prepared_.facts.size() != info_->facts.size()) fail("the probe set a fact that it does not declare");
 }
 
-// Multiplies the repetitions until a call is long enough to be timed, then grows them towards the sample's length; the
-// calls warm the machine up meanwhile. A single call may have been held up, so the shorter of two counts, except where
+// Multiplies the repetitions until a call is long enough to be timed, then extrapolates to the sample's length; the
+// calls also warm up the machine. A single call may have been delayed, so the smaller of two counts is used, unless
 // each needs a preparation, which takes longer.
 void Experiment::calibrate() {
   stage_ = Stage::run;
@@ -232,7 +232,7 @@ void Experiment::calibrate() {
   const double wanted_s = std::max(request_.sample_s, timeable_s);
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
-  const std::uint64_t most = prepared_.most_repetitions.value_or(kMaxRepetitions);
+  const std::uint64_t most = prepared_.max_repetitions.value_or(kMaxRepetitions);
   while (!context_.stop_requested) {
     const double elapsed_s = shorter_of_two_s();
     if (fixed_ || elapsed_s >= wanted_s || repetitions_ >= most) {
@@ -243,7 +243,7 @@ void Experiment::calibrate() {
     } else {
       const double growth = std::min(wanted_s / elapsed_s, kLargestGrowth);
       repetitions_ = std::min(most, static_cast<std::uint64_t>(std::ceil(static_cast<double>(repetitions_) * growth)));
-      // The last step is taken on trust: trying it out would take as long as the samples themselves.
+      // The last step is not verified: that would take as long as the samples themselves.
       if (elapsed_s * growth >= wanted_s && request_.sample_s > kShortSample_s) return;
     }
   }
@@ -258,7 +258,7 @@ double Experiment::shorter_of_two_s() {
     return total.elapsed_s();
   };
   const double first_s = once_s();
-  const bool once = fixed_ || prepared_.most_repetitions || first_s > kShortSample_s * kLargestGrowth;
+  const bool once = fixed_ || prepared_.max_repetitions || first_s > kShortSample_s * kLargestGrowth;
   return once ? first_s : std::min(first_s, once_s());
 }
 
@@ -277,15 +277,15 @@ void Experiment::take_samples(double end_s) {
   }
 }
 
-// One sample per interval, each from the end of the one before it: what the tool itself takes in between is inside a
-// sample, so the samples add up to the whole time.
+// One sample per interval, each from the end of the previous one: what the tool itself uses in between is inside a
+// sample, so that the samples add up to the whole time.
 void Experiment::take_series() {
   const Clock& clock = Clock::get();
   const Ticks interval = clock.ticks(*request_.interval_s);
   const double shortest_s = clock.seconds(tried_.elapsed) / static_cast<double>(fixed_ ? 1 : tried_.repetitions);
   if (shortest_s > *request_.interval_s) {
-    refuse(
-        fmt::format("not as a series of {:g} s: the shortest call takes {:.3g} s", *request_.interval_s, shortest_s));
+    refuse(fmt::format("not possible as a series with an interval of {:g} s: the shortest call takes {:.3g} s",
+                       *request_.interval_s, shortest_s));
   }
   probe_->prepare();
   stage_ = Stage::run;
@@ -412,7 +412,7 @@ Request parse_request(const std::string& line) {
     read_field(json, "interval_s", request.interval_s);
     read_field(json, "nodes", request.nodes);
     read_field(json, "at_once", request.at_once);
-    if (request.interval_s && !(*request.interval_s > 0)) fail("interval_s must be more than 0");
+    if (request.interval_s && !(*request.interval_s > 0)) fail("interval_s must be above 0");
     return request;
   } catch (const nlohmann::json::exception& error) {
     fail(fmt::format("not a request: {}", error.what()));

@@ -1,5 +1,5 @@
-// Takes one probe through one experiment: set-up, warm-up, calibration, samples until the slice is over, verification.
-// It decides nothing else: rounds, precision and statistics are Python's.
+// Runs one experiment of a probe: set-up, warm-up, calibration, samples until the slice is over, verification. It
+// decides nothing else: Python decides rounds, precision and statistics.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,17 +18,17 @@ namespace nameplate {
 
 // One line of standard input. Durations in seconds.
 struct Request {
-  std::string id;  // given back in every record of this experiment
+  std::string id;  // repeated in every record of this experiment
   std::string probe;
   nlohmann::json params = nlohmann::json::object();
-  double slice_s = 0.25;  // how long samples are taken
+  double slice_s = 0.25;  // the time for samples
   double warmup_s = 0.02;
-  double sample_s = 0.01;  // how long one sample lasts at least
+  double sample_s = 0.01;  // minimum length of one sample
   std::optional<std::uint64_t> max_samples;
   std::optional<std::uint64_t> repetitions;  // fixed instead of calibrated
-  std::optional<double> interval_s;          // a series: one sample per interval, without a gap
-  // Of an MPI job, by their places in the header's list: each of these nodes takes the experiment by itself, one after
-  // the other in this order, or all at once. None: the job as a whole does.
+  std::optional<double> interval_s;          // a series: one sample per interval, without gaps
+  // For an MPI job, indices into the header's list: each of these nodes runs the experiment by itself, in turn or all
+  // at once. Empty: the job runs it as a whole.
   std::vector<int> nodes;
   bool at_once = false;
 };

@@ -5,13 +5,13 @@
 namespace nameplate {
 
 SeriesPace::SeriesPace(Ticks begin, const Lengths& lengths, const Call& tried, bool fixed)
-    : begin_(begin), lengths_(lengths), most_repetitions_(tried.repetitions), fixed_(fixed) {
+    : begin_(begin), lengths_(lengths), max_repetitions_(tried.repetitions), fixed_(fixed) {
   called(tried);
 }
 
 std::optional<std::uint64_t> SeriesPace::next_call(Ticks now) const {
   const double remaining = left(now);
-  // With less than half of the shortest possible call to go, this end is nearer than that call's.
+  // If less than half of the shortest call is left, ending now is closer to the planned end than another call.
   const double shortest = fixed_ ? static_cast<double>(last_.elapsed)
                                  : std::max(repetition(), 2 * static_cast<double>(lengths_.shortest_call));
   if (remaining * 2 < shortest || remaining < cost()) return std::nullopt;
@@ -19,11 +19,11 @@ std::optional<std::uint64_t> SeriesPace::next_call(Ticks now) const {
 }
 
 void SeriesPace::called(const Call& call) {
-  most_repetitions_ = std::max(most_repetitions_, call.repetitions);
+  max_repetitions_ = std::max(max_repetitions_, call.repetitions);
   last_ = {.repetitions = call.repetitions, .elapsed = std::max<Ticks>(call.elapsed, 1), .cost = call.cost};
 }
 
-// A sample is late where a call before it was held up beyond its end. It is short then, until the series has caught up.
+// After a call that exceeded its sample, the next samples are short until the series has caught up.
 std::uint64_t SeriesPace::first_call(Ticks now) const {
   constexpr double kPartOfALateOne = 8;
   return size(std::max(left(now), static_cast<double>(lengths_.interval) / kPartOfALateOne));
@@ -31,11 +31,11 @@ std::uint64_t SeriesPace::first_call(Ticks now) const {
 
 std::uint64_t SeriesPace::size(double wanted) const {
   if (fixed_) return last_.repetitions;
-  constexpr std::uint64_t kGrowth = 2;  // at most, since a call may have seemed shorter than it was
-  constexpr double kCosts = 20;         // a call that is dear to begin, as a job's of many ranks, is longer
+  constexpr std::uint64_t kGrowth = 2;  // at most, since a call may have seemed too short
+  constexpr double kCosts = 20;         // calls with an expensive start, as in a job of many ranks, are longer
   const double whole = std::min(wanted, std::max(static_cast<double>(lengths_.longest_call), kCosts * cost()));
   const double length = std::max(whole - cost(), whole / 2);
-  const double repetitions = std::min(length / repetition(), static_cast<double>(most_repetitions_ * kGrowth));
+  const double repetitions = std::min(length / repetition(), static_cast<double>(max_repetitions_ * kGrowth));
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(repetitions));
 }
 

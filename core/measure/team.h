@@ -1,4 +1,4 @@
-// Runs a function on n pinned workers behind a start gate and returns when each began and ended.
+// Runs a function on n pinned workers behind a start gate, and returns when each started and finished.
 #pragma once
 
 #include <functional>
@@ -25,11 +25,11 @@ class Team {
   unsigned size() const { return static_cast<unsigned>(workers_.size()); }
   bool oversubscribed() const { return oversubscribed_; }
 
-  // Calls `function(worker)` once on every worker, all let go at once, and returns their start and finish in ticks;
+  // Calls `function(worker)` once on every worker, released together, and returns their starts and finishes in ticks;
   // valid until the next call. The probe may add each worker's own work. `function` must not throw.
   std::span<Worker> run(const Function& function);
 
-  // Untimed work that the user of the memory must do himself: set-up, first touch. Rethrows what a worker threw.
+  // Runs untimed work that the user of the memory must do: set-up, first touch. Rethrows what a worker threw.
   void each(const Function& function);
 
  protected:
@@ -46,16 +46,16 @@ class Team {
 };
 
 // `engine` is "thread" (std::jthread, pinned by `placement`) or "openmp" (the OpenMP runtime, which places its threads
-// itself by OMP_PLACES and OMP_PROC_BIND). Throws ProbeError(skipped) where OpenMP was not built in.
+// by OMP_PLACES and OMP_PROC_BIND). Throws ProbeError(skipped) if OpenMP was not built in.
 std::unique_ptr<Team> make_team(const std::string& engine, unsigned size, const Placement& placement);
 
-// How many threads OpenMP would take by itself, as OMP_NUM_THREADS says; 1 where it was not built in.
+// Returns how many threads OpenMP would use by default, as OMP_NUM_THREADS says; 1 if it was not built in.
 unsigned openmp_threads();
 
-// The everyday engine.
+// Returns a team of std::jthread.
 std::unique_ptr<Team> make_thread_team(unsigned size, const Placement& placement);
 
-// Null where the program was built without OpenMP.
+// Returns null if the program was built without OpenMP.
 std::unique_ptr<Team> make_openmp_team(unsigned size, const Placement& placement);
 
 }  // namespace nameplate

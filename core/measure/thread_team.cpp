@@ -19,8 +19,8 @@ void relax() {
 #endif
 }
 
-// A number that goes up. Waiters spin for a while, since a futex wake-up is later than a spin by some 10 us, and then
-// sleep, since with more workers than cores a spinning one keeps another from running.
+// A number that increases. Waiters spin for a while, since waking by futex is about 10 us slower, and then sleep, since
+// with more workers than cores a spinning one keeps another from running.
 class Gate {
  public:
   static constexpr unsigned kSpins = 1U << 16U;
@@ -62,7 +62,7 @@ class ThreadTeam final : public Team {
         threads_.emplace_back([this, worker, cpu = placement.cpu_of(worker)] { serve(worker, cpu); });
       }
     } catch (const std::system_error& error) {
-      go_.raise();  // lets those that started go home; a half-built team has no destructor to do it
+      go_.raise();  // releases the threads that started; a half-built team has no destructor to do it
       fail(fmt::format("cannot start {} threads, only {}: {}", size, threads_.size() + 1, error.what()));
     }
   }
@@ -100,7 +100,7 @@ class ThreadTeam final : public Team {
     }
   }
 
-  // Parts of a long call end some milliseconds apart, and in a guest waking up takes 0.1 ms: too much of a series.
+  // Workers of a long call end some milliseconds apart, and in a guest waking up takes 0.1 ms, too much for a series.
   static constexpr unsigned kLongSpins = Gate::kSpins * 8;
 
   Gate ready_;

@@ -44,7 +44,7 @@ std::unique_ptr<DistributedProbe> set_up(Context& context, const std::string& te
   const bool all_could = run_collectively([&] {
     const auto request = nlohmann::json::parse(text);
     const RegisteredProbe& registered = find_probe(request.at("probe").get<std::string>());
-    // On a rank that follows, what is registered makes a part.
+    // On a rank that follows, a registered probe creates its part.
     part.reset(dynamic_cast<DistributedProbe*>(registered.make(context).release()));
     part->setup(check_parameters(registered.info.parameters, request.at("params")), machine);
   });

@@ -1,5 +1,5 @@
-// A probe that every rank of the job takes part in. The sampler knows only the leading rank's: what it asks of that one
-// is told to all others, so that rank 0 alone reads requests, writes records and says when a slice is over.
+// A probe in which every rank of the job takes part. The sampler knows only the leading rank's part, whose steps are
+// passed on to all others, so that rank 0 alone reads requests, writes records and decides when a slice is over.
 #pragma once
 
 #include <memory>
@@ -11,21 +11,21 @@
 
 namespace nameplate {
 
-// On every rank. `setup` may fail on some of them and must not wait for another rank; `run` and `verify` are called on
-// all of them alike.
+// The part of one rank. `setup` may fail on some ranks and must not wait for another; `run` and `verify` are called on
+// all of them.
 class DistributedProbe : public Probe {
  public:
-  // Collective, once every rank is set up.
+  // Collective, after every rank is set up.
   virtual void connect() = 0;
 };
 
-// The leading rank's probe around its own part.
+// Wraps the leading rank's own part.
 std::unique_ptr<Probe> make_leader(const std::string& name, std::unique_ptr<DistributedProbe> part);
 
-// Does what the leading rank tells until that is the end.
+// Does what the leading rank says, until it ends.
 void follow_leader(Context& context, const Machine& machine);
 
-// Registers a distributed probe under the name that `info` gives it.
+// Registers a distributed probe under the name in its `info`.
 template <class T>
 struct DistributedRegistration {
   explicit DistributedRegistration(ProbeInfo (*info)()) {

@@ -1,4 +1,4 @@
-// A message that goes from one rank to another and back, as the field's programs send it: by MPI_Send and MPI_Recv.
+// A message that goes from one rank to another and back with MPI_Send and MPI_Recv, as common benchmarks send it.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace nameplate {
 
 class Message {
  public:
-  Message() = default;  // of a rank that takes no part
+  Message() = default;  // for a rank that takes no part
   explicit Message(int size_bytes);
 
-  // Other content than any before, so that an old answer is no answer.
+  // Changes the content, so that an old answer is recognised.
   void renew();
-  // Sends it to `partner` and waits until it is back, so many times.
+  // Sends it to `partner` and waits until it is back, `repetitions` times.
   void exchange(std::uint64_t repetitions, int partner, MPI_Comm among) const;
-  // Sends back what comes from `partner`, so many times.
+  // Sends back what comes from `partner`, `repetitions` times.
   void answer(std::uint64_t repetitions, int partner, MPI_Comm among) const;
-  // Whether the last exchange brought back what was sent.
+  // Returns whether the last exchange brought back what was sent.
   bool is_back_unchanged() const;
 
  private:

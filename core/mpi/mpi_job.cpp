@@ -28,7 +28,7 @@ class MpiJob final : public Job {
 
   bool leads() const override { return ranks_.leads(); }
 
-  // The other ranks leave standard input alone.
+  // Only the leading rank reads standard input.
   std::optional<std::string> next_request() override {
     if (!lines_) lines_.emplace(context_.stop_requested);
     return lines_->next();
@@ -66,7 +66,7 @@ class MpiJob final : public Job {
   }
 
  private:
-  // Run lengths: neighbours are mostly alike.
+  // Run-length encoding: neighbours are mostly equal.
   static void add_run(nlohmann::json& runs, const nlohmann::json& value) {
     if (runs.empty() || runs.back()[0] != value) runs.push_back({value, 0});
     runs.back()[1] = runs.back()[1].get<int>() + 1;

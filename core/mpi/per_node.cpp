@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// Lets every node's first rank go on, on every path out.
+// Releases every node's first rank, on every path out.
 class NodesAtWork {
  public:
   NodesAtWork() { broadcast({.step = Step::per_node}); }
@@ -60,7 +60,7 @@ class PerNode {
   }
 
   void all_at_once(std::vector<int> nodes) {
-    std::ranges::sort(nodes);  // the leading rank's own, the first, does not wait for another's end
+    std::ranges::sort(nodes);  // the leading rank's own node comes first and does not wait for others
     for (const int node : nodes) begin(node);
     for (const int node : nodes) finish(node);
   }
@@ -80,7 +80,7 @@ class PerNode {
     return own;
   }
 
-  // The leading rank's own node begins when the others have.
+  // The leading rank's own node starts after the others have.
   void begin(int node) const {
     if (first_rank(node) != 0) send_text(request_for(node).dump(), first_rank(node));
   }
@@ -104,9 +104,9 @@ void check(const Request& request) {
   const auto nodes = static_cast<int>(Ranks::get().nodes().size());
   if (find_probe(request.probe).takes_whole_job) fail(request.probe + " takes all nodes of the job together");
   for (const int node : request.nodes) {
-    if (node < 0 || node >= nodes) fail(fmt::format("node {} of a job of {}", node, nodes));
+    if (node < 0 || node >= nodes) fail(fmt::format("node {} does not exist in a job of {} nodes", node, nodes));
   }
-  if (request.interval_s) fail("not as a series: of each node only the sum of its samples is kept");
+  if (request.interval_s) fail("not possible as a series: only the sum of each node's samples is kept");
 }
 
 }  // namespace

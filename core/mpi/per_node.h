@@ -1,5 +1,5 @@
-// A single machine's probe on the nodes of a job, one after the other or all at once: each node's first rank takes the
-// whole experiment by itself, and the leading rank writes what they found, one record a node.
+// Runs a single-machine probe on the nodes of a job, in turn or all at once: each node's first rank runs the whole
+// experiment, and the leading rank writes the results, one record per node.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,11 +10,11 @@
 
 namespace nameplate {
 
-// On the leading rank. `request` is a line of standard input that names nodes. Throws ProbeError(failed) for a node
-// that the job has not, and for a probe that takes the job as a whole.
+// On the leading rank. `request` is a line of standard input that names nodes. Throws ProbeError(failed) if a node does
+// not exist, or the probe uses the job as a whole.
 void measure_per_node(Context& context, const nlohmann::json& request, const Machine& machine, RecordSink& sink);
 
-// On every other one, once the leading rank has told that nodes are measured.
+// On every other rank, after the leading rank has announced it.
 void follow_per_node(Context& context, const Machine& machine);
 
 }  // namespace nameplate

@@ -17,27 +17,27 @@ int number_of(const char* variable) {
   return text == nullptr ? -1 : std::atoi(text);  // NOLINT(cert-err34-c): 0 is as good as nothing
 }
 
-// The largest of what launchers set: Open MPI's, MPICH's and Intel's (PMI), Slurm's.
+// Returns the largest number that launchers set: Open MPI's, MPICH's and Intel's (PMI), Slurm's.
 int launched(const char* of_open_mpi, const char* of_pmi, const char* of_slurm) {
   return std::max({number_of(of_open_mpi), number_of(of_pmi), number_of(of_slurm)});
 }
 
-// srun starts programs of every MPI, so what it was not told is likelier than a program of another one.
+// srun starts programs of every MPI, so a missing option is more likely than a program of another MPI.
 std::string what_to_do() {
   if (std::max(number_of("OMPI_COMM_WORLD_SIZE"), number_of("PMI_SIZE")) < 0) {
-    return "tell srun the interface that this library knows: --mpi=pmix or --mpi=pmi2 (srun --mpi=list)";
+    return "select the interface of this library: srun --mpi=pmix or --mpi=pmi2 (see srun --mpi=list)";
   }
-  return "launch with that library's own mpirun, or build for this one: script/bootstrap --mpi=MPICXX";
+  return "launch with that library's own mpirun, or build for this one with script/bootstrap --mpi=MPICXX";
 }
 
 void check_launcher(int size) {
   const int others = launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
   if (size != 1 || others <= 1) return;
-  // All of them find this out; one says it.
+  // All processes detect this; one reports it.
   if (launched("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID") > 0) throw LaunchError("");
   throw LaunchError(
-      fmt::format("the launcher started {} processes, and in each of them {} sees one only: launcher and MPI library "
-                  "differ; {}",
+      fmt::format("the launcher started {} processes, but in each of them {} sees only one: launcher and MPI "
+                  "library do not match; {}",
                   others, mpi_library(), what_to_do()));
 }
 
@@ -47,8 +47,8 @@ Ranks* Ranks::instance_ = nullptr;
 
 Ranks& Ranks::get() { return *instance_; }
 
-// Without asking for threads, as the programs do that are compared with: MPI_THREAD_FUNNELED makes Open MPI 4.1's small
-// messages a fifth slower. Other threads than this one (OpenMP's, a probe's workers) never call MPI.
+// Without thread support, like the programs that are compared: MPI_THREAD_FUNNELED makes Open MPI 4.1's small messages
+// a fifth slower. Other threads (OpenMP's, a probe's workers) never call MPI.
 MpiLibrary::MpiLibrary() { MPI_Init(nullptr, nullptr); }
 
 Ranks::Ranks() {
@@ -59,7 +59,7 @@ Ranks::Ranks() {
   find_nodes();
 }
 
-// Who shares memory is one node (MPI 3.1, 6.4.2); each node's first rank tells the leading one of it.
+// Ranks that share memory are on one node (MPI 3.1, 6.4.2); each node's first rank describes it to the leading rank.
 void Ranks::find_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
@@ -73,8 +73,8 @@ void Ranks::find_nodes() {
   MPI_Allreduce(&is_other, &others, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (others > 0) {
     throw LaunchError(
-        fmt::format("MPI takes {} ranks to be on another one's node, though host name, boot identifier or "
-                    "name space differ",
+        fmt::format("MPI places {} ranks on another rank's node, although host name, boot identifier or name space "
+                    "differ",
                     others));
   }
   MPI_Comm_rank(node, &place_on_node_);

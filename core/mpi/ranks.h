@@ -1,7 +1,7 @@
-// The processes of the MPI job and the nodes they run on.
+// The processes of the MPI job and their nodes.
 #pragma once
 
-// Neither library's C++ bindings are wanted: MPI 3 has none.
+// The libraries' C++ bindings are not used: MPI 3 has none.
 #define OMPI_SKIP_MPICXX 1   // NOLINT: the library's own switch
 #define MPICH_SKIP_MPICXX 1  // NOLINT: the library's own switch
 #include <mpi.h>
@@ -13,7 +13,7 @@
 
 namespace nameplate {
 
-// Initialises MPI for as long as it lives.
+// Initialises MPI for its lifetime.
 class MpiLibrary {
  public:
   MpiLibrary();
@@ -24,11 +24,11 @@ class MpiLibrary {
   ~MpiLibrary() { MPI_Finalize(); }
 };
 
-// One in a process.
+// At most one per process.
 class Ranks {
  public:
-  // Collective. Throws LaunchError where the launcher started more processes than MPI sees, and where what tells the
-  // nodes apart contradicts itself.
+  // Collective. Throws LaunchError if the launcher started more processes than MPI sees, or if the evidence about nodes
+  // is contradictory.
   Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -42,11 +42,11 @@ class Ranks {
   int size() const { return size_; }
   bool leads() const { return rank_ == 0; }
   int ranks_on_node() const { return ranks_on_node_; }
-  // Among those of its node, counted from 0.
+  // Among the ranks of its node, counted from 0.
   int place_on_node() const { return place_on_node_; }
-  // Of the leading rank only; no other one needs to know the whole job.
+  // Only on the leading rank; no other rank needs to know the whole job.
   const std::vector<NodeRecord>& nodes() const { return nodes_; }
-  // The index in `nodes` of a rank's node; of the leading rank only.
+  // Returns the index in `nodes` of a rank's node; only on the leading rank.
   int node_of(int rank) const { return node_of_.at(static_cast<std::size_t>(rank)); }
 
  private:

@@ -41,7 +41,7 @@ void RequestLines::Shared::end() {
   changed.notify_one();
 }
 
-// The thread may still be reading when the program ends, so what it uses is its own as well.
+// The thread may still be reading when the program ends, so it shares ownership of what it uses.
 RequestLines::RequestLines(std::atomic<bool>& stop_requested) : shared_(std::make_shared<Shared>(stop_requested)) {
   std::thread([shared = shared_] {
     std::string rest;

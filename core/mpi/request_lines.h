@@ -1,5 +1,5 @@
-// The lines of standard input, read by a thread of its own, so that a stop is seen while something is being measured:
-// every launcher passes standard input on to the first rank, but not every one a signal.
+// Reads the lines of standard input in a thread of its own, so that a stop is noticed during a measurement: every
+// launcher passes standard input to the first rank, but not all pass signals.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class RequestLines {
   // The line "stop" sets `stop_requested`, which must outlive the thread.
   explicit RequestLines(std::atomic<bool>& stop_requested);
 
-  // Waits for the next one. Nothing after the last, and after a stop.
+  // Waits for the next line. Returns nothing after the last one, and after a stop.
   std::optional<std::string> next();
 
  private:

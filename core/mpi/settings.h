@@ -1,4 +1,4 @@
-// What decides how the MPI library sends a message: the library's limits and the system's.
+// Settings that determine how the MPI library sends a message: the library's limits and the system's.
 #pragma once
 
 #include <map>
@@ -8,14 +8,14 @@
 
 namespace nameplate {
 
-// The library's control variables (MPI_T) that name an eager limit, in bytes: what is not larger is sent without asking
-// the receiver first.
+// Returns the library's control variables (MPI_T) that are eager limits, in bytes: smaller messages are sent without a
+// handshake.
 std::map<std::string, double> eager_limits();
 
-// Of this node's interfaces but the loopback, in bytes.
+// Returns the MTU in bytes of this node's interfaces, except the loopback.
 std::map<std::string, double> interface_mtus(const Root& root);
 
-// The default and the greatest size of TCP's buffers, in bytes: {"tcp_rmem default", 131072}.
+// Returns the default and maximum size of TCP's buffers in bytes: {"tcp_rmem default", 131072}.
 std::map<std::string, double> socket_buffers(const Root& root);
 
 }  // namespace nameplate

@@ -19,14 +19,13 @@ struct CommandHead {
   std::uint64_t text_bytes = 0;
 };
 
-// What went wrong on a rank, small enough to be sent as it is.
+// An error on a rank, of fixed size so that it can be sent as it is.
 struct Trouble {
   Ending ending = Ending::ok;
   std::array<char, 1024> words{};
 };
 
-// Where something went wrong is worth saying unless it is the rank whose machine the records describe, and of a wrong
-// result always.
+// Names the rank unless it is the one whose machine the records describe; always for a wrong result.
 std::string with_place(Ending ending, const std::string& message) {
   if (Ranks::get().leads() && ending != Ending::invalid) return message;
   return fmt::format("rank {} on {}: {}", Ranks::get().rank(), read_node_identity().host.data(), message);
@@ -67,7 +66,7 @@ Command receive() {
 
 bool run_collectively(const std::function<void()>& part) {
   Trouble worst = trouble_in(part);
-  // The later endings in their list are the worse.
+  // Later outcomes in the list are worse.
   reduce_asleep(&worst, sizeof worst, [&](const void* other) {
     Trouble theirs;
     std::memcpy(&theirs, other, sizeof theirs);

@@ -1,4 +1,4 @@
-// What the leading rank tells the others to do, and how all of them find out whether everyone could.
+// The commands of the leading rank to the others, and the agreement on whether all succeeded.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct Command {
   std::string text;
 };
 
-// On the leading rank: lets every other one know.
+// On the leading rank: sends a command to all others.
 void broadcast(const Command& command);
 
-// On every other one: waits asleep for what the leading rank tells.
+// On every other rank: waits, asleep, for a command.
 Command receive();
 
-// Collective: does a rank's part, and returns when every rank has done its own. If any failed, the leading rank throws
-// the worst one's ProbeError, with the rank and its node where that was another; the others return false.
+// Collective: runs a rank's part, and returns after all ranks have run theirs. If any failed, the leading rank throws
+// the worst ProbeError, with the rank and its node unless it is its own; the others return false.
 bool run_collectively(const std::function<void()>& part);
 
 }  // namespace nameplate

@@ -1,4 +1,4 @@
-// Texts of any length from one rank to another.
+// Sends texts of any length from one rank to another.
 #pragma once
 
 #include <string>

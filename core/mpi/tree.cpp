@@ -20,7 +20,7 @@ constexpr std::chrono::microseconds kLongestSleep{1000};
 struct Neighbours {
   bool has_parent = false;
   int parent = 0;
-  std::vector<int> children;  // the one with the most below it last
+  std::vector<int> children;  // the one with the largest subtree last
 };
 
 Neighbours neighbours_in(MPI_Comm among) {
@@ -47,7 +47,7 @@ void send(const void* bytes, std::size_t size, int to, MPI_Comm among) {
 void broadcast_asleep(void* bytes, std::size_t size, MPI_Comm among) {
   Neighbours tree = neighbours_in(among);
   if (tree.has_parent) receive_asleep(bytes, size, tree.parent, kTag, among);
-  // The one with the most below it first.
+  // The one with the largest subtree first.
   std::ranges::reverse(tree.children);
   for (const int child : tree.children) send(bytes, size, child, among);
 }

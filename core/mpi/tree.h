@@ -1,5 +1,5 @@
-// Collective communication in which whoever waits sleeps. It is made of single messages: a non-blocking collective of
-// the library's would stay in what Open MPI looks at whenever it waits, beside the messages that are measured.
+// Collective communication in which waiting ranks sleep. It uses single messages: a non-blocking collective of the
+// library would be polled by Open MPI whenever it waits, next to the messages that are measured.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace nameplate {
 
-// What the leading rank has in `bytes` is everybody's afterwards.
+// Sends the leading rank's `bytes` to all ranks.
 void broadcast_asleep(void* bytes, std::size_t size, MPI_Comm among = MPI_COMM_WORLD);
 
-// Towards the leading rank: `merge` is called with what each rank below has gathered, and what it makes of `bytes` goes
-// on from there. `bytes` is the same on all ranks in size.
+// Reduces towards the leading rank: `merge` is called with what each rank below has gathered, and updates `bytes`,
+// which has the same size on all ranks.
 void reduce_asleep(void* bytes, std::size_t size, const std::function<void(const void* other)>& merge,
                    MPI_Comm among = MPI_COMM_WORLD);
 
-// Returns when every rank has called it. They do not wake up at the same time.
+// Returns after every rank has called it. Ranks do not wake up at the same time.
 void barrier_asleep(MPI_Comm among);
 
-// Waits for a message of `size` bytes, asleep for 20 µs at first, later for up to 1 ms.
+// Waits for a message of `size` bytes, sleeping 20 µs at first, later up to 1 ms.
 void receive_asleep(void* bytes, std::size_t size, int from, int tag, MPI_Comm among = MPI_COMM_WORLD);
 
 }  // namespace nameplate

@@ -21,7 +21,7 @@ constexpr std::size_t kIpv6NetworkBytes = 8;
 constexpr std::size_t kMappedPrefix = 12;  // ::ffff: (RFC 4291, 2.5.5.2)
 constexpr std::uint8_t kLoopbackNet = 127;
 
-// As the family says it is to be read.
+// Reads the address as its family requires.
 template <class T>
 T read_as(const Address& address) {
   T result{};
@@ -51,7 +51,7 @@ std::uint16_t Address::port() const {
 
 Address Address::with_port(std::uint16_t port) const {
   Address result = *this;
-  // Both families have the port in the same place (RFC 3493, 3.3).
+  // Both families have the port at the same offset (RFC 3493, 3.3).
   auto beginning = read_as<sockaddr_in>(*this);
   beginning.sin_port = htons(port);
   std::memcpy(&result.storage, &beginning, offsetof(sockaddr_in, sin_addr));
@@ -105,13 +105,13 @@ std::optional<HostAndPort> parse_host_and_port(const std::string& text, std::uin
 std::vector<Address> resolve(const HostAndPort& place) {
   const addrinfo hints{.ai_flags = AI_ADDRCONFIG, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
   addrinfo* found = nullptr;
-  // A host without any outside address, or with loopback alone, still has 127.0.0.1 and ::1.
+  // Even a host without external addresses has 127.0.0.1 and ::1.
   int error = getaddrinfo(place.host.c_str(), nullptr, &hints, &found);
   if (error != 0) {
     const addrinfo any{.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     error = getaddrinfo(place.host.c_str(), nullptr, &any, &found);
   }
-  if (error != 0) fail(fmt::format("the host '{}' is not known: {}", place.host, gai_strerror(error)));
+  if (error != 0) fail(fmt::format("cannot resolve the host '{}': {}", place.host, gai_strerror(error)));
   std::vector<Address> result;
   for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
     Address address;

@@ -1,4 +1,4 @@
-// Where a peer is: an address of IPv4 or IPv6 with its port.
+// The address of a peer: IPv4 or IPv6, with a port.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 
 namespace nameplate {
 
-// Where a peer listens unless it is told otherwise, TCP and UDP.
+// The peer's default port for TCP and UDP.
 inline constexpr std::uint16_t kPeerPort = 7477;
 
 struct Address {
@@ -22,9 +22,9 @@ struct Address {
   int family() const { return storage.ss_family; }
   std::uint16_t port() const;
   Address with_port(std::uint16_t port) const;
-  // The bytes of the host's address alone; of an IPv4 address in IPv6 clothes (::ffff:1.2.3.4) the IPv4 ones.
+  // Returns the bytes of the host's address; for an IPv4-mapped IPv6 address (::ffff:1.2.3.4), the IPv4 ones.
   std::string host_bytes() const;
-  // The bytes of the network that one customer usually has: /24 of IPv4, /64 of IPv6.
+  // Returns the bytes of the network that one customer usually has: /24 for IPv4, /64 for IPv6.
   std::string network_bytes() const;
   bool is_loopback() const;
   // "192.0.2.1:7477", "[::1]:7477"
@@ -36,14 +36,14 @@ struct HostAndPort {
   std::uint16_t port = 0;
 };
 
-// Of "host", "host:port", "[::1]:port" and "::1". Nothing for what is none of these.
+// Parses "host", "host:port", "[::1]:port" and "::1". Returns nothing for anything else.
 std::optional<HostAndPort> parse_host_and_port(const std::string& text, std::uint16_t default_port);
 
-// The addresses of a name, in the order in which they should be tried. Throws ProbeError(failed) saying why it has
-// none.
+// Returns the addresses of a name, in the order in which to try them. Throws ProbeError(failed) with the resolver's
+// reason.
 std::vector<Address> resolve(const HostAndPort& place);
 
-// Where a socket is bound, and whom it is connected to.
+// Return the address that a socket is bound to, and the one it is connected to.
 Address own_address(int socket);
 Address peer_address(int socket);
 

@@ -1,5 +1,5 @@
-// A session's first connection after the handshake: frames of at most 1 KiB, each with its number and the tag of its
-// sender, so that none can be changed, left out, repeated or sent back.
+// The first connection of a session after the handshake: frames of at most 1 KiB, each with its number and its sender's
+// tag, so that none can be changed, dropped, repeated or reflected.
 #pragma once
 
 #include <optional>
@@ -20,11 +20,12 @@ class Channel {
   int socket() const { return socket_.number(); }
   const SessionSecret& secret() const { return secret_; }
 
-  // False where the other is gone.
+  // Returns false if the other side is gone.
   bool send(ByteSpan frame);
-  // Nothing where the other is gone or silent for longer than the socket's time limit, or where the frame is not his.
+  // Returns nothing if the other side is gone, silent for longer than the socket's time limit, or did not send the
+  // frame.
   std::optional<std::vector<std::uint8_t>> receive();
-  // Whether something has come, without waiting.
+  // Returns whether data are available, without waiting.
   bool has_more() const;
 
  private:

@@ -1,4 +1,4 @@
-// One connection of a session as either side holds it: a TCP socket and, for UDP, a datagram socket beside it.
+// One connection of a session on either side: a TCP socket and, for UDP, a datagram socket.
 #pragma once
 
 #include <atomic>
@@ -11,15 +11,15 @@ namespace nameplate {
 
 struct Connection {
   Descriptor stream;
-  Descriptor datagrams;    // of UDP
-  double connect_s = 0;    // how long TCP's took
-  std::uint64_t seed = 0;  // of what is sent
+  Descriptor datagrams;    // for UDP
+  double connect_s = 0;    // the time of the TCP connect
+  std::uint64_t seed = 0;  // of the content that is sent
 
-  // Where the traffic goes.
+  // The socket that carries the traffic.
   int socket() const { return datagrams.is_open() ? datagrams.number() : stream.number(); }
 };
 
-// What the thread of a connection tells whoever watches it, on a cache line of its own.
+// What the thread of a connection reports to its observer, on a cache line of its own.
 struct alignas(64) ConnectionState {
   std::atomic<bool> stopped{false};
   std::atomic<std::uint64_t> bytes{0};

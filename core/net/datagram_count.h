@@ -1,4 +1,4 @@
-// What a receiver makes of the numbers and times that datagrams carry.
+// Counts datagrams by the numbers and times that they carry.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace nameplate {
 
-// At the beginning of every datagram of a stream.
+// The header of every datagram of a stream.
 struct DatagramHeader {
   std::uint16_t sample = 0;
-  std::uint16_t is_end = 0;   // nothing more comes in this sample
-  std::uint32_t sent_us = 0;  // by the sender's clock; only differences mean something
+  std::uint16_t is_end = 0;   // the last one of this sample
+  std::uint32_t sent_us = 0;  // by the sender's clock; only differences are meaningful
   std::uint64_t number = 0;   // within the sample
 
   void write(std::uint8_t* place) const { std::memcpy(place, this, sizeof *this); }
@@ -26,9 +26,9 @@ struct DatagramHeader {
 
 static_assert(sizeof(DatagramHeader) == 16);
 
-// Counts one sample's datagrams. A datagram is reordered when one of a greater number came before it (RFC 4737, section
-// 3.3), and a duplicate when it came already; that is known of the last 65,536 numbers, and an older one counts as a
-// duplicate. Jitter is the running mean of RFC 3550, section 6.4.1, whose gain is 1/16.
+// Counts one sample's datagrams. A datagram is reordered if one with a larger number came before it (RFC 4737, section
+// 3.3), and a duplicate if it came before; this is known for the last 65,536 numbers, and older ones count as
+// duplicates. Jitter is the running mean of RFC 3550, section 6.4.1, with gain 1/16.
 class DatagramCount {
  public:
   void clear() { *this = DatagramCount(); }
@@ -66,7 +66,7 @@ class DatagramCount {
   void forget(std::uint64_t number) { word(number) &= ~bit(number); }
   bool knows(std::uint64_t number) { return (word(number) & bit(number)) != 0; }
 
-  // Both clocks wrap, and they differ by an unknown constant: only how it changes counts.
+  // Both clocks wrap, and they differ by an unknown constant: only changes count.
   void note_transit(std::uint32_t transit_us) {
     if (unique_ > 0) {
       const auto change = static_cast<std::int32_t>(transit_us - transit_us_);

@@ -23,7 +23,7 @@ WireWriter begin(Kind kind) {
   return writer;
 }
 
-// What stands at the beginning of every message, in every version.
+// The start of every message, in every version.
 struct Beginning {
   bool is_nameplate = false;
   std::uint16_t version = 0;
@@ -80,7 +80,7 @@ PeerHandshake::State PeerHandshake::take_opening(ByteSpan message) {
   }
   if (beginning.kind != Kind::control) return State::refused;
   opening_.assign(message.begin(), message.end());
-  // Also to one of another version, who learns ours from it.
+  // Also sent to a client of another version, which thereby learns this version.
   challenge_ = begin(Kind::challenge)
                    .number(static_cast<std::uint8_t>(key_->is_given()))
                    .raw(random_nonce())
@@ -109,17 +109,23 @@ ClientHandshake::ClientHandshake(const Key& key)
 std::vector<std::uint8_t> ClientHandshake::prove(ByteSpan challenge) {
   WireReader reader(challenge);
   const Beginning beginning = read_beginning(reader);
-  if (!beginning.is_nameplate || beginning.kind != Kind::challenge) fail("what answers there is no nameplate peer");
+  if (!beginning.is_nameplate || beginning.kind != Kind::challenge)
+    fail(
+        "the answer does not come from a nameplate "
+        "peer");
   if (beginning.version != kNetVersion) {
     fail(
-        fmt::format("the peer speaks version {} of nameplate's protocol, this program version {}: update the older one",
+        fmt::format("the peer speaks version {} of nameplate's protocol, this program version {}; update the older one",
                     beginning.version, kNetVersion));
   }
   const bool demands_key = reader.number<std::uint8_t>() != 0;
   if (demands_key && !key_->is_given()) {
-    fail(fmt::format("the peer demands a key: name its file with --key-file, or set {}", kKeyVariable));
+    fail(fmt::format("the peer requires a key; give its file with --key-file, or set {}", kKeyVariable));
   }
-  if (!demands_key && key_->is_given()) fail("a key is given, and the peer has none: it may not be the one you mean");
+  if (!demands_key && key_->is_given())
+    fail(
+        "a key is given, but the peer has none, so it may not be the intended "
+        "peer");
   challenge_.assign(challenge.begin(), challenge.end());
   const Mac proof = prove_as_client(*key_, opening_, challenge_);
   proof_.assign(proof.begin(), proof.end());
@@ -133,7 +139,7 @@ SessionSecret ClientHandshake::check_welcome(ByteSpan welcome) const {
   reader.skip(kStatusPadding);
   const auto session = reader.number<std::uint64_t>();
   const auto shown = reader.raw<32>();
-  if (status != Status::welcome || !reader.is_complete()) fail("what answers there is no nameplate peer");
+  if (status != Status::welcome || !reader.is_complete()) fail("the answer does not come from a nameplate peer");
   const auto said = status_bytes(status, session);
   if (!are_equal(shown, prove_as_peer(*key_, opening_, challenge_, proof_, said))) {
     fail("the peer did not prove that it has the key");

@@ -1,14 +1,14 @@
-// How a client and a peer find out that both hold the key, before either reads anything else of the other.
+// Proves to a client and a peer that both hold the key, before either reads anything else from the other.
 //
 // Client -> peer  Opening    magic, version, the client's nonce
-// peer -> client  Challenge  magic, version, whether a key is demanded, the peer's nonce
+// peer -> client  Challenge  magic, version, whether a key is required, the peer's nonce
 // client -> peer  Proof      HMAC(key, "client" | Opening | Challenge)
 // peer -> client  Welcome    status, session, HMAC(key, "peer" | Opening | Challenge | Proof | status | session)
 //
-// Both nonces are in both proofs, so that none can be used a second time, and the labels differ, so that none can be
-// sent back to whom it came from. From the same transcript comes the session's own key. Every later connection of a
-// session opens with its number and a tag by that key, every frame on the first one ends in one. All messages have a
-// fixed size; nothing a stranger says has a length in it.
+// Both nonces are in both proofs, so that none can be replayed, and the labels differ, so that none can be reflected.
+// The session's own key is derived from the same transcript. Every later connection of a session starts with its number
+// and a tag by that key, and every frame on the first connection ends with a tag. All messages have a fixed size;
+// nothing that a stranger sends contains a length.
 #pragma once
 
 #include <optional>
@@ -27,34 +27,34 @@ inline constexpr std::size_t kWelcomeBytes = 48;
 
 using SessionKey = SecretBytes;
 
-// What tells a session from the others of its peer, and proves that one belongs to it.
+// Identifies a session among those of its peer, and proves membership in it.
 struct SessionSecret {
   std::uint64_t number = 0;
   SessionKey key{};
 
-  // Of the session's connection or datagrams of this index.
+  // Returns the tag of the session's connection or datagrams with this index.
   Mac tag(std::string_view purpose, std::uint32_t index) const;
 };
 
-// A connection of a session that exists already.
+// The opening of a connection of an existing session.
 struct DataOpening {
   std::uint64_t session = 0;
   std::uint32_t index = 0;
   Mac tag{};
 };
 
-// The peer's half. It keeps no more than two fixed messages and never waits: it is fed what came in.
+// The peer's half. It stores at most two messages of fixed size and never waits: the caller feeds it with input.
 class PeerHandshake {
  public:
   PeerHandshake(const Key& key, std::uint64_t session) : key_(&key), session_(session) {}
 
-  // How many bytes the next message has.
+  // Returns the size of the next message.
   std::size_t wanted_bytes() const { return challenge_.empty() ? kOpeningBytes : kProofBytes; }
 
   enum class State {
     going_on,       // send `answer`, then wait for the next message
     authenticated,  // send `answer`; `secret` is known
-    data,           // it is a connection of a session: `opening`
+    data,           // a connection of a session: `opening`
     refused,        // send `answer`, which may be empty, and close
   };
 
@@ -78,8 +78,8 @@ class PeerHandshake {
   DataOpening data_;
 };
 
-// The client's half. Each throws ProbeError(failed) where the other is no peer, one of another version, one that has
-// another key, or one that is full.
+// The client's half. Each function throws ProbeError(failed) if the other side is not a peer, has another version or
+// another key, or is at its limits.
 class ClientHandshake {
  public:
   explicit ClientHandshake(const Key& key);
@@ -97,10 +97,10 @@ class ClientHandshake {
 
 std::vector<std::uint8_t> encode(const DataOpening& opening);
 
-// How datagrams come to a session, all of the same size, so that an answer is never more than what it answers:
+// Registers the address of a session's datagrams. All messages have the same size, so that answers amplify nothing:
 //   client -> peer  hello, without a cookie
-//   peer -> client  cookie, which depends on the address it is sent to
-//   client -> peer  hello, with that cookie: now the address is known to be the client's
+//   peer -> client  cookie, which depends on the client's address
+//   client -> peer  hello, with that cookie: which proves that the address is the client's
 struct DatagramHello {
   std::uint64_t session = 0;
   std::uint32_t index = 0;

@@ -16,7 +16,7 @@ namespace nameplate {
 
 namespace {
 
-// Whether the service manager made the file for this service alone (systemd.exec(5), LoadCredential=).
+// Returns whether the service manager created the file for this service alone (systemd.exec(5), LoadCredential=).
 bool is_credential(const std::string& file) {
   const char* given = std::getenv("CREDENTIALS_DIRECTORY");
   if (given == nullptr || *given == '\0') return false;
@@ -32,17 +32,17 @@ Key read_key(const std::string& file) {
   const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (!opened.is_open() || fstat(opened.number(), &status) != 0) {
-    fail(fmt::format("the key file {} cannot be read: {}", file, std::strerror(errno)));
+    fail(fmt::format("cannot read the key file {}: {}", file, std::strerror(errno)));
   }
   if (!S_ISREG(status.st_mode)) fail(fmt::format("the key file {} is not a regular file", file));
   if (!is_private(status, is_credential(file), Identity::of_this_process())) {
-    fail(fmt::format("the key file {} is open to other users (mode {:03o}, owner {}, group {}): chmod 600 {}", file,
-                     status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO), status.st_uid, status.st_gid, file));
+    fail(fmt::format("the key file {} is accessible to other users (mode {:03o}, owner {}, group {}); chmod 600 {}",
+                     file, status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO), status.st_uid, status.st_gid, file));
   }
-  constexpr std::size_t kSpace = 2;  // a line's end
+  constexpr std::size_t kSpace = 2;  // a line terminator
   SecretText text(kMaxKeyDigits + kSpace, '\0');
   const ssize_t length = read(opened.number(), text.data(), text.size());
-  if (length < 0) fail(fmt::format("the key file {} cannot be read: {}", file, std::strerror(errno)));
+  if (length < 0) fail(fmt::format("cannot read the key file {}: {}", file, std::strerror(errno)));
   return parse_key({text.data(), static_cast<std::size_t>(length)}, fmt::format("the key file {}", file));
 }
 
@@ -61,8 +61,8 @@ bool is_private(const struct stat& status, bool is_credential, const Identity& r
   if ((status.st_mode & S_IRGRP) == 0 || is_credential) return true;
   const bool is_roots = status.st_uid == 0;
   if (status.st_gid == 0 || status.st_gid == reader.group) return is_roots || status.st_uid == reader.user;
-  // A supplementary group may have many members, such as "users", and a user's own file can have it by accident. Root's
-  // file was given to the group on purpose, as Kubernetes gives a secret to a pod's fsGroup.
+  // A supplementary group may have many members, such as "users", and a user's own file can have it by accident. Root
+  // gave its file to the group on purpose, as Kubernetes gives a secret to a pod's fsGroup.
   return is_roots && std::ranges::find(reader.supplementary, status.st_gid) != reader.supplementary.end();
 }
 
@@ -84,10 +84,10 @@ Key find_key(const std::string& file) {
 void write_new_key(const std::string& file) {
   const SecretText text = Key::random().text() + "\n";
   const Descriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!made.is_open()) fail(fmt::format("the key file {} cannot be made: {}", file, std::strerror(errno)));
+  if (!made.is_open()) fail(fmt::format("cannot create the key file {}: {}", file, std::strerror(errno)));
   if (write(made.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     unlink(file.c_str());
-    fail(fmt::format("the key file {} cannot be written: {}", file, std::strerror(errno)));
+    fail(fmt::format("cannot write the key file {}: {}", file, std::strerror(errno)));
   }
 }
 

@@ -1,4 +1,4 @@
-// Where a key comes from: a file that nobody else can read, or the environment.
+// Reads the key from a file that nobody else can read, or from the environment.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,18 +10,19 @@
 
 namespace nameplate {
 
-// Where a key is looked for when no file is named; never on a command line, which every user of a machine can read.
+// The environment variable with the key if no file is named. A key is never on a command line, which every user of a
+// machine can read.
 inline constexpr const char* kKeyVariable = "NAMEPLATE_KEY";
 
-// Reads the key from the file if one is named, else takes it from the environment, else returns none. Throws
-// ProbeError(failed): a file that cannot be read, that others can read too, or that holds no key.
+// Reads the key from the file if one is named, else from the environment; returns no key if there is none. Throws
+// ProbeError(failed) if a file cannot be read, is readable by others, or contains no key.
 Key find_key(const std::string& file);
 
 // Overwrites the variable's value and removes the variable, so that neither a program started later nor /proc shows it.
 // Returns the value, or nothing.
 SecretText take_key_variable();
 
-// Makes a file that only its owner can read, with a new key. Throws ProbeError(failed), also where it exists already.
+// Creates a file with a new key that only its owner can read. Throws ProbeError(failed), also if the file exists.
 void write_new_key(const std::string& file);
 
 // The user and groups of a process.
@@ -33,8 +34,8 @@ struct Identity {
   static Identity of_this_process();
 };
 
-// Whether a file of this owner, group and mode is readable by root and `reader` alone. Its group may read it, and never
-// write it, where it is a credential of the service manager, or where owner and group are root's or the reader's.
+// Returns whether only root and `reader` can read a file with this owner, group and mode. The group may read it, and
+// never write it, if it is a credential of the service manager, or if owner and group are root's or the reader's.
 bool is_private(const struct stat& status, bool is_credential, const Identity& reader);
 
 }  // namespace nameplate

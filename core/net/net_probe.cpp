@@ -6,16 +6,14 @@
 
 namespace nameplate {
 
-Parameter protocol_parameter() { return choice("protocol", "what carries the messages", {"tcp", "udp"}, "tcp"); }
+Parameter protocol_parameter() { return choice("protocol", "transport protocol", {"tcp", "udp"}, "tcp"); }
 
 Parameter connections_parameter() {
-  return integer("connections", "at once, each with a thread and a socket of its own on both sides", 1, kMaxConnections,
-                 "1");
+  return integer("connections", "concurrent connections, each with its own thread and socket on both sides", 1,
+                 kMaxConnections, "1");
 }
 
-Parameter bind_parameter() {
-  return automatic_text("bind", "the address of this machine to send from", "as the route says");
-}
+Parameter bind_parameter() { return automatic_text("bind", "local address to send from", "as routed"); }
 
 Protocol parse_protocol(const Parameters& parameters) {
   return parameters.word("protocol") == "udp" ? Protocol::udp : Protocol::tcp;
@@ -23,18 +21,18 @@ Protocol parse_protocol(const Parameters& parameters) {
 
 void check_datagram(Protocol protocol, std::uint64_t bytes, const char* parameter) {
   if (protocol == Protocol::udp && bytes > kLargestDatagram) {
-    refuse(fmt::format("{}={} protocol=udp: a datagram holds {} bytes at most; take that", parameter, bytes,
+    refuse(fmt::format("{}={} protocol=udp: the maximum of a datagram is {} bytes; use that", parameter, bytes,
                        kLargestDatagram));
   }
 }
 
 std::vector<Fact> path_facts() {
-  return {{"connect_s", "s", "how long connecting took by TCP, the median of the connections"},
-          {"interface_mtu_bytes", "B", "of the interface that leads to the peer; 0: not told"},
-          {"path_mtu_bytes", "B", "as the system knows it for this peer; 0: not told"},
-          {"segment_bytes", "B", "of TCP at most; 0: not told"},
-          {"link_bytes_per_s", "B/s", "what the interface states as its speed; 0: none"},
-          {"is_local", "", "1 where the traffic does not leave this machine"}};
+  return {{"connect_s", "s", "time of the TCP connect, median of the connections"},
+          {"interface_mtu_bytes", "B", "MTU of the interface to the peer; 0: not known"},
+          {"path_mtu_bytes", "B", "path MTU that the system knows for the peer; 0: not known"},
+          {"segment_bytes", "B", "TCP's maximum segment size; 0: not known"},
+          {"link_bytes_per_s", "B/s", "speed that the interface reports; 0: none"},
+          {"is_local", "", "1 if the traffic does not leave this machine"}};
 }
 
 Facts values_of(const NetworkPath& path, double connect_s) {

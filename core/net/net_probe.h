@@ -1,4 +1,4 @@
-// What the network probes share: their common parameters, and what is known about the way to the peer.
+// Code that the network probes share: their common parameters, and facts about the path to the peer.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ Parameter bind_parameter();
 
 Protocol parse_protocol(const Parameters& parameters);
 
-// Refuses datagrams that none can be.
+// Refuses sizes that no datagram can have.
 void check_datagram(Protocol protocol, std::uint64_t bytes, const char* parameter);
 
 std::vector<Fact> path_facts();

@@ -32,7 +32,7 @@ struct Question {
   std::array<char, sizeof(in6_addr)> destination;
 };
 
-// rtnetlink(7): the route that the system would take to an address.
+// rtnetlink(7): the route that the system would choose for an address.
 std::optional<Route> route_to(const Address& address) {
   const Descriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   const std::string host = address.host_bytes();
@@ -104,7 +104,7 @@ NetworkPath path_of(const Root& root, int socket) {
   path.is_local = route->is_local;
   path.route = route->is_local ? "this machine" : route->has_gateway ? "gateway" : "direct";
   path.interface_mtu = mtu_of(socket, path.interface);
-  // A virtual interface states -1, or nothing.
+  // A virtual interface reports -1, or nothing.
   const auto speed = root.number(fmt::format("/sys/class/net/{}/speed", path.interface));
   if (speed && *speed > 0) path.link_bits_per_s = static_cast<double>(*speed) * kMegabit;
   return path;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kStart_ms = 5000;
 
-// The port, where the peer says one in time.
+// Returns the port, if the peer reports it in time.
 std::uint16_t read_port(int pipe) {
   pollfd wanted{.fd = pipe, .events = POLLIN};
   std::array<char, 8> line{};
@@ -57,15 +57,15 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 OwnPeer::OwnPeer(const Placement& placement) {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   const Descriptor reader(ends[0]);
   Descriptor writer(ends[1]);
-  // Standard output carries records: a peer has none.
+  // Standard output carries records, which a peer does not write.
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  // Duplicated to its own number, the pipe is the only descriptor that the peer inherits.
+  // Duplicated onto its own number, the pipe is the only descriptor that the peer inherits.
   posix_spawn_file_actions_adddup2(&actions, writer.number(), writer.number());
   std::vector<std::string> words = {"nameplate-core",
                                     "--die-with-parent",

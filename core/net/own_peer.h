@@ -1,5 +1,4 @@
-// A peer of this program's own on this machine, for runs that name none: a process of its own, started when it is first
-// needed, that ends with this one.
+// A peer on this machine for runs that name none: a process that is started on first use and ends with this one.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +13,8 @@ namespace nameplate {
 
 class OwnPeer {
  public:
-  // Its threads take the CPUs after those of the threads that they serve: the two ends of a connection share none where
-  // there are two. Throws ProbeError(failed).
+  // Its threads take the CPUs after those of the threads that they serve, so that the two ends of a connection do not
+  // share one if there are two. Throws ProbeError(failed).
   explicit OwnPeer(const Placement& placement);
   OwnPeer(const OwnPeer&) = delete;
   OwnPeer& operator=(const OwnPeer&) = delete;

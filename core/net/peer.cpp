@@ -25,17 +25,17 @@ namespace {
 
 constexpr double kHandshake_s = 3;
 constexpr std::uint64_t kMaxPending = 1024;
-// PendingConnections and sessions may have these parts of the descriptors that the process may open.
+// The fractions of the process's descriptors that pending connections and sessions may use.
 constexpr std::uint64_t kPendingPart = 4;
 constexpr std::uint64_t kSessionsPart = 2;
 constexpr double kAcceptAgain_s = 0.1;
 constexpr int kBacklog = 4096;
-// Of what one listener brings in a turn, so that the others have theirs.
+// The maximum per listener and turn, so that other listeners get theirs.
 constexpr int kMaxInTurn = 64;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
 
-// Returns how many descriptors this process may open after that.
+// Returns how many descriptors this process may open afterwards.
 std::uint64_t raise_file_limit() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -44,13 +44,13 @@ std::uint64_t raise_file_limit() {
   return limit.rlim_max;
 }
 
-// Whether accept4 failed for want of something that comes back when connections end.
+// Returns whether accept4 failed because of a resource that becomes free when connections end.
 bool is_shortage(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
 
 Descriptor bound_socket(const Address& address, int type) {
   Descriptor socket(::socket(address.family(), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int on = 1;
-  // The datagram sockets of the sessions share the port. SO_REUSEPORT shares it with sockets of the same user only,
+  // The datagram sockets of the sessions share the port. SO_REUSEPORT shares it only with sockets of the same user;
   // SO_REUSEADDR would share it with every user's.
   setsockopt(socket.number(), SOL_SOCKET, type == SOCK_DGRAM ? SO_REUSEPORT : SO_REUSEADDR, &on, sizeof on);
   if (!socket.is_open() || bind(socket.number(), address.get(), address.length) != 0) {
@@ -74,8 +74,8 @@ Peer::Peer(PeerOptions options)
   for (const Address& address : resolve(options_.listen)) {
     if (!address.is_loopback() && !options_.key.is_given()) {
       fail(
-          fmt::format("listening at {} lets others in: a key is needed; make one with nameplate serve --new-key FILE "
-                      "and name it with --key-file",
+          fmt::format("other machines can reach {}, so a key is needed; create one with nameplate serve --new-key "
+                      "FILE and give it with --key-file",
                       address.text()));
     }
     listen_at(address);
@@ -121,7 +121,7 @@ void Peer::run(int stop) {
       try {
         handle(socket);
       } catch (const std::exception& error) {
-        // Want of memory, threads or sockets: whoever asked for them is turned away, the others go on.
+        // Out of memory, threads or sockets: the request is rejected, and others continue.
         std::fprintf(stderr, "nameplate-core: %s\n", error.what());
       }
     }
@@ -153,8 +153,9 @@ int Peer::wait_ms() const {
   return static_cast<int>(std::max(0.0, next_s - now_s()) * kMilliseconds) + 1;
 }
 
-// Where nothing is left for another connection, a pending one makes room for it. Where none is pending either, it
-// waits in the listener's queue: a listener that is always ready and never served would keep this thread busy.
+// If there is no room for another connection, a pending one is dropped for it. If none is pending either, the new
+// connection waits in the listener's queue: a listener that is always ready and never served would keep this thread
+// busy.
 void Peer::accept_all(int listener) {
   for (int i = 0; i < kMaxInTurn; ++i) {
     Address from;
@@ -170,8 +171,8 @@ void Peer::accept_all(int listener) {
   }
 }
 
-// A client sends its first message as soon as it is connected. A new one is read at once, so that the connections of
-// a client seldom count as pending, whatever their number.
+// A client sends its first message as soon as it is connected. New connections are read at once, so that the
+// connections of a client are seldom pending, whatever their number.
 void Peer::add_pending(Descriptor socket, const Address& from) {
   const int number = socket.number();
   pending_.add({.socket = std::move(socket),
@@ -182,7 +183,7 @@ void Peer::add_pending(Descriptor socket, const Address& from) {
   on_readable(*pending_.find(number));
 }
 
-// Paused, it begins again after a while.
+// A paused listener resumes after a while.
 void Peer::accept_streams(bool on) {
   accept_again_s_ = on ? std::numeric_limits<double>::infinity() : now_s() + kAcceptAgain_s;
   for (const Descriptor& listener : stream_listeners_) {
@@ -213,7 +214,7 @@ void Peer::on_readable(PendingConnection& pending) {
   const auto state = pending.handshake.take(received);
   received.clear();
   const auto& answer = pending.handshake.answer();
-  // A socket that has just been accepted has room for so little.
+  // A newly accepted socket has room for this little data.
   const bool is_sent =
       answer.empty() || send(socket, answer.data(), answer.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(answer.size());
   if (state == PeerHandshake::State::data) {
@@ -229,8 +230,10 @@ void Peer::start_session(PendingConnection pending) {
   make_blocking(pending.socket.number());
   const SessionSecret secret = pending.handshake.secret();
   Channel channel(std::move(pending.socket), secret, Channel::Side::peer);
-  if (sessions_.size() >= options_.most_sessions) {
-    channel.send(encode(Notice{.kind = Notice::Kind::refused, .words = "the peer serves as many sessions as it may"}));
+  if (sessions_.size() >= options_.max_sessions) {
+    channel.send(encode(Notice{.kind = Notice::Kind::refused,
+                               .words = "the peer is serving its maximum number of "
+                                        "sessions"}));
     return;
   }
   const auto say_ended = [event = session_ended_.number()] { eventfd_write(event, 1); };
@@ -264,8 +267,8 @@ Mac Peer::cookie_of(const DatagramHello& hello, const Address& from) const {
   return authenticate(cookie_key_.bytes(), "cookie", {place});
 }
 
-// Nothing is sent to an address that did not open a session by TCP, and no traffic before it has sent back what was
-// sent there.
+// Nothing is sent to an address that did not open a session by TCP, and no traffic before the address has returned its
+// cookie.
 void Peer::answer(const DatagramHello& hello, int listener, const Address& from) {
   const auto session = sessions_.find(hello.session);
   if (session == sessions_.end() || !session->second->expects(hello, from)) return;

@@ -1,8 +1,8 @@
 // The other end of the network probes: one port, TCP and UDP, many clients at once.
 //
-// A single thread listens, accepts, and takes pending connections through the handshake without ever waiting for one of
-// them. Only a client that has proved to hold the key gets a session, with threads of its own. The number of pending
-// connections and their time are limited, and so are the resources of all sessions together.
+// A single thread listens, accepts and takes pending connections through the handshake without ever waiting for one of
+// them; only a client that has proved to hold the key gets a session, with its own threads. The number of pending
+// connections and their time are limited, and so is what all sessions use together.
 #pragma once
 
 #include <sys/types.h>
@@ -25,20 +25,21 @@ struct PeerOptions {
   HostAndPort listen{"localhost", kPeerPort};  // port 0: any free one
   Key key;
   SessionLimits session;
-  unsigned most_sessions = 64;
-  // What all sessions may have together. The memory leaves a quarter of 1 GiB, the MemoryMax= that docs/peer.md sets,
-  // to the process itself and to what the kernel needs for it.
+  unsigned max_sessions = 64;
+  // The limit of all sessions together. The memory leaves a quarter of 1 GiB, the MemoryMax= in docs/peer.md, to the
+  // process itself and to the kernel's structures for it.
   Resources all_sessions{.sockets = 4096, .memory_bytes = std::uint64_t{768} << 20U};
-  // Where the threads of connections run, each connection's on the next; none: where the system puts them.
+  // The CPUs for the threads of connections, one after the other; empty: any.
   std::vector<unsigned> cpus;
 };
 
 class Peer {
  public:
-  // Listens. Throws ProbeError(failed): a port in use, an address that is not here, one that others reach and no key.
+  // Listens. Throws ProbeError(failed): the port is in use, the address does not belong to this machine, or it is
+  // reachable by others and there is no key.
   explicit Peer(PeerOptions options);
 
-  // Where: every address of the name.
+  // Returns every address of the name.
   const std::vector<Address>& addresses() const { return addresses_; }
   bool has_key() const { return options_.key.is_given(); }
 

@@ -17,7 +17,8 @@ namespace nameplate {
 namespace {
 
 constexpr double kRequestLimit_s = 3;
-// How often limits and neighbours are looked at, and how soon a thread that waits for datagrams sees that it is over.
+// The interval for checking limits and other sessions, and the delay until a thread that waits for datagrams notices
+// the end.
 constexpr int kWatchEach_ms = 100;
 constexpr double kDatagramLimit_s = 0.1;
 constexpr std::uint64_t kMaxBytesOfSample = std::uint64_t{1} << 62U;
@@ -72,20 +73,20 @@ bool PeerSession::accept_request() {
 }
 
 std::string PeerSession::why_refused(const std::optional<TrafficRequest>& request) {
-  if (!request) return "the peer does not know such traffic";
+  if (!request) return "the peer does not know this kind of traffic";
   const Resources wanted = resources_of(*request);
   std::string why = pool_.take(wanted);
   if (why.empty()) taken_ = wanted;
   return why;
 }
 
-// Until the client goes, which shows as the end of its first connection, or has had what it may have.
+// Returns when the client leaves, which shows as the end of its first connection, or reaches its limits.
 void PeerSession::watch() {
   const double begin_s = now_s();
-  unsigned told = 0;  // neighbours who are just going are none: they are told of when they are still there later
+  unsigned told = 0;  // sessions that are about to end do not count: they are reported if they are still there later
   for (;;) {
     pollfd wanted{.fd = channel_.socket(), .events = POLLIN};
-    // A client says nothing more: whatever comes is its end.
+    // A client sends nothing more: any input is its end.
     if (poll(&wanted, 1, kWatchEach_ms) > 0) return;
     const std::string why = why_over(begin_s);
     if (!why.empty()) {
@@ -104,10 +105,10 @@ std::string PeerSession::why_over(double begin_s) {
     if (!failure_.empty()) return failure_;
   }
   if (stopped_) return "the peer was stopped";
-  if (now_s() - begin_s > limits_.seconds) return fmt::format("the peer gives a session {:g} s", limits_.seconds);
+  if (now_s() - begin_s > limits_.seconds) return fmt::format("the peer allows {:g} s per session", limits_.seconds);
   std::uint64_t bytes = 0;
   for (const auto& place : places_) bytes += place->state.bytes.load(std::memory_order_relaxed);
-  return bytes > limits_.bytes ? fmt::format("the peer gives a session {} bytes", limits_.bytes) : "";
+  return bytes > limits_.bytes ? fmt::format("the peer allows {} bytes per session", limits_.bytes) : "";
 }
 
 void PeerSession::end_connections() {
@@ -151,10 +152,10 @@ bool PeerSession::await_datagrams(Place& place) {
   return !place.state.stopped;
 }
 
-// An error of the system, also one for want of memory, ends this session and no other.
+// A system error, including lack of memory, ends this session and no other.
 void PeerSession::serve_connection(Place& place, std::uint32_t index) {
   std::optional<ScopedBinding> binding;
-  // The client's thread of this connection is on the one before.
+  // The client's thread of this connection is on the previous CPU.
   if (!cpus_.empty()) binding.emplace(cpus_[(index + 1) % cpus_.size()]);
   try {
     prepare(place);
@@ -169,7 +170,7 @@ void PeerSession::serve_connection(Place& place, std::uint32_t index) {
   } catch (const std::exception& error) {
     const std::scoped_lock lock(mutex_);
     failure_ = fmt::format("the peer: {}", error.what());
-    return;  // the connection is left to whoever tells the client why
+    return;  // the connection stays open, so that the client can be told the reason
   }
   shutdown(place.connection.stream.number(), SHUT_RDWR);
 }

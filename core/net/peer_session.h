@@ -16,7 +16,7 @@
 
 namespace nameplate {
 
-// What one session may take of a peer.
+// The limits of one session.
 struct SessionLimits {
   std::uint64_t bytes = std::uint64_t{1} << 50U;
   double seconds = 3600;
@@ -24,8 +24,8 @@ struct SessionLimits {
 
 class PeerSession {
  public:
-  // `ended` is called, from the session's thread, when nothing of it is left to be done. What the session takes of
-  // `pool` goes back when it is destroyed.
+  // `ended` is called from the session's thread when it has nothing left to do. What the session takes from `pool` is
+  // returned when it is destroyed.
   PeerSession(Channel channel, const SessionLimits& limits, std::vector<unsigned> cpus, ResourcePool& pool,
               std::function<void()> ended);
   PeerSession(const PeerSession&) = delete;
@@ -34,18 +34,18 @@ class PeerSession {
   PeerSession& operator=(PeerSession&&) = delete;
   ~PeerSession();
 
-  // Takes over a connection whose opening bears the right tag; one of a wrong or used index is closed.
+  // Takes over a connection whose opening has the right tag; one with a wrong or used index is closed.
   void adopt(const DataOpening& opening, Descriptor stream);
 
-  // Whether datagrams of this hello may come from there: the tag is right, its connection is waiting for them, and the
-  // host is the one that proved to have the key.
+  // Returns whether datagrams of this hello may come from an address: the tag is right, its connection is waiting for
+  // them, and the host is the one that proved to have the key.
   bool expects(const DatagramHello& hello, const Address& from);
   void adopt(const DatagramHello& hello, Descriptor datagrams);
 
-  // Where the client found the peer: its datagrams are to come from there too.
+  // Returns the address at which the client found the peer: its datagrams must come from there too.
   Address own_address() const { return nameplate::own_address(channel_.socket()); }
 
-  // Tells the client that other sessions run beside it.
+  // Tells the client how many other sessions are running.
   void set_others(unsigned others) { others_ = others; }
 
   bool has_ended() const { return ended_; }
@@ -80,7 +80,7 @@ class PeerSession {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Place>> places_;  // empty until the request is accepted
-  std::string failure_;                         // of a connection's thread; only the session's own thread speaks
+  std::string failure_;  // of a connection's thread; only the session's own thread sends messages
   std::atomic<unsigned> others_{0};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> ended_{false};

@@ -1,5 +1,5 @@
-// Connections that have not proved anything yet, the oldest first. Where more come than there is room for, the oldest
-// of the network with the most has to go, so that whoever has one network cannot push out the connections of another.
+// Connections that have not authenticated yet, oldest first. If there are too many, the oldest one of the network with
+// the most is dropped, so that a client with a single network cannot displace the connections of others.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class PendingConnections {
   explicit PendingConnections(std::size_t max_pending) : max_pending_(max_pending) {}
 
   void add(PendingConnection pending, const Address& from);
-  // Returns nullptr for a socket that is not one of theirs.
+  // Returns nullptr for a socket that is not among them.
   PendingConnection* find(int socket);
   // Removes one that must be among them.
   PendingConnection take(int socket);
@@ -35,12 +35,12 @@ class PendingConnections {
   bool is_empty() const { return pending_.empty(); }
   bool has_too_many() const { return pending_.size() > max_pending_; }
   const PendingConnection& oldest() const { return pending_.front().pending; }
-  // The oldest one of the network (/24 of IPv4, /64 of IPv6) with the most. Where several networks have as many, it is
-  // the oldest one of all of these.
+  // Returns the oldest one of the network (/24 of IPv4, /64 of IPv6) with the most. If several networks have as many,
+  // it is the oldest of all of these.
   const PendingConnection& oldest_of_busiest() const;
 
  private:
-  using Networks = std::map<std::string, std::size_t>;  // how many pending connections each has
+  using Networks = std::map<std::string, std::size_t>;  // number of pending connections per network
   struct Entry {
     PendingConnection pending;
     Networks::iterator network;

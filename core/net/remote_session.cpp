@@ -17,7 +17,7 @@ namespace nameplate {
 namespace {
 
 constexpr double kConnect_s = 5;
-// An answer that takes longer than this will not come.
+// No answer is expected after this time.
 constexpr double kSilence_s = 10;
 constexpr int kHelloEach_ms = 50;
 constexpr unsigned kMaxHellos = 60;
@@ -26,7 +26,7 @@ double now_s() { return Clock::get().seconds(Clock::now()); }
 
 Descriptor bound(const Address& peer, int type, const std::optional<Address>& bind_to) {
   Descriptor socket(::socket(peer.family(), type | SOCK_CLOEXEC, 0));
-  if (!socket.is_open()) fail(fmt::format("cannot make a socket: {}", std::strerror(errno)));
+  if (!socket.is_open()) fail(fmt::format("cannot create a socket: {}", std::strerror(errno)));
   if (bind_to && bind(socket.number(), bind_to->get(), bind_to->length) != 0) {
     fail(fmt::format("bind={}: {}", bind_to->text(), std::strerror(errno)));
   }
@@ -59,7 +59,7 @@ RemoteSession::RemoteSession(PeerAccess& access, const TrafficRequest& request, 
   for (std::uint32_t i = 0; i < connections_.size(); ++i) await_ready(i);
 }
 
-// To the first of its addresses that answers. A segment's size and a window are agreed upon while connecting.
+// Connects to the first of its addresses that answers. Segment size and window are negotiated during connect.
 Descriptor RemoteSession::connect_to_peer(bool is_traffic) {
   std::string tried;
   const auto addresses = peer_.port() == 0 ? resolve(place_) : std::vector{peer_};
@@ -74,11 +74,11 @@ Descriptor RemoteSession::connect_to_peer(bool is_traffic) {
       peer_ = address;
       return socket;
     }
-    if (errno == EINPROGRESS) errno = EAGAIN;  // the time limit, as connect(2) says it
+    if (errno == EINPROGRESS) errno = EAGAIN;  // the time limit, as connect(2) reports it
     tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", address.text(), last_error());
   }
-  fail(fmt::format("no peer answers at {}; on that machine: nameplate serve --listen ADDRESS --key-file FILE",
-                   tried.empty() ? fmt::format("{}, of the family of bind=", place_.host) : tried));
+  fail(fmt::format("no peer answers at {}; run nameplate serve --listen ADDRESS --key-file FILE on that machine",
+                   tried.empty() ? fmt::format("{}, with the address family of bind=", place_.host) : tried));
 }
 
 void RemoteSession::open_channel(const Key& key) {
@@ -86,8 +86,8 @@ void RemoteSession::open_channel(const Key& key) {
   ClientHandshake handshake(key);
   const auto expect = [&socket, this](std::span<std::uint8_t> bytes) {
     if (!receive_all(socket.number(), bytes)) {
-      fail(fmt::format("what answers at {} is no nameplate peer, or one that has too much to do: {}", peer_.text(),
-                       last_error()));
+      fail(fmt::format("the answer at {} does not come from a nameplate peer, or the peer is overloaded: {}",
+                       peer_.text(), last_error()));
     }
   };
   const double begin_s = now_s();
@@ -103,7 +103,7 @@ void RemoteSession::open_channel(const Key& key) {
 }
 
 void RemoteSession::ask(const TrafficRequest& request) {
-  if (!channel_->send(encode(request))) fail(fmt::format("the peer is gone: {}", last_error()));
+  if (!channel_->send(encode(request))) fail(fmt::format("the connection to the peer is lost: {}", last_error()));
   const auto frame = channel_->receive();
   const auto notice = frame ? decode_notice(*frame) : std::nullopt;
   if (!notice) fail(fmt::format("the peer did not answer: {}", last_error()));
@@ -119,12 +119,12 @@ void RemoteSession::open_connection(std::uint32_t index) {
   const int stream = connection.stream.number();
   const SessionSecret& secret = channel_->secret();
   if (!send_all(stream, encode(DataOpening{secret.number, index, secret.tag("data", index)}))) {
-    fail(fmt::format("opening a connection: {}", last_error()));
+    fail(fmt::format("cannot open a connection: {}", last_error()));
   }
   if (request_.protocol == Protocol::udp) open_datagrams(index);
 }
 
-// Says hello until the peer says on the TCP connection that it has taken the address over.
+// Repeats the hello until the peer confirms the address on the TCP connection.
 void RemoteSession::open_datagrams(std::uint32_t index) {
   Connection& connection = connections_[index];
   connection.datagrams = bound(peer_, SOCK_DGRAM, bind_to_);
@@ -146,7 +146,7 @@ void RemoteSession::open_datagrams(std::uint32_t index) {
     const auto answer = decode_datagram_hello(bytes);
     if (answer && answer->session == hello.session && answer->index == index) hello.cookie = answer->cookie;
   }
-  fail(fmt::format("the peer answers at {} by TCP, and no datagram comes through: open UDP port {} in the firewalls",
+  fail(fmt::format("the peer answers at {} by TCP, but no datagram arrives; open UDP port {} in the firewalls",
                    peer_.text(), peer_.port()));
 }
 
@@ -155,7 +155,7 @@ void RemoteSession::await_ready(std::uint32_t index) {
   std::array<std::uint8_t, 1> ready{};
   if (!receive_all(connection.stream.number(), ready)) {
     const std::string why = why_over();
-    refuse(why.empty() ? fmt::format("the peer did not take a connection: {}", last_error()) : why);
+    refuse(why.empty() ? fmt::format("the peer did not accept a connection: {}", last_error()) : why);
   }
   set_time_limit(connection.stream.number(), kSilence_s);
 }
@@ -173,21 +173,21 @@ void RemoteSession::listen_to_peer() {
     const auto frame = channel_->receive();
     const auto notice = frame ? decode_notice(*frame) : std::nullopt;
     if (!notice) {
-      why_over_ = is_own_ ? "the peer on this machine has ended" : "the peer has gone";
+      why_over_ = is_own_ ? "the peer on this machine has ended" : "the peer has disconnected";
     } else if (notice->kind == Notice::Kind::over) {
       why_over_ = notice->words;
     } else {
-      most_others_ = std::max(most_others_, notice->others);
+      max_others_ = std::max(max_others_, notice->others);
     }
   }
 }
 
-unsigned RemoteSession::most_others() {
+unsigned RemoteSession::max_others() {
   listen_to_peer();
-  return most_others_;
+  return max_others_;
 }
 
-// Of several connections, the end of another may have come first.
+// With several connections, another one may have ended first.
 std::string RemoteSession::why_over() {
   constexpr int kNews_ms = 200;
   pollfd wanted{.fd = channel_->socket(), .events = POLLIN};

@@ -1,4 +1,4 @@
-// A session with a peer as the client holds it.
+// A session with a peer, on the client's side.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace nameplate {
 
-// Who the peer of this process's experiments is: one named on the command line, or its own.
+// The peer of this process's experiments: one named on the command line, or its own.
 class PeerAccess {
  public:
   void use(const HostAndPort& place, const Key& key) {
@@ -20,7 +20,7 @@ class PeerAccess {
   }
 
   bool is_own() const { return !place_; }
-  // Starts the own one where none is named, and again where it has ended. Throws ProbeError(failed).
+  // Starts the own peer if none is named, and restarts it if it has ended. Throws ProbeError(failed).
   HostAndPort place(const Placement& placement);
   const Key& key() const { return own_ ? own_->key() : key_; }
 
@@ -39,20 +39,20 @@ class PeerAccess {
 
 class RemoteSession {
  public:
-  // Connects, proves, asks, and opens every connection. `bind_to`: the own address, or empty. Throws ProbeError(failed)
-  // in words that say what to do, and ProbeError(skipped) where peer or system refuse such traffic.
-  // An own peer's threads are placed beside those that this process has on `placement`.
+  // Connects, authenticates, sends the request, and opens every connection. `bind_to` is the local address, or empty.
+  // Throws ProbeError(failed) with a message that says what to do, and ProbeError(skipped) if peer or system reject
+  // such traffic. The threads of an own peer are placed next to those that this process has on `placement`.
   RemoteSession(PeerAccess& access, const TrafficRequest& request, const Placement& placement,
                 const std::string& bind_to);
 
   std::vector<Connection>& connections() { return connections_; }
-  // The time of a round trip, as the first connections took it.
+  // Returns the round-trip time of the first connections.
   double round_trip_s() const { return round_trip_s_; }
   double median_connect_s() const;
 
-  // How many other sessions the peer served at most since it was asked last.
-  unsigned most_others();
-  // Why the peer ended the session, or nothing where it did not say.
+  // Returns the maximum number of other sessions of the peer since the last call.
+  unsigned max_others();
+  // Returns why the peer ended the session, or nothing if it did not say.
   std::string why_over();
 
  private:
@@ -73,7 +73,7 @@ class RemoteSession {
   std::vector<Connection> connections_;
   double connect_s_ = 0;
   double round_trip_s_ = 0;
-  unsigned most_others_ = 0;
+  unsigned max_others_ = 0;
   std::string why_over_;
 };
 

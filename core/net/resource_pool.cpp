@@ -11,14 +11,13 @@ namespace nameplate {
 
 namespace {
 
-// A thread's touched stacks, of the program and of the kernel, and the structures of its sockets: 40 kB were measured.
+// The touched stacks of a thread in the program and the kernel, and the structures of its sockets: 40 kB were measured.
 constexpr std::uint64_t kThreadBytes = std::uint64_t{64} << 10U;
-// TCP sizes its queues itself: 512 streams over loopback had 0.7 MB each at most, of both ends together.
+// TCP sizes its queues itself: 512 streams over loopback had at most 0.7 MB each, both ends together.
 constexpr std::uint64_t kTcpQueueBytes = std::uint64_t{512} << 10U;
 constexpr std::uint64_t kLargestSegments = std::uint64_t{64} << 10U;
 
-// The kernel doubles what a program asks for, and caps it (socket(7)): both queues as a socket with this window has
-// them.
+// The kernel doubles and caps what a program requests (socket(7)): both queues of a socket with this window.
 std::uint64_t queue_bytes(std::uint32_t window_bytes) {
   const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   std::uint64_t result = 0;
@@ -32,7 +31,7 @@ std::uint64_t queue_bytes(std::uint32_t window_bytes) {
   return result;
 }
 
-// What the system calls of a connection read into or write from.
+// Returns the size of the buffers that a connection's system calls use.
 std::uint64_t buffer_bytes(const TrafficRequest& request) {
   if (request.send == SendMode::mmsg || request.receive == ReceiveMode::mmsg) return kMaxSegments * request.block_bytes;
   const bool has_segments = request.send == SendMode::gso || request.receive == ReceiveMode::gro;
@@ -55,8 +54,8 @@ std::string ResourcePool::take(const Resources& part) {
   const std::scoped_lock lock(mutex_);
   if (part.sockets > left_.sockets || part.memory_bytes > left_.memory_bytes) {
     return fmt::format(
-        "the peer has {} sockets and {} bytes of memory left, and this takes {} and {}: ask for fewer connections or "
-        "smaller blocks, or later",
+        "the peer has {} sockets and {} bytes of memory left, and this request needs {} and {}; use fewer "
+        "connections or smaller blocks, or try later",
         left_.sockets, left_.memory_bytes, part.sockets, part.memory_bytes);
   }
   left_.sockets -= part.sockets;

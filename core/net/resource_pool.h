@@ -1,4 +1,4 @@
-// What all sessions of a peer have together, so that many of them cannot take what the process may have.
+// The resources of all sessions of a peer, so that they cannot use up what the process may have.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace nameplate {
 
 struct Resources {
   std::uint64_t sockets = 0;
-  std::uint64_t memory_bytes = 0;  // of the process and of the kernel for it
+  std::uint64_t memory_bytes = 0;  // of the process, and of the kernel for it
 };
 
-// What a session that serves this request takes.
+// Returns what a session with this request needs.
 Resources resources_of(const TrafficRequest& request);
 
-// The threads of all sessions share it.
+// Shared by the threads of all sessions.
 class ResourcePool {
  public:
   explicit ResourcePool(const Resources& all) : left_(all) {}
 
-  // Returns why so much cannot be taken, or nothing where it has been taken.
+  // Takes resources. Returns why they cannot be taken, or nothing on success.
   std::string take(const Resources& part);
   void give_back(const Resources& part);
 

@@ -36,7 +36,7 @@ void RoundTrips::run(std::uint64_t round_trips) {
   Ticks begin = Clock::now();
   for (std::uint64_t i = 0; i < round_trips; ++i) {
     if (is_paced) {
-      // Counted from the planned start: whoever comes late because the one before took long has waited, too.
+      // Counted from the planned start: a round trip that starts late because of the previous one has waited, too.
       begin = pace_.planned(i);
       Pace::wait_until(begin);
     }
@@ -56,7 +56,7 @@ void RoundTrips::run(std::uint64_t round_trips) {
   if (is_paced) pace_.finish(round_trips);
 }
 
-// As much of the number as fits stands at the payload's end, so that the last byte to arrive is looked at.
+// As much of the number as fits is at the payload's end, so that the last byte to arrive is checked.
 void RoundTrips::stamp(std::uint64_t number) {
   const std::size_t bytes = std::min(sizeof number, sent_.size());
   std::memcpy(sent_.data() + sent_.size() - bytes, &number, bytes);
@@ -93,7 +93,7 @@ bool RoundTrips::exchange(std::uint64_t number) {
   return true;
 }
 
-// False where no answer came in time; an answer to an earlier one is passed over.
+// Returns false if no answer came in time; answers to earlier messages are ignored.
 bool RoundTrips::exchange_datagrams(std::uint64_t number) {
   stamp(number);
   const ssize_t sent = send(connection_.socket(), sent_.data(), sent_.size(), MSG_NOSIGNAL);
@@ -130,7 +130,7 @@ void echo(const Connection& connection, const TrafficRequest& request, Connectio
       if (!came) return;
     } else {
       const ssize_t got = recv(socket, buffer.data(), buffer.size(), request.wait == Wait::spin ? MSG_DONTWAIT : 0);
-      // Nothing but what was agreed upon is sent back.
+      // Only what was requested is sent back.
       if (got != static_cast<ssize_t>(request.block_bytes)) continue;
       length = static_cast<std::size_t>(got);
     }

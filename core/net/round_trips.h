@@ -14,10 +14,10 @@ namespace nameplate {
 
 class RoundTrips {
  public:
-  // `longest_s` is how long an answer is waited for: a datagram without one is lost, a connection without one is dead.
+  // `longest_s` is the time limit for an answer: a datagram without one is lost, a connection without one is dead.
   RoundTrips(const Connection& connection, const TrafficRequest& request, double delay_s, double longest_s);
 
-  // The timed region of one call. Ends early at an error, which `error` then tells.
+  // Runs the timed region of one call. Stops early at an error, which `error` then returns.
   void run(std::uint64_t round_trips);
 
   // Of the last call.
@@ -25,7 +25,7 @@ class RoundTrips {
   std::uint64_t lost() const { return lost_; }
   const Histogram& histogram() const { return *histogram_; }
   const std::optional<std::string>& error() const { return error_; }
-  // Whether every answer was the one awaited, and the last one what had been sent, byte for byte.
+  // Returns whether every answer was the expected one, and the last one equal to what was sent, byte for byte.
   bool is_content_right() const;
 
  private:
@@ -52,7 +52,7 @@ class RoundTrips {
   std::optional<std::string> error_;
 };
 
-// Sends back whatever comes, until the connection ends or `state` is stopped.
+// Sends back everything it receives, until the connection ends or `state` is stopped.
 void echo(const Connection& connection, const TrafficRequest& request, ConnectionState& state);
 
 }  // namespace nameplate

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kNewBytes = 32;
 
 void fill_with_random(std::span<std::uint8_t> bytes) {
-  if (sodium_init() < 0) fail("libsodium cannot be used: the system gives no random numbers");
+  if (sodium_init() < 0) fail("libsodium cannot be used: the system provides no random numbers");
   randombytes_buf(bytes.data(), bytes.size());
 }
 
@@ -49,8 +49,10 @@ Key parse_key(std::string_view text, const std::string& place) {
       sodium_hex2bin(bytes.data(), bytes.size(), digits.data(), digits.size(), nullptr, &length, &end) == 0 &&
       end == digits.data() + digits.size();
   if (!is_hexadecimal || 2 * length < kMinKeyDigits) {
-    fail(fmt::format("{} holds no key: {} to {} hexadecimal digits, as nameplate serve --new-key FILE writes them",
-                     place, kMinKeyDigits, kMaxKeyDigits));
+    fail(
+        fmt::format("{} contains no key: it must have {} to {} hexadecimal digits, as written by nameplate serve "
+                    "--new-key FILE",
+                    place, kMinKeyDigits, kMaxKeyDigits));
   }
   bytes.resize(length);
   return Key(std::move(bytes));
@@ -66,7 +68,7 @@ Mac authenticate(ByteSpan key, std::string_view label, std::initializer_list<Byt
   crypto_auth_hmacsha256_state state;
   const std::uint8_t zero = 0;
   crypto_auth_hmacsha256_init(&state, key.empty() ? &zero : key.data(), key.size());
-  // The label's end is told by a zero, which none contains.
+  // A zero, which no label contains, marks the label's end.
   const std::vector<std::uint8_t> purpose(label.begin(), label.end());
   crypto_auth_hmacsha256_update(&state, purpose.data(), purpose.size());
   crypto_auth_hmacsha256_update(&state, &zero, 1);

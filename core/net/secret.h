@@ -19,10 +19,10 @@ using ByteSpan = std::span<const std::uint8_t>;
 using Nonce = std::array<std::uint8_t, 32>;
 using Mac = std::array<std::uint8_t, 32>;
 
-// In a way that no optimiser leaves out.
+// Overwrites memory in a way that no optimiser removes.
 void zero_memory(void* place, std::size_t bytes);
 
-// Overwrites memory before it is freed, so that no key stays in what the process uses again or dumps.
+// Overwrites memory before it is freed, so that no key stays in memory that is reused or dumped.
 template <class T>
 struct ZeroingAllocator {
   using value_type = T;
@@ -40,7 +40,7 @@ struct ZeroingAllocator {
 };
 
 using SecretBytes = std::vector<std::uint8_t, ZeroingAllocator<std::uint8_t>>;
-// A key's digits are too many for the buffer inside a string, which no allocator overwrites.
+// A key's digits are too long for the buffer inside a string, which no allocator overwrites.
 using SecretText = std::basic_string<char, std::char_traits<char>, ZeroingAllocator<char>>;
 
 inline constexpr std::size_t kMinKeyDigits = 32;
@@ -48,11 +48,11 @@ inline constexpr std::size_t kMaxKeyDigits = 128;
 
 class Key {
  public:
-  // None: what both sides use where no key was agreed upon. It keeps strangers' protocols apart, not strangers.
+  // An empty key, used by both sides if none was agreed upon. It keeps other protocols out, but not strangers.
   Key() = default;
   explicit Key(SecretBytes bytes) : bytes_(std::move(bytes)) {}
 
-  // 256 random bits.
+  // Returns a key of 256 random bits.
   static Key random();
 
   bool is_given() const { return !bytes_.empty(); }
@@ -63,15 +63,15 @@ class Key {
   SecretBytes bytes_;
 };
 
-// Of hexadecimal digits, at least 32 (128 bits). Throws ProbeError(failed) naming `place`, never what stands there.
+// Parses hexadecimal digits, at least 32 (128 bits). Throws ProbeError(failed) that names `place`, never its content.
 Key parse_key(std::string_view text, const std::string& place);
 
 Nonce random_nonce();
 
-// Of the parts one after the other; `label` keeps what is computed for one purpose from being of use for another.
+// Returns the MAC of the concatenated parts; `label` makes it useless for any other purpose.
 Mac authenticate(ByteSpan key, std::string_view label, std::initializer_list<ByteSpan> parts);
 
-// In a time that does not depend on where they differ.
+// Compares in a time that does not depend on where they differ.
 bool are_equal(const Mac& one, const Mac& other);
 
 }  // namespace nameplate

@@ -17,7 +17,7 @@ namespace nameplate {
 
 namespace {
 
-// SIGINT and SIGTERM as something that can be read: every thread of the peer inherits that they are blocked.
+// SIGINT and SIGTERM as a readable descriptor: every thread of the peer inherits that they are blocked.
 Descriptor stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -30,7 +30,8 @@ Descriptor stop_signals() {
 void drop_rights(const std::string& user, Peer& peer) {
   if (geteuid() == 0) {
     const passwd* entry = getpwnam(user.c_str());
-    if (entry == nullptr) fail(fmt::format("there is no user '{}' to run the peer as: name another with --user", user));
+    if (entry == nullptr)
+      fail(fmt::format("there is no user '{}' to run the peer as; choose another with --user", user));
     peer.give_port_to(entry->pw_uid);
     if (setgroups(0, nullptr) != 0 || setgid(entry->pw_gid) != 0 || setuid(entry->pw_uid) != 0) {
       fail(fmt::format("cannot become the user '{}': {}", user, std::strerror(errno)));
@@ -48,7 +49,7 @@ void announce(const Peer& peer, int to) {
   }
   for (const Address& address : peer.addresses()) {
     std::fprintf(stderr, "nameplate-core: listening at %s, TCP and UDP, %s\n", address.text().c_str(),
-                 peer.has_key() ? "for those who have the key" : "without a key: for this machine only");
+                 peer.has_key() ? "for clients with the key" : "without a key: for this machine only");
   }
 }
 
@@ -56,7 +57,7 @@ void announce(const Peer& peer, int to) {
 
 void serve(ServeOptions options) {
   const Descriptor stop = stop_signals();
-  // A change of user would take the parent's death off this process's mind.
+  // A change of user would clear the parent-death signal.
   int parent_death = 0;
   prctl(PR_GET_PDEATHSIG, &parent_death);
   Peer peer(std::move(options.peer));

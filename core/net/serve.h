@@ -1,4 +1,4 @@
-// The program that listens: what `nameplate-core serve` does.
+// The program behind `nameplate-core serve`.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace nameplate {
 
 struct ServeOptions {
   PeerOptions peer;
-  // Whose rights the peer has when root starts it.
+  // The user to run as when started by root.
   std::string user = "nobody";
-  // A descriptor to which the port is written, as a line, once it listens; -1: none. Whoever names one is another
-  // program that needs no words.
+  // A descriptor to which the port is written as a line when the peer listens; -1: none. A caller that gives one is a
+  // program, which needs no messages.
   int announce = -1;
 };
 

@@ -34,8 +34,8 @@ void set_tcp_options(int socket, const TrafficRequest& request) {
   const std::string& name = request.congestion;
   if (!name.empty() &&
       setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) != 0) {
-    refuse(fmt::format("congestion={}: {}; /proc/sys/net/ipv4/tcp_allowed_congestion_control lists what is there", name,
-                       std::strerror(errno)));
+    refuse(fmt::format("congestion={}: {}; see /proc/sys/net/ipv4/tcp_allowed_congestion_control for available ones",
+                       name, std::strerror(errno)));
   }
 }
 

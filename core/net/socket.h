@@ -1,4 +1,4 @@
-// Sockets: whole messages in and out of them, and what is set on them.
+// Sockets: whole messages, and socket options.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,11 +13,12 @@
 
 namespace nameplate {
 
-// Reads until all is there. False at the other's end, at an error (errno), and where the socket's time limit passed.
+// Reads until all is there. Returns false at the end of the stream, on an error (errno), and after the socket's time
+// limit.
 bool receive_all(int socket, std::span<std::uint8_t> bytes);
 bool send_all(int socket, ByteSpan bytes);
 
-// As receive_all, asking again and again instead of sleeping, until `stop` says so.
+// Like receive_all, but polls instead of sleeping, until `stop` returns true.
 template <class Stop>
 bool spin_receive(int socket, std::span<std::uint8_t> bytes, const Stop& stop) {
   while (!bytes.empty()) {
@@ -31,20 +32,20 @@ bool spin_receive(int socket, std::span<std::uint8_t> bytes, const Stop& stop) {
   return true;
 }
 
-// How long a call on this socket may wait, in either direction. 0: for ever.
+// Sets how long a call on this socket may wait, in either direction. 0: for ever.
 void set_time_limit(int socket, double seconds);
 
-// Notices within half a minute that the other's machine has gone without a word.
+// Detects within half a minute that the other machine is gone.
 void keep_alive(int socket);
 
-// Whether small messages leave at once, also those that wait already, or first for the acknowledgement of those before
-// them (RFC 896).
+// Sets whether small messages are sent at once, including those already queued, or wait for the acknowledgement of
+// earlier ones (RFC 896).
 void send_at_once(int socket, bool on);
 
-// What a request asks of a socket of traffic. Throws ProbeError(skipped) where the system refuses it.
+// Sets the options of a request on a traffic socket. Throws ProbeError(skipped) if the system rejects one.
 void set_options(int socket, const TrafficRequest& request);
 
-// What stands in errno, in words: "timed out" for a socket whose time limit passed.
+// Returns errno in words: "timed out" for a socket whose time limit passed.
 const char* last_error();
 
 }  // namespace nameplate

@@ -84,7 +84,7 @@ bool StreamReceiver::receive_stream(ConnectionState& state) {
   report_.span_s = Clock::get().seconds(Clock::now() - begin);
   report_.bytes = bytes;
   report_.blocks = bytes / request_.block_bytes;
-  // The bytes that came last are what stands at a block's end.
+  // The last bytes received must be the end of a block.
   report_.is_content_right = std::equal(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(last),
                                         content_.end() - static_cast<std::ptrdiff_t>(std::min(last, content_.size())));
   return true;
@@ -100,11 +100,11 @@ bool StreamReceiver::receive_datagrams(ConnectionState& state) {
   std::uint64_t counted = 0;
   Ticks heard = Clock::now();
   while (!is_over_) {
-    // Whatever a socket gives that was shut down: recvmmsg gives empty datagrams without end.
+    // A socket that was shut down returns anything: recvmmsg returns empty datagrams endlessly.
     if (state.stopped.load(std::memory_order_relaxed)) return false;
     if (!take_some(0)) {
       if (errno != EAGAIN && errno != EINTR) return false;
-      if (has_sent()) break;  // all that marked the end was lost
+      if (has_sent()) break;  // all end markers were lost
       if (Clock::get().seconds(Clock::now() - heard) > silence_s_) return false;
       continue;
     }
@@ -126,7 +126,7 @@ bool StreamReceiver::receive_datagrams(ConnectionState& state) {
   return true;
 }
 
-// Apart from the header: in the buffer the end's may stand in its place meanwhile.
+// Compared without the header: in the buffer, that of an end marker may have replaced it.
 bool StreamReceiver::is_last_datagram_right() const {
   return last_datagram_ == nullptr ||
          std::equal(content_.begin() + sizeof(DatagramHeader), content_.end(), last_datagram_ + sizeof(DatagramHeader));
@@ -140,13 +140,13 @@ bool StreamReceiver::read_sent() {
   return report.has_value();
 }
 
-// Whether the sender's report has come, or the connection has ended.
+// Returns whether the sender's report has arrived, or the connection has ended.
 bool StreamReceiver::has_sent() const {
   pollfd wanted{.fd = connection_.stream.number(), .events = POLLIN};
   return poll(&wanted, 1, 0) > 0;
 }
 
-// What was overtaken by the end: taken as long as something is missing and more comes.
+// Receives datagrams that the end marker overtook, as long as some are missing and more arrive.
 void StreamReceiver::drain(ConnectionState& state) {
   const Clock& clock = Clock::get();
   for (Ticks quiet_since = Clock::now(); count_.unique() < sent_.sent && !state.stopped;) {
@@ -168,7 +168,7 @@ bool StreamReceiver::take_some(int flags) {
   return request_.receive == ReceiveMode::mmsg ? take_batch(flags) : take_one(flags);
 }
 
-// An empty datagram is taken like any other: the end of a stream shows in `state`, never as a length of 0.
+// An empty datagram is received like any other: the end of a stream shows in `state`, never as a length of 0.
 bool StreamReceiver::take_one(int flags) {
   const ssize_t got = recv(connection_.datagrams.number(), buffer_.data(), buffer_.size(), flags);
   if (got < 0) return false;
@@ -186,7 +186,7 @@ bool StreamReceiver::take_batch(int flags) {
   return true;
 }
 
-// Several datagrams that the kernel put together again; a control message tells the size of each but the last.
+// Several datagrams that the kernel merged; a control message has the size of each but the last.
 bool StreamReceiver::take_segments(int flags) {
   iovec part{.iov_base = buffer_.data(), .iov_len = buffer_.size()};
   alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(int))> control{};
@@ -207,7 +207,7 @@ bool StreamReceiver::take_segments(int flags) {
   return true;
 }
 
-// Anything that is not of this sample is a stranger's, or late: it was counted as lost in its own.
+// Anything that does not belong to this sample is from a stranger, or late: it was counted as lost in its own.
 void StreamReceiver::take(const std::uint8_t* datagram, std::size_t bytes, Ticks now) {
   if (bytes < sizeof(DatagramHeader)) return;
   const DatagramHeader header = DatagramHeader::read(datagram);

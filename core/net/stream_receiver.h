@@ -1,4 +1,4 @@
-// The receiving half of a stream. Every byte is copied to this program: nothing is cut off in the kernel.
+// The receiving half of a stream. Every byte is copied to this program; the kernel truncates nothing.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,20 +15,19 @@ namespace nameplate {
 
 // How long a receiver waits.
 struct Patience {
-  double round_trip_s = 0;  // datagrams may be under way for so long when their end was seen
-  double silence_s = std::numeric_limits<double>::infinity();  // a sender from whom nothing comes is gone
+  double round_trip_s = 0;  // time that datagrams may be in flight after their end marker arrived
+  double silence_s = std::numeric_limits<double>::infinity();  // a sender is considered gone after this silence
 };
 
 class StreamReceiver {
  public:
   StreamReceiver(const Connection& connection, const TrafficRequest& request, const Patience& patience);
 
-  // One sample to its end, and then what the sender says of it.
-  // False when the connection ended or is gone.
+  // Receives one sample to its end, and then the sender's report. Returns false if the connection ended.
   bool receive(ConnectionState& state);
 
   const ReceiveReport& report() const { return report_; }
-  // What the sender said it had done.
+  // Returns the sender's report.
   const SendReport& sent() const { return sent_; }
 
  private:

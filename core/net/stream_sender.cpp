@@ -20,9 +20,9 @@ namespace nameplate {
 
 namespace {
 
-constexpr unsigned kBatch = kMaxSegments;  // UDP_MAX_SEGMENTS of the kernel, and a batch for sendmmsg
-constexpr unsigned kEndMarkers = 3;        // any of them will do
-constexpr unsigned kReadEach = 16;         // so many sends of zero-copy, and the kernel is asked what became of them
+constexpr unsigned kBatch = kMaxSegments;  // the kernel's UDP_MAX_SEGMENTS, and a batch for sendmmsg
+constexpr unsigned kEndMarkers = 3;        // any of them is enough
+constexpr unsigned kReadEach = 16;         // zero-copy sends between two queries of the kernel's completions
 constexpr double kMicroseconds = 1e6;
 
 std::uint32_t now_us() {
@@ -50,7 +50,7 @@ TcpState read_tcp(int socket) {
           .round_trip_s = info.tcpi_rtt / kMicroseconds};
 }
 
-// Whether a datagram was lost because the system's own queues were full.
+// Returns whether a datagram was lost because the system's own queues were full.
 bool is_refused() { return errno == ENOBUFS || errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
@@ -98,7 +98,7 @@ void StreamSender::finish_report(std::uint64_t retransmits_before) {
   report_.round_trip_s = now.round_trip_s;
 }
 
-// In pieces, so that a sender whose turn is far off can be stopped.
+// In pieces, so that a sender whose turn is far in the future can be stopped.
 void StreamSender::await_turn(Ticks when, const ConnectionState& state) const {
   constexpr double kPiece_s = 0.1;
   if (request_.interval_s <= 0) return;
@@ -117,7 +117,7 @@ bool StreamSender::send_stream(std::uint64_t blocks, ConnectionState& state) {
   const int socket = connection_.stream.number();
   const std::uint64_t bytes = blocks * request_.block_bytes;
   if (!send_all(socket, WireWriter().number(bytes).take())) return give_up("announcing a stream");
-  send_at_once(socket, false);  // small blocks may share a segment, as they do in any program that does not ask
+  send_at_once(socket, false);  // small blocks may share a segment, as in any program that does not ask otherwise
   const bool is_zerocopy = request_.send == SendMode::zerocopy;
   const int flags = MSG_NOSIGNAL | (is_zerocopy ? MSG_ZEROCOPY : 0);
   for (std::uint64_t i = 0; i < blocks && !state.stopped.load(std::memory_order_relaxed); ++i) {
@@ -125,7 +125,7 @@ bool StreamSender::send_stream(std::uint64_t blocks, ConnectionState& state) {
     while (!rest.empty()) {
       const ssize_t sent = ::send(socket, rest.data(), rest.size(), flags);
       if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0 && errno == ENOBUFS && is_zerocopy) {  // too many that were not yet reported
+      if (sent < 0 && errno == ENOBUFS && is_zerocopy) {  // too many that were not yet completed
         read_completions();
         continue;
       }
@@ -139,8 +139,8 @@ bool StreamSender::send_stream(std::uint64_t blocks, ConnectionState& state) {
   return true;
 }
 
-// One notice tells of a range of sends, and whether the kernel copied their bytes after all (Documentation/networking/
-// msg_zerocopy.rst).
+// One notification covers a range of sends, and says whether the kernel copied their bytes after all
+// (Documentation/networking/msg_zerocopy.rst).
 void StreamSender::read_completions() {
   for (;;) {
     std::array<std::uint8_t, 128> control{};
@@ -217,7 +217,7 @@ bool StreamSender::send_batches(std::uint64_t blocks, ConnectionState& state) {
   return true;
 }
 
-// One buffer that the kernel, or the network card, cuts into datagrams.
+// One buffer that the kernel, or the network card, splits into datagrams.
 bool StreamSender::send_segments(std::uint64_t blocks, ConnectionState& state) {
   iovec part{.iov_base = buffer_.data(), .iov_len = 0};
   alignas(cmsghdr) std::array<std::uint8_t, CMSG_SPACE(sizeof(std::uint16_t))> control{};

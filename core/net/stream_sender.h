@@ -11,15 +11,15 @@
 
 namespace nameplate {
 
-// What a sender sends, and a receiver expects: a block of random bytes, again and again.
+// Returns what a sender sends and a receiver expects: a block of random bytes, repeated.
 std::vector<std::uint8_t> block_content(std::uint64_t seed, std::uint64_t bytes);
 
 class StreamSender {
  public:
   StreamSender(const Connection& connection, const TrafficRequest& request, double delay_s);
 
-  // One sample, and after it, over TCP, the report of it. A TCP receiver is told beforehand how much comes. False when
-  // the connection is gone: `error` tells why.
+  // Sends one sample and then, over TCP, its report. A TCP receiver is told in advance how much will come. Returns
+  // false if the connection is gone; `error` tells why.
   bool send(std::uint64_t blocks, ConnectionState& state);
 
   const SendReport& report() const { return report_; }
@@ -42,7 +42,7 @@ class StreamSender {
   const Connection& connection_;
   const TrafficRequest& request_;
   Pace pace_;
-  unsigned batch_;  // datagrams for one system call
+  unsigned batch_;  // datagrams per system call
   std::vector<std::uint8_t> buffer_;
   SendReport report_;
   std::uint16_t sample_ = 0;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kLargestWindow = 1U << 30U;
 constexpr std::uint32_t kLargestSegment = 65535;
-constexpr std::size_t kLongestCongestion = 15;  // TCP_CA_NAME_MAX less its zero
+constexpr std::size_t kLongestCongestion = 15;  // TCP_CA_NAME_MAX minus its zero
 constexpr std::size_t kLongestWords = 255;
 constexpr double kLongest_s = 1e6;
 
@@ -129,7 +129,7 @@ std::optional<Notice> decode_notice(ByteSpan bytes) {
   Notice notice{.kind = read_word(reader, Notice::Kind::over),
                 .others = reader.number<std::uint32_t>(),
                 .words = reader.text(kLongestWords)};
-  // They are shown in a terminal, which other characters could steer.
+  // They are shown in a terminal, which other characters could control.
   const bool is_plain = std::ranges::all_of(notice.words, [](char c) { return c >= ' ' && c <= '~'; });
   if (!is_plain) return std::nullopt;
   return reader.is_complete() ? std::optional(std::move(notice)) : std::nullopt;

@@ -1,4 +1,4 @@
-// What a client asks its peer to do, and what both tell each other about it. Everything is read within bounds.
+// The request of a client to its peer, and the reports that both exchange. Everything is read within bounds.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace nameplate {
 
-inline constexpr std::uint64_t kLargestDatagram = 65507;  // 65,535 less the headers of IPv4 and UDP
+inline constexpr std::uint64_t kLargestDatagram = 65507;  // 65,535 minus the headers of IPv4 and UDP
 inline constexpr std::uint64_t kLargestBlock = 1U << 30U;
 inline constexpr std::uint32_t kMaxConnections = 1024;
 inline constexpr std::uint64_t kDatagramHeaderBytes = 16;
-inline constexpr unsigned kMaxSegments = 64;  // of one buffer that is cut, as every kernel takes them
+inline constexpr unsigned kMaxSegments = 64;  // of one buffer that is split, as every kernel accepts
 
 enum class Traffic : std::uint8_t { pingpong, stream };
 enum class Protocol : std::uint8_t { tcp, udp };
@@ -32,35 +32,35 @@ struct TrafficRequest {
   ReceiveMode receive = ReceiveMode::plain;
   std::uint32_t connections = 1;    // in each direction
   std::uint64_t block_bytes = 1;    // of a message, of one send call, or of a datagram
-  std::uint32_t window_bytes = 0;   // of the sockets' buffers; 0: as the system has it
-  std::uint32_t segment_bytes = 0;  // TCP's maximum segment size; 0: as the system has it
-  std::string congestion = {};      // TCP's congestion control; empty: as the system has it
+  std::uint32_t window_bytes = 0;   // of the sockets' buffers; 0: the system's default
+  std::uint32_t segment_bytes = 0;  // TCP's maximum segment size; 0: the system's default
+  std::string congestion = {};      // TCP's congestion control; empty: the system's default
   double interval_s = 0;            // between the datagrams of a connection; 0: as fast as possible
 
   std::uint32_t all_connections() const { return direction == Direction::both ? 2 * connections : connections; }
-  // Whether the connection of this index goes from the client to the peer.
+  // Returns whether the connection with this index goes from the client to the peer.
   bool goes_up(std::uint32_t index) const {
     return direction == Direction::up || (direction == Direction::both && index < connections);
   }
 };
 
 std::vector<std::uint8_t> encode(const TrafficRequest& request);
-// Nothing where a value is out of its bounds.
+// Returns nothing if a value is out of bounds.
 std::optional<TrafficRequest> decode_traffic_request(ByteSpan bytes);
 
-// What the sender of a stream did in one sample.
+// The sender's report on one sample of a stream.
 struct SendReport {
-  std::uint64_t sent = 0;          // blocks, or datagrams, that the system took
-  std::uint64_t refused = 0;       // datagrams that it did not: its own queues were full
+  std::uint64_t sent = 0;          // blocks, or datagrams, that the system accepted
+  std::uint64_t refused = 0;       // datagrams that the system rejected because its own queues were full
   std::uint64_t retransmits = 0;   // TCP segments
   std::uint64_t window_bytes = 0;  // TCP's congestion window at the end
-  double round_trip_s = 0;         // as TCP has smoothed it
+  double round_trip_s = 0;         // smoothed by TCP
   std::uint64_t zerocopy_sends = 0;
-  std::uint64_t zerocopy_copied = 0;  // of these, those that the kernel copied all the same
+  std::uint64_t zerocopy_copied = 0;  // those of them that the kernel copied nevertheless
   double span_s = 0;
 };
 
-// What its receiver saw.
+// The receiver's report.
 struct ReceiveReport {
   std::uint64_t blocks = 0;  // each counted once
   std::uint64_t bytes = 0;
@@ -76,16 +76,16 @@ inline constexpr std::size_t kReportBytes = 72;
 
 std::vector<std::uint8_t> encode(const SendReport& report);
 std::vector<std::uint8_t> encode(const ReceiveReport& report);
-// Nothing where they are not what a peer can have meant.
+// Returns nothing if the values are impossible.
 std::optional<SendReport> decode_send_report(ByteSpan bytes);
 std::optional<ReceiveReport> decode_receive_report(ByteSpan bytes);
 
-// What a peer says on a session's first connection.
+// A peer's message on a session's first connection.
 struct Notice {
   enum class Kind : std::uint8_t {
     ready,    // the request is accepted
-    refused,  // it is not, for the reason in `words`
-    others,   // how many other sessions are being served has changed
+    refused,  // the request is rejected, for the reason in `words`
+    others,   // the number of other sessions has changed
     over,     // the peer ends the session, for the reason in `words`
   };
   Kind kind = Kind::ready;

@@ -1,5 +1,5 @@
-// Numbers as they stand in messages: little-endian, of fixed width. A reader that comes to an end early, or meets a
-// value out of its bounds, gives zeros from there on and says so.
+// Numbers in messages: little-endian, of fixed width. A reader that reaches the end early, or reads a value out of its
+// bounds, returns zeros from there on and reports that.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class WireWriter {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
-  // At most 255 bytes of it.
+  // Writes at most 255 bytes of it.
   WireWriter& text(std::string_view text) {
     constexpr std::size_t kLongest = 255;
     text = text.substr(0, kLongest);
@@ -74,7 +74,7 @@ class WireReader {
   }
   void skip(std::size_t bytes) { next(bytes); }
 
-  // Whether everything was there, within its bounds, and nothing is left over.
+  // Returns whether everything was present and within its bounds, and nothing is left over.
   bool is_complete() const { return good_ && rest_.empty(); }
   bool is_good() const { return good_; }
 

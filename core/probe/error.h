@@ -1,4 +1,4 @@
-// The one error a probe may raise. `main` turns it into an outcome; nothing else is thrown on purpose.
+// The only error that a probe may raise. `main` turns it into an outcome; nothing else is thrown on purpose.
 #pragma once
 
 #include <stdexcept>
@@ -6,15 +6,15 @@
 
 namespace nameplate {
 
-// How an experiment ended. The names are the ones of the record.
+// The outcome of an experiment. The names are those in the record.
 enum class Ending {
   ok,
-  skipped,  // the cell makes no sense here (an instruction set this CPU lacks), with the reason
-  invalid,  // the kernel's result was wrong: no number may be shown
-  failed,   // anything else that kept it from being measured
+  skipped,  // the experiment makes no sense on this machine (an instruction set that the CPU lacks), with the reason
+  invalid,  // the kernel's result was wrong, so that no value may be shown
+  failed,   // anything else that prevented the measurement
 };
 
-// The step of a probe's life in which an error arose.
+// The step of a probe in which an error occurred.
 enum class Stage { request, setup, prepare, run, verify };
 
 std::string to_string(Ending ending);
@@ -30,13 +30,13 @@ class ProbeError : public std::runtime_error {
   Ending ending_;
 };
 
-// Refuses an experiment that cannot be meant on this machine; `reason` is shown to the user as it stands.
+// Skips an experiment that makes no sense on this machine; `reason` is shown to the user unchanged.
 [[noreturn]] void refuse(const std::string& reason);
 
-// Says that a kernel computed something wrong.
+// Reports that a kernel computed a wrong result.
 [[noreturn]] void wrong_result(const std::string& difference);
 
-// Says that something that ought to work did not (a failed system call, no memory).
+// Reports a failure of something that should work (a failed system call, no memory).
 [[noreturn]] void fail(const std::string& message);
 
 }  // namespace nameplate

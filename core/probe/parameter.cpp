@@ -17,7 +17,7 @@ namespace {
 
 using Units = std::vector<std::pair<std::string_view, double>>;
 
-// The number at the start of `text`, scaled by the unit after it; the empty unit is allowed where `units` lists it.
+// Returns the number at the start of `text`, scaled by the unit after it; an empty unit is allowed if `units` has it.
 std::optional<double> parse_with_unit(std::string_view text, const Units& units) {
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -37,7 +37,7 @@ std::string range_text(const Parameter& parameter) {
 }
 
 [[noreturn]] void reject(const Parameter& parameter, const std::string& given, const std::string& expected) {
-  fail(fmt::format("{}={} is not possible: expected {}", parameter.name, given, expected));
+  fail(fmt::format("{}={}: not possible; use {}", parameter.name, given, expected));
 }
 
 void check_range(const Parameter& parameter, double value, const std::string& given) {
@@ -181,7 +181,7 @@ Parameter automatic_text(std::string name, std::string summary, std::string auto
 
 Parameter threads_parameter() {
   constexpr double kMaxThreads = 4096;
-  return automatic_integer("threads", "workers; more than there are cores is allowed and flagged oversubscribed", 1,
+  return automatic_integer("threads", "workers; more than there are cores is allowed and flagged as oversubscribed", 1,
                            kMaxThreads, "one per physical core that the affinity mask and the cgroup quota allow");
 }
 
@@ -212,7 +212,7 @@ nlohmann::json Parameters::to_json() const {
 
 namespace {
 
-// Of a value in units: whole, and small enough to be exact.
+// Returns an integer that is small enough to be exact, or nothing.
 std::optional<std::int64_t> whole(std::optional<double> value) {
   constexpr double kExactIntegers = 0x1p53;
   if (!value || *value > kExactIntegers || std::floor(*value) != *value) return std::nullopt;
@@ -238,7 +238,7 @@ std::optional<double> parse_duration(std::string_view text) {
 }
 
 Parameters check_parameters(const std::vector<Parameter>& declared, const nlohmann::json& given) {
-  if (!given.is_object()) fail("params must be an object of name and value");
+  if (!given.is_object()) fail("params must be an object of names and values");
   for (const auto& [name, value] : given.items()) {
     const bool known = std::ranges::any_of(declared, [&name = name](const Parameter& p) { return p.name == name; });
     if (!known) fail(fmt::format("unknown parameter '{}'", name));

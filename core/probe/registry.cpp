@@ -16,7 +16,7 @@ struct Registered {
   bool takes_whole_job;
 };
 
-// A function's static, since the probes register while other statics are still being made.
+// A function-local static, since probes register during static initialisation.
 std::vector<Registered>& pending() {
   static std::vector<Registered> probes;
   return probes;

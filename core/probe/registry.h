@@ -1,6 +1,5 @@
-// The probes that are linked into this program. A probe's file ends with one line:
-//   const Registration<CpuClock> kRegistration(info);
-// where `info` is called when the probes are first asked for: what else is registered, it can list.
+// The probes that are linked into this program. A probe's file ends with one line: const Registration<CpuClock>
+// kRegistration(info); `info` is called when the probes are first listed, so that it can list other registered things.
 #pragma once
 
 #include <functional>
@@ -23,10 +22,10 @@ struct RegisteredProbe {
 
 void register_probe(ProbeInfo (*info)(), MakeProbe make, bool takes_whole_job = false);
 
-// All probes, by name.
+// Returns all probes, sorted by name.
 std::vector<const RegisteredProbe*> registered_probes();
 
-// Throws ProbeError(failed) for a name that is not there.
+// Throws ProbeError(failed) for an unknown name.
 const RegisteredProbe& find_probe(const std::string& name);
 
 template <class T>

@@ -1,11 +1,11 @@
-// What it measures: the clock that the cores really run at, idle but for the measurement itself, and under full
+// What it measures: the clock at which the cores really run, idle except for the measurement, and under full
 // floating-point load of each instruction set.
 //
-// Why that is valid: a chain of dependent register-to-register additions takes one cycle each on every current CPU; it
-// runs in short bursts (0.1 % of the time) between pieces of the load in the same thread, so the core has no time to
-// change its clock. It needs no counters, MSRs or privileges, and sees through a guest.
+// Why that is valid: a chain of dependent register-to-register additions takes one cycle per addition on every current
+// CPU. It runs in short bursts (0.1 % of the time) between pieces of the load in the same thread, so the core has no
+// time to change its clock. It needs no counters, MSRs or privileges, and works inside a guest.
 //
-// What it does not show: the nominal clock or the time-stamp counter's, and changes shorter than some 10 us.
+// What it does not show: the nominal clock or that of the time-stamp counter, and changes shorter than about 10 us.
 
 #include "kernels/flops.h"
 #include "kernels/register_chain.h"
@@ -16,7 +16,7 @@ namespace nameplate {
 
 namespace {
 
-// No load: the chain alone, in blocks.
+// No load: only the chain, in blocks.
 RateKernel chain_kernel() {
   constexpr std::uint64_t kTurns = 1024;
   RateKernel kernel;
@@ -29,7 +29,7 @@ RateKernel chain_kernel() {
   return kernel;
 }
 
-// fp64 fma, or add+mul where there is no fma.
+// fp64 fma, or add+mul if there is no fma.
 std::vector<RateKernel> load_kernels(Isa isa) {
   auto kernels = flops_kernels<double>(isa, FloatMix::fma);
   return kernels.empty() ? flops_kernels<double>(isa, FloatMix::add_mul) : kernels;
@@ -53,7 +53,7 @@ class CpuClock final : public RateProbe {
 
 ProbeInfo info() {
   return {.name = "cpu_clock",
-          .summary = "the clock that the cores really run at, idle and under load",
+          .summary = "clock at which the cores really run, idle and under load",
           .parameters = {choice("under", "load: none, or fp64 fma (without fma: add+mul) of an instruction set",
                                 {"idle", "widest", "scalar", "sse2", "avx2", "avx512", "neon", "sve"}, "idle"),
                          threads_parameter()},

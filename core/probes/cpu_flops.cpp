@@ -1,13 +1,13 @@
 // What it measures: the rate of floating-point operations that the cores sustain from registers, for one instruction
 // set, precision and mix of operations, on any number of threads.
 //
-// Why that is valid: each instruction set is compiled for itself, the independent chains are enough to hide the
+// Why that is valid: each instruction set is compiled separately, there are enough independent chains to hide the
 // latency (their number is tuned), operands are bounded random mantissas, and every worker's result is replayed in
-// scalar code and must agree bit for bit. The core's clock is taken between pieces of the load, so that the rate can
-// be put beside ports × clock.
+// scalar code and must agree bit for bit. The core's clock is measured between pieces of the load, so that the rate can
+// be compared with ports × clock.
 //
 // What it does not show: what a program reaches whose operands come from caches or memory (memory_stream, cpu_workset),
-// and the rate of denormal or special values.
+// and the rate with denormal or special values.
 
 #include <fmt/format.h>
 
@@ -64,7 +64,7 @@ ProbeInfo info() {
       .summary = "peak floating-point rate from registers, by instruction set, precision and mix",
       .parameters = {isa_parameter(),
                      choice("precision", "type of the operands (bf16: AMX only)", {"fp64", "fp32", "bf16"}, "fp64"),
-                     choice("mix", "operations; a fused multiply-add (fma) counts two, mixed is + − × ÷ in equal parts",
+                     choice("mix", "operations; fma, a fused multiply-add, counts two; mixed is + − × ÷ in equal parts",
                             float_mix_names(), "fma"),
                      threads_parameter(), scaling_parameter()},
       .counters = RateLoop::counters(),

@@ -1,10 +1,10 @@
 // What it measures: the rate of integer operations that the cores sustain from registers, for one instruction set, type
 // and mix of operations, on any number of threads.
 //
-// Why that is valid: as for cpu_flops; in addition every value is hidden from the compiler after each operation, which
+// Why that is valid: as for cpu_flops; in addition, every value is hidden from the compiler after each operation, which
 // would otherwise fold a chain of integer additions into one.
 //
-// What it does not show: logic, shifts and address arithmetic, nor division by other operands (a division's time
+// What it does not show: logic, shifts and address arithmetic, or division with other operands (the time of a division
 // depends on them; here the divisor has 2 to 16 bits).
 
 #include <fmt/format.h>
@@ -69,7 +69,8 @@ ProbeInfo info() {
                          automatic_choice("precision", "type of the operands (int8: dot only)",
                                           {"int32", "int64", "int8"}, "int64, or int8 for mix=dot"),
                          choice("mix",
-                                "operations; mixed is + − × ÷ in equal parts, dot the 8-bit dot product of VNNI or AMX",
+                                "operations; mixed is + − × ÷ in equal parts, dot is the 8-bit dot product of VNNI "
+                                "or AMX",
                                 {"add", "mul", "mixed", "dot"}, "add"),
                          threads_parameter(), scaling_parameter()},
           .counters = RateLoop::counters(),

@@ -1,9 +1,9 @@
-// What it measures: the rate at which a system of linear equations Ax = b is solved by LU with partial pivoting, as
-// LINPACK has it: 2/3 n^3 + 3/2 n^2 operations over the time of LAPACK's dgesv, with whichever BLAS is there.
+// What it measures: the rate at which a system of linear equations Ax = b is solved by LU with partial pivoting, as in
+// LINPACK: 2/3 n^3 + 3/2 n^2 operations divided by the time of LAPACK's dgesv, with the available BLAS.
 //
-// Why that is valid: only the solver is timed, on a new random matrix in memory that was touched before, and every
-// solution is put into the equations again, whose elements are made anew from their places. HPL's scaled residual must
-// be below 16. The operations are the formula's, whatever an implementation does.
+// Why that is valid: only the solver is timed, on a new random matrix in memory that was touched before. Every solution
+// is checked with the equations, whose elements are generated again from their positions; HPL's scaled residual must be
+// below 16. The number of operations is the formula's, whatever an implementation does.
 //
 // What it does not show: the cores' peak (cpu_flops), or what another BLAS would reach. Small systems show how threads
 // start and wait, and how panels of columns are factorised, more than arithmetic.
@@ -35,12 +35,12 @@ namespace {
 constexpr double kLargestResidual = 16;
 constexpr double kMaxUnknowns = 1e6;
 constexpr double kMaxTrials = 1e6;
-constexpr double kLargestAlignment = 1 << 20;  // half a huge page, on whose boundary the memory begins
-constexpr std::int64_t kLine = 8;              // elements in a cache line
+constexpr double kLargestAlignment = 1 << 20;  // half a huge page, to whose boundary the memory is aligned
+constexpr std::int64_t kLine = 8;              // elements per cache line
 constexpr std::int64_t kElementsOfWorker = 1 << 22;
 constexpr int kBursts = 5;
 
-// Columns an odd number of lines apart spread over all sets of a cache.
+// Columns an odd number of lines apart use all sets of a cache.
 std::int64_t spread_lda(std::int64_t n) {
   const std::int64_t lines = (n + kLine - 1) / kLine;
   return kLine * (lines % 2 == 0 ? lines + 1 : lines);
@@ -48,7 +48,7 @@ std::int64_t spread_lda(std::int64_t n) {
 
 std::uint64_t alignment(const Parameters& parameters) {
   const auto align = static_cast<std::uint64_t>(parameters.count("align"));
-  if (!std::has_single_bit(align)) refuse(fmt::format("align={} is no power of two", align));
+  if (!std::has_single_bit(align)) refuse(fmt::format("align={}: not a power of two", align));
   return align;
 }
 
@@ -57,19 +57,19 @@ std::uint64_t operations(std::int64_t n) {
   return static_cast<std::uint64_t>(std::llround((2.0 / 3.0 * order + 1.5) * order * order));
 }
 
-// A thread is worth its start for some milliseconds of elements.
+// Starting a thread pays off for some milliseconds of elements.
 unsigned workers_for(std::int64_t n, const Machine& machine) {
   return static_cast<unsigned>(std::clamp<std::int64_t>(n * n / kElementsOfWorker, 1, machine.default_threads()));
 }
 
-// What the ceiling's ports are counted with: the multiplications and additions of the widest vectors.
+// The kernels with which the ports for the ceiling are counted: multiplications and additions of the widest vectors.
 std::vector<RateKernel> multiply_add_kernels() {
   const Isa isa = widest_vector_isa();
   std::vector<RateKernel> fused = flops_kernels<double>(isa, FloatMix::fma);
   return fused.empty() ? flops_kernels<double>(isa, FloatMix::add_mul) : fused;
 }
 
-// The calling thread is bound to a core only meanwhile: a BLAS starts threads that may run where their maker may.
+// The calling thread is bound to a core only temporarily: a BLAS starts threads that inherit the binding.
 Facts count_ports(const Machine& machine) {
   return RateLoop(multiply_add_kernels(), 1, Scaling::weak, machine.topology.allowed).fact_values();
 }
@@ -90,7 +90,7 @@ class CpuLinpack final : public Probe {
     if (lda_ < n_) refuse(fmt::format("lda={} is less than n={}", lda_, n_));
     const std::uint64_t align = alignment(parameters);
     require_memory(matrix_bytes(), machine, fmt::format("n={}", n_));
-    Prepared prepared{.resolved = parameters, .facts = count_ports(machine), .repetitions = 1, .most_repetitions = 1};
+    Prepared prepared{.resolved = parameters, .facts = count_ports(machine), .repetitions = 1, .max_repetitions = 1};
     lapack_ = std::make_unique<Lapack>(context_.lapack);
     prepared.labels = lapack_->labels();
     prepared.resolved.set("threads", take_threads(parameters, machine));
@@ -124,9 +124,9 @@ class CpuLinpack final : public Probe {
   }
 
   void verify() override {
-    if (bad_info_ != 0) wrong_result(fmt::format("dgesv of {} gave INFO = {}", lapack_->name(), bad_info_));
+    if (bad_info_ != 0) wrong_result(fmt::format("dgesv of {} returned INFO = {}", lapack_->name(), bad_info_));
     if (worst_ < kLargestResidual) return;
-    wrong_result(fmt::format("the scaled residual is {:.3g}, where less than {} is right", worst_, kLargestResidual));
+    wrong_result(fmt::format("the scaled residual is {:.3g}, but must be below {}", worst_, kLargestResidual));
   }
 
  private:
@@ -143,12 +143,12 @@ class CpuLinpack final : public Probe {
     const auto asked = parameters.count_if_given("threads");
     const int taken = lapack_->set_threads(static_cast<int>(asked.value_or(machine.default_threads())));
     if (asked && taken != *asked) {
-      refuse(fmt::format("threads={} is not possible: {} takes {}", *asked, lapack_->name(), taken));
+      refuse(fmt::format("threads={}: not possible; {} takes {}", *asked, lapack_->name(), taken));
     }
     return taken;
   }
 
-  // Threads of our own, started for this and gone before the solver's work.
+  // Separate threads, started for this and ended before the solver runs.
   void by_all(const std::function<void(unsigned worker, unsigned workers)>& work) const {
     const auto team = make_thread_team(makers_, placement_);
     team->each([&](unsigned worker) { work(worker, team->size()); });
@@ -168,7 +168,7 @@ class CpuLinpack final : public Probe {
   std::int64_t n_ = 0;
   std::int64_t lda_ = 0;
   Placement placement_;
-  unsigned makers_ = 1;  // of A, and checkers of x
+  unsigned makers_ = 1;  // threads that generate A and check x
   std::unique_ptr<Lapack> lapack_;
   Buffer memory_;
   double* a_ = nullptr;
@@ -183,20 +183,20 @@ class CpuLinpack final : public Probe {
 ProbeInfo info() {
   Parameter threads = threads_parameter();
   threads.summary = "of the BLAS";
-  return {.name = "cpu_linpack",
-          .summary = "solves Ax = b by LU with partial pivoting, by LAPACK, as LINPACK does",
-          .parameters = {integer("n", "unknowns", 1, kMaxUnknowns, "2000"),
-                         automatic_integer("lda", "leading dimension: elements from a column of A to the next", 1,
-                                           2 * kMaxUnknowns, "the least odd number of cache lines that holds n"),
-                         size("align", "A begins on a multiple of it that is none of twice it: a power of two",
-                              sizeof(double), kLargestAlignment, "4KiB"),
-                         automatic_integer("trials", "solutions in each round", 1, kMaxTrials,
-                                           "as many as the time suffices for"),
-                         threads},
-          .counters = {{"residual", "", "HPL's scaled residual; below 16 is right", Combine::last},
-                       {"burst_s", "s", "time of a burst of the clock chain right after the solution", Combine::last}},
-          .facts = RateLoop::facts(),
-          .needs = {"a LAPACK, such as OpenBLAS"}};
+  return {
+      .name = "cpu_linpack",
+      .summary = "rate of solving Ax = b by LU with partial pivoting through LAPACK, as in LINPACK",
+      .parameters = {integer("n", "unknowns", 1, kMaxUnknowns, "2000"),
+                     automatic_integer("lda", "leading dimension: elements from one column of A to the next", 1,
+                                       2 * kMaxUnknowns, "the smallest odd number of cache lines that holds n"),
+                     size("align", "alignment of A: a power of two; A is not aligned to twice as much", sizeof(double),
+                          kLargestAlignment, "4KiB"),
+                     automatic_integer("trials", "solutions per round", 1, kMaxTrials, "as many as there is time for"),
+                     threads},
+      .counters = {{"residual", "", "HPL's scaled residual; correct if below 16", Combine::last},
+                   {"burst_s", "s", "time of a burst of the clock chain right after the solution", Combine::last}},
+      .facts = RateLoop::facts(),
+      .needs = {"a LAPACK, such as OpenBLAS"}};
 }
 
 const Registration<CpuLinpack> kRegistration(info);

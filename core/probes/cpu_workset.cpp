@@ -1,12 +1,12 @@
-// What it measures: the floating-point rate of a loop with seven operations for each element it reads and writes,
-// against the size of what it works on. The rate falls where a level of cache ends.
+// What it measures: the floating-point rate of a loop with seven operations per element, by size of its data. The rate
+// falls where a cache level ends.
 //
-// Why that is valid: the loop passes over its two arrays again and again, so what fits a cache stays there; operands
-// are exact, so every result is compared bit for bit; pages are huge, so that a cache's end is not taken for that of a
-// translation buffer's.
+// Why that is valid: the loop repeatedly passes over its two arrays, so data that fit a cache stay there; operands are
+// exact, so every result is compared bit for bit; pages are huge, so that the reach of a translation buffer is not
+// mistaken for the end of a cache.
 //
-// What it does not show: the peak rate (cpu_flops), or the bandwidth of a level (memory_stream with a small size=): the
-// loop may be limited by its arithmetic where a cache could give more.
+// What it does not show: the peak rate (cpu_flops), or the bandwidth of a level (memory_stream with a small size=):
+// arithmetic may limit the loop where a cache could deliver more.
 
 #include <fmt/format.h>
 
@@ -82,10 +82,10 @@ class CpuWorkset final : public Probe {
     const Set& set = sets_[worker];
     for (std::size_t i = 0; i < count_; ++i) {
       if (set.y[i] != workset_operand(i)) {
-        wrong_result(fmt::format("worker {}: y[{}] is {} where {} stood", worker, i, set.y[i], workset_operand(i)));
+        wrong_result(fmt::format("worker {}: y[{}] is {}, but was {}", worker, i, set.y[i], workset_operand(i)));
       }
       if (set.x[i] != workset_result(i)) {
-        wrong_result(fmt::format("worker {}: x[{}] is {} where {} is right", worker, i, set.x[i], workset_result(i)));
+        wrong_result(fmt::format("worker {}: x[{}] is {}, but should be {}", worker, i, set.x[i], workset_result(i)));
       }
     }
   }
@@ -106,11 +106,11 @@ ProbeInfo info() {
   Parameter threads = threads_parameter();
   threads.default_value = "1";
   return {.name = "cpu_workset",
-          .summary = "floating-point rate against the size of the working set: where the caches end",
-          .parameters = {size("size", "of the working set, both arrays together, for each thread", kSmallestSize,
+          .summary = "floating-point rate by size of the working set, which shows where the caches end",
+          .parameters = {size("size", "size of the working set of each thread, both arrays together", kSmallestSize,
                               kLargestRegion, "16KiB"),
                          threads,
-                         choice("build", "vector: written with vectors; plain: as C++ that becomes scalar instructions",
+                         choice("build", "vector: vectorised loop; plain: C++ that compiles to scalar instructions",
                                 {"vector", "plain"}, "vector"),
                          pages_parameter()},
           .counters = {},

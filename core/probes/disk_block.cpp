@@ -1,12 +1,12 @@
-// What it measures: how fast a program reads and writes a file block by block, through the I/O library, in the order
-// and with the state of the page cache that it is asked for: bandwidth, operations, and the time of single ones.
+// What it measures: how fast a program reads and writes a file block by block, with a given I/O library, order and
+// state of the page cache: bandwidth, operations, and the time of single operations.
 //
-// Why that is valid: the file is its own, of random content that is on the device before anything is timed; what the
-// page cache held, what this process fetched and what the device moved is read before and after every sample, so that
-// a figure says who served it; blocks read are compared with what stands in the file, blocks written are read back.
+// Why that is valid: the file is its own, of random content that is on the device before anything is timed. What the
+// page cache holds, what this process fetched and what the device moved is read before and after every sample, which
+// shows where the bytes came from. Blocks read are compared with the file's content; blocks written are read back.
 //
 // What it does not show: in a guest, whether the device or the host's cache answered; a device's own cache; metadata
-// (making, renaming and removing files).
+// operations (creating, renaming and removing files).
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ constexpr double kMaxDepth = 4096;
 constexpr double kMaxRate = 1e9;
 constexpr double kMaxPasses = 1e6;
 constexpr std::uint64_t kPage = 4096;
-// Below this a clock reading is a noticeable part of an operation's time, so that only some are timed by themselves.
+// For smaller blocks, reading the clock is a noticeable part of an operation's time, so that only some are timed.
 constexpr std::uint64_t kTimedEach_bytes = 4096;
 constexpr unsigned kTimedOneIn = 64;
 
@@ -49,7 +49,7 @@ struct Target {
   std::int64_t bytes;
 };
 
-// What one worker reads and writes, on cache lines of its own.
+// The state of one worker, on cache lines of its own.
 struct alignas(64) Part {
   const TestFile* file = nullptr;  // null: a block device that is only read
   Descriptor descriptor;
@@ -85,7 +85,7 @@ class DiskBlock final : public Probe {
     });
   }
 
-  // A ring belongs to the thread that made it.
+  // A ring belongs to the thread that created it.
   void teardown() override {
     if (team_) team_->each([this](unsigned worker) { parts_[worker].io.reset(); });
   }
@@ -106,7 +106,7 @@ class DiskBlock final : public Probe {
   Prepared describe(const Parameters& parameters, const Machine& machine) const;
 
   bool writes() const { return settings_.op != IoOp::read; }
-  // Whether the file keeps the content that it was made with.
+  // Returns whether the file keeps its original content.
   bool keeps_content() const { return settings_.op == IoOp::read || settings_.op == IoOp::readwrite; }
   bool is_shared() const { return files_.size() <= 1; }
   bool empties() const { return first_ && settings_.op == IoOp::write; }
@@ -175,24 +175,24 @@ void DiskBlock::read_parameters(const Parameters& parameters, const Machine& mac
 
 void DiskBlock::check_combination(const Parameters& parameters) const {
   if (settings_.depth > 1 && !library_->has_queue) {
-    refuse(fmt::format("depth={} library={}: it does one operation after the other; take uring or libaio",
-                       settings_.depth, library_->name));
+    refuse(fmt::format("depth={} library={}: it does one operation at a time; use uring or libaio", settings_.depth,
+                       library_->name));
   }
   if (settings_.direct && !library_->why_not_direct.empty()) {
     refuse(fmt::format("cache=direct library={}: {}", library_->name, library_->why_not_direct));
   }
   if (settings_.sync != IoSync::none && !writes()) refuse("sync: op=read writes nothing");
   if (cache_ == Cache::cold && settings_.op == IoOp::read && !first_) {
-    refuse("cache=cold pass=again: what was read before is in the cache; take pass=first");
+    refuse("cache=cold pass=again: data read before are in the cache; use pass=first");
   }
-  if (first_ && settings_.op == IoOp::mixed) refuse("pass=first op=readwrite: there is nothing to read in a new file");
+  if (first_ && settings_.op == IoOp::mixed) refuse("pass=first op=readwrite: a new file has nothing to read");
   if (first_ && parameters.count_if_given("passes").value_or(1) > 1) {
     refuse("pass=first passes: a second pass over the file is not the first one");
   }
-  if (is_device_ && writes()) refuse("read_device: a device is only ever read; take op=read");
+  if (is_device_ && writes()) refuse("read_device: a device is never written to; use op=read");
 }
 
-// The files' content by name: what one experiment leaves behind must not be another one's expectation.
+// The files' content by name: the changes of one experiment must not be the expectation of another.
 std::string DiskBlock::content_name() const {
   if (keeps_content()) return "original";
   return settings_.op == IoOp::mixed && settings_.block_bytes % kPage == 0 ? "stamped" : "any";
@@ -214,7 +214,7 @@ void DiskBlock::find_files(const Parameters& parameters, const Machine& machine)
     place_ = parameters.word("read_device");
     struct stat status {};
     if (stat(place_.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) {
-      fail(fmt::format("read_device={} is no block device", place_));
+      fail(fmt::format("read_device={}: not a block device", place_));
     }
     device_ = Descriptor(open(place_.c_str(), O_RDONLY | O_CLOEXEC));
     if (!device_.is_open()) fail(fmt::format("{}: cannot be read: {}", place_, std::strerror(errno)));
@@ -242,7 +242,7 @@ void DiskBlock::find_files(const Parameters& parameters, const Machine& machine)
   require_place(missing_bytes, machine);
 }
 
-// A file in memory takes what others need to live, and on a shared file system all nodes' files must find room.
+// A file in memory takes memory that others need, and on a shared file system the files of all nodes must fit.
 void DiskBlock::require_place(std::int64_t bytes, const Machine& machine) const {
   if (system_.is_memory) require_memory(bytes, machine, fmt::format("files of size={} on {}", size_, system_.type));
   if (system_.is_shared) require_room(place_, bytes * machine.nodes_at_once);
@@ -260,7 +260,7 @@ void DiskBlock::check_alignment() const {
   const auto alignment = direct_alignment(targets().front().descriptor);
   if (!alignment) refuse(fmt::format("cache=direct: {} has no O_DIRECT", system_.type));
   if (settings_.block_bytes % *alignment != 0) {
-    refuse(fmt::format("block={} cache=direct: O_DIRECT takes multiples of {} bytes here", settings_.block_bytes,
+    refuse(fmt::format("block={} cache=direct: O_DIRECT requires multiples of {} bytes here", settings_.block_bytes,
                        *alignment));
   }
 }
@@ -313,7 +313,7 @@ void DiskBlock::prepare() {
       evict(target.descriptor);
       if (cache_ == Cache::warm) warm(target.descriptor, target.bytes);
     } else if (writes() && !settings_.direct) {
-      write_out(target.descriptor);  // what earlier samples left must not slow this one down
+      write_out(target.descriptor);  // writes of earlier samples must not slow this one down
     }
   }
 }
@@ -362,11 +362,11 @@ void DiskBlock::check_errors() const {
     const auto& error = part.io->error();
     if (!error) continue;
     fail(fmt::format("{}: {} at {}: {}", part.file == nullptr ? place_ : part.file->name(), error->what, error->offset,
-                     error->number == 0 ? "fewer bytes than asked for" : std::strerror(error->number)));
+                     error->number == 0 ? "fewer bytes than requested" : std::strerror(error->number)));
   }
 }
 
-// Of somebody else's content it is known only that two readings are alike.
+// Unknown content can only be checked by reading it twice.
 void DiskBlock::verify_device() const {
   for (const Part& part : parts_) part.io->verify_unknown(device_.number(), place_);
 }
@@ -394,65 +394,72 @@ Prepared DiskBlock::describe(const Parameters& parameters, const Machine& machin
   if (const auto passes = parameters.count_if_given("passes")) {
     prepared.repetitions = static_cast<std::uint64_t>(*passes) * blocks;
   }
-  if (empties() || evicts()) prepared.most_repetitions = blocks;
+  if (empties() || evicts()) prepared.max_repetitions = blocks;
   return prepared;
 }
 
 ProbeInfo info() {
   Parameter op = choice("op",
-                        "readwrite reads a block and writes it back; readwrite:70 reads in 70 % of the operations and "
-                        "writes in the others",
+                        "readwrite reads a block and writes it back; readwrite:70 reads in 70 % of the operations "
+                        "and writes in the others",
                         {"read", "write", "readwrite"}, "read");
   op.percent_of = "readwrite";
   return {
       .name = "disk_block",
-      .summary = "bandwidth, operations and latency of a file read and written by blocks",
+      .summary = "bandwidth, operation rate and latency of reading and writing a file by blocks",
       .parameters =
           {op,
-           choice("pattern", "order of the blocks: stride takes every 17th, record the same one again and again",
-                  pattern_names(), "sequential"),
+           choice("pattern", "order of the blocks: stride takes every 17th, record repeats one block", pattern_names(),
+                  "sequential"),
            automatic_choice("pass",
-                            "first: each sample writes into an emptied file, or reads one brought into the cache anew; "
-                            "again: as it stands",
-                            {"first", "again"}, "first where cache=cold and op=read, else again"),
-           size("block", "of one operation", 1, kLargestFile, "4KiB"), threads_parameter(),
-           choice("library", "how a program asks for a block", io_library_names(), "pread"),
+                            "first: each sample writes into a truncated file, or reads one that was just brought "
+                            "into the cache; again: the file is used as it is",
+                            {"first", "again"}, "first if cache=cold and op=read, else again"),
+           size("block", "block size of one operation", 1, kLargestFile, "4KiB"), threads_parameter(),
+           choice("library", "I/O library, the way in which a program requests a block", io_library_names(), "pread"),
            integer("depth", "operations that each thread keeps in flight (uring, libaio)", 1, kMaxDepth, "1"),
            choice("cache",
-                  "what is in the page cache before a sample: warm all, cold nothing, as-is what earlier work left; "
-                  "direct goes past it (O_DIRECT)",
+                  "page cache before a sample: warm: all of the file, cold: nothing, as-is: what earlier work left; "
+                  "direct bypasses it (O_DIRECT)",
                   {"warm", "cold", "as-is", "direct"}, "warm"),
            choice("sync", "end: one fdatasync at the end of each sample, in its time; each: after every write",
                   {"none", "end", "each"}, "none"),
-           choice("layout", "shared: each thread has its equal part of one file; or a file for each",
+           choice("layout", "shared: each thread has an equal part of one file; file-per-thread: its own file",
                   {"shared", "file-per-thread"}, "shared"),
-           size("size", "of all files together", 1, kLargestFile, "300MB"),
-           automatic_text("file", "the directory to measure in, or a new file there; nothing existing is touched",
-                          "the present directory"),
-           automatic_text("read_device",
-                          "a block device to read, and never to write, instead of a file (--read-device)", "none"),
+           size("size", "size of all files together", 1, kLargestFile, "300MB"),
+           automatic_text("file", "directory to measure in, or a new file there; existing files are not touched",
+                          "the current directory"),
+           automatic_text("read_device", "block device to read, and never to write, instead of a file (--read-device)",
+                          "none"),
            automatic_integer("rate",
-                             "operations a second of all threads, begun when planned and not when the last one ended",
+                             "operations per second of all threads, started at planned times regardless of earlier "
+                             "operations",
                              1, kMaxRate, "as fast as possible"),
-           automatic_integer("passes", "over each thread's part in a sample", 1, kMaxPasses,
-                             "as much as fills a sample's time")},
-      .counters = {{"resident_before_bytes", "B", "of the file in the page cache before the sample; -1: not known",
+           automatic_integer("passes", "passes over each thread's part per sample", 1, kMaxPasses,
+                             "as many as fill a sample's time")},
+      .counters = {{"resident_before_bytes", "B",
+                    "bytes of the file in the page cache before the sample; -1: not "
+                    "known",
                     Combine::last},
-                   {"resident_after_bytes", "B", "and after it", Combine::last},
-                   {"process_read_bytes", "B", "that this process fetched from storage (/proc/self/io); -1: not known"},
-                   {"process_write_bytes", "B", "that it gave to storage or made dirty in the page cache"},
-                   {"device_read_bytes", "B", "that the block device read, for whomever; -1: not known"},
-                   {"device_write_bytes", "B", "that it wrote"}},
-      .facts = {{"file_bytes", "B", "of all files together"},
-                {"memory_bytes", "B", "of the machine: a smaller file can be in the page cache as a whole"},
-                {"clock_cost_s", "s", "one reading of the clock, inside every operation that is timed"},
-                {"timed_every", "", "one in so many operations is timed by itself"},
-                {"registered_buffers", "", "1 where uring's buffers are registered with the kernel"},
-                {"link_bytes_per_s", "B/s", "of the device's link; 0: not shown"},
-                {"direct_alignment_bytes", "B", "what O_DIRECT demands; 0: there is no O_DIRECT"},
-                {"extents", "", "of the first file; -1: not told"},
-                {"unwritten_bytes", "B", "of extents that were never written and read as zeros; -1: not told"},
-                {"is_memory", "", "1 where the file lies in memory"}},
+                   {"resident_after_bytes", "B", "bytes of the file in the page cache after the sample", Combine::last},
+                   {"process_read_bytes", "B",
+                    "bytes that this process fetched from storage (/proc/self/io); -1: "
+                    "not known"},
+                   {"process_write_bytes", "B",
+                    "bytes that this process wrote to storage or made dirty in the page "
+                    "cache"},
+                   {"device_read_bytes", "B", "bytes that the whole block device read; -1: not known"},
+                   {"device_write_bytes", "B", "bytes that the whole block device wrote"}},
+      .facts = {{"file_bytes", "B", "size of all files together"},
+                {"memory_bytes", "B", "memory of the machine: a smaller file can be in the page cache as a whole"},
+                {"clock_cost_s", "s", "time of reading the clock, included in every timed operation"},
+                {"timed_every", "", "one in this many operations is timed"},
+                {"registered_buffers", "", "1 if uring's buffers are registered with the kernel"},
+                {"link_bytes_per_s", "B/s", "bandwidth of the device's link; 0: not known"},
+                {"direct_alignment_bytes", "B", "alignment that O_DIRECT requires; 0: there is no O_DIRECT"},
+                {"extents", "", "extents of the first file; -1: not known"},
+                {"unwritten_bytes", "B", "bytes in extents that were never written and read as zeros; -1: not known"},
+                {"is_memory", "", "1 if the file is in memory"}},
       .needs = {},
       .reports_workers = true};
 }

@@ -1,12 +1,13 @@
-// What it measures: how fast a program reads, writes or copies memory in blocks of any size, one after the other or
-// anywhere in a region, on any number of threads that share the region equally.
+// What it measures: how fast a program reads, writes or copies memory in blocks of any size, sequentially or at random
+// in a region, on any number of threads that share the region equally.
 //
-// Why that is valid: the region is constant whatever the block and the threads, so the cells compare; the same loop
-// over ready offsets serves both patterns, and where offsets are drawn while timing, the sequential case draws them as
-// well; every thread touches its own part first, and afterwards every block must be as it was or as it should be.
+// Why that is valid: the region is the same for any block and number of threads, so that experiments are comparable;
+// the same loop over precomputed offsets serves both patterns, and if offsets are generated during timing, the
+// sequential pattern generates them as well; every thread touches its own part first, and afterwards every block must
+// have its old or its new content.
 //
-// What it does not show: the time of one isolated access (memory_latency): processors work on several blocks at once. A
-// copied byte counts once here, as in memcpy, where STREAM (memory_stream) counts it twice.
+// What it does not show: the time of one isolated access (memory_latency): processors work on several blocks
+// concurrently. A copied byte counts once here, as in memcpy, while STREAM (memory_stream) counts it twice.
 
 #include "kernels/block.h"
 
@@ -33,7 +34,7 @@ constexpr std::uint64_t kMaxReplayed = 1U << 20U;
 constexpr std::uint64_t kMaxBytesInChunk = 64U << 20U;
 constexpr double kMaxCount = 1e15;
 
-// The content of what is read and copied, so that any byte can be told by where it lies.
+// The content that is read and copied, so that every byte is determined by its position.
 std::uint64_t content(std::uint64_t word) { return (word + 1) * 0x9E3779B97F4A7C15U; }
 
 // A call for every byte of a gigabyte would take longer than the measurement.
@@ -45,8 +46,8 @@ bool is_same(const std::byte* a, const std::byte* b, std::uint64_t count) {
 struct alignas(kLine) Part {
   BlockSpan span;
   std::optional<OffsetStream> offsets;
-  OffsetStream::Position before;  // where the row was when the present call began
-  std::uint64_t first_sum = 0;    // of the present call's first chunk
+  OffsetStream::Position before;  // the position in the sequence when the current call started
+  std::uint64_t first_sum = 0;    // of the current call's first chunk
   std::uint64_t rest_sum = 0;
   std::uint64_t operations = 0;  // of all calls
 };
@@ -101,7 +102,7 @@ class MemoryBlock final : public Probe {
     return {generator_, random_, blocks, block_, worker};
   }
 
-  // Every part, and a copy's target in it, begins on a line of its own.
+  // Every part, and a copy's target in it, starts on a cache line of its own.
   std::uint64_t part_bytes() const {
     const std::uint64_t rounded = (share_ + kLine - 1) / kLine * kLine;
     return rounded * (op_ == BlockOp::copy ? 2 : 1);
@@ -113,8 +114,8 @@ class MemoryBlock final : public Probe {
   std::string library_;
   std::int64_t size_ = 0;
   std::uint64_t block_ = 0;
-  std::uint64_t share_ = 0;  // bytes of the region that a worker has
-  std::size_t chunk_ = 0;    // operations between two questions for offsets
+  std::uint64_t share_ = 0;  // bytes of the region per worker
+  std::size_t chunk_ = 0;    // operations between two requests for offsets
   unsigned threads_ = 0;
   Pages pages_ = Pages::huge;
   BlockLoop loop_ = nullptr;
@@ -134,7 +135,7 @@ void MemoryBlock::read_parameters(const Parameters& parameters, const Machine& m
   block_ = static_cast<std::uint64_t>(parameters.count("block"));
   threads_ = static_cast<unsigned>(parameters.count_if_given("threads").value_or(machine.default_threads()));
   library_ = parameters.word_if_given("library").value_or(op_ == BlockOp::read ? "inline" : "libc");
-  // A copy's share holds its source and its target, so that the region is the same for every operation.
+  // A copy's share contains its source and its target, so that the region is the same for every operation.
   share_ = static_cast<std::uint64_t>(size_) / threads_ / (op_ == BlockOp::copy ? 2 : 1);
   if (block_ > share_) {
     refuse(fmt::format("block={} is larger than a thread's {}, {} bytes: size={} for {} threads", block_,
@@ -149,7 +150,10 @@ BlockLoop MemoryBlock::choose_loop(const std::string& library) const {
     return inline_block_loop(widest_vector_isa(), op_, block_);
   }
   BlockLoop loop = libc_block_loop(op_);
-  if (loop == nullptr) refuse("library=libc op=read: the C library has no call that only reads; take library=inline");
+  if (loop == nullptr)
+    refuse(
+        "library=libc op=read: the C library has no function that only reads; use "
+        "library=inline");
   return loop;
 }
 
@@ -169,7 +173,7 @@ void MemoryBlock::make_part(unsigned worker) {
   if (op_ != BlockOp::read) std::memset(part.span.target, std::to_integer<int>(kUntouched), part.span.span_bytes);
 }
 
-// By itself, so that a reader can take it off; nothing where the offsets were made before.
+// Measured separately, so that readers can subtract it; nothing if the offsets were generated before.
 double MemoryBlock::time_of_offset() const {
   if (generator_ == Generator::precomputed) return 0;
   constexpr unsigned kChunks = 256;
@@ -212,10 +216,11 @@ void MemoryBlock::verify_read(unsigned worker) const {
     std::memcpy(&word, part.span.source + at, sizeof(word));
     const std::uint64_t expected = content(at / sizeof(std::uint64_t));
     if (word != expected) {
-      wrong_result(fmt::format("worker {}: the word at {} is {:#x} where {:#x} was put", worker, at, word, expected));
+      wrong_result(
+          fmt::format("worker {}: the word at {} is {:#x}, but {:#x} was written", worker, at, word, expected));
     }
   }
-  if (generator_ == Generator::rand) return;  // its row cannot be had again
+  if (generator_ == Generator::rand) return;  // its sequence cannot be repeated
   OffsetStream offsets = *part.offsets;
   offsets.go_back(part.before);
   const std::size_t count = std::min<std::uint64_t>(repetitions_, chunk_);
@@ -225,8 +230,8 @@ void MemoryBlock::verify_read(unsigned worker) const {
     expected += block_sum(part.span.source + (chunk.offsets[i] + chunk.base) % part.span.span_bytes, block_);
   }
   if (part.first_sum != expected) {
-    wrong_result(fmt::format("worker {}: the first {} blocks add up to {:#x} where {:#x} is right", worker, count,
-                             part.first_sum, expected));
+    wrong_result(fmt::format("worker {}: the first {} blocks add up to {:#x}, but should add up to {:#x}", worker,
+                             count, part.first_sum, expected));
   }
 }
 
@@ -244,12 +249,12 @@ bool MemoryBlock::is_untouched(const Part& part, std::uint64_t offset) const {
 void MemoryBlock::verify_written(unsigned worker) const {
   const Part& part = parts_[worker];
   const std::uint64_t blocks = part.span.span_bytes / block_;
-  // In a sequential row it is known to the block how far the worker came.
+  // In a sequential pattern the last block that the worker reached is known.
   const std::uint64_t certain = random_ ? 0 : std::min(part.operations, blocks);
   for (std::uint64_t i = 0; i < blocks; ++i) {
     const std::uint64_t offset = i * block_;
     if (is_done(part, offset) || (i >= certain && is_untouched(part, offset))) continue;
-    wrong_result(fmt::format("worker {}: block {} of {} is neither as it was nor as it should be", worker, i, blocks));
+    wrong_result(fmt::format("worker {}: block {} of {} has neither its old nor its new content", worker, i, blocks));
   }
   if (generator_ == Generator::rand) return;
   OffsetStream offsets = *part.offsets;
@@ -270,8 +275,8 @@ void MemoryBlock::verify_written(unsigned worker) const {
 
 ProbeInfo info() {
   std::vector<Fact> facts = memory_facts();
-  facts.push_back({"offset_s", "s", "time to draw one offset, inside every operation; 0 where they were made before"});
-  Parameter count = integer("count", "operations of each thread in a sample", 1, kMaxCount, "");
+  facts.push_back({"offset_s", "s", "time to generate one offset, included in every operation; 0 if precomputed"});
+  Parameter count = integer("count", "operations of each thread per sample", 1, kMaxCount, "");
   count.default_value = std::nullopt;
   count.automatic = "as many as fill a sample's time";
   return {
@@ -279,12 +284,16 @@ ProbeInfo info() {
       .summary = "bandwidth and time of reading, writing and copying memory by blocks",
       .parameters = {choice("op", "read, write (memset), copy (memcpy; a byte counts once)", block_op_names(), "copy"),
                      choice("pattern", "order of the blocks", {"sequential", "random"}, "sequential"),
-                     size("block", "of one operation", 1, kLargestRegion, "8KiB"), threads_parameter(),
-                     size("size", "of the region that all threads share equally; a copy's source and target are in it",
+                     size("block", "block size of one operation", 1, kLargestRegion, "8KiB"), threads_parameter(),
+                     size("size",
+                          "size of the region that all threads share equally, including source and target "
+                          "of a copy",
                           1, kLargestRegion, "1.28GB"),
-                     automatic_choice("library", "a loop without calls, or the C library's memset and memcpy",
+                     automatic_choice("library",
+                                      "inline: a loop without calls; libc: the C library's memset and "
+                                      "memcpy",
                                       {"inline", "libc"}, "inline for read, libc for write and copy"),
-                     choice("generator", "how offsets are drawn", generator_names(), "precomputed"), count,
+                     choice("generator", "generator of offsets", generator_names(), "precomputed"), count,
                      pages_parameter()},
       .counters = {},
       .facts = std::move(facts),

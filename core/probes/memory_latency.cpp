@@ -1,12 +1,12 @@
-// What it measures: how long a load takes whose address is known only when the load before it has ended, in a region of
-// any size: cache by cache up to memory, with one or several such chains at once, alone or while other threads read.
+// What it measures: the time of a load whose address is known only after the previous load, in a region of any size:
+// from the caches to memory, with one or several such chains, alone or while other threads read.
 //
-// Why that is valid: the loads follow one random cycle through the whole region, so no prefetcher foresees them and no
-// line is visited twice before all others; every stop carries its number, so that the walk's end proves its length.
+// Why that is valid: the loads follow one random cycle through the whole region, so no prefetcher predicts them and no
+// line is visited twice before all others; every stop has its number, so that the end of the walk proves its length.
 //
-// What it does not show: the cost of a miss in the page tables apart from the line's own (compare pages=huge and small,
-// or stride=4KiB), or of a store. At a stride of one line, hardware that fetches lines in pairs makes memory look
-// faster.
+// What it does not show: the cost of a miss in the page tables apart from that of the line itself (compare pages=huge
+// and small, or stride=4KiB), or of a store. At a stride of one line, hardware that fetches lines in pairs makes memory
+// look faster.
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ constexpr std::uint64_t kMaxWarmingStops = (std::uint64_t{64} << 20U) / kLine;
 constexpr std::size_t kLoadChunk = 16 << 10;
 constexpr double kMaxLoadThreads = 4095;
 
-// What the other threads read meanwhile, each in a part of its own, at a pace kept by the clock.
+// The other threads each read a part of their own, at a rate controlled by the clock.
 struct alignas(kLine) Reader {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -52,7 +52,7 @@ class MemoryLatency final : public Probe {
     cycle_.emplace(size_, stride_, pages_, chains_);
     std::ranges::copy(cycle_->starts(), walkers_.begin());
     if (load_region > 0) make_load(static_cast<std::size_t>(load_region));
-    // The walk has left in the caches what it will find there: once around, or until they are full of what it passed.
+    // The warm-up leaves the caches in the state of the walk: once around, or until they are full of visited lines.
     walk(std::min(cycle_->stops(), kMaxWarmingStops) / kChaseUnroll);
     return describe(parameters, machine);
   }
@@ -65,7 +65,7 @@ class MemoryLatency final : public Probe {
     workers[0].bytes = 0;
     counters_[0] = 0;
     for (const Reader& reader : readers_) counters_[0] += static_cast<double>(reader.bytes);
-    // The others read until the walk is over: its time is what counts.
+    // The other threads read until the walk is over, since its time is what counts.
     return {.ops = workers[0].ops, .workers = workers.first(1), .counters = counters_};
   }
 
@@ -74,7 +74,7 @@ class MemoryLatency final : public Probe {
     for (unsigned i = 0; i < chains_; ++i) {
       const std::uint64_t expected = (cycle_->starts()[i]->ordinal + steps_) % cycle_->stops();
       if (walkers_.at(i)->ordinal != expected) {
-        wrong_result(fmt::format("chain {} stands at stop {} of {} after {} steps, where {} is right", i,
+        wrong_result(fmt::format("chain {} is at stop {} of {} after {} steps, but should be at {}", i,
                                  walkers_.at(i)->ordinal, cycle_->stops(), steps_, expected));
       }
     }
@@ -87,7 +87,7 @@ class MemoryLatency final : public Probe {
     chains_ = static_cast<unsigned>(parameters.count("chains"));
     pages_ = parse_pages(parameters.word("pages"));
     load_bytes_per_s_ = static_cast<double>(parameters.count("load"));
-    if (stride_ % kLine != 0) refuse("stride must be a multiple of a line, 64 bytes");
+    if (stride_ % kLine != 0) refuse("stride must be a multiple of a cache line, 64 bytes");
     if (size_ / stride_ < 2) refuse(fmt::format("size={} is less than two strides of {} bytes", size_, stride_));
     const unsigned others = std::max(1U, machine.default_threads() - 1);
     const auto given = parameters.count_if_given("load_threads");
@@ -171,22 +171,21 @@ class MemoryLatency final : public Probe {
 
 ProbeInfo info() {
   std::vector<Fact> facts = memory_facts();
-  facts.push_back(
-      {"line_bytes", "B", "lines that the cycle visits, in all: less than the region where the stride is wide"});
+  facts.push_back({"line_bytes", "B", "total size of the visited lines, less than the region if the stride is wide"});
   Parameter load_threads =
-      integer("load_threads", "threads that read meanwhile, when load= is given", 0, kMaxLoadThreads, "");
+      integer("load_threads", "threads that read at the same time, if load= is given", 0, kMaxLoadThreads, "");
   load_threads.default_value = std::nullopt;
-  load_threads.automatic = "every core but the one that chases, at least one; none without load=";
+  load_threads.automatic = "every core but the one of the chains, at least one; none without load=";
   return {.name = "memory_latency",
-          .summary = "time of dependent loads over one random cycle through a region",
-          .parameters = {size("size", "of the region", kSmallestSize, kLargestRegion, "256MiB"),
-                         size("stride", "one stop in every so many bytes: 64 every line, 4KiB one line a small page",
+          .summary = "latency of dependent loads over one random cycle through a region",
+          .parameters = {size("size", "size of the region", kSmallestSize, kLargestRegion, "256MiB"),
+                         size("stride", "distance of the stops: 64 for every line, 4KiB for one line per small page",
                               kLine, 0x1p30, "64"),
-                         pages_parameter(), integer("chains", "cycles followed at once", 1, kMaxChains, "1"),
-                         size("load", "bytes a second that other threads read meanwhile, together; 0: none", 0, 0x1p45,
-                              "0"),
+                         pages_parameter(), integer("chains", "concurrent cycles", 1, kMaxChains, "1"),
+                         size("load", "bytes per second that other threads read at the same time, together; 0: none", 0,
+                              0x1p45, "0"),
                          load_threads},
-          .counters = {{"load_bytes", "B", "what the other threads read meanwhile", Combine::sum}},
+          .counters = {{"load_bytes", "B", "bytes that the other threads read at the same time", Combine::sum}},
           .facts = std::move(facts),
           .needs = {},
           .reports_workers = false};

@@ -1,13 +1,13 @@
-// What it measures: the bandwidth of memory, or of a cache where the arrays are small, for STREAM's copy, scale, add
-// and triad and for reading, writing and updating in place, on any number of threads.
+// What it measures: the bandwidth of memory, or of a cache if the arrays are small, for STREAM's copy, scale, add and
+// triad and for reading, writing and updating in place, on any number of threads.
 //
-// Why that is valid: arrays are four times all last-level caches unless told otherwise, every thread touches its own
-// part first, the stores are what was asked for (plain or past the caches) and not what a compiler chose, and every
-// element is compared with plain scalar code afterwards.
+// Why that is valid: arrays are by default four times all last-level caches, every thread touches its own part first,
+// the stores are as requested (plain or bypassing the caches) and not chosen by a compiler, and every element is
+// compared with plain scalar code afterwards.
 //
-// What it does not show: what scattered accesses reach (memory_block), or how long one takes (memory_latency). What the
-// bus moves beyond the user's bytes is counted by rule, not observed: some CPUs avoid reading a line that is about to
-// be overwritten.
+// What it does not show: the rate of scattered accesses (memory_block), or the latency of one (memory_latency). What
+// the bus moves beyond the user's bytes is computed by rule, not observed: some CPUs avoid reading a line that is about
+// to be overwritten.
 
 #include <fmt/format.h>
 
@@ -98,34 +98,36 @@ class MemoryStream final : public Probe {
 ProbeInfo info() {
   std::vector<Fact> facts = memory_facts();
   facts.push_back({"pass_bytes", "B", "the user's bytes in one pass over the arrays"});
-  facts.push_back(
-      {"bus_bytes_per_byte", "", "what the bus moves for each of them: more where a line is read to be written"});
-  facts.push_back({"nontemporal", "", "1 where the stores went past the caches, 0 where not"});
-  Parameter node = integer("node", "NUMA node whose CPUs the threads run on", 0, kMaxNodes, "");
+  facts.push_back({"bus_bytes_per_byte", "",
+                   "bytes moved on the bus per user byte: more than 1 if a line is read in order to "
+                   "be written"});
+  facts.push_back({"nontemporal", "", "1 if the stores bypassed the caches, else 0"});
+  Parameter node = integer("node", "NUMA node on whose CPUs the threads run", 0, kMaxNodes, "");
   node.default_value = std::nullopt;
-  node.automatic = "all that are allowed";
+  node.automatic = "all allowed ones";
   Parameter memory_node = node;
   memory_node.name = "memory_node";
-  memory_node.summary = "NUMA node whose memory is used";
-  memory_node.automatic = "each thread's own, by first touch";
-  return {
-      .name = "memory_stream",
-      .summary = "bandwidth of memory and caches: STREAM's copy, scale, add, triad, and read, write, update",
-      .parameters = {choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc, read a, write a=q, update a=qa",
-                            stream_op_names(), "triad"),
-                     choice("stores", "plain, past the caches (nontemporal), or whichever is faster in a trial (best)",
-                            {"plain", "nontemporal", "best"}, "plain"),
-                     choice("precision", "type of the elements", {"fp64", "fp32"}, "fp64"), threads_parameter(),
-                     automatic_size("size", "of each array", 64, kLargestRegion,
-                                    "four times all last-level caches, at least 64 MiB"),
-                     automatic_size("block", "pass over each thread's part block by block", 4, kLargestRegion,
-                                    "the whole part at once"),
-                     choice("pattern", "order of the blocks", {"sequential", "random"}, "sequential"),
-                     pages_parameter(), node, memory_node},
-      .counters = {},
-      .facts = std::move(facts),
-      .needs = {},
-      .reports_workers = true};
+  memory_node.summary = "NUMA node of the memory";
+  memory_node.automatic = "the node of each thread, by first touch";
+  return {.name = "memory_stream",
+          .summary = "bandwidth of memory and caches: STREAM's copy, scale, add, triad, and read, write, update",
+          .parameters = {choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc, read a, write a=q, update a=qa",
+                                stream_op_names(), "triad"),
+                         choice("stores",
+                                "plain, bypassing the caches (nontemporal), or whichever is faster in a trial "
+                                "(best)",
+                                {"plain", "nontemporal", "best"}, "plain"),
+                         choice("precision", "type of the elements", {"fp64", "fp32"}, "fp64"), threads_parameter(),
+                         automatic_size("size", "size of each array", 64, kLargestRegion,
+                                        "four times all last-level caches, at least 64 MiB"),
+                         automatic_size("block", "size of the blocks in which a thread passes over its part", 4,
+                                        kLargestRegion, "the whole part at once"),
+                         choice("pattern", "order of the blocks", {"sequential", "random"}, "sequential"),
+                         pages_parameter(), node, memory_node},
+          .counters = {},
+          .facts = std::move(facts),
+          .needs = {},
+          .reports_workers = true};
 }
 
 const Registration<MemoryStream> kRegistration(info);

@@ -1,13 +1,13 @@
-// What it measures: how long a message of a given size takes between every two nodes of an MPI job, or every two ranks.
+// What it measures: the time of a message of a given size between every two nodes of an MPI job, or every two ranks.
 //
-// Why that is valid: everyone meets everyone else once in a round-robin tournament, so that nobody has two partners at
-// a time and all links are in use at once, as in a program that exchanges with all others. A pair sends a message back
-// and forth, and a whole batch is timed by the one that begins, by its own clock. Whoever has nobody to meet, or is
-// done, sleeps until the next round; then all begin together, behind one exchange that is not timed. The last answer
-// of each pair is compared with what was sent.
+// Why that is valid: all parties meet each other once in a round-robin tournament, so that none has two partners at a
+// time and all links are in use at once, as in a program that exchanges with all others. A pair sends a message back
+// and forth, and the rank that starts times a whole batch by its own clock. Ranks that have no partner, or are done,
+// sleep until the next round; then all start together, after one exchange that is not timed. The last answer of each
+// pair is compared with what was sent.
 //
-// What it does not show: a pair with the network to itself (mpi_pingpong pairs=1), since the other pairs of its round
-// are under way too; one way by itself, since the time is half of a round trip.
+// What it does not show: a pair that has the network to itself (mpi_pingpong pairs=1), since the other pairs of its
+// round communicate too; one direction by itself, since the time is half of a round trip.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ namespace {
 constexpr double kLargestMessage = 0x1p30;
 constexpr int kIntroduction = 0;
 
-// Who it is that exchanges messages, for words about what came back.
+// Identifies a rank in messages about wrong answers.
 struct Introduction {
   int rank = 0;
   std::array<char, 65> host{};
@@ -67,9 +67,9 @@ class MpiPairs final : public DistributedProbe {
   MPI_Comm among_ = MPI_COMM_NULL;  // all that take part
   int parties_ = 0;
   int own_ = 0;              // among them
-  std::vector<double> row_;  // seconds of a message to each party behind this one
+  std::vector<double> row_;  // seconds of a message to each party after this one
   std::optional<Introduction> distorter_;
-  std::vector<double> pairs_;  // of the leading rank: everybody's rows
+  std::vector<double> pairs_;  // on the leading rank: the rows of all
   Worker worker_;
 };
 
@@ -116,7 +116,7 @@ Work MpiPairs::run(std::uint64_t repetitions) {
 }
 
 void MpiPairs::play(int round, std::uint64_t repetitions) {
-  // The first barrier lets those sleep who are early, the second one ends together what the first ended one by one.
+  // The first barrier lets early ranks sleep; the second one ends simultaneously, as the first one does not.
   barrier_asleep(among_);
   MPI_Barrier(among_);
   const std::optional<int> other = opponent(parties_, round, own_);
@@ -160,7 +160,7 @@ void MpiPairs::gather() {
               MPI_DOUBLE, 0, among_);
 }
 
-// Its time is that with messages under way: of each round the pair's that took longest.
+// The time with messages in flight: for each round that of the slowest pair.
 Work MpiPairs::work_of(std::uint64_t repetitions, Ticks start) {
   double elapsed_s = 0;
   for (int round = 0; round < rounds_of(parties_); ++round) elapsed_s += slowest_s(round);
@@ -183,17 +183,16 @@ double MpiPairs::slowest_s(int round) const {
 }
 
 ProbeInfo info() {
-  return {
-      .name = "mpi_pairs",
-      .summary = "time of MPI messages between all pairs of nodes, or of ranks",
-      .parameters = {choice("between", "nodes: the first rank of each; ranks: all of the job's; 1,024 of them at most",
-                            {"nodes", "ranks"}, "nodes"),
-                     size("size", "of a message", 0, kLargestMessage, "8")},
-      .counters = {},
-      .facts = {{"parties", "", "nodes or ranks of which all pairs exchanged messages"},
-                {"nodes", "", "that they run on"},
-                {"pairs_between_nodes", "", "pairs whose ranks run on two nodes"}},
-      .needs = {"an MPI launcher"}};
+  return {.name = "mpi_pairs",
+          .summary = "time of MPI messages between all pairs of nodes or ranks",
+          .parameters = {choice("between", "nodes: the first rank of each; ranks: all of the job; at most 1,024",
+                                {"nodes", "ranks"}, "nodes"),
+                         size("size", "message size", 0, kLargestMessage, "8")},
+          .counters = {},
+          .facts = {{"parties", "", "number of nodes or ranks that exchanged messages"},
+                    {"nodes", "", "number of nodes that they run on"},
+                    {"pairs_between_nodes", "", "pairs whose ranks run on two nodes"}},
+          .needs = {"an MPI launcher"}};
 }
 
 const DistributedRegistration<MpiPairs> kRegistration(info);

@@ -1,13 +1,13 @@
-// What it measures: how long a message of a given size takes from one rank of an MPI job to another, with one or
-// several pairs of ranks exchanging messages at once.
+// What it measures: the time of a message of a given size from one rank of an MPI job to another, with one or several
+// pairs of ranks exchanging messages at once.
 //
-// Why that is valid: a pair sends a message back and forth with MPI_Send and MPI_Recv, as the field's programs do, and
-// a whole batch is timed by the rank that begins, so that no clock is read per message and no two machines' clocks are
-// compared. All pairs begin behind a barrier and one exchange that is not timed. Ranks that take no part sleep. The
+// Why that is valid: a pair sends a message back and forth with MPI_Send and MPI_Recv, as common benchmarks do, and the
+// rank that starts times a whole batch, so that the clock is not read per message and the clocks of two machines are
+// not compared. All pairs start after a barrier and one exchange that is not timed. Ranks that take no part sleep. The
 // last answer of every batch is compared with what was sent.
 //
-// What it does not show: one way by itself, since the time is half of a round trip; transfers with more than one
-// message under way.
+// What it does not show: one direction by itself, since the time is half of a round trip; transfers with more than one
+// message in flight.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ constexpr double kMaxPairs = 1e6;
 constexpr double kLargestMessage = 0x1p30;
 constexpr int kReport = 2;
 
-// What the rank that begins a pair's exchanges tells of a batch.
+// The report on a batch by the rank that starts a pair's exchanges.
 struct PairTime {
   double start_s = 0;  // since the barrier
   double elapsed_s = 0;
@@ -61,7 +61,7 @@ class MpiPingpong final : public DistributedProbe {
   Message message_;
   bool is_content_right_ = true;
   MPI_Comm active_ = MPI_COMM_NULL;  // all that exchange messages
-  std::vector<PairTime> times_;      // of the leading rank, in the order of the pairs
+  std::vector<PairTime> times_;      // on the leading rank, in the order of the pairs
   std::vector<Worker> workers_;
 };
 
@@ -71,10 +71,12 @@ Prepared MpiPingpong::setup(const Parameters& parameters, const Machine& /*machi
               .ranks = ranks.size(),
               .pairs = static_cast<int>(parameters.count("pairs")),
               .seed = static_cast<std::uint64_t>(parameters.count("seed"))};
-  if (ranks.size() < 2) refuse("one rank only: a message needs two; launch it with --mpi \"mpirun -n 2\" or more");
-  if (2 * pairing_.pairs > ranks.size()) {
+  if (ranks.size() < 2)
     refuse(
-        fmt::format("pairs={}: of {} ranks there can be {} at once", pairing_.pairs, ranks.size(), ranks.size() / 2));
+        "one rank only, but a message needs two; launch at least two with --mpi \"mpirun -n "
+        "2\"");
+  if (2 * pairing_.pairs > ranks.size()) {
+    refuse(fmt::format("pairs={}: {} ranks can form at most {} pairs", pairing_.pairs, ranks.size(), ranks.size() / 2));
   }
   size_bytes_ = static_cast<int>(parameters.count("size"));
   role_ = role_of(pairing_, ranks.rank());
@@ -170,16 +172,16 @@ ProbeInfo info() {
   return {
       .name = "mpi_pingpong",
       .summary = "time of MPI messages by size, with one or several pairs of ranks at once",
-      .parameters = {size("size", "of a message", 0, kLargestMessage, "8"),
-                     integer("pairs", "of ranks that exchange messages at once", 1, kMaxPairs, "1"),
+      .parameters = {size("size", "message size", 0, kLargestMessage, "8"),
+                     integer("pairs", "pairs of ranks that exchange messages at once", 1, kMaxPairs, "1"),
                      choice("pairing",
                             "which rank with which: block: i with i + half; mirrored: i with the i-th from the end; "
                             "adjacent: 2i with 2i + 1; random: drawn from seed",
                             {"block", "mirrored", "adjacent", "random"}, "block"),
-                     integer("seed", "of the random pairing", 0, kMaxPairs, "1")},
+                     integer("seed", "seed of the random pairing", 0, kMaxPairs, "1")},
       .counters = {},
-      .facts = {{"ranks", "", "of the job"},
-                {"nodes", "", "that they run on"},
+      .facts = {{"ranks", "", "ranks of the job"},
+                {"nodes", "", "number of nodes that they run on"},
                 {"pairs_between_nodes", "", "pairs whose ranks run on two nodes"}},
       .needs = {"an MPI launcher"},
       .reports_workers = true};

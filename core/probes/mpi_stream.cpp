@@ -1,14 +1,14 @@
-// What it measures: the bandwidth of every node's memory at once, for STREAM's copy, scale, add and triad, and for
+// What it measures: the memory bandwidth of every node at once, for STREAM's copy, scale, add and triad, and for
 // reading and writing alone, on all ranks of an MPI job with OpenMP threads in each, as hybrid programs run. The memory
-// is the system's, or a mount's of persistent memory.
+// is ordinary memory, or that of a mount of persistent memory.
 //
-// Why that is valid: the ranks of a node begin each repeat behind a barrier of that node, so a node's bandwidth is what
+// Why that is valid: the ranks of a node start each repeat after a barrier of that node, so a node's bandwidth is what
 // all of it delivered from the first rank's start to the last one's finish, by one clock; the first repeat is left out;
 // arrays are four times the node's last-level caches, touched first by the threads that use them; every element is
 // compared with plain scalar code afterwards.
 //
-// What it does not show: what one core reaches alone (memory_stream), or how nodes depend on each other: they take no
-// notice of one another.
+// What it does not show: what one core reaches alone (memory_stream), or how nodes depend on each other: they do not
+// communicate.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -67,13 +67,13 @@ class MpiStream final : public DistributedProbe {
   int active_ranks_ = 1;   // of this node
   int place_on_node_ = 0;  // among them
   std::vector<RepeatTicks> own_;
-  std::vector<RepeatTicks> all_;  // of the node's first rank
-  NodeTimes node_times_;          // of the node's first rank
-  std::vector<NodeTimes> nodes_;  // of the leading rank
+  std::vector<RepeatTicks> all_;  // on the node's first rank
+  NodeTimes node_times_;          // on the node's first rank
+  std::vector<NodeTimes> nodes_;  // on the leading rank
   std::vector<Worker> workers_;
 };
 
-// How many of the node's ranks take part.
+// Returns how many of the node's ranks take part.
 int active_ranks(const Parameters& parameters) {
   const int started = Ranks::get().ranks_on_node();
   const auto asked = parameters.count_if_given("ranks_per_node").value_or(started);
@@ -84,7 +84,7 @@ int active_ranks(const Parameters& parameters) {
   return static_cast<int>(asked);
 }
 
-// Of the whole job. Only the leading rank knows the nodes, and needs to.
+// Of the whole job, on the leading rank, which alone knows the nodes.
 int active_ranks_of_job(const Parameters& parameters) {
   const Ranks& job = Ranks::get();
   const auto asked = parameters.count_if_given("ranks_per_node");
@@ -102,7 +102,7 @@ Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) 
   Prepared prepared{.resolved = parameters,
                     .facts = memory_fact_values(touched, task_->huge_bytes() * active_ranks_, machine),
                     .repetitions = 1,
-                    .most_repetitions = 1,
+                    .max_repetitions = 1,
                     .labels = memory_.labels()};
   prepared.labels["isa"] = to_string(task_->isa());
   prepared.facts["ranks"] = static_cast<double>(active_ranks_of_job(parameters));
@@ -146,7 +146,7 @@ void MpiStream::connect() {
   require_same_memory();
 }
 
-// A mount that is missing on one node leaves an ordinary directory behind, and a figure over both would be of neither.
+// A mount that is missing on one node leaves an ordinary directory, and a value over both kinds would be meaningless.
 void MpiStream::require_same_memory() const {
   std::map<std::string, std::string> labels = memory_.labels();
   labels.erase("path");
@@ -160,7 +160,7 @@ void MpiStream::require_same_memory() const {
 }
 
 Work MpiStream::run(std::uint64_t /*repetitions*/) {
-  // A rank that takes no part goes back to sleep until the leading one tells it the next step.
+  // A rank that takes no part sleeps until the leading rank sends the next command.
   if (!task_) return {};
   const Ticks start = Clock::now();
   measure_repeats();
@@ -181,7 +181,7 @@ Work MpiStream::run(std::uint64_t /*repetitions*/) {
   return work;
 }
 
-// One more than asked for: the first is left out.
+// One more than requested: the first one is left out.
 void MpiStream::measure_repeats() {
   for (std::size_t i = 0; i <= own_.size(); ++i) {
     MPI_Barrier(node_);
@@ -192,7 +192,7 @@ void MpiStream::measure_repeats() {
   }
 }
 
-// To the node's first rank, which tells the leading one of the node.
+// Reports to the node's first rank, which reports to the leading rank.
 void MpiStream::report() {
   const auto bytes = static_cast<int>(own_.size() * sizeof own_[0]);
   MPI_Gather(own_.data(), bytes, MPI_BYTE, all_.data(), bytes, MPI_BYTE, 0, node_);
@@ -218,19 +218,19 @@ void MpiStream::gather_nodes() {
 
 ProbeInfo info() {
   std::vector<Fact> facts = memory_facts();
-  facts.push_back({"ranks", "", "of the job that take part"});
-  facts.push_back({"nodes", "", "that they run on"});
-  facts.push_back({"bus_bytes_per_byte", "", "what the bus moves for each of the user's bytes"});
+  facts.push_back({"ranks", "", "ranks of the job that take part"});
+  facts.push_back({"nodes", "", "number of nodes that they run on"});
+  facts.push_back({"bus_bytes_per_byte", "", "bytes moved on the bus per user byte"});
   std::vector<Parameter> parameters = {
       choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc, read a, write a=q",
              {"copy", "scale", "add", "triad", "read", "write"}, "triad"),
-      choice("stores", "plain, or past the caches", {"plain", "nontemporal"}, "plain"),
-      integer("repeats", "of a sample, after one that is left out", 2, kMaxRepeats, "10"),
-      automatic_integer("threads", "of each rank", 1, kMaxThreads, "as OMP_NUM_THREADS says"),
-      automatic_integer("ranks_per_node", "of each node, evenly spaced, that take part; the others sleep", 1,
+      choice("stores", "plain, or bypassing the caches", {"plain", "nontemporal"}, "plain"),
+      integer("repeats", "repeats per sample, after one that is left out", 2, kMaxRepeats, "10"),
+      automatic_integer("threads", "OpenMP threads per rank", 1, kMaxThreads, "as OMP_NUM_THREADS says"),
+      automatic_integer("ranks_per_node", "ranks of each node, evenly spaced, that take part; the others sleep", 1,
                         kMaxRanksPerNode, "all that the launcher started"),
-      automatic_size("size", "of each array of each rank", 64, kLargestRegion,
-                     "four times the node's last-level caches over its ranks"),
+      automatic_size("size", "size of each array of each rank", 64, kLargestRegion,
+                     "four times the node's last-level caches, divided by its ranks"),
       pages_parameter()};
   std::ranges::move(array_memory_parameters(), std::back_inserter(parameters));
   return {.name = "mpi_stream",

@@ -1,13 +1,13 @@
-// What it measures: how long a message and its answer take between this machine and a peer, over TCP or UDP, on one
+// What it measures: the time of a message and its answer between this machine and a peer, over TCP or UDP, on one
 // connection or several at once.
 //
-// Why that is valid: each connection has a thread and a socket of its own on either side, and every round trip is timed
-// by itself, from before the message is sent until its answer has been read as a whole; answers carry the number of
-// what they answer. Paced, a round trip counts from its planned start, so that one that is late for the one before
-// shows it.
+// Why that is valid: each connection has its own thread and socket on either side, and every round trip is timed
+// separately, from before the message is sent until its answer has been read completely; answers carry the number of
+// their message. At a given rate, a round trip counts from its planned start, so that delays caused by earlier ones are
+// included.
 //
-// What it does not show: how long one way takes, since two machines' clocks do not agree; which part is the network's
-// and which the two systems'; without a named peer, any network at all.
+// What it does not show: the time of one direction, since the clocks of two machines do not agree; how the time divides
+// between the network and the two systems; without a named peer, any network at all.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ namespace {
 
 constexpr double kMaxRate = 1e9;
 constexpr std::uint64_t kHeaderBytes = 29;  // of IPv4 and UDP, and the one that makes 65,536 of 65,535
-// A connection that brings no answer for so long is dead; a datagram is lost a little sooner.
+// A connection without an answer for this long is dead; a datagram is considered lost a little sooner.
 constexpr double kSilence_s = 10;
 constexpr double kShortestWait_s = 0.2;
 constexpr double kRoundTripsWaited = 4;
@@ -78,7 +78,7 @@ class NetPingpong final : public Probe {
       done += workers[i].ops;
       lost += trips_[i]->lost();
     }
-    counters_ = {static_cast<double>(lost), static_cast<double>(session_->most_others())};
+    counters_ = {static_cast<double>(lost), static_cast<double>(session_->max_others())};
     return {.bytes = 2 * done * request_.block_bytes,
             .ops = done,
             .workers = workers,
@@ -99,7 +99,7 @@ class NetPingpong final : public Probe {
                            .wait = parameters.word("wait") == "spin" ? Wait::spin : Wait::block,
                            .connections = static_cast<std::uint32_t>(parameters.count("connections")),
                            .block_bytes = static_cast<std::uint64_t>(parameters.count("payload"))};
-    // What others call a datagram of 64 KiB, none can be.
+    // A payload of 64 KiB is impossible, although others call their largest datagram that.
     if (request.protocol == Protocol::udp && request.block_bytes <= kLargestDatagram + kHeaderBytes) {
       request.block_bytes = std::min(request.block_bytes, kLargestDatagram);
     }
@@ -130,26 +130,27 @@ class NetPingpong final : public Probe {
 
 ProbeInfo info() {
   std::vector<Fact> facts = path_facts();
-  facts.push_back({"clock_cost_s", "s", "one reading of the clock, inside every round trip"});
-  facts.push_back({"timed_every", "", "one in so many round trips is timed by itself"});
-  return {
-      .name = "net_pingpong",
-      .summary = "round trips of a message and its answer over TCP and UDP",
-      .parameters = {protocol_parameter(),
-                     size("payload", "of the message and of its answer", 1, static_cast<double>(kLargestBlock), "64"),
-                     connections_parameter(),
-                     choice("wait", "for an answer, on both sides: asleep in the system, or asking again and again",
-                            {"block", "spin"}, "block"),
-                     automatic_integer("rate",
-                                       "round trips a second of all connections, begun when planned and not when "
-                                       "the last one ended",
-                                       1, kMaxRate, "as fast as possible"),
-                     bind_parameter()},
-      .counters = {{"lost", "", "datagrams without an answer in time"},
-                   {"other_sessions", "", "that the peer served meanwhile, at most", Combine::last}},
-      .facts = facts,
-      .needs = {},
-      .reports_workers = true};
+  facts.push_back({"clock_cost_s", "s", "time of reading the clock, included in every round trip"});
+  facts.push_back({"timed_every", "", "one in this many round trips is timed"});
+  return {.name = "net_pingpong",
+          .summary = "round trips of a message and its answer over TCP and UDP",
+          .parameters = {protocol_parameter(),
+                         size("payload", "size of the message and of its answer", 1, static_cast<double>(kLargestBlock),
+                              "64"),
+                         connections_parameter(),
+                         choice("wait", "how both sides wait for an answer: block sleeps in the system, spin polls",
+                                {"block", "spin"}, "block"),
+                         automatic_integer("rate",
+                                           "round trips per second of all connections, started at planned times "
+                                           "regardless of earlier round trips",
+                                           1, kMaxRate, "as fast as possible"),
+                         bind_parameter()},
+          .counters = {{"lost", "", "datagrams without an answer in time"},
+                       {"other_sessions", "", "maximum number of other sessions that the peer served at the same time",
+                        Combine::last}},
+          .facts = facts,
+          .needs = {},
+          .reports_workers = true};
 }
 
 const Registration<NetPingpong> kRegistration(info);

@@ -1,12 +1,12 @@
-// What it measures: how many bytes a second get from this machine to a peer, from there to here, or both at once, over
-// TCP connections or as datagrams, and what became of the datagrams that did not arrive.
+// What it measures: the bytes per second from this machine to a peer, in the other direction, or both at once, over TCP
+// connections or as datagrams, and where lost datagrams were dropped.
 //
-// Why that is valid: bytes are counted where they arrive, copied into the receiving program; every sample is over when
-// the receiver has said how much it has, so nothing is left in a queue; of datagrams, sent = received + lost, and the
-// receiver's own queue tells how many it lost.
+// Why that is valid: bytes are counted where they arrive, copied into the receiving program; every sample ends when the
+// receiver has reported what it has, so nothing is left in a queue; for datagrams, sent = received + lost, and the
+// receiver's own queue reports how many it dropped.
 //
 // What it does not show: a network, without a named peer; where between the two systems a datagram was lost; a rate
-// that needs longer than a sample to build up.
+// that takes longer than a sample to build up.
 
 #include <fmt/format.h>
 
@@ -32,13 +32,13 @@ namespace {
 constexpr double kMaxBitRate = 1e13;
 constexpr double kBits = 8;
 constexpr std::int64_t kStreamBlock = 65536;
-// What an Ethernet frame of the usual size holds beside the headers of IP and UDP.
+// The payload of an Ethernet frame of the usual size, without the headers of IP and UDP.
 constexpr std::int64_t kDatagramBlock = 1472;
 constexpr double kWatchEach_s = 0.1;
 constexpr double kSilence_s = 10;
 constexpr double kIntervals = 10;
 
-// One connection's half at this end.
+// The local half of a connection.
 struct Part {
   std::unique_ptr<StreamSender> sender;
   std::unique_ptr<StreamReceiver> receiver;
@@ -74,7 +74,7 @@ class NetStream final : public Probe {
   void verify() override {
     for (const auto& part : parts_) {
       if (part->received.blocks > 0 && !part->received.is_content_right) {
-        wrong_result("what arrived last differs from what was sent");
+        wrong_result("the last data that arrived differ from what was sent");
       }
     }
   }
@@ -104,7 +104,7 @@ SendMode parse_send(const std::string& word) {
   return word == "gso" ? SendMode::gso : SendMode::zerocopy;
 }
 
-// Unless it is said otherwise the receiver takes datagrams in as the sender gives them out.
+// By default the receiver takes datagrams as the sender sends them.
 ReceiveMode receive_mode(const Parameters& parameters, SendMode send) {
   const auto word = parameters.word_if_given("receive");
   if (word) return *word == "plain" ? ReceiveMode::plain : *word == "mmsg" ? ReceiveMode::mmsg : ReceiveMode::gro;
@@ -136,10 +136,10 @@ TrafficRequest NetStream::read_request(const Parameters& parameters) {
                          .congestion = parameters.word_if_given("congestion").value_or("")};
   check_datagram(protocol, request.block_bytes, "block");
   const bool is_batch = send == SendMode::mmsg || send == SendMode::gso || request.receive != ReceiveMode::plain;
-  if (is_tcp && is_batch) refuse("protocol=tcp: mode and receive that take several datagrams at once are for udp");
-  if (is_tcp && parameters.has("rate")) refuse("protocol=tcp rate: TCP finds its rate itself; a rate is for udp");
+  if (is_tcp && is_batch) refuse("protocol=tcp: only udp has modes that handle several datagrams at once");
+  if (is_tcp && parameters.has("rate")) refuse("protocol=tcp rate: TCP controls its rate itself; only udp has a rate");
   if (!is_tcp && (request.segment_bytes > 0 || !request.congestion.empty())) {
-    refuse("protocol=udp: mss and congestion are TCP's");
+    refuse("protocol=udp: only tcp has mss and congestion");
   }
   if (!is_tcp && request.block_bytes < kDatagramHeaderBytes) {
     refuse(fmt::format("block={} protocol=udp: each datagram carries its number and time, {} bytes",
@@ -191,7 +191,7 @@ void NetStream::send(Part& part, const Connection& connection) const {
   }
   const auto report = decode_receive_report(bytes);
   if (report) part.received = *report;
-  if (!report) part.error = "the receiver's report makes no sense";
+  if (!report) part.error = "the receiver's report is inconsistent";
 }
 
 void NetStream::receive(Part& part, const Connection& connection) const {
@@ -212,8 +212,8 @@ void NetStream::check_errors() const {
   }
 }
 
-// What the receiving queue lost, and what was lost before. The system counts the buffers that it drops, and one that it
-// has put together (gro) holds as many datagrams as were sent at once: what is missing up to that was in them.
+// The drops of the receiving queue, and earlier losses. The system counts the buffers that it drops, and a merged one
+// (gro) holds as many datagrams as were sent at once: up to that number, missing datagrams were in them.
 struct Losses {
   std::uint64_t queue = 0;
   std::uint64_t network = 0;
@@ -226,7 +226,7 @@ Losses losses_of(const Part& part, ReceiveMode receive) {
   return {.queue = queue, .network = missing - queue};
 }
 
-// A sample's counters but for the last, in the order in which they are declared.
+// A sample's counters except the last, in the order in which they are declared.
 struct Totals {
   double up_bytes = 0;
   double down_bytes = 0;
@@ -282,7 +282,7 @@ Work NetStream::run(std::uint64_t repetitions) {
     const Part& part = *parts_[i];
     workers[i].bytes = part.received.bytes;
     workers[i].ops = part.received.blocks;
-    // What is exchanged after the last datagram is not the stream's time.
+    // What is exchanged after the last datagram does not belong to the stream's time.
     if (is_udp) workers[i].finish = workers[i].start + clock.ticks(std::max(part.sent.span_s, part.received.span_s));
     work.bytes += part.received.bytes;
     work.ops += part.received.blocks;
@@ -293,7 +293,7 @@ Work NetStream::run(std::uint64_t repetitions) {
     totals.lost_queue += static_cast<double>(losses.queue);
     totals.lost_network += static_cast<double>(losses.network);
   }
-  counters_ = totals.counters(static_cast<double>(session_->most_others()));
+  counters_ = totals.counters(static_cast<double>(session_->max_others()));
   work.counters = counters_;
   return work;
 }
@@ -304,38 +304,42 @@ ProbeInfo info() {
       .summary = "bulk transfer over TCP and UDP, up, down and both ways",
       .parameters =
           {protocol_parameter(),
-           choice("direction", "up: from this machine to the peer; both: connections= of either kind at once",
+           choice("direction", "up: from this machine to the peer; both: connections= in each direction at once",
                   {"up", "down", "both"}, "up"),
            connections_parameter(),
-           automatic_size("block", "given to the system at once; of udp a datagram's payload", 1,
-                          static_cast<double>(kLargestBlock), "64 KiB of tcp, 1,472 B of udp"),
+           automatic_size("block", "bytes given to the system per call; for udp the payload of a datagram", 1,
+                          static_cast<double>(kLargestBlock), "64 KiB for tcp, 1,472 B for udp"),
            choice("mode",
-                  "how the sender hands its blocks over: one for each call; mmsg and gso (udp) 64 for each call, which "
-                  "gso leaves to the kernel or the network card to cut; zerocopy without a copy, where the kernel can",
+                  "how the sender passes its blocks on: plain: one per call; mmsg and gso (udp): 64 per call, which "
+                  "gso leaves to the kernel or the network card to split; zerocopy: without a copy, if the kernel "
+                  "can",
                   {"plain", "mmsg", "gso", "zerocopy"}, "plain"),
-           automatic_choice("receive", "how the receiver takes datagrams: one for each call, 64, or put together (gro)",
-                            {"plain", "mmsg", "gro"}, "as the sender's mode"),
-           automatic_bit_rate("rate", "of payload, of all connections of udp together", 1, kMaxBitRate,
+           automatic_choice("receive", "how the receiver takes datagrams: one per call, 64, or merged (gro)",
+                            {"plain", "mmsg", "gro"}, "like the sender's mode"),
+           automatic_bit_rate("rate", "payload rate of all udp connections together", 1, kMaxBitRate,
                               "as fast as possible"),
-           automatic_size("window", "of the sockets' buffers, each way", 1024, 0x1p30, "as the system has it"),
+           automatic_size("window", "size of the sockets' buffers, in each direction", 1024, 0x1p30,
+                          "the system's default"),
            automatic_integer("mss", "TCP's maximum segment size in bytes", 88, 65535, "as the path allows"),
-           automatic_text("congestion", "TCP's congestion control, as the system names it", "as the system has it"),
+           automatic_text("congestion", "TCP's congestion control, by the system's name for it",
+                          "the system's default"),
            bind_parameter()},
-      .counters = {{"up_bytes", "B", "that arrived at the peer"},
-                   {"down_bytes", "B", "that arrived here"},
-                   {"sent", "", "blocks or datagrams that the sender wanted to send"},
-                   {"lost_sender", "", "datagrams that the sending system refused: its queues were full"},
-                   {"lost_queue", "", "datagrams that arrived and found the receiving socket's queue full"},
+      .counters = {{"up_bytes", "B", "bytes that arrived at the peer"},
+                   {"down_bytes", "B", "bytes that arrived at this machine"},
+                   {"sent", "", "blocks or datagrams that the sender attempted to send"},
+                   {"lost_sender", "", "datagrams that the sending system rejected because its queues were full"},
+                   {"lost_queue", "", "datagrams that were dropped because the receiving socket's queue was full"},
                    {"lost_network", "", "datagrams that were sent and did not arrive"},
                    {"reordered", "", "datagrams that a later one overtook"},
                    {"duplicates", "", "datagrams that arrived twice"},
-                   {"jitter_s", "s", "of datagrams (RFC 3550), the worst connection's", Combine::last},
+                   {"jitter_s", "s", "jitter of datagrams (RFC 3550), of the worst connection", Combine::last},
                    {"retransmits", "", "segments that TCP sent again"},
-                   {"window_bytes", "B", "TCP's congestion windows together, at the end", Combine::last},
-                   {"round_trip_s", "s", "as TCP has smoothed it, the worst connection's", Combine::last},
-                   {"zerocopy_sends", "", "calls that asked for no copy"},
-                   {"zerocopy_copied", "", "of these, those that the kernel copied all the same"},
-                   {"other_sessions", "", "that the peer served meanwhile, at most", Combine::last}},
+                   {"window_bytes", "B", "sum of TCP's congestion windows, at the end", Combine::last},
+                   {"round_trip_s", "s", "TCP's smoothed round-trip time, of the worst connection", Combine::last},
+                   {"zerocopy_sends", "", "zero-copy send calls"},
+                   {"zerocopy_copied", "", "those of them whose data the kernel copied nevertheless"},
+                   {"other_sessions", "", "maximum number of other sessions that the peer served at the same time",
+                    Combine::last}},
       .facts = path_facts(),
       .needs = {},
       .reports_workers = true};

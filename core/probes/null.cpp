@@ -1,9 +1,9 @@
 // What it measures: the tool itself. It does nothing for a given time, so whatever a sample shows beyond that time is
-// what starting workers, reading the clock and collecting the result cost.
+// the cost of starting workers, reading the clock and collecting the result.
 //
-// Why that is valid: the work is known exactly, since the deadline is kept on the same clock that times the sample.
+// Why that is valid: the work is known exactly, since the deadline is kept by the same clock that times the sample.
 //
-// What it does not show: what the tool costs beside a probe that needs memory, caches or the network.
+// What it does not show: the cost of the tool next to a probe that needs memory, caches or the network.
 
 #include "machine/machine.h"
 #include "measure/clock.h"
@@ -56,8 +56,8 @@ ProbeInfo info() {
   Parameter threads = threads_parameter();
   threads.default_value = "1";
   return {.name = "null",
-          .summary = "does nothing for a given time: the tool's own overhead",
-          .parameters = {duration("duration", "how long nothing is done in one repetition", 0, kLongest_s, "100us"),
+          .summary = "overhead of nameplate itself: does nothing for a given time",
+          .parameters = {duration("duration", "time of doing nothing in one repetition", 0, kLongest_s, "100us"),
                          threads, choice("engine", "what runs the workers", {"thread", "openmp"}, "thread")},
           .counters = {},
           .facts = {},

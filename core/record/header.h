@@ -1,4 +1,4 @@
-// What this program is: the part of the header record that the build decides.
+// The part of the header record that the build decides.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace nameplate {
 
-// As CMakeLists.txt says it.
+// Returns the version from CMakeLists.txt.
 std::string version();
 
-// Compiler and build type.
+// Returns compiler and build type.
 std::string build_info();
 
-// The optional libraries that were there when it was built.
+// Returns the optional libraries that were available at build time.
 std::vector<std::string> build_features();
 
 }  // namespace nameplate

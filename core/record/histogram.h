@@ -1,5 +1,5 @@
-// A log-linear histogram of single operations' times, after HdrHistogram and fio: 256 equal buckets in every power of
-// two, so a bucket is at most 1/256 = 0.39 % of its value wide.
+// A log-linear histogram of single operations' times, as in HdrHistogram and fio: 256 equal buckets per power of two,
+// so that a bucket's width is at most 1/256 = 0.39 % of its value.
 #pragma once
 
 #include <array>
@@ -27,22 +27,22 @@ class Histogram {
 
   std::uint64_t count(std::size_t bucket) const { return counts_[bucket]; }
 
-  // The bucket of a value: below 256 ns the value itself, above it the power of two and the 8 bits after the leading
-  // one.
+  // Returns the bucket of a value: below 256 ns the value itself, above it the power of two and the 8 bits after the
+  // leading one.
   static std::size_t index(std::uint64_t nanoseconds) {
     if (nanoseconds < kSubBuckets) return nanoseconds;
     const unsigned shift = static_cast<unsigned>(std::bit_width(nanoseconds)) - 1 - kSubBits;
     return (shift + 1) * kSubBuckets + ((nanoseconds >> shift) - kSubBuckets);
   }
 
-  // The smallest value that falls into `bucket`, in nanoseconds.
+  // Returns the smallest value in `bucket`, in nanoseconds.
   static std::uint64_t lower_bound(std::size_t bucket) {
     if (bucket < kSubBuckets) return bucket;
     const std::size_t shift = bucket / kSubBuckets - 1;
     return (kSubBuckets + bucket % kSubBuckets) << shift;
   }
 
-  // {"lower_ns": [...], "count": [...]} of the buckets that are not empty.
+  // Returns {"lower_ns": [...], "count": [...]} of the buckets that are not empty.
   nlohmann::json to_json() const {
     nlohmann::json lower = nlohmann::json::array();
     nlohmann::json count = nlohmann::json::array();

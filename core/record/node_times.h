@@ -1,4 +1,5 @@
-// What the ranks of one node did in several repeats of the same work, small enough to be sent as it is.
+// The times of a node's ranks over several repeats of the same work, of fixed size so that they can be sent as they
+// are.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@ struct Spread {
 struct NodeTimes {
   std::uint32_t ranks = 0;
   std::uint32_t repeats = 0;
-  std::uint64_t bytes_in_repeat = 0;  // the user's, of all its ranks
+  std::uint64_t bytes_in_repeat = 0;  // the user's bytes, of all its ranks
   Spread window_s;                    // of each repeat: from the first rank's start to the last one's finish
-  Spread longest_s;         // of each repeat: the time of the rank that took longest, as DistributedStream has it
-  Spread rank_s;            // of every rank in every repeat
-  double start_skew_s = 0;  // the most that a rank began after the first one
+  Spread longest_s;                   // of each repeat: the time of the slowest rank, as in DistributedStream
+  Spread rank_s;                      // of every rank in every repeat
+  double start_skew_s = 0;            // the maximum delay of a rank's start after the first one
 };
 
 }  // namespace nameplate

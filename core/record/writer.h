@@ -5,10 +5,10 @@
 
 namespace nameplate {
 
-// The version of schema/record.schema.json that this program speaks.
+// The version of schema/record.schema.json that this program implements.
 inline constexpr int kSchema = 1;
 
-// Where records go.
+// A destination of records.
 class RecordSink {
  public:
   RecordSink() = default;
@@ -26,7 +26,7 @@ class RecordWriter final : public RecordSink {
   // `descriptor` is an open file that the writer does not own.
   explicit RecordWriter(int descriptor) : descriptor_(descriptor) {}
 
-  // Throws std::system_error when the line cannot be written whole (the reader is gone, the disk is full).
+  // Throws std::system_error if the line cannot be written completely (the reader is gone, the disk is full).
   void write(const nlohmann::json& record) override;
 
  private:

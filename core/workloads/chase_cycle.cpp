@@ -19,7 +19,7 @@ ChaseCycle::ChaseCycle(std::size_t size_bytes, std::size_t stride_bytes, Pages p
     : memory_(size_bytes, pages), stride_bytes_(stride_bytes), stops_(size_bytes / stride_bytes) {
   memory_.touch(0, size_bytes);
   // A random order of visits is a random cycle. Stops are written in the order of addresses, which takes a tenth of the
-  // time that the order of visits would.
+  // time of the order of visits.
   const Permutation order(stops_);
   for (std::uint64_t slot = 0; slot < stops_; ++slot) {
     const std::uint64_t ordinal = order.inverse(slot);
@@ -34,7 +34,7 @@ ChaseStop* ChaseCycle::in_slot(std::size_t slot) const {
   return reinterpret_cast<ChaseStop*>(memory_.data() + slot * stride_bytes_ + line * kLine);  // NOLINT: raw memory
 }
 
-// In the order of addresses rather than of the cycle, which would take a full walk's time.
+// In the order of addresses rather than of the cycle, which would take the time of a full walk.
 void ChaseCycle::verify() const {
   for (std::size_t slot = 0; slot < stops_; ++slot) {
     const ChaseStop* const stop = in_slot(slot);

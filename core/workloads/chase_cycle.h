@@ -12,15 +12,14 @@ namespace nameplate {
 
 class ChaseCycle {
  public:
-  // One stop in every whole `stride_bytes`, a multiple of a 64-byte line, of `size_bytes`. With a wider stride the
-  // stop's line within its slot is random, so that all sets of a cache are used. The caller's thread touches the pages
-  // first.
+  // One stop per `stride_bytes`, a multiple of a 64-byte line, of `size_bytes`. With a wider stride the stop's line
+  // within its slot is random, so that all sets of a cache are used. The caller's thread touches the pages first.
   ChaseCycle(std::size_t size_bytes, std::size_t stride_bytes, Pages pages, unsigned walkers);
 
   std::uint64_t stops() const { return stops_; }
   const Buffer& memory() const { return memory_; }
 
-  // Where the walkers begin: at equal distances along the cycle, so that none follows in another's steps.
+  // Returns where the walkers start: at equal distances along the cycle, so that none follows another.
   const std::vector<const ChaseStop*>& starts() const { return starts_; }
 
   // Calls wrong_result unless every stop's successor has the next number.

@@ -13,7 +13,7 @@ constexpr std::int64_t kTimesLastLevel = 4;
 
 Parameter pages_parameter() {
   return choice("pages",
-                "huge: 2 MiB pages where the system gives them, so that translation costs little; small: 4 KiB",
+                "huge: 2 MiB pages if the system provides them, so that translation costs little; small: 4 KiB",
                 {"huge", "small"}, "huge");
 }
 
@@ -36,8 +36,8 @@ std::int64_t memory_array_bytes(const Machine& machine) {
 }
 
 std::vector<Fact> memory_facts() {
-  return {{"touched_bytes", "B", "memory that is read or written, in all"},
-          {"huge_bytes", "B", "how much of it lies on huge pages"},
+  return {{"touched_bytes", "B", "total memory that is read or written"},
+          {"huge_bytes", "B", "bytes of it on huge pages"},
           {"last_level_bytes", "B", "all last-level caches together, as the system lists them"}};
 }
 

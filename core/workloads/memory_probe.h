@@ -1,4 +1,5 @@
-// What the probes of memory share: their parameters, and how large an array must be to measure memory and not a cache.
+// Code that the memory probes share: their parameters, and how large an array must be to measure memory and not a
+// cache.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,15 @@ inline constexpr double kLargestRegion = 0x1p50;
 Parameter pages_parameter();
 Pages parse_pages(const std::string& name);
 
-// All last-level caches together, as the system lists them; 0 where it lists none.
+// Returns the size of all last-level caches together, as the system lists them; 0 if it lists none.
 std::int64_t last_level_bytes(const Machine& machine);
 
-// Four times that, as STREAM demands of each of its arrays, and not less than 64 MiB, since some systems list no cache
-// or hide one.
+// Returns four times that, as STREAM requires for each of its arrays, and at least 64 MiB, since some systems list no
+// cache or not all.
 std::int64_t memory_array_bytes(const Machine& machine);
 
-// The facts that every one of these probes adds: what it touches, how much of that the kernel really backs with huge
-// pages, and the caches it may fit in.
+// The facts that all of these probes add: the memory that they touch, how much of it the kernel really backs with huge
+// pages, and the caches that it may fit in.
 std::vector<Fact> memory_facts();
 Facts memory_fact_values(std::int64_t touched_bytes, std::int64_t huge_bytes, const Machine& machine);
 

@@ -13,7 +13,7 @@ namespace nameplate {
 
 namespace {
 
-// Cores take a while to reach the clock they hold under load.
+// Cores take a while to reach the clock that they sustain under load.
 constexpr double kTuningWarmup_s = 10e-3;
 constexpr double kTrial_s = 0.5e-3;
 constexpr int kTrials = 6;
@@ -57,7 +57,7 @@ void RateLoop::tune(std::vector<RateKernel> candidates) {
   }
 }
 
-// The shortest of several trials, each next to a burst of the clock chain: what the unit can do when nothing disturbs.
+// The shortest of several trials, each next to a burst of the clock chain: what the unit can do undisturbed.
 RateLoop::Trial RateLoop::try_out(const RateKernel& kernel) {
   const double first_s = timed([&] { kernel.run(results_[0].data()); });
   const auto blocks = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kTrial_s / first_s));
@@ -79,7 +79,7 @@ std::vector<Fact> RateLoop::facts() {
           {"operations_per_instruction", "", "operations that one instruction of the mix does, averaged over the mix"},
           {"port_block_instructions", "", "instructions of the mix in the block that ports are counted with"},
           {"port_block_s", "s", "the shortest time of that block on one core"},
-          {"port_burst_s", "s", "the shortest time of a burst beside it"}};
+          {"port_burst_s", "s", "the shortest time of a burst next to it"}};
 }
 
 std::vector<Counter> RateLoop::counters() {

@@ -1,4 +1,4 @@
-// Runs a rate kernel on a team of workers, with the core's clock taken in between.
+// Runs a rate kernel on a team of workers, and measures the core's clock in between.
 #pragma once
 
 #include <memory>
@@ -15,23 +15,23 @@
 namespace nameplate {
 
 enum class Scaling {
-  weak,    // one repetition is one block on each worker
-  strong,  // one repetition is kStrongOperations in all, split between the workers
+  weak,    // one repetition is one block per worker
+  strong,  // one repetition is kStrongOperations in all, divided among the workers
 };
 
 inline constexpr double kStrongOperations = 1e9;
 
 class RateLoop {
  public:
-  // Tunes: of `candidates` (same mix, different numbers of chains; at least one) keeps the one with the highest rate.
+  // Keeps the fastest of `candidates` (same mix, different numbers of chains; at least one).
   RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling scaling, const Placement& placement);
 
-  // The declarations that a probe using this loop adds to its ProbeInfo, and the values in the same order.
+  // The declarations that a probe with this loop adds to its ProbeInfo, and their values in the same order.
   static std::vector<Fact> facts();
   static std::vector<Counter> counters();
   Facts fact_values() const;
 
-  // Runs `repetitions`; `flops` says whether the operations count as flops or as ops.
+  // Runs `repetitions`; `flops` says whether operations count as flops or as ops.
   Work run(std::uint64_t repetitions, bool flops);
 
   // Compares every worker's last result with a scalar replay; calls wrong_result on a difference.
@@ -52,7 +52,7 @@ class RateLoop {
   Scaling scaling_;
   RateKernel kernel_;
   Trial best_;
-  std::uint64_t blocks_in_repetition_ = 1;  // of strong scaling
+  std::uint64_t blocks_in_repetition_ = 1;  // for strong scaling
   std::uint64_t blocks_between_bursts_ = 1;
   std::uint64_t repetitions_ = 0;
   std::vector<Buffer> results_;

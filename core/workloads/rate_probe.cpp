@@ -13,7 +13,7 @@ Parameter isa_parameter() {
 
 Parameter scaling_parameter() {
   return choice("scaling",
-                "weak: as much work for every thread; strong: 10^9 operations a repetition, split between the threads",
+                "weak: the same work per thread; strong: 10^9 operations per repetition, divided among the threads",
                 {"weak", "strong"}, "weak");
 }
 

@@ -1,5 +1,4 @@
-// What the probes share that measure how fast a unit computes: their parameters, and everything after the choice of the
-// kernels.
+// Code that the probes of arithmetic rates share: their parameters, and everything after the choice of the kernels.
 #pragma once
 
 #include <optional>
@@ -28,7 +27,7 @@ class RateProbe : public Probe {
   void verify() override { loop_->verify(); }
 
  protected:
-  // Tunes and readies the kernels, which must not be empty; resolves `threads`.
+  // Tunes and prepares the kernels, of which there is at least one; resolves `threads`.
   Prepared ready(std::vector<RateKernel> kernels, const Parameters& parameters, const Machine& machine);
 
  private:

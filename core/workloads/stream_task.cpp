@@ -22,8 +22,8 @@ constexpr int kTrials = 2;
 template <class T>
 constexpr std::size_t kLineElements = kLine / sizeof(T);
 
-// Some lines between the arrays' starts: at equal distances from a page's start a store and the loads behind it share
-// the low twelve bits of their addresses, by which processors tell them apart first.
+// Offsets the arrays' starts by some lines: at equal distances from the start of a page, a store and later loads share
+// the low twelve bits of their addresses, which processors compare first.
 constexpr std::size_t kSkew_bytes = 4 * kLine;
 
 // One worker's part, on a cache line of its own.
@@ -32,7 +32,7 @@ struct alignas(kLine) Part {
   std::size_t begin = 0;  // elements
   std::size_t end = 0;
   std::size_t block = 0;
-  std::vector<std::size_t> starts;  // of the blocks, in the order in which they are passed over
+  std::vector<std::size_t> starts;  // of the blocks, in the order in which they are visited
   std::uint64_t sum = 0;
   int persist_error = 0;
 };
@@ -125,8 +125,8 @@ class TypedStreamTask final : public StreamTask {
   std::array<Buffer, 3> buffers_;
   StreamArrays<T> arrays_;
   Loop loop_;
-  PersistBy persist_by_ = PersistBy::none;  // while a loop is chosen nothing is made durable
-  std::uint64_t passes_ = 0;                // of the present call
+  PersistBy persist_by_ = PersistBy::none;  // while a loop is chosen, nothing is made durable
+  std::uint64_t passes_ = 0;                // of the current call
   std::uint64_t done_ = 0;                  // of all calls
   Team::Function pass_;
 };
@@ -180,12 +180,12 @@ void TypedStreamTask<T>::fill(unsigned worker) {
   }
 }
 
-// Nothing where non-temporal stores are possible; else what forbids them.
+// Returns what forbids non-temporal stores; nothing if they are possible.
 template <class T>
 std::string TypedStreamTask<T>::why_not_nontemporal() const {
   if (traffic(settings_.op).writes == 0) return "op=read stores nothing";
   if (settings_.block_bytes % kLine != 0) return "block must be a multiple of 64 bytes";
-  if (settings_.persist_by == PersistBy::element) return "by element each store is as small as one";
+  if (settings_.persist_by == PersistBy::element) return "each store is too small to be made durable by element";
   const bool has_loop = stream_loop<T>(widest_vector_isa(), settings_.op, Stores::nontemporal) != nullptr;
   return has_loop ? "" : "this CPU has no such store";
 }
@@ -210,8 +210,8 @@ template <class T>
 void TypedStreamTask<T>::choose_loop() {
   const std::vector<Loop> all = candidates();
   loop_ = all.front();
-  if (settings_.persist_by == PersistBy::element) return;  // of one element all are alike
-  run(1);                                                  // the first pass is slower than any other
+  if (settings_.persist_by == PersistBy::element) return;  // each element is handled the same way
+  run(1);                                                  // the first pass is slower than the others
   double best_s = std::numeric_limits<double>::max();
   Loop best;
   for (const Loop& candidate : all) {
@@ -222,7 +222,7 @@ void TypedStreamTask<T>::choose_loop() {
   loop_ = best;
 }
 
-// The shortest of some passes.
+// The shortest of several passes.
 template <class T>
 double TypedStreamTask<T>::trial_s(const Loop& loop) {
   loop_ = loop;
@@ -285,7 +285,7 @@ void TypedStreamTask<T>::verify_part(unsigned worker) const {
     for (std::size_t i = part.begin; i < part.end; ++i) {
       const T expected = stream_expected<T>(settings_.op, done_, which, i);
       if (array[i] != expected) {
-        wrong_result(fmt::format("{}[{}] is {} where {} gives {}", kNames.at(which), i, array[i],
+        wrong_result(fmt::format("{}[{}] is {}, but {} gives {}", kNames.at(which), i, array[i],
                                  to_string(settings_.op), expected));
       }
     }
@@ -294,7 +294,7 @@ void TypedStreamTask<T>::verify_part(unsigned worker) const {
   const std::uint64_t mask = std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * sizeof(T));
   const std::uint64_t expected = passes_ * stream_sum<T>(part.begin, part.end);
   if ((part.sum & mask) != (expected & mask)) {
-    wrong_result(fmt::format("the sum of a[{}] to a[{}] is {:#x} where {:#x} is right", part.begin, part.end - 1,
+    wrong_result(fmt::format("the sum of a[{}] to a[{}] is {:#x}, but should be {:#x}", part.begin, part.end - 1,
                              part.sum & mask, expected & mask));
   }
 }

@@ -20,16 +20,16 @@ enum class PersistBy { none, element, array };
 
 struct StreamSettings {
   StreamOp op = StreamOp::triad;
-  std::optional<Stores> stores;  // none: whichever is faster in a trial
+  std::optional<Stores> stores;  // nothing: whichever is faster in a trial
   std::size_t array_bytes = 0;   // of each array
   std::size_t block_bytes = 0;   // 0: every worker's part at once
   bool random_blocks = false;    // blocks in a random order, the same in every pass
   Pages pages = Pages::huge;
-  std::optional<unsigned> memory_node;  // none: where the worker runs
-  // Where the arrays lie; empty: in the system's memory, on `pages`.
+  std::optional<unsigned> memory_node;  // nothing: where the worker runs
+  // Allocates the arrays; empty: ordinary memory, on `pages`.
   std::function<Buffer(std::size_t size_bytes)> allocate;
   PersistBy persist_by = PersistBy::none;
-  PersistFunction persist = nullptr;  // of what `allocate` gives
+  PersistFunction persist = nullptr;  // for what `allocate` returns
 };
 
 class StreamTask {
@@ -41,10 +41,10 @@ class StreamTask {
   StreamTask& operator=(StreamTask&&) = delete;
   virtual ~StreamTask() = default;
 
-  // Passes over the arrays so many times; each worker's `bytes` are the user's: what the operation reads and writes.
+  // Passes over the arrays `passes` times; each worker's `bytes` are the user's: what the operation reads and writes.
   virtual std::span<Worker> run(std::uint64_t passes) = 0;
   // Compares every element, each worker its own; calls wrong_result with the array and the index. Throws
-  // ProbeError(failed) where stores could not be made durable.
+  // ProbeError(failed) if stores could not be made durable.
   virtual void verify() = 0;
 
   // What the trials chose: which stores, where that was left open, and how wide the vectors are. Wider ones are not

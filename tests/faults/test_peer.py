@@ -182,7 +182,7 @@ def test_a_key_file_of_a_group(  # noqa: PLR0913, PLR0917 (one of each kind)
         line = peer.stderr.readline()
         peer.kill()
         peer.communicate()
-    assert ("for those who have the key" in line) is is_accepted, line
+    assert ("for clients with the key" in line) is is_accepted, line
 
 
 def test_only_the_core_inherits_the_key_from_nameplate(core_path: Path, key: Path, tmp_path: Path) -> None:

@@ -123,8 +123,8 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
     [
         (["run", "cpu_flop"], ["unknown plan or probe 'cpu_flop'", "did you mean 'cpu_flops'?"]),
         (["run", "cpu_flops", "thread=1"], ["has no parameter 'thread'", "did you mean 'threads'?"]),
-        (["run", "cpu_flops", "isa=avx3"], ["isa=avx3 is not possible", "did you mean 'avx"]),
-        (["run", "cpu_flops", "threads=0"], ["threads=0 is out of range", "1 to 4096"]),
+        (["run", "cpu_flops", "isa=avx3"], ["isa=avx3: not possible", "did you mean 'avx"]),
+        (["run", "cpu_flops", "threads=0"], ["threads=0: out of range", "1 to 4096"]),
         (["run", "cpu_flops", "threads"], ["'threads': not a parameter; use name=value"]),
         (["run", "quick", "threads=1"], ["is a plan and takes no parameters"]),
         (["run", "null", "--budget", "soon"], ["budget: 'soon' is not a duration"]),
@@ -197,7 +197,7 @@ def test_rated_values_override_and_say_so(tmp_path: Path) -> None:
     (tmp_path / "type.rated").write_text("# this machine type\ncpu_flops=1PFLOP/s\n")
     answer = nameplate("run", "cpu_flops", "threads=1", *FAST, "--rated", "type.rated", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert "rated 1.000 PFLOP/s = given: --rated cpu_flops" in answer.stdout
+    assert "reference value 1.000 PFLOP/s = given: --rated cpu_flops" in answer.stdout
 
 
 def test_three_repeats_of_a_given_length(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_threads_that_the_system_does_not_give_are_a_failure_not_a_hang(engine: 
     assert answer.returncode == 3, answer.stderr
     reason = rows_of(answer)[0]["reason"]
     assert isinstance(reason, str)
-    assert reason.startswith(("cannot start 300 threads, only", "OpenMP gives 2 of 300 threads"))
+    assert reason.startswith(("cannot start 300 threads, only", "OpenMP starts 2 of 300 threads"))
 
 
 def core_wrapper(directory: Path, limit: str) -> Path:
@@ -301,7 +301,7 @@ def test_a_wrong_kernel_is_invalid_and_shows_no_number(tmp_path: Path) -> None:
     answer = nameplate("run", "cpu_flops", "threads=1", *FAST, "-o", "x.jsonl", cwd=tmp_path)
     assert answer.returncode == 3
     assert "invalid" in answer.stdout
-    assert "where a scalar replay gives" in answer.stdout
+    assert "but a scalar replay gives" in answer.stdout
     assert "FLOP/s" not in answer.stdout
     rows = json.loads(nameplate("show", "x.jsonl", "-f", "json", cwd=tmp_path).stdout)["rows"]
     assert [(row["outcome"], row["value"], row["best"]) for row in rows] == [("invalid", None, None)]

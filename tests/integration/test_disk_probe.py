@@ -258,24 +258,24 @@ def test_on_an_overlay_the_page_cache_is_that_of_the_layer_below(core_path: Path
 # What is refused, with the rule.
 
 REFUSED = [
-    ({"cache": "direct", "block": "1"}, "skipped", "O_DIRECT takes multiples of"),
+    ({"cache": "direct", "block": "1"}, "skipped", "O_DIRECT requires multiples of"),
     ({"cache": "direct", "library": "stdio"}, "skipped", "its own buffer is not aligned"),
-    ({"cache": "direct", "library": "mmap"}, "skipped", "a mapped file is the page cache"),
+    ({"cache": "direct", "library": "mmap"}, "skipped", "a mapped file always uses the page cache"),
     ({"block": "4MiB", "threads": 2}, "skipped", "larger than a thread's part of the file"),
-    ({"depth": 2}, "skipped", "one operation after the other; take uring or libaio"),
+    ({"depth": 2}, "skipped", "one operation at a time; use uring or libaio"),
     ({"sync": "end"}, "skipped", "op=read writes nothing"),
-    ({"cache": "cold", "pass": "again"}, "skipped", "what was read before is in the cache"),
-    ({"op": "readwrite:70", "pass": "first"}, "skipped", "nothing to read in a new file"),
+    ({"cache": "cold", "pass": "again"}, "skipped", "data read before are in the cache"),
+    ({"op": "readwrite:70", "pass": "first"}, "skipped", "a new file has nothing to read"),
     ({"op": "write", "pass": "first", "passes": 2}, "skipped", "a second pass"),
-    ({"op": "readwrite:100"}, "failed", "op=readwrite:100 is not possible"),
-    ({"op": "read:50"}, "failed", "op=read:50 is not possible"),
-    ({"size": "100EiB"}, "failed", "is not possible"),
+    ({"op": "readwrite:100"}, "failed", "op=readwrite:100: not possible"),
+    ({"op": "read:50"}, "failed", "op=read:50: not possible"),
+    ({"size": "100EiB"}, "failed", "not possible"),
     ({"size": "1000TiB"}, "skipped", "stay free"),
     ({"file": "/no/such/directory"}, "failed", "there is no directory /no/such"),
-    ({"file": "/dev/null"}, "failed", "neither a directory nor a new file"),
+    ({"file": "/dev/null"}, "failed", "not a directory or a new file"),
     ({"file": "/proc"}, "skipped", "0.0 GB may be used"),
-    ({"file": None, "read_device": "/dev/null"}, "failed", "is no block device"),
-    ({"file": None, "read_device": "/dev/null", "op": "write"}, "skipped", "a device is only ever read"),
+    ({"file": None, "read_device": "/dev/null"}, "failed", "not a block device"),
+    ({"file": None, "read_device": "/dev/null", "op": "write"}, "skipped", "a device is never written to"),
 ]
 
 
@@ -296,7 +296,7 @@ def test_a_directory_that_may_not_be_written_to_is_named(core_path: Path, folder
         above.chmod(0o755)
     outcome, _ = measure(core_path, folder, preexec=lambda: os.setuid(65534))
     assert outcome["ending"] == "failed"
-    assert outcome["reason"] == f"cannot make a file in {folder}: Permission denied"
+    assert outcome["reason"] == f"cannot create a file in {folder}: Permission denied"
 
 
 def test_an_existing_file_and_a_link_are_never_touched(core_path: Path, folder: Path) -> None:
@@ -304,7 +304,7 @@ def test_an_existing_file_and_a_link_are_never_touched(core_path: Path, folder: 
     precious.write_text("mine")
     link = folder.parent / "link"
     link.symlink_to(precious)
-    for path, words in ((precious, "no existing file is written to"), (link, "is a symbolic link")):
+    for path, words in ((precious, "existing files are never written to"), (link, "is a symbolic link")):
         outcome, _ = measure(core_path, folder, file=str(path), op="write")
         assert words in outcome["reason"]
     assert precious.read_text() == "mine"
@@ -354,10 +354,14 @@ BROKEN = [
     ({"op": "read"}, f"pread:4096:20:{errno.EIO}", ("failed", "read at", "Input/output error")),
     ({"op": "write"}, f"pwrite:0:1:{errno.ENOSPC}", ("failed", "writing at 0", "No space left on device")),
     ({"op": "write", "sync": "end"}, f"fdatasync:0:3:{errno.EIO}", ("failed", "fdatasync at", "Input/output error")),
-    ({"op": "write"}, f"fdatasync:0:2:{errno.EIO}", ("failed", "cannot write the file out", "Input/output error")),
-    ({"op": "write"}, "pwrite:4096:20:corrupt", ("invalid", "the byte at", "is not the one written there")),
-    ({"op": "write"}, "pwrite:4096:20:lose", ("invalid", "the byte at", "is not the one written there")),
-    ({"op": "read"}, "pread:4096:20:corrupt", ("invalid", "the byte read at", "is not the one that stands there")),
+    (
+        {"op": "write"},
+        f"fdatasync:0:2:{errno.EIO}",
+        ("failed", "cannot write the file to the device", "Input/output error"),
+    ),
+    ({"op": "write"}, "pwrite:4096:20:corrupt", ("invalid", "the byte at", "differs from what was written there")),
+    ({"op": "write"}, "pwrite:4096:20:lose", ("invalid", "the byte at", "differs from what was written there")),
+    ({"op": "read"}, "pread:4096:20:corrupt", ("invalid", "the byte read at", "differs from the file's content")),
     ({"cache": "direct"}, f"open:{os.O_DIRECT}:1:{errno.EINVAL}", ("skipped", "cache=direct", "has no O_DIRECT")),
 ]
 

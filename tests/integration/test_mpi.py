@@ -58,7 +58,7 @@ def test_any_number_of_ranks_in_any_pairing(pairing: str, ranks: int) -> None:
 def test_what_makes_no_sense_is_skipped_and_the_rest_is_measured(family: str) -> None:
     records = ask(command(family, 3), cell(pairs=2), cell(size="nonsense"), cell(size=8))
     outcomes = [r for r in records if r["type"] == "outcome"]
-    assert (outcomes[0]["ending"], outcomes[0]["reason"]) == ("skipped", "pairs=2: of 3 ranks there can be 1 at once")
+    assert (outcomes[0]["ending"], outcomes[0]["reason"]) == ("skipped", "pairs=2: 3 ranks can form at most 1 pairs")
     assert outcomes[1]["ending"] == "failed"
     assert outcomes[2]["ending"] == "ok"
     alone = ask(command(family, 1), cell())
@@ -78,7 +78,7 @@ def test_a_launcher_of_another_mpi_is_noticed(family: str) -> None:
     assert answer.returncode == 3
     assert "the launcher started 2 processes" in answer.stderr
     assert "script/bootstrap --mpi=" in answer.stderr
-    assert answer.stderr.count("launcher and MPI library differ") == 1
+    assert answer.stderr.count("launcher and MPI library do not match") == 1
 
 
 def test_a_line_ends_the_run_after_the_present_sample(family: str) -> None:

@@ -92,7 +92,7 @@ def test_a_claim_of_persistence_does_not_change_what_the_mount_is(tmpfs: Path, m
         ({"path": "/dev/shm"}, "skipped", "path= needs memory=pmem or memory=memkind"),
         ({"memory": "pmem", "path": "/no/such/place"}, "failed", "path=/no/such/place: No such file or directory"),
         ({"memory": "memkind", "path": "/no/such/place"}, "failed", "path=/no/such/place: No such file or directory"),
-        ({"memory": "pmem", "path": "/etc/passwd"}, "failed", "path=/etc/passwd is no directory"),
+        ({"memory": "pmem", "path": "/etc/passwd"}, "failed", "path=/etc/passwd: not a directory"),
         ({"memory": "pmem", "path": ""}, "failed", "path= names no directory"),
         ({"memory": "pmem", "path": "/proc"}, "failed", "libpmem cannot map 4096 bytes in /proc"),
         ({"persist": "array"}, "skipped", "persist=array needs memory=pmem"),
@@ -134,7 +134,7 @@ def test_several_directories_are_one_for_each_node(tmpfs: Path, tmp_path: Path) 
         pytest.skip("a machine with one NUMA node is wanted")
     (outcome,) = measured(1, pmem(f"{tmpfs}:{tmp_path}"))
     assert outcome["ending"] == "skipped"
-    assert "2 directories where there are 1 NUMA nodes" in outcome["reason"]
+    assert "2 directories for 1 NUMA nodes" in outcome["reason"]
 
 
 def test_ranks_whose_memory_differs_are_refused_by_name(tmpfs: Path, tmp_path: Path) -> None:

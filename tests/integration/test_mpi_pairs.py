@@ -70,7 +70,7 @@ def test_a_run_tells_the_slowest_pairs_and_ranks(tmp_path: Path) -> None:
 def test_one_node_has_no_pairs_of_nodes(family: str) -> None:
     outcome = ask(command(family, 2), pairs_cell(between="nodes"))[1]
     assert (outcome["ending"], outcome["reason"]) == (
-        "skipped", "all ranks run on one node: between=ranks measures its ranks",
+        "skipped", "all ranks run on one node; between=ranks measures pairs of ranks",
     )  # fmt: skip
     alone = ask(command(family, 1), pairs_cell())[1]
     assert alone["ending"] == "skipped"

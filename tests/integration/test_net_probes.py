@@ -181,9 +181,9 @@ def failed(command: list[str], probe: str = "net_pingpong", **params: Any) -> st
 
 def test_what_cannot_be_is_refused_with_a_reason(core_path: Path) -> None:
     command = [str(core_path)]
-    assert "65507 bytes at most" in failed(command, protocol="udp", payload="65537")
-    assert "are for udp" in failed(command, "net_stream", protocol="tcp", mode="gso")
-    assert "a rate is for udp" in failed(command, "net_stream", protocol="tcp", rate="1Mbit/s")
+    assert "the maximum of a datagram is 65507 bytes" in failed(command, protocol="udp", payload="65537")
+    assert "only udp has modes" in failed(command, "net_stream", protocol="tcp", mode="gso")
+    assert "only udp has a rate" in failed(command, "net_stream", protocol="tcp", rate="1Mbit/s")
     assert "number and time, 16 bytes" in failed(command, "net_stream", protocol="udp", block=8)
     assert "tcp_allowed_congestion_control" in failed(command, "net_stream", protocol="tcp", congestion="nonesuch")
     assert "Cannot assign requested address" in failed(command, bind="192.0.2.77")
@@ -199,7 +199,7 @@ def test_a_peer_that_is_not_there_or_no_peer(core_path: Path) -> None:
                 connection, _ = other.accept()
                 connection.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n" * 4)
         try:
-            assert "no nameplate peer" in failed([str(core_path), "--peer", f"127.0.0.1:{port}"])
+            assert "does not come from a nameplate peer" in failed([str(core_path), "--peer", f"127.0.0.1:{port}"])
         finally:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
@@ -226,7 +226,7 @@ def test_the_key_opens_and_no_other(core_path: Path, key: Path, tmp_path: Path) 
     with serving_here(command) as (_, place):
         peer = [str(core_path), "--peer", place]
         assert measure([*peer, "--key-file", str(key)], "net_pingpong", protocol="udp")[0]["ending"] == "ok"
-        assert "demands a key" in failed(peer)
+        assert "requires a key" in failed(peer)
         other = tmp_path / "other"
         subprocess.run([core_path, "serve", "--new-key", other], check=True)
         assert failed([*peer, "--key-file", str(other)]) == "the peer has another key"
@@ -244,7 +244,7 @@ def test_listening_for_others_needs_a_key_and_a_port_in_use_is_named(core_path: 
     assert "a key is needed" in complaint("--listen", "0.0.0.0")
     key.chmod(0o644)
     assert f"chmod 600 {key}" in complaint("--key-file", str(key))
-    assert "cannot be made: File exists" in complaint("--new-key", str(key))
+    assert "File exists" in complaint("--new-key", str(key))
     assert "no-such-host.invalid" in complaint("--listen", "no-such-host.invalid")
     with serving_here([str(core_path), "serve", "--port", "0"]) as (_, place):
         assert "Address already in use" in complaint("--port", place.split(":")[1])
@@ -258,12 +258,12 @@ def test_a_peer_that_cannot_be_meant_is_refused_before_anything_is_measured(tmp_
         assert not (tmp_path / "x.jsonl").exists()
         return answer.stderr
 
-    assert "--peer [::1 is no HOST" in complaint("--peer", "[::1")
-    assert "cannot be read" in complaint("--peer", "127.0.0.1", "--key-file", "nowhere")
+    assert "--peer [::1: not a HOST" in complaint("--peer", "[::1")
+    assert "cannot read" in complaint("--peer", "127.0.0.1", "--key-file", "nowhere")
     assert "name it with --peer" in complaint("--key-file", str(key))
     key.write_text("secret")
     words = complaint("--peer", "127.0.0.1", "--key-file", str(key))
-    assert "holds no key" in words
+    assert "contains no key" in words
     assert "secret" not in words
 
 
@@ -345,7 +345,7 @@ def test_a_peer_that_is_killed_fails_the_cell_and_nothing_else(
         out, _ = core.communicate(json.dumps(absent) + "\n" + json.dumps(other) + "\n", timeout=60)
     outcomes = {r["id"]: r for r in map(json.loads, out.splitlines()) if r["type"] == "outcome"}
     assert outcomes["killed"]["ending"] == "failed"
-    assert "the peer has gone" in outcomes["killed"]["reason"], outcomes["killed"]
+    assert "the peer has disconnected" in outcomes["killed"]["reason"], outcomes["killed"]
     assert "no peer answers" in outcomes["absent"]["reason"]
     assert outcomes["other"]["ending"] == "ok"
 
@@ -375,7 +375,7 @@ def test_a_session_ends_with_its_time(core_path: Path) -> None:
         records = ask([str(core_path), "--peer", place],
                       {"probe": "net_pingpong", "params": {}, "slice_s": 30, "sample_s": 0.02})  # fmt: skip
     outcome = next(r for r in records if r["type"] == "outcome")
-    assert (outcome["ending"], outcome["reason"]) == ("failed", "the peer gives a session 1.5 s")
+    assert (outcome["ending"], outcome["reason"]) == ("failed", "the peer allows 1.5 s per session")
     assert any(r["type"] == "sample" for r in records)
 
 

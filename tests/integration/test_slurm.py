@@ -243,8 +243,8 @@ def test_a_job_that_is_cancelled_leaves_a_file_that_can_be_read(srun: str) -> No
     ("family", "pmi", "words"),
     [
         ("openmpi", "none", "srun did not tell Open MPI of its ranks: srun --mpi=pmix"),
-        ("mpich", "none", "tell srun the interface that this library knows: --mpi=pmix or --mpi=pmi2"),
-        ("mpich", "pmix", "tell srun the interface that this library knows: --mpi=pmix or --mpi=pmi2"),
+        ("mpich", "none", "select the interface of this library: srun --mpi=pmix or --mpi=pmi2"),
+        ("mpich", "pmix", "select the interface of this library: srun --mpi=pmix or --mpi=pmi2"),
     ],
 )
 def test_ranks_that_do_not_find_each_other_are_noticed(

@@ -58,7 +58,7 @@ TEST_P(IoWorkerTest, AWrongByteThatWasReadIsNamed) {
   spoil(3 * kBlock + 100);
   const auto worker = make({.op = IoOp::read});
   worker->run(4);  // the last block that was read
-  EXPECT_EQ(verdict(*worker), "FILE: the byte read at 12388 is not the one that stands there");
+  EXPECT_EQ(verdict(*worker), "FILE: the byte read at 12388 differs from the file's content");
 }
 
 TEST_P(IoWorkerTest, AWrongByteThatWasWrittenIsNamed) {
@@ -66,7 +66,7 @@ TEST_P(IoWorkerTest, AWrongByteThatWasWrittenIsNamed) {
   worker->run(kBlocks);
   EXPECT_EQ(verdict(*worker), "");
   spoil(5 * kBlock + 100);
-  EXPECT_EQ(verdict(*worker), "FILE: the byte at 20580 is not the one written there");
+  EXPECT_EQ(verdict(*worker), "FILE: the byte at 20580 differs from what was written there");
 }
 
 TEST_P(IoWorkerTest, WhatAnEarlierCallWroteIsNotWhatTheLastOneShouldHave) {

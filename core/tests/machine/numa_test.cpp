@@ -38,12 +38,12 @@ TEST(Numa, ANodesWorkersAreItsCpusTheFirstThreadOfEachCoreFirst) {
 }
 
 TEST(Numa, ANodeThatIsNotThereOrHasNoMemoryIsRefused) {
-  EXPECT_EQ(refusal([] { placement_on(two_nodes(), 1); }), "there is no NUMA node 1: this machine has 0, 2");
+  EXPECT_EQ(refusal([] { placement_on(two_nodes(), 1); }), "there is no NUMA node 1; this machine has 0, 2");
   EXPECT_EQ(refusal([] { require_memory_on(two_nodes(), 2); }), "NUMA node 2 has no memory");
   EXPECT_EQ(refusal([] { require_memory_on(two_nodes(), 0); }), "");
   Topology topology = two_nodes();
   topology.allowed = {.cpus = {0}, .cores = 1};
-  EXPECT_EQ(refusal([&] { placement_on(topology, 2); }), "this process may use no CPU of NUMA node 2");
+  EXPECT_EQ(refusal([&] { placement_on(topology, 2); }), "this process may not use any CPU of NUMA node 2");
 }
 
 TEST(Numa, MemoryOfANodeThatIsNotThereCannotBeHad) {

@@ -13,7 +13,7 @@ TEST(SharedLibrary, ThatIsMissingIsSkippedWithItsPackage) {
     FAIL();
   } catch (const ProbeError& error) {
     EXPECT_EQ(error.ending(), Ending::skipped);
-    EXPECT_STREQ(error.what(), "libnowhere.so.1 is not on this machine: apt install libnowhere1");
+    EXPECT_STREQ(error.what(), "libnowhere.so.1 is not on this machine; apt install libnowhere1");
   }
 }
 

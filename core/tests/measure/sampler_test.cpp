@@ -21,7 +21,7 @@ struct Script {
   bool takes_its_time = false;    // really, and not only as it says
   Ending setup_ends = Ending::ok;
   Ending verify_ends = Ending::ok;
-  std::optional<std::uint64_t> most_repetitions;
+  std::optional<std::uint64_t> max_repetitions;
   std::optional<std::uint64_t> samples;
   std::uint64_t batches = 1;
   const char* fact = "answer";
@@ -44,7 +44,7 @@ class Scripted final : public Probe {
     end_as(g_script.setup_ends);
     return {.resolved = parameters,
             .facts = {{g_script.fact, 42}},
-            .most_repetitions = g_script.most_repetitions,
+            .max_repetitions = g_script.max_repetitions,
             .samples = g_script.samples,
             .batches = g_script.batches,
             .labels = {{"a", "b"}}};
@@ -141,7 +141,7 @@ TEST_F(SamplerTest, CalibratesToTheSampleLengthAndEndsWithTheOutcome) {
 }
 
 TEST_F(SamplerTest, NoSampleHasMoreThanIsMadeReadyFor) {
-  g_script.most_repetitions = 50;
+  g_script.max_repetitions = 50;
   const auto records = run(request());
   EXPECT_EQ(records[0]["repetitions"], 50);
   Request series = request();
@@ -229,7 +229,8 @@ TEST_F(SamplerTest, NoSeriesOfIntervalsShorterThanACall) {
   const auto records = run(asked);
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0]["ending"], "skipped");
-  EXPECT_EQ(records[0]["reason"], "not as a series of 0.02 s: the shortest call takes 0.03 s");
+  EXPECT_EQ(records[0]["reason"],
+            "not possible as a series with an interval of 0.02 s: the shortest call takes 0.03 s");
 }
 
 TEST_F(SamplerTest, SaysWhyAndWhereAnExperimentEnded) {
@@ -261,7 +262,7 @@ TEST_F(SamplerTest, RejectsAValueOutOfRangeBeforeSetup) {
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0]["ending"], "failed");
   EXPECT_EQ(records[0]["stage"], "request");
-  EXPECT_EQ(records[0]["reason"], "level=10 is not possible: expected 1 to 9");
+  EXPECT_EQ(records[0]["reason"], "level=10: not possible; use 1 to 9");
 }
 
 TEST(ParseRequest, RejectsWhatIsNotARequest) {

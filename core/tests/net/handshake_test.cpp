@@ -108,7 +108,7 @@ TEST(Handshake, WhatIsNotOursIsNotAnswered) {
   EXPECT_EQ(peer.take(http), State::refused);
   EXPECT_TRUE(peer.answer().empty());
   ClientHandshake client(kKey);
-  EXPECT_NE(complaint([&] { client.prove(Message(kChallengeBytes, 'H')); }).find("no nameplate peer"),
+  EXPECT_NE(complaint([&] { client.prove(Message(kChallengeBytes, 'H')); }).find("does not come from a nameplate peer"),
             std::string::npos);
 }
 

@@ -168,7 +168,7 @@ TEST(Peer, WithoutItsKeyNobodyGetsASession) {
   PeerOptions options;
   options.key = Key::random();
   const RunningPeer peer(options);
-  EXPECT_NE(complaint([&] { peer.session({}); }).find("demands a key"), std::string::npos);
+  EXPECT_NE(complaint([&] { peer.session({}); }).find("requires a key"), std::string::npos);
   EXPECT_EQ(complaint([&] { peer.session({}, Key::random()); }), "the peer has another key");
   EXPECT_EQ(complaint([&] { peer.session({}, options.key); }), "");
 }
@@ -213,10 +213,10 @@ TEST(Peer, AStrangersDatagramGetsNoAnswer) {
 
 TEST(Peer, AFullPeerSaysSo) {
   PeerOptions options;
-  options.most_sessions = 1;
+  options.max_sessions = 1;
   const RunningPeer peer(options);
   const RemoteSession first = peer.session({});
-  EXPECT_NE(complaint([&] { peer.session({}); }).find("as many sessions as it may"), std::string::npos);
+  EXPECT_NE(complaint([&] { peer.session({}); }).find("maximum number of sessions"), std::string::npos);
 }
 
 TEST(Peer, ASessionThatHasHadItsBytesIsOverAndIsToldWhy) {
@@ -228,7 +228,7 @@ TEST(Peer, ASessionThatHasHadItsBytesIsOverAndIsToldWhy) {
   set_time_limit(session.connections().front().socket(), 5);
   RoundTrips trips(session.connections().front(), request, 0, 5);
   while (!trips.error()) trips.run(100);
-  EXPECT_EQ(session.why_over(), "the peer gives a session 1000 bytes");
+  EXPECT_EQ(session.why_over(), "the peer allows 1000 bytes per session");
 }
 
 TEST(Peer, ASessionGetsNoMoreMemoryThanItMay) {
@@ -266,7 +266,7 @@ TEST(Peer, WhatThePeersSystemRefusesIsSaid) {
 
 TEST(Peer, AClientThatGoesLeavesNothingBehind) {
   PeerOptions options;
-  options.most_sessions = 1;
+  options.max_sessions = 1;
   const RunningPeer peer(options);
   for (int i = 0; i < 20; ++i) {
     const TrafficRequest request{.traffic = Traffic::stream, .protocol = Protocol::udp, .block_bytes = 1000};
@@ -284,12 +284,12 @@ TEST(Peer, AClientThatGoesLeavesNothingBehind) {
 TEST(Peer, OthersAreToldOfEachOther) {
   const RunningPeer peer;
   RemoteSession first = peer.session({});
-  EXPECT_EQ(first.most_others(), 0U);
+  EXPECT_EQ(first.max_others(), 0U);
   const RemoteSession second = peer.session({});
-  for (int wait = 0; wait < 100 && first.most_others() == 0; ++wait) {
+  for (int wait = 0; wait < 100 && first.max_others() == 0; ++wait) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  EXPECT_EQ(first.most_others(), 1U);
+  EXPECT_EQ(first.max_others(), 1U);
 }
 
 TEST(Peer, WhereOthersCanReachItAKeyIsNeeded) {

@@ -52,9 +52,9 @@ std::string complaint(const nlohmann::json& given) {
 }
 
 TEST(CheckParameters, SaysWhatIsWrongAndWhatWouldBeRight) {
-  EXPECT_EQ(complaint({{"op", "wipe"}}), "op=wipe is not possible: expected one of read, write");
-  EXPECT_EQ(complaint({{"depth", 65}}), "depth=65 is not possible: expected 1 to 64");
-  EXPECT_EQ(complaint({{"depth", "many"}}), "depth=many is not possible: expected a whole number");
+  EXPECT_EQ(complaint({{"op", "wipe"}}), "op=wipe: not possible; use one of read, write");
+  EXPECT_EQ(complaint({{"depth", 65}}), "depth=65: not possible; use 1 to 64");
+  EXPECT_EQ(complaint({{"depth", "many"}}), "depth=many: not possible; use a whole number");
   EXPECT_EQ(complaint({{"dept", 1}}), "unknown parameter 'dept'");
   EXPECT_NE(complaint(nlohmann::json::array()), "");
 }
