@@ -229,7 +229,7 @@ def test_a_wrong_element_of_one_rank_is_named() -> None:
     words = [*OPEN_MPI.split(), "-n", "2", str(good), ":", "-n", "1", str(faulty)]
     outcome = ask(words, stream(repeats=2, op="copy"))[-2]
     assert outcome["ending"] == "invalid"
-    assert re.fullmatch(r"rank 2 on \S+: c\[\d+\] is \S+ where copy gives \S+", outcome["reason"]), outcome["reason"]
+    assert re.fullmatch(r"rank 2 on \S+: c\[\d+\] is \S+, but copy gives \S+", outcome["reason"]), outcome["reason"]
 
 
 def test_a_stream_has_two_repeats_or_more() -> None:

@@ -211,7 +211,7 @@ def test_a_wrong_element_in_a_file_is_found(tmpfs: Path) -> None:
         records = ask([*OPEN_MPI.split(), "-n", "1", str(faulty)], pmem(tmpfs, op="copy", persist=persist, size=65536))
         outcome = next(r for r in records if r["type"] == "outcome")
         assert outcome["ending"] == "invalid"
-        assert "where copy gives" in outcome["reason"]
+        assert "but copy gives" in outcome["reason"]
 
 
 def test_a_run_says_in_words_that_it_was_not_persistent_memory(tmpfs: Path, tmp_path: Path) -> None:
