@@ -1,31 +1,31 @@
-"""Everything that nameplate raises on purpose.
+"""Define the errors that nameplate raises, with the exit code of each.
 
-NameplateError            one clear line for the user; ``exit_code`` is the process's
-├── InputError        2   what was given
-│   ├── UsageError        a name, value or option that is not possible, with what would be right
-│   └── FileError         a file that cannot be read or written, with its name and, where it has one, the line
-│       └── ReadError     the system does not let it be read, which may change while the file stays the same
-├── ToolError         3   another tool
-│   ├── ToolFailed        cannot be run, crashed, or did not end before its deadline
-│   └── Unreadable        said something else than its adapter expects
-├── CoreError         3   the measuring process
-│   ├── CoreMissing       is not installed or is of another version
-│   ├── CoreDied          ended in the middle of an experiment
-│   └── CoreHung          did not answer before its deadline
-├── OutputError       3   standard output could not be written, or its reader left before the end of a run
-├── InternalError    70   a defect of nameplate's own
-└── Interrupted       3   stopped by the user; what was measured is kept
+NameplateError            one line for the user; ``exit_code`` is that of the process
+├── InputError        2   the input is wrong
+│   ├── UsageError        an invalid name, value or option; the message says what is valid
+│   └── FileError         a file that cannot be read or written, with its name and, if known, the line
+│       └── ReadError     the system refuses to read the file, which may change although the file does not
+├── ToolError         3   a reference tool failed
+│   ├── ToolFailed        it cannot be run, crashed, or missed its deadline
+│   └── Unreadable        its output is not what its adapter expects
+├── CoreError         3   the measuring process failed
+│   ├── CoreMissing       it is not installed, or has another version
+│   ├── CoreDied          it ended during an experiment
+│   └── CoreHung          it missed its deadline
+├── OutputError       3   standard output cannot be written, or its reader left before the end of a run
+├── InternalError    70   a defect of nameplate itself
+└── Interrupted       3   stopped by the user; samples taken before are kept
 """
 
 
 class NameplateError(Exception):
-    """The base of all of them: its text is shown as it stands."""
+    """The base class of all errors. Its text is shown to the user unchanged."""
 
     exit_code = 3
 
 
 class InputError(NameplateError):
-    """Something is wrong with what was given: one line, even where it quotes text of several."""
+    """The input is wrong. Line breaks of quoted text become spaces, so that the message is one line."""
 
     exit_code = 2
 
@@ -34,39 +34,39 @@ class InputError(NameplateError):
 
 
 class UsageError(InputError):
-    """A name, value or option that is not possible."""
+    """A name, value or option is invalid."""
 
 
 class FileError(InputError):
-    """A file that cannot be read or written."""
+    """A file cannot be read or written."""
 
 
 class ReadError(FileError):
-    """A file that the system does not let be read. This may change while the file itself stays the same."""
+    """The system refuses to read a file. This may change although the file does not."""
 
 
 class ToolError(NameplateError):
-    """Something is wrong with a tool that nameplate is put beside."""
+    """A reference tool failed."""
 
 
 class ToolFailed(ToolError):
-    """It cannot be run, crashed, or did not end before its deadline."""
+    """A reference tool cannot be run, crashed, or did not end before its deadline."""
 
 
 class Unreadable(ToolError):
-    """Its output is not what its adapter expects."""
+    """The output of a reference tool is not what its adapter expects."""
 
 
 class CoreError(NameplateError):
-    """Something is wrong with the measuring process."""
+    """The measuring process failed."""
 
 
 class CoreMissing(CoreError):
-    """nameplate-core is not installed, or speaks another schema."""
+    """nameplate-core is not installed, or uses another schema version."""
 
 
 class CoreDied(CoreError):
-    """nameplate-core ended in the middle of an experiment."""
+    """nameplate-core ended during an experiment."""
 
 
 class CoreHung(CoreError):
@@ -74,11 +74,11 @@ class CoreHung(CoreError):
 
 
 class OutputError(NameplateError):
-    """Standard output could not be written, or its reader left before the end of a run."""
+    """Standard output cannot be written, or its reader left before the end of a run."""
 
 
 class InternalError(NameplateError):
-    """A defect of nameplate's own."""
+    """A defect of nameplate itself."""
 
     exit_code = 70
 
