@@ -1,4 +1,4 @@
-"""The command line: finds the command, shows an error as one line, gives the exit code."""
+"""Run the command line: find the command, show an error as one line, and return the exit code."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def make_app() -> App:
     """Return the command line with all its commands."""
     app = App(
         name="nameplate",
-        help="Measures what a machine really delivers, beside what its nameplate promises.",
+        help="Measure what a machine and its cluster deliver, and compare it with what they should deliver.",
         version=__version__,
-        suppress_keyboard_interrupt=False,  # told as every other end is
-        help_format="plaintext",  # Markdown would double the time that --help takes
+        suppress_keyboard_interrupt=False,  # reported by _run like every other error
+        help_format="plaintext",  # Markdown doubles the time that --help takes
     )
     register_all(app)
     app.register_install_completion_command()
@@ -33,7 +33,7 @@ def make_app() -> App:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return its exit code. Whatever goes wrong is one line on standard error."""
+    """Run one command and return its exit code. Every error is reported as one line on standard error."""
     hide_key()
     code = _run(arguments)
     lost = failure_of(sys.stdout)
@@ -44,7 +44,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    # An interrupt is an exception only while a command runs, which has something to clean up.
+    # Only a running command has something to clean up, so only there an interrupt is an exception.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         check_arguments(arguments)
@@ -59,7 +59,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _words_of(error: Exception) -> tuple[str, int]:
-    """Return an error in one line, and the exit code that it stands for."""
+    """Return the message of an error in one line, and its exit code."""
     match error:
         case CycloptsError():
             return " ".join(str(error).split()), UsageError.exit_code
@@ -84,13 +84,13 @@ def _is_working_directory_there() -> bool:
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise UsageError for an argument that is not UTF-8: neither a report nor a run file could name it."""
+    """Raise UsageError for an argument that is not UTF-8, which neither a report nor a run file could contain."""
     for number, argument in enumerate(arguments, start=1):
         try:
             argument.encode()
         except UnicodeEncodeError:
             shown = argument.encode(errors="surrogateescape").decode(errors="backslashreplace")
-            raise UsageError(f"argument {number}, '{shown}', is not UTF-8: rename what it names") from None
+            raise UsageError(f"argument {number}, '{shown}', is not UTF-8: rename the file or folder") from None
 
 
 def _tell(words: str, code: int) -> int:
@@ -99,7 +99,7 @@ def _tell(words: str, code: int) -> int:
 
 
 def _place_of(error: Exception) -> str:
-    """Return the error with the innermost line of this package that it came through."""
+    """Return the type and text of the error, with the innermost line of this package in its traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(Path(__file__).parent)]
     place = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""

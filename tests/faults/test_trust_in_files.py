@@ -147,7 +147,7 @@ def test_a_run_files_place_is_used_only_when_it_is_named_again(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["serve", "--port", "99999"], "--port 99999 is not possible: 0 to 65535"),
+        (["serve", "--port", "99999"], "--port 99999: not a port; use 0 to 65535"),
         (["run", "null", "--rated", "nosuch=3GB/s"], "--rated nosuch: nothing of that name is measured"),
         (["run", "null", "--rated", "memory=3GHz"], "--rated memory: not measured in Hz"),
         (["run", "null", "--precision", "200"], "'200' is not a share: more than 0 and at most 100%"),
@@ -189,7 +189,7 @@ def test_a_recheck_uses_no_place_of_the_run_unasked(tmp_path: Path, capsys: pyte
     check_places(experiments, described, {"file": "/some/where"}, "the run")
     path = recorded_file("per_node.jsonl", tmp_path)
     assert run(["nodes", str(path), "file=/some/where"]) == 2
-    assert "is for --recheck, which measures" in capsys.readouterr().err
+    assert "only --recheck takes paths" in capsys.readouterr().err
 
 
 ESCAPE = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m"

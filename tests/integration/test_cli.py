@@ -81,11 +81,11 @@ def test_a_studys_plan_ends_with_its_tables_charts_and_report(tmp_path: Path) ->
 
 def test_a_plan_that_reproduces_no_study_is_refused_before_it_measures(tmp_path: Path) -> None:
     answer = nameplate("run", "quick", "--study", "out", "-o", "x.jsonl", cwd=tmp_path)
-    assert_one_line(answer, 2, "--study: quick reproduces no study", "cs553-kvm")
+    assert_one_line(answer, 2, "--study: quick does not reproduce a study", "cs553-kvm")
     assert not (tmp_path / "x.jsonl").exists()
     (tmp_path / "file").write_text("")
     answer = nameplate("run", "cse557-now", "--study", "file/out", "-o", "x.jsonl", cwd=tmp_path)
-    assert_one_line(answer, 2, "--study file/out: cannot make the folder: Not a directory")
+    assert_one_line(answer, 2, "--study file/out: cannot create the folder: Not a directory")
     nameplate("run", "null", *FAST, "-o", "null.jsonl", cwd=tmp_path)
     answer = nameplate("show", "null.jsonl", "--format", "study", "-o", "out", cwd=tmp_path)
     assert_one_line(answer, 2, "plan null reproduces no study")
@@ -126,14 +126,14 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
         (["run", "cpu_flops", "isa=avx3"], ["isa=avx3: not possible", "did you mean 'avx"]),
         (["run", "cpu_flops", "threads=0"], ["threads=0: out of range", "1 to 4096"]),
         (["run", "cpu_flops", "threads"], ["'threads': not a parameter; use name=value"]),
-        (["run", "quick", "threads=1"], ["is a plan and takes no parameters"]),
+        (["run", "quick", "threads=1"], ["is a plan, which takes no parameters"]),
         (["run", "null", "--budget", "soon"], ["budget: 'soon' is not a duration"]),
         (["run", "null", "--priority", "hihg"], ["did you mean 'high'?"]),
         (["run", "null", "--rated", "memory=fast"], ["'fast' is not a value with a unit"]),
         (["run", "null", "--rated", "none.txt"], ["cannot read none.txt"]),
         (["run", "null", "--resume", "none.jsonl"], ["cannot go on with none.jsonl: No such file or directory"]),
         (["run", "null", "-o", "no/such/x.jsonl"], ["cannot write no/such/x.jsonl: No such file or directory"]),
-        (["run", "null", "--seed", "-1"], ["--seed -1 is not possible: 0 or more"]),
+        (["run", "null", "--seed", "-1"], ["--seed -1: not a seed; use 0 to"]),
         (["run", "null", "--rated", "cpu=0GHz"], ["must be above 0"]),
         (["run", "--frob"], ["--frob"]),
         (["frob"], ["frob"]),
@@ -141,7 +141,7 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
         (["report"], ["nothing to report"]),
         (["plan", "quik"], ["did you mean 'quick'?"]),
         (["list", "nul"], ["did you mean 'null'?"]),
-        (["machine", "--root", "none"], ["none is not a directory"]),
+        (["machine", "--root", "none"], ["--root none: not a directory"]),
     ],
 )
 def test_bad_input_is_one_line_that_says_what_would_be_right(

@@ -119,7 +119,7 @@ def test_nothing_to_draw() -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_stream_run(tmp_path / "run.jsonl", 5, slow={}, rounds=3)
     assert run(["show", str(tmp_path / "run.jsonl"), "--format", "gnuplot"]) == 2
-    assert "gnuplot is several files: name a directory for them with -o DIR" in capsys.readouterr().err
+    assert "--format gnuplot writes several files: name a directory with -o DIR" in capsys.readouterr().err
     assert run(["show", str(tmp_path / "run.jsonl"), "--format", "gnuplot", "-o", str(tmp_path / "new" / "plots")]) == 0
     assert "files to" in capsys.readouterr().out
     texts = [path.read_text() for path in (tmp_path / "new" / "plots").iterdir()]

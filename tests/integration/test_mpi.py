@@ -160,7 +160,7 @@ def test_the_launcher_decides_which_build_is_taken(family: str) -> None:
         (["mpi_pingpong"], "needs an MPI launcher"),
         (["mpi_pingpong", "--mpi", "no-such-mpirun -n 2"], "no program that can be found"),
         (["mpi_pingpong", "--mpi", ""], "no program that can be found"),
-        (["mpi_pingpong", "--mpi", "mpirun.openmpi -n 2", "--priority", "high"], "the launcher starts the processes"),
+        (["mpi_pingpong", "--mpi", "mpirun.openmpi -n 2", "--priority", "high"], "whose launcher starts the processes"),
     ],
 )
 def test_what_cannot_be_launched_is_said(arguments: list[str], words: str) -> None:

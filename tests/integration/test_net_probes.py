@@ -260,7 +260,7 @@ def test_a_peer_that_cannot_be_meant_is_refused_before_anything_is_measured(tmp_
 
     assert "--peer [::1: not a HOST" in complaint("--peer", "[::1")
     assert "cannot read" in complaint("--peer", "127.0.0.1", "--key-file", "nowhere")
-    assert "name it with --peer" in complaint("--key-file", str(key))
+    assert "--key-file needs --peer" in complaint("--key-file", str(key))
     key.write_text("secret")
     words = complaint("--peer", "127.0.0.1", "--key-file", str(key))
     assert "contains no key" in words

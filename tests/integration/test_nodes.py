@@ -147,9 +147,9 @@ def test_what_cannot_be_measured_again_is_said(tmp_path: Path) -> None:
     other.write_text(xml.export(summarise(read_run(slow))), encoding="utf-8")
     again: list[str | Path] = ["--recheck", tmp_path / "again.jsonl"]
     for words, said in (
-        ([slow, *again], "--recheck takes a run file and a launcher"),
-        ([other, *again, "--mpi", "mpirun -n 2"], "--recheck takes a run file and a launcher"),
-        ([slow, *again, "--json"], "-o and --json are for the view"),
+        ([slow, *again], "--recheck needs a run file and a launcher"),
+        ([other, *again, "--mpi", "mpirun -n 2"], "--recheck needs a run file and a launcher"),
+        ([slow, *again, "--json"], "leave out -o and --json"),
         ([slow, *again, "--mpi", "no-such-launcher"], "is no program that can be found"),
     ):
         answer = nodes(*words)

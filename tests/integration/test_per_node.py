@@ -87,7 +87,7 @@ def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) 
     assert all(set(measurement.of_nodes) == {0, 1, 2, 3} for measurement in file.measurements)
 
     answer = nameplate("nodes", str(first), "--recheck", str(tmp_path / "x"), "--mpi", f"{launcher} -n 2")
-    assert (answer.returncode, "this job is without far" in answer.stderr) == (2, True), answer.stderr
+    assert (answer.returncode, "the job does not include far" in answer.stderr) == (2, True), answer.stderr
 
 
 @pytest.mark.slow
@@ -188,7 +188,7 @@ def test_the_plan_for_clusters(tmp_path: Path, launcher: str) -> None:
         (["null", "--per-node", "in-turn"], "--per-node needs the nodes of an MPI job"),
         (["null", "--per-node", "in-turn", "--mpi", "mpirun -n 2", "--series", "2s/1s"], "leave out --series"),
         (["null", "--per-node", "in-trun", "--mpi", "mpirun -n 2"], "did you mean 'in-turn'?"),
-        (["cluster"], 'cluster is for the nodes of an MPI job: nameplate run cluster --mpi "srun -N 8"'),
+        (["cluster"], 'cluster measures the nodes of an MPI job: nameplate run cluster --mpi "srun -N 8"'),
     ],
 )
 def test_what_cannot_be_is_said(words: list[str], said: str) -> None:

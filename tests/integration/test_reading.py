@@ -37,7 +37,7 @@ def test_a_report_of_reports(measured: Path, tmp_path: Path, capsys: pytest.Capt
     assert run(["show", str(both)]) == 0
     capsys.readouterr()
     assert run(["show", str(both), "--format", "csv"]) == 2
-    assert "holds 2 runs, and here one is wanted" in capsys.readouterr().err
+    assert "has 2 runs, but one is needed" in capsys.readouterr().err
 
 
 def test_figures_are_written_with_or_without_the_page(

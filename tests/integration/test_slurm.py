@@ -125,7 +125,7 @@ def family_of(srun: str) -> str:
 def test_a_batch_job_leaves_a_run_file(srun: str) -> None:
     asked = ("run", "mpi_pingpong", "size=8,64", "pairs=1", *SHORT, "--mpi", f"{srun} -N 1 --ntasks-per-node=2")
     written = run(*nameplate(*asked, "--slurm", "job.sbatch"))
-    assert (written.returncode, written.stdout) == (0, "job.sbatch is written; submit it with: sbatch job.sbatch\n")
+    assert (written.returncode, written.stdout) == (0, "wrote job.sbatch; submit it with: sbatch job.sbatch\n")
     job = submit("job.sbatch")
     words = Path(f"nameplate-mpi_pingpong-{job}.out")
     assert finished(job) == "COMPLETED", words.read_text()

@@ -162,7 +162,7 @@ def test_a_run_that_is_ended_keeps_what_it_has_and_leaves_nothing(tools: Path, t
         run.send_signal(number)
         output, words = run.communicate(timeout=60)
         assert run.returncode == 3
-        assert "stopped: what was measured until now" in words
+        assert "stopped; the table shows the pairs measured so far" in words
         assert "Traceback" not in words
         assert "sysbench 1.0.20" in output
         assert not list(tmp_path.glob(".nameplate*"))
@@ -183,8 +183,8 @@ def test_what_a_killed_run_left_is_removed_and_what_another_has_is_not(tmp_path:
     ("arguments", "words"),
     [
         (["fo"], "unknown tool or probe 'fo': did you mean 'fio'?"),
-        (["--pairs", "4"], "--pairs 4 is not possible: 5 or more"),
-        (["--time", "1500ms"], "--time 1500ms is not possible: whole seconds"),
+        (["--pairs", "4"], "--pairs 4: too few; use 5 or more"),
+        (["--time", "1500ms"], "--time 1500ms: not a whole number of seconds"),
         (["--mpi", "nosuchrun -n 2"], "--mpi 'nosuchrun' is no program that can be found"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_plan_that_names_tools_has_their_figures_beside(tools: Path, tmp_path:
     plan.write_text(plan.read_text().replace("iozone", "iozon"))
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 2
-    assert done.stderr == "nameplate: unknown tool 'iozon' among references: did you mean 'iozone'?\n"
+    assert done.stderr == "nameplate: references: unknown tool 'iozon': did you mean 'iozone'?\n"
 
 
 def test_a_tool_that_is_stopped_while_it_is_identified_leaves_nothing(tools: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What ``nameplate history`` does once its options are known to be possible."""
+"""Run ``nameplate history`` after its options have been checked."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ from nameplate.report.terminal.history import print_not_read, print_overview, pr
 
 
 class Look:
-    """A folder, and what of it is asked for: some figures or all, one machine or all."""
+    """The selected part of a folder of runs: some metrics or all, of one machine or of all.
+
+    Raises UsageError if the folder has no run, or nothing in it matches the selection.
+    """
 
     def __init__(self, folder: Path, words: Sequence[str], machine: str | None) -> None:
         index = _current(folder)
         if not any(entry.started for entry in index.entries):
             print_not_read(index.entries, make_console(stderr=True))
-            raise UsageError(f"{folder} has no run: nameplate run -o {folder}/NAME.jsonl writes one")
+            raise UsageError(f"{folder} has no run: write one with nameplate run -o {folder}/NAME.jsonl")
         self._index = index
         self._machine = machine
         self._runs = runs_of(index, machine)
@@ -43,13 +46,13 @@ class Look:
         self._told = tell(index, changes, folder)
 
     def draw(self, path: Path) -> None:
-        """The figures over time."""
+        """Draw the selected metrics over time into an SVG or PNG file."""
         from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
         write_series(self._series, self._told, self._names, path)
 
     def print_json(self) -> None:
-        """Everything."""
+        """Print runs, changes, the selected series and the files that could not be read, as JSON."""
         not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
         document: dict[str, Any] = {
             "schema": SCHEMA,
@@ -61,11 +64,11 @@ class Look:
         sys.stdout.write(escape_in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
     def print_figures(self, console: Console) -> None:
-        """The figures that were named."""
+        """Print the values of the selected metrics, run by run."""
         print_series(self._series, self._told, self._names, console)
 
     def print_overview(self, console: Console, last: int) -> None:
-        """Changes and runs."""
+        """Print the changes, the ``last`` runs, and the files that could not be read."""
         entries = [self._index.entries[place] for place in self._runs]
         rows = run_rows(self._index, self._runs[-last:], self._machine)
         print_overview(entries, rows, self._told, self._names, console)
@@ -85,7 +88,7 @@ def _current(folder: Path) -> Index:
 
 
 def _on_files(done: int, files: int) -> None:
-    """Where somebody is watching: what takes a minute says so."""
+    """Show the progress of reading on a terminal, since many files take a minute."""
     if sys.stderr.isatty():
         end = "\n" if done == files else ""
         print(f"\rreading runs: {done} of {files}", end=end, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What commands share that measure: a run's first record, and the rounds that go to its file."""
+"""Measure a plan into a run file. Shared by all commands that measure."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from nameplate.results.summarise import headline, summarise
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run is measured: what is known of the machine, how a core is started there, and which nodes take it.
+    """The place of a run: the facts of the machine, how to start a core on it, and the nodes that take turns.
 
-    ``said``: what reference tools said of it before the first round. ``began``: when the command began, by
-    ``time.monotonic``, which is when the time of the budget begins; None: with the first round.
+    ``said`` are the values that reference tools gave before the first round. ``began`` is the start of the command by
+    ``time.monotonic``, from which the budget counts; None counts it from the first round.
     """
 
     machine: dict[str, Any]
@@ -45,12 +45,15 @@ class Place:
 
 
 def nodes_of_run(header: Run, machine: Mapping[str, Any]) -> NodeTurns | None:
-    """All of the job's, where the run is of nodes."""
+    """Return the turns of all nodes of the job, or None if the run is not measured per node."""
     return NodeTurns(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
 
 
 def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
-    """Return the first record of a run that begins now; without a seed a new one. Raises UsageError."""
+    """Return the first record of a run that begins now; ``seed`` None chooses a random one.
+
+    Raises UsageError if the clock of this machine is not set.
+    """
     return Run(
         schema=SCHEMA,
         version=__version__,
@@ -64,7 +67,10 @@ def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: st
 
 
 def _now() -> str:
-    """Return the date and time, in the local time zone where it is a possible one. Raises UsageError."""
+    """Return the date and time in ISO 8601, in the local time zone, or in UTC if the local one is invalid.
+
+    Raises UsageError for a date that no run can have.
+    """
     now = datetime.now(timezone.utc)
     try:
         text = now.astimezone().isoformat(timespec="seconds")
@@ -74,18 +80,21 @@ def _now() -> str:
     try:
         check_moment(text)
     except ValueError:
-        raise UsageError(f"this machine's clock says {text:.10}: set it, because runs are ordered by time") from None
+        raise UsageError(
+            f"the clock of this machine says {text:.10}: set it, because runs are ordered by time"
+        ) from None
     return text
 
 
 def measure_to_file(
     header: Run, writer: RunWriter, earlier: RunFile | None, progress: Progress, place: Place
 ) -> Report:
-    """Measure a plan, or what an earlier run of it lacks, until it is done or Ctrl-C ends it; return its results.
+    """Measure a plan until it is complete or Ctrl-C stops it, and return its results.
 
-    ``writer`` has a new file, or that of the ``earlier`` run; it is closed at the end. Raises FileError.
+    ``writer`` writes to a new file, or to that of an ``earlier`` run of the plan, of which only the missing part is
+    measured. It is closed at the end. Raises FileError if the file cannot be written.
     """
-    code_fingerprint()  # at the end of a long run its files may be those of another version
+    code_fingerprint()  # computed now, because another version may be installed during a long run
     control = Control()
     keeper = FileDescriptorCache()
 
@@ -121,14 +130,14 @@ def measure_to_file(
     if file.stop is not None and not file.stop.interrupted:
         try:
             append_figures(file, figures_of_report(report))
-        except FileError as error:  # only the history misses them
+        except FileError as error:  # the run is complete without its digest
             print(f"nameplate: {error}", file=sys.stderr)
     return report
 
 
 @contextmanager
 def _ended_with_budget(session: Session) -> Iterator[None]:
-    """End a slice that goes on although a budget with fixed rounds is spent: its set-up took longer than expected."""
+    """End the current slice once a budget with fixed rounds is overrun, for example by a slow set-up."""
     limits = session.plan.limits
     if not limits.budget_binds:
         yield
@@ -146,14 +155,14 @@ def _ended_with_budget(session: Session) -> Iterator[None]:
 
 @contextmanager
 def _stoppable(control: Control) -> Iterator[None]:
-    """Ctrl-C once: stop after the present sample; twice: leave now."""
+    """Stop after the current sample at the first Ctrl-C, and at once at the second."""
 
     def stop(signum: int, frame: FrameType | None) -> None:
         second = control.stopped
         control.request()
         if second:
-            raise Interrupted("stopped at once; what was measured before is kept")
-        say("\nstopping after the present sample; once more to leave at once")
+            raise Interrupted("stopped; the run file keeps the samples taken so far")
+        say("\nstopping after the current sample; press Ctrl-C again to stop at once")
 
     with handled(stop):
         yield

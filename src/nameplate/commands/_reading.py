@@ -1,4 +1,4 @@
-"""What commands take as runs: a run file, a report, which has its runs inside, or outputs of other tools."""
+"""Read the runs that commands take: run files, reports, which contain their runs, and outputs of other tools."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ _BEGINNING = b'{"type":'
 
 
 def read_reports(paths: Iterable[Path]) -> list[Report]:
-    """All runs of these files, in order; those of an HTML report have aliases for their hosts. Raises FileError."""
+    """Return all runs of the files, in order. Runs of an HTML report have aliases as host names.
+
+    Raises FileError for a file that cannot be read.
+    """
     return [report for path in paths for report in _runs_in(path)]
 
 
 def read_report(path: Path) -> Report:
-    """The only run of a file. Raises FileError or UsageError."""
+    """Return the run of a file. Raises FileError if it cannot be read, UsageError if it has several runs."""
     reports = _runs_in(path)
     if len(reports) != 1:
         raise UsageError(
-            f"{path} holds {len(reports)} runs, and here one is wanted: show their tables, or name a run file"
+            f"{path} has {len(reports)} runs, but one is needed: use a run file, or --format table to show all"
         )
     return reports[0]
 
@@ -41,7 +44,7 @@ def _runs_in(path: Path) -> list[Report]:
 
 
 def _may_be_run_file(path: Path) -> bool:
-    """What is called one is taken for one, so that what is wrong with it is said of a run file."""
+    """Return whether to read a file as a run file: any ``*.jsonl`` file, so that errors in it are reported as such."""
     if path.suffix == ".jsonl":
         return True
     return read_head(path, len(_BEGINNING)) == _BEGINNING

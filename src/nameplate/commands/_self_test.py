@@ -1,4 +1,4 @@
-"""``nameplate compare --selftest``: a machine against itself."""
+"""Measure a machine against itself, for ``nameplate compare --selftest``."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ USUAL_BUDGET = "5min"
 
 
 def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
-    """The plan ``quick`` for as many rounds as there is time for. Raises UsageError where it is not enough for two."""
+    """Measure the plan ``quick`` for as many rounds as fit the budget; return the results and the run file.
+
+    Raises UsageError for a budget that is too short for two stretches of rounds.
+    """
     text, core = read_plan(PLAN), describe_core()
     once = build_plan(text, core.probes, {"rounds": "1"}, core.machine)
     rounds = int(parse_duration(budget or USUAL_BUDGET) / round_s(once))
     if rounds < 2 * WINDOW:
         raise UsageError(
             f"--budget {budget} is too short: two stretches of {WINDOW} rounds of {PLAN} take "
-            f"{2 * WINDOW * round_s(once):.0f} s"
+            f"{2 * WINDOW * round_s(once):.0f} s; give at least that"
         )
     plan = build_plan(text, core.probes, {"rounds": str(rounds)}, core.machine)
     path = Path(f"nameplate-selftest-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl")

@@ -1,4 +1,4 @@
-"""What ``nameplate run --study DIR`` writes: a study's tables, charts and report in one folder."""
+"""Write the tables, charts and report of a study into one folder, for ``nameplate run --study DIR``."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from nameplate.results.studies import study_names
 
 
 def check_study(plan: str, folder: Path) -> None:
-    """Make the folder before anything is measured. Raises UsageError for a plan that reproduces no study, FileError."""
+    """Create the folder, before anything is measured.
+
+    Raises UsageError for a plan that does not reproduce a study, FileError if the folder cannot be created.
+    """
     if plan not in study_names():
-        raise UsageError(f"--study: {plan} reproduces no study; the plans that do are {', '.join(study_names())}")
+        raise UsageError(f"--study: {plan} does not reproduce a study; use one of {', '.join(study_names())}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"--study {folder}: cannot make the folder: {error.strerror}") from None
+        raise FileError(f"--study {folder}: cannot create the folder: {error.strerror}") from None
 
 
 def write_study(report: Report, folder: Path) -> str:
-    """Write tables.csv, the charts (SVG, PNG, gnuplot) and report.html; return in words what was written."""
+    """Write tables.csv, the charts (SVG, PNG, gnuplot) and report.html; return a line that lists them."""
     from nameplate.report.charts.pictures import write_pictures  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)

@@ -1,4 +1,4 @@
-"""What commands share that run reference tools: which works can be done here, and one run of each."""
+"""Find and run the reference tools of this machine. Shared by ``run`` and ``versus``."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from nameplate.tools.paired import DEADLINE_S, Bench, PairedComparison, PairedRo
 from nameplate.tools.process import free_port, identify
 from nameplate.tools.reference_tool import FoundProgram, ReferenceTool, ToolSetting, ToolWork
 
-# How long each runs where only its own figure is wanted, and what starting it and its server takes besides.
+# The time of one run of a tool that is not paired with nameplate, and the time to start it and its server.
 _SECONDS = 2
 _START_S = 0.5
 
 
 def usual_launch() -> Launch | None:
-    """Two ranks by the mpirun that is there, if there is one and an MPI build."""
+    """Return a launcher of two ranks by the mpirun on PATH, or None if that or the MPI build of the core is missing."""
     words = "mpirun -n 2"
     if os.geteuid() == 0 and family_of("mpirun") == "openmpi":
         words = "mpirun --allow-run-as-root -n 2"
@@ -52,7 +52,7 @@ def _setting(  # noqa: PLR0913, PLR0917 (what a setting consists of)
 
 
 class Search:
-    """Which works can be compared here, and why others cannot."""
+    """The work that nameplate and reference tools can both do here, and the reasons why other work is left out."""
 
     def __init__(
         self, folder: Path, launch: Launch | None, core: CoreDescription, seconds: int, probes: frozenset[str]
@@ -64,7 +64,7 @@ class Search:
         self._ranks = int(job.machine["job"]["ranks"]) if job else 1
 
     def all(self, references: Sequence[ReferenceTool]) -> tuple[list[PairedComparison], list[PairedRow]]:
-        """The comparisons, and a row for what there is none of."""
+        """Return the possible comparisons, and a row with the reason for each tool or work that cannot be compared."""
         comparisons: list[PairedComparison] = []
         others: list[PairedRow] = []
         for reference in references:
@@ -108,7 +108,7 @@ class Search:
         figures = [figure for figure in work.figures if not self.probes or figure.probe in self.probes]
         for figure in figures:
             if figure.probe not in self._known:
-                reason = f"this nameplate has no {figure.probe}"
+                reason = f"nameplate was built without {figure.probe}"
                 yield PairedRow(
                     tool=reference.name, reason=reason, version=version, probe=figure.probe, work=figure.name
                 )
@@ -118,14 +118,17 @@ class Search:
 
 
 def asked_references(plan: PlanText | Plan) -> list[ReferenceTool]:
-    """Return the tools that a plan names, with what it says of their work. Raises UsageError."""
+    """Return the tools that a plan names, with the parameters that it gives them.
+
+    Raises UsageError for an unknown tool or parameter.
+    """
     usual = [_known(name) for name in plan.references]
     return usual + [replace(_known(work.tool), given=_given(_known(work.tool), work)) for work in plan.reference_works]
 
 
 def _known(name: str) -> ReferenceTool:
     if name not in load_references():
-        raise UsageError(f"unknown tool '{name}' among references: {nearest(name, load_references())}")
+        raise UsageError(f"references: unknown tool '{name}': {nearest(name, load_references())}")
     return load_references()[name]
 
 
@@ -133,7 +136,7 @@ def _given(reference: ReferenceTool, work: ReferenceWork) -> dict[str, Any]:
     for key in work.params:
         if key not in reference.parameters:
             known = ", ".join(reference.parameters) or "nothing"
-            raise UsageError(f"reference {work.tool}: unknown parameter '{key}': it takes {known}")
+            raise UsageError(f"reference {work.tool}: unknown parameter '{key}'; it takes {known}")
     try:
         return {key: reference.parameters[key](text) for key, text in work.params.items()}
     except UsageError as error:
@@ -141,7 +144,7 @@ def _given(reference: ReferenceTool, work: ReferenceWork) -> dict[str, Any]:
 
 
 def references_take_s(references: Sequence[ReferenceTool], machine: Mapping[str, Any]) -> float:
-    """Return an estimate of how long the installed ones among these tools run, in seconds, without running any."""
+    """Return an estimate of the time that the installed ones of these tools take, in seconds, without running them."""
     return sum(_takes_s(reference, machine) for reference in references)
 
 
@@ -153,16 +156,16 @@ def _takes_s(reference: ReferenceTool, machine: Mapping[str, Any]) -> float:
     try:
         works = reference.works(_setting(reference, found, Path(), machine, usual_launch(), _SECONDS, 2))
     except Unreadable:
-        # What it does is known only from what it prints: it does so once to be identified, and once more.
+        # The work of such a tool is known only from its output. It runs once to be identified, and once to measure.
         return 2 * reference.identify_s
     each_s = [_SECONDS + _START_S if work.takes_s is None else work.takes_s for work in works]
     return reference.identify_s + sum(each_s)
 
 
 def reference_figures(references: Sequence[ReferenceTool], core: CoreDescription, ends: float) -> list[Said]:
-    """What each of these tools says of this machine, from one run of each of its works; or why it says nothing.
+    """Run each work of these tools once, and return their values, or the reasons why there are none.
 
-    No tool runs on after ``ends``, by ``time.monotonic``.
+    Every tool is stopped at ``ends``, by ``time.monotonic``.
     """
     if not references:
         return []
@@ -177,14 +180,14 @@ def reference_figures(references: Sequence[ReferenceTool], core: CoreDescription
 
 
 def _why(row: PairedRow) -> str:
-    return f"{row.reason}; to get it: {row.install}" if row.install else row.reason
+    return f"{row.reason}; install it with: {row.install}" if row.install else row.reason
 
 
 def _said(bench: Bench, comparison: PairedComparison, ends: float) -> list[Said]:
     left_s = ends - monotonic()
     try:
         if left_s <= 0:
-            raise ToolFailed("the budget left no time for it")
+            raise ToolFailed("not run, because the budget was spent")
         values: Sequence[float | None] = bench.theirs_alone(comparison, min(left_s, DEADLINE_S))
         reason = ""
     except ToolError as error:

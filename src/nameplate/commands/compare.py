@@ -1,4 +1,4 @@
-"""``nameplate compare``."""
+"""Implement ``nameplate compare``."""
 
 from __future__ import annotations
 
@@ -29,40 +29,41 @@ def command(  # noqa: PLR0913 (the options of the command line)
     budget: Annotated[str | None, Parameter(show_default=False)] = None,
     json: bool = False,
 ) -> int:
-    """Compare a run with an earlier one, figure by figure: FASTER, SLOWER, SAME, UNSURE or INCOMPARABLE.
+    """Compare the metrics of two runs: each is FASTER, SLOWER, SAME, UNSURE or INCOMPARABLE.
 
-    Exit code: 1 when a figure is SLOWER, 5 when none could be compared, with --strict 4 when one is UNSURE.
+    The exit code is 1 if a metric is SLOWER, and 5 if none can be compared. With --strict it is 4 if one is UNSURE.
 
     Parameters
     ----------
     runs
-        BASE NEW: two run files (.jsonl), reports (.html), or outputs of fio, iperf3, STREAM and others. Of three or
-        more the best of each figure is marked; one with --by.
+        The runs BASE and NEW: run files (.jsonl), reports (.html), or outputs of fio, iperf3, STREAM and others. With
+        three or more runs, the best value of each metric is marked. With --by, a single run.
     by
-        A parameter of which one run has several values, such as threads: each beside the first.
+        Compare the values of this parameter within one run, such as threads. Each is compared with the first.
     fail_on
-        Exit with 1 only where a figure is SLOWER by so much: 5%. SAME then rules out a change of that size.
+        Exit with 1 only if a metric is SLOWER by at least this share, such as 5%. SAME then means that a change of this
+        size is ruled out.
     strict
-        Exit with 4 when a figure is UNSURE, with 5 when one is INCOMPARABLE.
+        Exit with 4 if a metric is UNSURE, and with 5 if one is INCOMPARABLE.
     selftest
-        Measure this machine against itself, or take the rounds of the run that is named: how often would it have been
-        called faster or slower?
+        Count how often a machine is called faster or slower than itself: in the rounds of the given run, or in a new
+        run of this machine.
     budget
-        How long that may take: 10min; default: 5min.
+        The time that --selftest may measure, such as 10min. Default: 5min.
     json
-        The rows as JSON.
+        Print the rows as JSON.
     """
     if budget is not None and not selftest:
-        raise UsageError("--budget is for --selftest, which measures; to compare takes no time")
+        raise UsageError("--budget limits the measurement of --selftest: add --selftest, or leave out --budget")
     limit = _percent(fail_on) if fail_on is not None else None
     if selftest:
         return _self_test(runs, budget, json)
     if by is not None:
         if len(runs) != 1:
-            raise UsageError(f"--by compares the values of one parameter in one run, not in {len(runs)}")
+            raise UsageError(f"--by compares values within one run, but {len(runs)} were given: name one")
         return _by(read_report(runs[0]), by, limit, strict, json)
     if len(runs) < 2:
-        raise UsageError("compare needs two runs, BASE NEW, or one with --by PARAMETER")
+        raise UsageError("compare needs two runs: name BASE and NEW, or one run with --by PARAMETER")
     reports = [read_report(run) for run in runs]
     if len(reports) > 2:
         return _several(reports, [run.stem for run in runs], limit, json)
@@ -87,7 +88,7 @@ def _by(report: Report, name: str, limit: float | None, strict: bool, json: bool
     if json:
         _print_json(rows)
     else:
-        print_rows(rows, ("at the first", "here"))
+        print_rows(rows, ("first value", "this value"))
     return _exit_code(rows, limit, strict)
 
 
@@ -95,7 +96,7 @@ def _several(reports: Sequence[Report], names: Sequence[str], limit: float | Non
     from nameplate.report.terminal.comparison import print_several  # noqa: PLC0415 (only one of the ways to show it)
 
     if limit is not None:
-        raise UsageError(f"--fail-on compares two runs, BASE NEW, not {len(reports)}")
+        raise UsageError(f"--fail-on compares two runs, but {len(reports)} were given: name BASE and NEW")
     rows = compare_several(reports)
     if json:
         _print_json(rows)
@@ -114,7 +115,7 @@ def _exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool)
 
 
 def _loss(row: ComparisonRow) -> float:
-    """How much worse, as a share: of a rate that halved and of a time that doubled the same."""
+    """Return the loss as a share, which is 50 % both for a rate that halved and for a time that doubled."""
     ratio = row.ratio or 1.0
     return 1 - min(ratio, 1 / ratio)
 
@@ -125,24 +126,24 @@ def _percent(text: str) -> float:
     except ValueError:
         value = 0.0
     if not (text.endswith("%") and 0 < value <= _MAX_PERCENT):
-        raise UsageError(f"--fail-on {text} is not possible: a share such as 5%, at most {_MAX_PERCENT:g}%")
+        raise UsageError(f"--fail-on {text}: not a share; use a percentage such as 5%, at most {_MAX_PERCENT:g}%")
     return value / 100
 
 
 def _print_json(rows: Sequence[msgspec.Struct]) -> None:
-    """``{"schema", "rows": […]}``."""
+    """Print the document ``{"schema", "rows": […]}``."""
     document: dict[str, Any] = {"schema": SCHEMA, "rows": rows}
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
 
 
 def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
-    """Exit code 1 where a figure was called faster or slower than itself."""
+    """Run the self-test, and return exit code 1 if a metric was called faster or slower than itself."""
     from nameplate.commands._self_test import measured_against_itself  # noqa: PLC0415 (only this way measures)
     from nameplate.comparison.false_positives import count_falses  # noqa: PLC0415 (scipy's distributions take a second to import)
     from nameplate.report.terminal.comparison import print_falses  # noqa: PLC0415 (only one of the ways to show it)
 
     if len(runs) > 1 or (runs and budget):
-        raise UsageError("--selftest takes one run, or none and measures: leave out the others, and --budget beside it")
+        raise UsageError("--selftest takes one run, or measures one within --budget: leave out the rest")
     if runs:
         report = read_report(runs[0])
     else:
@@ -150,7 +151,7 @@ def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
         print(f"run file: {path}")
     falses = count_falses(report)
     if not falses:
-        raise UsageError("--selftest needs a run of at least 12 rounds: nameplate run quick --rounds 60")
+        raise UsageError("--selftest needs at least 12 rounds: measure them with nameplate run quick --rounds 60")
     if json:
         _print_json(falses)
     else:

@@ -1,4 +1,4 @@
-"""``nameplate doctor``."""
+"""Implement ``nameplate doctor``."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from nameplate.results.fitness import (
 _STYLES: dict[Grade, str] = {"A": "green", "B": "", "C": "yellow", "D": "red", "F": "bold red"}
 _MEANING: dict[Grade, str] = {
     "A": "fit to measure on",
-    "B": "figures may differ by a percent or two from run to run",
-    "C": "figures may differ by several percent from run to run",
-    "D": "figures may differ by ten percent and more from run to run",
-    "F": "figures say little as long as this lasts",
+    "B": "values may vary by one or two percent from run to run",
+    "C": "values may vary by several percent from run to run",
+    "D": "values may vary by ten percent or more from run to run",
+    "F": "values mean little in this state",
 }
 _SPIN_S = 1.0
 _STAT = Path("/proc/stat")
@@ -43,7 +43,7 @@ _STAT = Path("/proc/stat")
 
 @dataclass(frozen=True)
 class Part:
-    """Something that nameplate may use: whether it is there, and how to get it."""
+    """An optional part that nameplate can use: whether it is present, its state, and how to get it."""
 
     is_there: bool
     what: str
@@ -52,14 +52,15 @@ class Part:
 
 
 def command(*, json: bool = False) -> int:
-    """Say whether this machine is fit to measure on, and what is missing. Changes nothing.
+    """Check whether this machine is fit to measure on, and which optional parts are missing.
 
-    The environment is graded A to F by the worst that was found, each with its cost and with what would mend it.
+    The grade, A to F, is that of the worst finding. Each finding is shown with its cost and its remedy. Nothing is
+    changed.
 
     Parameters
     ----------
     json
-        The findings as JSON.
+        Print the findings as JSON.
     """
     headers: list[Header] = []
     measured = _measure(headers)
@@ -81,8 +82,8 @@ def _environment(findings: Sequence[Finding]) -> Table:
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     for finding in sorted(findings, key=lambda finding: finding.grade, reverse=True):
         words = [Text(finding.state)]
-        words += [Text(f"costs: {finding.cost}", style="dim")] if finding.cost else []
-        words += [Text(f"mends: {finding.advice}", style="dim")] if finding.advice else []
+        words += [Text(f"cost: {finding.cost}", style="dim")] if finding.cost else []
+        words += [Text(f"remedy: {finding.advice}", style="dim")] if finding.advice else []
         table.add_row(Text(finding.grade, style=_STYLES[finding.grade]), finding.what, Text("\n").join(words))
     return table
 
@@ -90,13 +91,17 @@ def _environment(findings: Sequence[Finding]) -> Table:
 def _parts(parts: Sequence[Part]) -> Table:
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     for part in parts:
-        mark = Text("there" if part.is_there else "–", style="green" if part.is_there else "dim")
+        mark = Text("present" if part.is_there else "–", style="green" if part.is_there else "dim")
         table.add_row(mark, part.what, part.state, part.advice)
     return table
 
 
 def _measure(headers: list[Header]) -> list[Finding]:
-    """One second of the idle clock, whose bursts are the control loop, and what else happened meanwhile."""
+    """Return findings from one second of the idle clock, whose bursts serve as the control loop.
+
+    They cover the variation of the bursts, steal time, and the load of other processes. The core's header is appended
+    to ``headers``.
+    """
     samples: list[Sample] = []
 
     def keep(record: Header | Sample | Outcome) -> None:
@@ -126,11 +131,11 @@ def _stat() -> str:
     try:
         return _STAT.read_text()
     except OSError as error:
-        raise FileError(f"cannot read {_STAT}, which tells what else runs: {error.strerror}") from None
+        raise FileError(f"cannot read the load of this machine from {_STAT}: {error.strerror}") from None
 
 
 def _mpi() -> list[Part]:
-    """The MPIs that there is a build for, and whether their launchers are there."""
+    """Return the MPI libraries that the core was built for, and whether their launchers are installed."""
     found = []
     for name, library in mpi_libraries().items():
         if not library:
@@ -139,7 +144,7 @@ def _mpi() -> list[Part]:
             )
             continue
         has_launcher = any(shutil.which(launcher) for launcher in (f"mpirun.{name}", "mpirun", "srun"))
-        advice = "" if has_launcher else "its mpirun is not in PATH: name it in full, --mpi '/path/mpirun -n 4'"
+        advice = "" if has_launcher else "its mpirun is not on PATH: give its full path, --mpi '/path/mpirun -n 4'"
         found.append(Part(has_launcher, f"MPI ({name})", library, advice))
     build = how_to_build("mpicxx")
     advice = f"mpi_pingpong, mpi_pairs, mpi_stream: apt install libopenmpi-dev openmpi-bin, then {build}"
@@ -147,7 +152,7 @@ def _mpi() -> list[Part]:
 
 
 def _lapack() -> Part:
-    """The library that cpu_linpack would take, as a small system of equations shows."""
+    """Return the LAPACK that cpu_linpack uses, found by solving a small system of equations."""
     core = CoreProcess(lambda _: None)
     experiment = Experiment(id="lapack", probe="cpu_linpack", params={"n": 100})
     limits = Limits(budget_s=_SPIN_S, precision=1.0, samples=1)
@@ -156,16 +161,16 @@ def _lapack() -> Part:
     if outcome.ending == "ok":
         words = [outcome.labels[name] for name in ("blas", "blas_core") if name in outcome.labels]
         return Part(True, "LAPACK", ", core ".join(words))
-    return Part(False, "LAPACK", "none that works", f"cpu_linpack: {outcome.reason}")
+    return Part(False, "LAPACK", "no working library", f"cpu_linpack: {outcome.reason}")
 
 
-# What may be built in, and what it brings where it is installed.
+# Optional features of the build: what each provides, and how to get it.
 _FEATURES = {
     "openmp": "engine=openmp: apt install g++",
     "pmem": "mpi_stream memory=pmem: apt install libpmem-dev",
     "memkind": "mpi_stream memory=memkind: apt install libmemkind-dev (Debian 13 has none)",
 }
-# What a feature loads when it is wanted, and what needs it.
+# The library that a feature loads at run time, and the parameter that needs it.
 _LOADED = {
     "pmem": ("libpmem.so.1", "memory=pmem of mpi_stream, which needs an MPI build: apt install libpmem1"),
     "memkind": ("libmemkind.so.0", "memory=memkind of mpi_stream, which needs an MPI build: apt install libmemkind0"),
@@ -173,7 +178,7 @@ _LOADED = {
 
 
 def _missing(header: Header) -> list[Part]:
-    """What nameplate could use and does not have here."""
+    """Return the optional parts that are missing here."""
     findings = [
         Part(False, feature, "not built in", f"{advice}, then {how_to_build()}")
         for feature, advice in _FEATURES.items() if feature not in header.features
@@ -183,7 +188,7 @@ def _missing(header: Header) -> list[Part]:
         for feature, (library, advice) in _LOADED.items() if feature in header.features and not _can_be_loaded(library)
     ]  # fmt: skip
     if shutil.which("likwid-bench") is None:
-        advice = "a reference to compare rates with: apt install likwid"
+        advice = "reference tool for rates: apt install likwid"
         findings.append(Part(False, "likwid-bench", "not installed", advice))
     return findings
 
@@ -197,9 +202,9 @@ def _can_be_loaded(library: str) -> bool:
 
 
 def _leftovers() -> Part:
-    """Files of a run that was killed in the instant between making a file and taking its name away."""
+    """Find test files of a run that was killed after it created a file and before it unlinked it."""
     found = [path.name for path in Path().glob(".nameplate-*")]
     if not found:
-        return Part(True, "leftovers", "no test file was left in this directory")
+        return Part(True, "leftovers", "no test files in this directory")
     advice = "the next disk measurement here removes them"
     return Part(False, "leftovers", f"left by a run that was killed: {', '.join(found)}", advice)

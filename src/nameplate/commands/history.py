@@ -1,4 +1,4 @@
-"""``nameplate history``."""
+"""Implement ``nameplate history``."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from nameplate.report.terminal.console import make_console
 def command(
     folder: Path,
     /,
-    *figure: str,
+    *metric: str,
     machine: Annotated[str | None, Parameter(show_default=False)] = None,
     last: int = 20,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
     json: bool = False,
 ) -> int:
-    """A folder of runs over time: what changed on which machine and when, and a figure from run to run.
+    """Show what changed between the runs of a folder: which metric, on which machine, and when.
 
-    What the runs say is kept in FOLDER/.nameplate-history, which is made anew whenever it does not fit the run files.
+    FOLDER/.nameplate-history is an index of the runs. It is rebuilt whenever it does not match the run files.
 
     Parameters
     ----------
     folder
-        Run files (.jsonl), also in folders below.
-    figure
-        A figure to follow, by words it has: memory_stream op=triad bandwidth.
+        A folder with run files (.jsonl), which may be in subfolders.
+    metric
+        Words that select metrics to follow from run to run, such as memory_stream op=triad bandwidth.
     machine
-        This machine only: the name of a host, or of a node of a job.
+        Show this machine only: the name of a host, or of a node of a job.
     last
-        How many runs are listed.
+        The number of runs to list.
     output
-        Draw the figure over time: .svg or .png.
+        Draw the selected metrics over time into this file (.svg or .png).
     json
-        Runs, changes and the figure's values as JSON.
+        Print the runs, the changes and the values of the selected metrics as JSON.
     """
     if last < 1:
-        raise UsageError(f"--last {last} is not possible: 1 or more")
-    if output is not None and not figure:
-        raise UsageError("-o draws a figure over time: name one, such as memory_stream op=triad bandwidth")
+        raise UsageError(f"--last {last}: not a number of runs; use 1 or more")
+    if output is not None and not metric:
+        raise UsageError("-o draws a metric over time: name one, such as memory_stream op=triad bandwidth")
 
     check_output("-o", output)
     from nameplate.commands._history import Look  # noqa: PLC0415 (numpy and scipy take half a second)
 
     console = make_console()
-    look = Look(folder, figure, machine)
+    look = Look(folder, metric, machine)
     if output is not None:
         look.draw(output)
     if json:
         look.print_json()
-    elif figure:
+    elif metric:
         look.print_figures(console)
     else:
         look.print_overview(console, last)

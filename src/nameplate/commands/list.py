@@ -1,4 +1,4 @@
-"""``nameplate list``."""
+"""Implement ``nameplate list``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from nameplate.report.terminal.console import make_console
 
 
 def command(probe: str = "", /, *, json: bool = False) -> int:
-    """List the probes, or one probe's parameters and metrics.
+    """List the probes, or the parameters and metrics of one probe.
 
     Parameters
     ----------
     probe
-        Show this one's parameters.
+        The probe to describe.
     json
-        As nameplate-core describes them.
+        Print the descriptions of nameplate-core as JSON.
     """
     probes = describe_all()
     chosen = [find_probe(probe, probes)] if probe else [*probes.values()]

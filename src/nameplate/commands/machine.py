@@ -1,4 +1,4 @@
-"""``nameplate machine``."""
+"""Implement ``nameplate machine``."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from nameplate.report.terminal.console import make_console
 
 
 def command(*, root: Path | None = None, json: bool = False) -> int:
-    """Show what is known about this machine: topology, caches, memory, limits.
+    """Show the facts of this machine: topology, caches, memory and limits.
 
     Parameters
     ----------
     root
-        Read a recorded machine below this directory instead.
+        Read a recorded machine, whose proc and sys are in this directory, instead of this one.
     json
-        Everything, as nameplate-core prints it.
+        Print all facts as JSON.
     """
     if root is not None and not root.is_dir():
-        raise FileError(f"{root} is not a directory: --root takes one with proc and sys of a recorded machine below it")
+        raise FileError(f"--root {root}: not a directory; name one that contains proc and sys of a recorded machine")
     found = read_machine(str(root) if root else None)
     if json:
         print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
@@ -44,8 +44,8 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [
         ("host", found["hostname"]),
         ("system", f"{found['distribution']}, Linux {found['kernel']}"),
-        ("runs on", f"{found['hypervisor']} guest" if found["hypervisor"] else "bare metal, as far as can be seen"),
-        ("product", found["product"] or "not shown"),
+        ("runs on", f"{found['hypervisor']} guest" if found["hypervisor"] else "bare metal (no hypervisor detected)"),
+        ("product", found["product"] or "unknown"),
         ("CPU", f"{cpu['model']} ({cpu['architecture']})"),
         ("cores", f"{topology['packages']} packages, {topology['cores']} cores, {topology['threads']} threads"),
         ("allowed", f"{topology['allowed_cores']} cores; {found['default_threads']} workers by default"),
@@ -64,7 +64,7 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
 def _clock(cpu: dict[str, Any]) -> str:
     named = (("base", "base_frequency_hz"), ("maximum", "maximum_frequency_hz"), ("listed", "listed_frequency_hz"))
     parts = [f"{label} {quantity(cpu[key], 'Hz')}" for label, key in named if cpu[key]]
-    return ", ".join(parts) or "not shown; measure it with: nameplate run cpu_clock"
+    return ", ".join(parts) or "unknown; measure it with: nameplate run cpu_clock"
 
 
 def _cache(cache: dict[str, Any]) -> str:

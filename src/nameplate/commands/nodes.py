@@ -1,4 +1,4 @@
-"""``nameplate nodes``."""
+"""Implement ``nameplate nodes``."""
 
 from __future__ import annotations
 
@@ -41,32 +41,34 @@ def command(
     mpi: Annotated[str | None, Parameter(show_default=False)] = None,
     json: bool = False,
 ) -> int:
-    """Find the slow nodes of a cluster: ranking, map, host list. Exit code 1 when there is one.
+    """Find the slow nodes of a cluster, and show a ranking, a map and a host list.
+
+    The exit code is 1 if a node is slow.
 
     Parameters
     ----------
     run
-        A run file of several nodes (.jsonl), or DistributedStream's (.dat).
+        A run file of several nodes (.jsonl), or a result file of DistributedStream (.dat).
     places
-        With --recheck: the places that the run was measured in, as name=value (file=/scratch).
+        With --recheck, the paths that the run was measured on, as name=value, such as file=/scratch.
     output
-        Write the maps of all metrics too: .svg or .png.
+        Also draw the maps of all metrics into this file (.svg or .png).
     recheck
-        Measure the slow ones again, each by itself and beside healthy ones, into this run file: are they so
-        persistently, or contended, or was it transient?
+        Measure the slow nodes again, each alone and next to healthy ones, into this run file. The result says whether
+        a node is slow persistently, only under contention, or no longer.
     mpi
-        The launcher for that, of a job with these nodes: "mpirun -n 8 …", "srun -N 8".
+        The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n 8 …", "srun -N 8".
     json
-        Every figure of every node, as JSON.
+        Print every value of every node as JSON.
     """
     check_output("-o", output, inputs=[run])
     nodes, measured = _view(run)
     if recheck is not None:
         if output is not None or json:
-            raise UsageError("--recheck prints its findings; -o and --json are for the view: leave them out")
+            raise UsageError("--recheck prints its findings only: leave out -o and --json")
         return _recheck(nodes, measured, recheck, mpi, places)
     if places:
-        raise UsageError(f"'{places[0]}' is for --recheck, which measures: leave it out")
+        raise UsageError(f"'{places[0]}': only --recheck takes paths; leave it out, or add --recheck NEW")
     if output is not None:
         from nameplate.report.charts.node_picture import write_maps  # noqa: PLC0415 (charts take a second to import)
 
@@ -79,7 +81,7 @@ def command(
 
 
 def _view(path: Path) -> tuple[Nodes, Run | None]:
-    """The nodes of a file, and the run that it is, if it is one."""
+    """Return the nodes of a file, and its run if it is a run file."""
     if is_stream_file(path):
         from nameplate.results.node_figures import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
@@ -87,7 +89,7 @@ def _view(path: Path) -> tuple[Nodes, Run | None]:
     report = summarise(read_run(path))
     if report.nodes is None:
         raise UsageError(
-            f"{path} has no figures of several nodes: measure them with "
+            f"{path} has no values of several nodes: measure them with "
             'nameplate run PROBE --mpi "mpirun -n 8 …" --per-node in-turn, or nameplate run mpi_stream --mpi …'
         )
     return report.nodes, report.run
@@ -98,7 +100,7 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, pla
 
     if mpi is None or first is None:
         raise UsageError(
-            '--recheck takes a run file and a launcher: nameplate nodes RUN --recheck NEW --mpi "srun -N 8"'
+            '--recheck needs a run file and a launcher: nameplate nodes RUN --recheck NEW --mpi "srun -N 8"'
         )
     if not slow_nodes(nodes):
         print_nodes(nodes)
@@ -124,5 +126,5 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, pla
 def _positions(wanted: Sequence[str], present: Sequence[str]) -> list[int]:
     missing = [name for name in wanted if name not in present]
     if missing:
-        raise UsageError(f"--mpi: this job is without {compress(missing)}, which is to be measured again")
+        raise UsageError(f"--mpi: the job does not include {compress(missing)}; start it on all nodes to measure again")
     return [present.index(name) for name in wanted]

@@ -1,4 +1,4 @@
-"""``nameplate plan``."""
+"""Implement ``nameplate plan``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def command(name: str = "", /, *, json: bool = False) -> int:
     Parameters
     ----------
     name
-        A shipped plan, or a path to a plan of yours (.toml).
+        A plan that comes with nameplate, or the path of a plan file (.toml).
     json
-        The plan as it would be run.
+        Print the plan as it would be run, as JSON.
     """
     console = make_console()
     if not name:
@@ -39,5 +39,5 @@ def command(name: str = "", /, *, json: bool = False) -> int:
         f"{built.name}: {text.summary}; budget {built.limits.budget_s:g} s, precision {built.limits.precision:.1%}"
     )
     for experiment in built.experiments:
-        console.print(f"  {experiment.id}  ({experiment.slice_s:g} s a round)")
+        console.print(f"  {experiment.id}  ({experiment.slice_s:g} s per round)")
     return 0

@@ -1,4 +1,4 @@
-"""``nameplate run``."""
+"""Implement ``nameplate run``."""
 
 from __future__ import annotations
 
@@ -84,63 +84,69 @@ def command(  # noqa: PLR0913 (the options of the command line)
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
-    """Measure a plan, or one probe: nameplate run cpu_flops isa=avx2 threads=1,2
+    """Measure a plan or a probe, and show each value with its interval and its reference value.
+
+    For example, "nameplate run" measures the plan quick in at most a minute, and "nameplate run cpu_flops isa=avx2
+    threads=1,2" measures one probe with one thread and with two.
 
     Parameters
     ----------
     what
-        A shipped plan ("nameplate plan" lists them), a path to a plan of yours (.toml), or a probe.
+        A plan that comes with nameplate ("nameplate plan" lists them), the path of a plan file (.toml), or a probe.
     parameters
-        The probe's, as name=value; a,b,c and 1KiB..1GiB*2 sweep. Default: what the probe chooses.
+        Parameters of the probe as name=value. The forms a,b,c and 1KiB..1GiB*2 sweep a range. Default: the sweep that
+        the probe declares.
     budget
-        How long the whole run may take: 60s, 10min. With fixed rounds, slices are shortened so that all rounds end
-        within it; a budget that is too short for that is rejected.
+        The maximum duration of the whole run, such as 60s or 10min. With fixed rounds, slices are shortened so that all
+        rounds fit, and a budget that is too short for them is rejected.
     precision
-        An experiment rests when its 95 % interval is narrower than ± this: 2%.
+        Stop measuring an experiment when its 95 % interval is narrower than ± this share, such as 2%.
     rounds
-        Exactly so many rounds, instead of precision; within the budget only where it is given as well.
+        Take exactly this number of rounds, whatever the precision. The budget applies only if it is given as well.
     samples
-        At most so many samples in each round.
+        The maximum number of samples of an experiment in a round.
     time
-        The length of one sample: 10s.
+        The duration of one sample, such as 10s.
     warmup
-        How long each experiment runs before its first sample.
+        The time that each experiment runs before its first sample.
     series
-        One sample per interval without a gap: 600s/1s.
+        Take one sample per interval without a gap: DURATION/INTERVAL, such as 600s/1s.
     read_device
-        A block device for disk_block to read, and never to write, instead of a file.
+        A block device that disk_block reads instead of a file. It is never written to.
     peer
-        HOST[:PORT] where "nameplate serve" runs, for the network probes; default: a peer of its own on this machine.
+        The HOST[:PORT] of a "nameplate serve" for the network probes. Default: a peer that is started on this machine.
     key_file
-        The key shared with that peer; default: NAMEPLATE_KEY in the environment.
+        A file with the key shared with that peer. Default: NAMEPLATE_KEY in the environment.
     blas
-        The LAPACK that cpu_linpack solves with, by name or path: libmkl_rt.so.2; default: OpenBLAS.
+        The name or path of the LAPACK that cpu_linpack uses, such as libmkl_rt.so.2. Default: OpenBLAS.
     mpi
-        The MPI launcher for the mpi probes, in quotes with its options: "mpirun -n 4", "srun -n 64".
+        The MPI launcher with its options, in quotes: "mpirun -n 4", "srun -n 64".
     per_node
-        With --mpi, every node of the job takes the single machines' probes: in-turn (one node at a time) or at-once.
+        With --mpi, run the single-machine probes on every node of the job: in-turn (one node at a time) or at-once.
     slurm
-        Measure nothing, and write this script for sbatch, which does so in a batch job; with --mpi "srun -N 4 -n 64".
+        Measure nothing now, but write this sbatch script, which measures in a batch job. Needs --mpi "srun -N 4 -n 64".
     seed
-        Of the shuffled order; default: a new one, recorded.
+        The seed of the shuffled order. Default: a random one, which is recorded.
     priority
-        normal or high (needs the right to raise it); default: the plan's, else normal.
+        The scheduling priority: normal, or high, which needs the privilege to raise it. Default: that of the plan, else
+        normal.
     rated
-        Nameplate values: memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file of such lines.
+        Reference values, such as memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file with such lines.
     dry_run
-        Say what would run and how long, and measure nothing.
+        Show what would run, for how long, and what it would write and send. Measure nothing.
     resume
-        Go on with a run file that was cut off: only what is missing is measured.
+        Continue an interrupted run file: measure only what is missing.
     output
-        The run file; default: nameplate-DATE-TIME.jsonl in this directory.
+        The run file to write. Default: nameplate-DATE-TIME.jsonl in the current directory.
     report
-        Write an HTML report here too.
+        Also write an HTML report to this file.
     study
-        A folder for what a study's plan ends with: its tables with the published values as CSV, charts and report.
+        A folder for the results of a plan that reproduces a study: its tables with the published values as CSV, its
+        charts, and a report.
     json
-        Print the figures as JSON instead of a table.
+        Print the results as JSON instead of a table.
     quiet
-        No progress, no table.
+        Show neither progress nor the table.
     """
     limits = {"budget": budget, "precision": precision, "rounds": rounds, "samples": samples, "time": time,
               "warmup": warmup, "series": series}  # fmt: skip
@@ -159,7 +165,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The options of ``nameplate run`` as they are given, after the checks that need nothing but their text."""
+    """The options of ``nameplate run`` as given, after the checks that need only their text."""
 
     what: str
     parameters: Sequence[str]
@@ -185,7 +191,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run that can begin: its first record, its core, and the file and content of an earlier run to go on with."""
+    """A run that is ready to start: its first record, its core, and the earlier run that it continues, if any."""
 
     header: Run
     core: CoreDescription
@@ -205,7 +211,7 @@ def _run(options: RunOptions) -> int:
             return 0
         if options.slurm is not None and allocation is not None:
             write_script(options.slurm, allocation, prepared.header, sys.argv[1:])
-            print(f"{options.slurm} is written; submit it with: sbatch {shlex.quote(str(options.slurm))}")
+            print(f"wrote {options.slurm}; submit it with: sbatch {shlex.quote(str(options.slurm))}")
             return 0
         writer = prepared.writer or stack.enter_context(_new_run_file(options.output))
         result = _measure(options, prepared, writer)
@@ -213,11 +219,14 @@ def _run(options: RunOptions) -> int:
 
 
 def _check(options: RunOptions) -> None:
-    """Check what is known before any process is started. Raises UsageError or FileError."""
+    """Check the options that need no process to be started.
+
+    Raises UsageError for an impossible option, FileError for an output file that cannot be written.
+    """
     if _nice(options.priority or "normal") and options.launch.launcher:
-        raise UsageError("--priority high with --mpi is not possible: the launcher starts the processes")
+        raise UsageError("--priority high has no effect with --mpi, whose launcher starts the processes: leave it out")
     if options.seed is not None and not 0 <= options.seed <= MAX_COUNT:
-        raise UsageError(f"--seed {options.seed} is not possible: 0 or more, at most {MAX_COUNT}")
+        raise UsageError(f"--seed {options.seed}: not a seed; use 0 to {MAX_COUNT}")
     if options.study is not None and options.resume is None:
         check_study(options.what, options.study)
     if options.output is not None and options.output.is_dir():
@@ -227,14 +236,14 @@ def _check(options: RunOptions) -> None:
 
 
 def _resumed(options: RunOptions, path: Path, stack: ExitStack) -> Prepared:
-    """Open the run that is gone on with, so that nobody else writes to it, and read it."""
+    """Lock the run file to continue, so that no other process writes to it, and read it."""
     paths = {"-o": options.output, "--slurm": options.slurm}
     given = [*options.limits, *options.rated, *(name for name, value in paths.items() if value)]
     writer = stack.enter_context(RunWriter.reopen(path))
     earlier = read_run(path)
     core = describe_core(options.launch, options.core_options)
     _check_resumable(earlier, core.machine, given)
-    # The first word is a plan elsewhere.
+    # The first word names the plan, unless a run is resumed.
     words = [*([] if options.what == DEFAULT_PLAN else [options.what]), *options.parameters]
     check_places(earlier.run.plan.experiments, core.probes, split_arguments(words), str(path))
     return Prepared(earlier.run, core, writer, earlier)
@@ -272,12 +281,14 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
 
 
 def _finish(options: RunOptions, result: Report, path: Path) -> int:
-    """Write and print the result, and return the exit code."""
+    """Show the results, write the report and the study, and return the exit code."""
     was_heard = options.quiet or has_reader(sys.stdout)
     _show(result, path, options.report, options.json, options.quiet)
     _write_study(result, options.study, options.json or options.quiet)
     if not was_heard:
-        raise OutputError(f"standard output was closed before the run ended; show it with: nameplate show {path}")
+        raise OutputError(
+            f"standard output was closed before the run ended; show the results with: nameplate show {path}"
+        )
     return _exit_code(result)
 
 
@@ -288,15 +299,15 @@ def _new_run_file(output: Path | None) -> RunWriter:
 
 
 def _reference_figures(plan: Plan, core: CoreDescription, turns: int, began: float, quiet: bool) -> Sequence[Reference]:
-    """Run the plan's reference tools; where a budget binds, it keeps the time that the plan itself needs at least."""
+    """Run the reference tools of the plan, at most until the plan itself needs the rest of a binding budget."""
     references = asked_references(plan)
     takes_s = references_take_s(references, core.machine)
     if takes_s and not quiet:
         names = ", ".join(dict.fromkeys(reference.name for reference in references))
         within = ", within the budget" if plan.limits.budget_binds else ""
-        print(f"nameplate: running the reference tools that are installed ({names}): about {takes_s:.0f} s{within}",
+        print(f"nameplate: running the installed reference tools ({names}): about {takes_s:.0f} s{within}",
               file=sys.stderr)  # fmt: skip
-    # The start of the command is over by now.
+    # The start of the command, which least_s includes, is over by now.
     needed_s = least_s(plan, turns) - START_COMMAND_S
     left_s = plan.limits.budget_s - needed_s if plan.limits.budget_binds else float("inf")
     return reference_figures(references, core, began + left_s)
@@ -304,24 +315,24 @@ def _reference_figures(plan: Plan, core: CoreDescription, turns: int, began: flo
 
 def _per_node(text: str | None, plan: Plan, launch: Launch, series: str | None) -> PerNode:
     if text is None and plan.per_node and not launch.launcher:
-        raise UsageError(f'{plan.name} is for the nodes of an MPI job: nameplate run {plan.name} --mpi "srun -N 8"')
+        raise UsageError(f'{plan.name} measures the nodes of an MPI job: nameplate run {plan.name} --mpi "srun -N 8"')
     text = text or plan.per_node
     if not text:
         return ""
     if series:
-        raise UsageError("--per-node keeps the sum of each node's samples only: leave out --series")
+        raise UsageError("--per-node keeps only the sum of the samples of each node: leave out --series")
     ways = get_args(PerNode)[1:]
     if text not in ways:
-        raise UsageError(f"--per-node {text} is not possible: {nearest(text, ways)}")
+        raise UsageError(f"--per-node {text}: unknown; {nearest(text, ways)}")
     if not launch.launcher:
         raise UsageError(f'--per-node needs the nodes of an MPI job: --mpi "mpirun -n 8 …" --per-node {text}')
     return cast(PerNode, text)
 
 
 def _core(options: RunOptions, allocation: Allocation | None) -> CoreDescription:
-    """Return what the core says of itself; of a job that is only being written, with this machine in each node's place.
+    """Return the description of the core.
 
-    The job will have as many ranks and nodes as it asks for.
+    For a batch job that is only written now, this machine stands for each of the ranks and nodes that the job requests.
     """
     if allocation is None:
         return describe_core(options.launch, options.core_options)
@@ -336,45 +347,47 @@ def _check_launched(what: str, launch: Launch) -> None:
 
 
 def _check_resumable(earlier: RunFile, today: Mapping[str, Any], options: Sequence[str]) -> None:
-    """A run is one machine, one core and one plan; rounds of two would be one median of two things."""
+    """Raise UsageError unless machine, core and plan are those of the earlier run: a median needs one of each."""
     if options:
-        raise UsageError(f"--resume takes the plan from {earlier.path}: leave out {options[0]}")
+        raise UsageError(f"--resume takes the plan and its options from {earlier.path}: leave out {options[0]}")
     if not earlier.headers:
         return
     before = earlier.headers[-1].machine
     for what, key in (("host", "hostname"), ("CPU", "cpu"), ("topology", "topology"), ("MPI job", "job")):
         if _stable(before.get(key)) != _stable(today.get(key)):
             raise UsageError(
-                f"{earlier.path} was measured on another {what}: --resume goes on with the same machine only"
+                f"{earlier.path} was measured on another {what}: resume it on the same machine, or start a new run"
             )
     if earlier.run.version != __version__:
-        raise UsageError(f"{earlier.path} was measured by nameplate {earlier.run.version}, this is {__version__}")
+        raise UsageError(
+            f"{earlier.path} was measured by nameplate {earlier.run.version}, this is {__version__}: start a new run"
+        )
 
 
 def _stable(facts: Any) -> Any:
-    """Without the clock that /proc/cpuinfo lists, which moves."""
+    """Return the facts without the clock that /proc/cpuinfo lists, which varies."""
     return {k: v for k, v in facts.items() if k != "listed_frequency_hz"} if isinstance(facts, dict) else facts
 
 
 def _nice(priority: str) -> int:
     if priority not in ("normal", "high"):
-        raise UsageError(f"--priority {priority} is not possible: {nearest(priority, ('normal', 'high'))}")
+        raise UsageError(f"--priority {priority}: unknown; {nearest(priority, ('normal', 'high'))}")
     if priority == "normal":
         return 0
-    # Tried on this process first, where a refusal can still be said in one line.
+    # Try it on this process first, where a refusal can be reported in one line.
     before = os.getpriority(os.PRIO_PROCESS, 0)
     try:
         os.setpriority(os.PRIO_PROCESS, 0, HIGH_PRIORITY)
     except PermissionError:
         raise UsageError(
-            "--priority high is not allowed to this user: run it as root, or raise the nice limit"
+            "--priority high: permission denied; run as root, or raise the nice limit (RLIMIT_NICE)"
         ) from None
     os.setpriority(os.PRIO_PROCESS, 0, before)
     return HIGH_PRIORITY
 
 
 def _with_priority(plan: Plan, given: str | None, launch: Launch) -> tuple[Plan, str]:
-    """Return the plan and the priority of the run: the user's, else the plan's as far as the user may have it."""
+    """Return the plan and the priority of the run: the given one, else that of the plan if the user may raise it."""
     if given is not None or plan.priority != "high":
         return plan, given or "normal"
     if launch.launcher:
@@ -383,10 +396,10 @@ def _with_priority(plan: Plan, given: str | None, launch: Launch) -> tuple[Plan,
         try:
             _nice("high")
         except UsageError:
-            why = "only root, or a raised nice limit, may raise it"
+            why = "raising it needs root or a higher nice limit"
         else:
             return plan, "high"
-    note = f"measured with normal priority, where the plan asks for a high one: {why}"
+    note = f"measured with normal priority although the plan asks for high priority: {why}"
     return structs.replace(plan, notes=[*plan.notes, note]), "normal"
 
 
@@ -417,16 +430,16 @@ def _choose(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     if not is_plan:
         raise UsageError(f"unknown plan or probe '{what}': {nearest(what, [*shipped_plans(), *probes])}")
     if parameters:
-        raise UsageError(f"'{what}' is a plan and takes no parameters: leave out '{parameters[0]}', or name a probe")
+        raise UsageError(f"'{what}' is a plan, which takes no parameters: leave out '{parameters[0]}', or name a probe")
     text = read_plan(what)
     references_s = references_take_s(asked_references(text), machine)
     return build_plan(text, probes, options, machine, turns, references_s)
 
 
 def _core_options(peer: str | None, key_file: str | None, blas: str | None) -> list[str]:
-    """Peers, keys and libraries are only ever named on the command line, never by a plan or a run file."""
+    """Return the options of the core, which come from the command line only, never from a plan or a run file."""
     if key_file is not None and peer is None:
-        raise UsageError("--key-file is the key of a named peer: name it with --peer HOST")
+        raise UsageError("--key-file needs --peer: name the peer that shares the key with --peer HOST")
     options = ["--peer", peer] if peer else []
     options += ["--key-file", key_file] if key_file else []
     options += ["--blas", blas] if blas else []
@@ -437,15 +450,15 @@ def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[st
     plan, nodes = header.plan, nodes_of_run(header, machine)
     limits = plan.limits
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    rounds = f"{limits.rounds} rounds" if limits.rounds else f"{MIN_ROUNDS} rounds or more"
+    rounds = f"{limits.rounds} rounds" if limits.rounds else f"at least {MIN_ROUNDS} rounds"
     is_limited = limits.rounds is None or limits.budget_binds
     longest = f", at most {limits.budget_s:g} s" if is_limited else ""
-    fewest_s = (limits.rounds or MIN_ROUNDS) * round_s(plan, nodes.turns if nodes else 1)
-    print(f"{plan.name}: {len(certain)} experiments, {rounds}, about {fewest_s:.0f} s{longest}")
+    min_s = (limits.rounds or MIN_ROUNDS) * round_s(plan, nodes.turns if nodes else 1)
+    print(f"{plan.name}: {len(certain)} experiments, {rounds}, about {min_s:.0f} s{longest}")
     if references_s := references_take_s(asked_references(plan), machine):
-        print(f"  of the budget, reference tools first take about {references_s:.0f} s")
+        print(f"  reference tools run first and take about {references_s:.0f} s of the budget")
     if len(certain) < len(plan.experiments):
-        print(f"  and up to {len(plan.experiments) - len(certain)} more, where these show that the figures change")
+        print(f"  and up to {len(plan.experiments) - len(certain)} more, at sizes where these values change")
     for experiment in certain:
         print(f"  {experiment.id}")
     print("writes to disk: the run file" + "".join(f"; {use}" for use in _disk_use(plan)))
@@ -453,9 +466,9 @@ def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[st
 
 
 def _network_use(plan: Plan, peer: str | None, mpi: str | None) -> Iterator[str]:
-    """What each probe says that its cells send."""
+    """Yield a line for each probe that sends data over the network."""
     rounds = plan.limits.rounds or MIN_ROUNDS
-    to_peer = f"to {peer}" if peer else "over loopback, to a peer of its own"
+    to_peer = f"to {peer}" if peer else "over loopback, to a peer on this machine"
     for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
         use = probe_of(name).network_use([e for e in plan.experiments if e.probe == name], rounds)
         if use:
@@ -463,7 +476,7 @@ def _network_use(plan: Plan, peer: str | None, mpi: str | None) -> Iterator[str]
 
 
 def _disk_use(plan: Plan) -> Iterator[str]:
-    """What each probe says that its cells write."""
+    """Yield a line for each probe that writes to disk."""
     rounds = plan.limits.rounds or MIN_ROUNDS
     for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
         own = [experiment for experiment in plan.experiments if experiment.probe == name]
@@ -487,6 +500,6 @@ def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bo
 
 
 def _exit_code(result: Report) -> int:
-    endings = [r.summary.outcome for r in result.results]
-    nothing = not any(ending == "ok" for ending in endings)
-    return 3 if nothing or result.interrupted or "invalid" in endings or "failed" in endings else 0
+    outcomes = {each.summary.outcome for each in result.results}
+    is_incomplete = result.interrupted or "ok" not in outcomes or not outcomes.isdisjoint({"invalid", "failed"})
+    return 3 if is_incomplete else 0

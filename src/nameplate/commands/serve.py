@@ -1,4 +1,4 @@
-"""``nameplate serve``."""
+"""Implement ``nameplate serve``."""
 
 from __future__ import annotations
 
@@ -26,29 +26,31 @@ def command(  # noqa: PLR0913 (the options of the command line)
     most_sessions: int | None = None,
     user: Option = None,
 ) -> int:
-    """Be the peer of another machine's network probes, until Ctrl-C. It is nameplate-core serve that listens.
+    """Serve as the peer of another machine's network probes until Ctrl-C.
+
+    This process becomes nameplate-core serve.
 
     Parameters
     ----------
     listen
-        The address to listen at; default: this machine only. Any other needs a key.
+        The address to listen on. Default: localhost. Any other address needs a key.
     port
-        TCP and UDP; default: 7477. 0: any free one.
+        The TCP and UDP port; 0 chooses a free one. Default: 7477.
     key_file
-        The key that it shares with its clients; default: NAMEPLATE_KEY in the environment.
+        A file with the key that peer and clients share. Default: NAMEPLATE_KEY in the environment.
     new_key
-        Write a new key of 256 random bits to this file, and end.
+        Write a new key of 256 random bits to this file, and exit.
     most_bytes
-        That one session may move.
+        The maximum number of bytes that one session may transfer. Default: 1 PiB.
     most_seconds
-        That one session may last; default: an hour.
+        The maximum duration of one session in seconds. Default: 3600.
     most_sessions
-        At once; default: 64.
+        The maximum number of sessions at a time. Default: 64.
     user
-        Whose rights are kept when root starts it; default: nobody.
+        The user to switch to if root starts the peer. Default: nobody.
     """
     if port is not None and not 0 <= port <= _MAX_PORT:
-        raise UsageError(f"--port {port} is not possible: 0 to {_MAX_PORT}")
+        raise UsageError(f"--port {port}: not a port; use 0 to {_MAX_PORT}")
     given = {"--listen": listen, "--port": port, "--key-file": key_file, "--new-key": new_key,
              "--most-bytes": most_bytes, "--most-seconds": most_seconds, "--most-sessions": most_sessions,
              "--user": user}  # fmt: skip
@@ -57,4 +59,4 @@ def command(  # noqa: PLR0913 (the options of the command line)
     try:
         os.execve(path, [str(path), "serve", *words], core_environment())
     except OSError as error:
-        raise CoreMissing(f"{path} could not be run: {error}") from None
+        raise CoreMissing(f"cannot run {path}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""``nameplate show``."""
+"""Implement ``nameplate show``."""
 
 from __future__ import annotations
 
@@ -26,22 +26,21 @@ def command(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     identify: bool = False,
 ) -> int:
-    """Show a run's figures.
+    """Show the results of a run as a table, or export them.
 
     Parameters
     ----------
     run
-        A run file (.jsonl), or a report (.html), which holds its runs.
+        A run file (.jsonl), or a report (.html), which contains its runs.
     format
-        table, json, csv, markdown, openmetrics, xml (DistributedStream's), study (the tables and charts of a
-        published study) or gnuplot (data and scripts of the
-        report's figures).
-        All but the table and the figures are in SI base units.
+        The output format: table, json, csv, markdown, openmetrics, xml (of DistributedStream), study (the tables and
+        charts of a published study) or gnuplot (data and scripts of the report's charts). Values of json, csv,
+        markdown, openmetrics and xml are in SI base units.
     output
-        Where to write another format than the table: a file, or a directory for a file of the format's own name.
-        gnuplot needs a directory.
+        The file to write, or a directory to write a file with the default name of the format to. The formats study and
+        gnuplot write several files and need a directory. Default: standard output.
     identify
-        Keep the host's name where a format other than the table has one.
+        Keep the host name in formats other than the table.
     """
     if format == "table":
         for report in read_reports([run]):
@@ -65,7 +64,7 @@ def command(
 
 def _write_several(texts: Mapping[str, str], directory: Path | None, format_name: str) -> None:
     if directory is None:
-        raise UsageError(f"{format_name} is several files: name a directory for them with -o DIR")
+        raise UsageError(f"--format {format_name} writes several files: name a directory with -o DIR")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``nameplate versus``."""
+"""Implement ``nameplate versus``."""
 
 from __future__ import annotations
 
@@ -43,34 +43,34 @@ def command(  # noqa: PLR0913 (the options of the command line)
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
-    """Put nameplate beside the reference tools that are installed, on the same work, in turns.
+    """Compare nameplate with the installed reference tools on the same work, in paired rounds.
 
-    Their files are written into a folder in this directory, and removed.
+    Files of the tools go to a temporary folder in the current directory, which is removed at the end.
 
     Parameters
     ----------
     names
-        Tools (fio, iperf3, likwid …) or probes (disk_block …); default: all that are installed.
+        Tools (fio, iperf3, likwid …) or probes (disk_block …) to compare. Default: all installed tools.
     pairs
-        How many times both are run, at least 5; from 6 on there is an interval.
+        The number of times that both are run, at least 5. An interval needs at least 6.
     time
-        How long each runs, in whole seconds; tools that do a set amount of work take as long as that takes.
+        The duration of each run in whole seconds. Tools with a fixed amount of work take as long as that needs.
     mpi
-        The launcher for MPI tools and probes, in quotes: "mpirun -n 2"; default: mpirun with two ranks.
+        The launcher of MPI tools and probes, in quotes. Default: "mpirun -n 2".
     seed
-        Of the shuffled order; default: a new one.
+        The seed of the shuffled order. Default: a random one.
     json
-        Print every pair's figures as JSON instead of a table.
+        Print the values of every pair as JSON instead of a table.
     output
-        Write that JSON into this file.
+        Also write the JSON to this file.
     quiet
-        No progress.
+        Do not show progress.
     """
     if pairs < MIN_PAIRS:
-        raise UsageError(f"--pairs {pairs} is not possible: {MIN_PAIRS} or more")
+        raise UsageError(f"--pairs {pairs}: too few; use {MIN_PAIRS} or more")
     seconds = parse_duration(time)
     if seconds < 1 or seconds != int(seconds):
-        raise UsageError(f"--time {time} is not possible: whole seconds, which is what the tools can be asked for")
+        raise UsageError(f"--time {time}: not a whole number of seconds, which the tools need; use 1s or more")
     chosen, probes = _chosen(names)
     launch = launch_with(mpi) if mpi is not None else usual_launch()
     core = describe_core()
@@ -85,7 +85,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
 
 def _chosen(names: Sequence[str]) -> tuple[list[ReferenceTool], frozenset[str]]:
-    """The tools, and of which probes; none: of all."""
+    """Return the chosen tools and probes; an empty set of probes means all."""
     references = load_references()
     for name in names:
         if name not in references and name not in load_probes():
@@ -95,7 +95,7 @@ def _chosen(names: Sequence[str]) -> tuple[list[ReferenceTool], frozenset[str]]:
 
 
 def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, seed: int | None, quiet: bool) -> bool:
-    """Whether Ctrl-C ended it: what was measured until then is kept."""
+    """Run the pairs, and return whether Ctrl-C stopped them; the pairs measured before are kept."""
     keeper = FileDescriptorCache()
     progress = make_progress(quiet, is_series=False)
     began = clock.monotonic()
@@ -109,7 +109,7 @@ def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, se
         with progress:
             bench.run(comparisons, pairs, random.SystemRandom().randrange(2**32) if seed is None else seed)
     except KeyboardInterrupt:
-        print("stopped: what was measured until now", file=sys.stderr)
+        print("nameplate: stopped; the table shows the pairs measured so far", file=sys.stderr)
         return True
     finally:
         keeper.close()
@@ -117,7 +117,7 @@ def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, se
 
 
 def _show(rows: Sequence[PairedRow], machine: Mapping[str, Any], json: bool, output: Path | None) -> None:
-    # It travels: without the host's name.
+    # The document is passed on, so the host name is left out.
     kept = {name: machine[name] for name in ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor")}
     whole = {"schema": SCHEMA, "machine": kept, "rows": rows}
     text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()

@@ -385,8 +385,8 @@ def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--last", "0"], "--last 0 is not possible: 1 or more"),
-        (["-o", "x.svg"], "-o draws a figure over time"),
+        (["--last", "0"], "--last 0: not a number of runs; use 1 or more"),
+        (["-o", "x.svg"], "-o draws a metric over time"),
         (["nonsense"], "no metric here matches 'nonsense'"),
         (["--machine", "node09"], "--machine node09: no runs; the folder has runs of node01, node02"),
     ],
@@ -396,7 +396,7 @@ def test_what_cannot_be_asked(folder: Path, words: list[str], said: str, capsys:
 
 
 def test_a_folder_without_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "has no run: nameplate run -o" in shown(tmp_path, capsys, code=2)
+    assert "has no run: write one with nameplate run -o" in shown(tmp_path, capsys, code=2)
     assert "not a folder" in shown(tmp_path / "nowhere", capsys, code=2)
 
 
