@@ -1,15 +1,37 @@
-"""The subcommands: one module each, found by its name; its function ``command`` is what runs."""
+"""The subcommands. Each module of this package is one, and has a function ``command`` that runs it."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
+from collections.abc import Iterator
 
 from cyclopts import App
 
 
 def register_all(app: App) -> None:
-    """Adds every command to ``app``."""
+    """Add every command to ``app``."""
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith("_"):
-            app.command(importlib.import_module(f"{__name__}.{module.name}").command, name=module.name)
+            command = importlib.import_module(f"{__name__}.{module.name}").command
+            # --help would keep the line breaks of the source.
+            command.__doc__ = "\n".join(_unwrapped(inspect.getdoc(command) or ""))
+            app.command(command, name=module.name)
+
+
+def _unwrapped(docstring: str) -> Iterator[str]:
+    """Yield the lines of a docstring, with each paragraph and each description of a parameter in one line."""
+    text, heading, parameters = docstring.partition("\n\nParameters\n")
+    yield "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    description = ""
+    for line in f"{heading}{parameters}".splitlines():
+        if line.startswith(" "):
+            description += f" {line.strip()}" if description else line
+            continue
+        if description:
+            yield description
+        description = ""
+        yield line
+    if description:
+        yield description
