@@ -247,7 +247,7 @@ def test_a_line_before_the_record_is_passed_over(
     monkeypatch.setenv("NAMEPLATE_CORE", str(chatty))
     assert "null" in describe_all()
     chatty.write_text("#!/bin/sh\nprintf '\\377\\376'\n")
-    with pytest.raises(CoreDied, match="wrote what is no record"):
+    with pytest.raises(CoreDied, match="wrote a line that is not a record"):
         describe_all()
 
 
@@ -257,7 +257,7 @@ def test_a_job_of_more_ranks_than_any_is_refused_before_it_fills_the_memory(tmp_
     srun.chmod(0o755)
     answer = nameplate("run", "mpi_pingpong", "--mpi", f"{srun} -N 99999999999 -n 4", "--slurm", tmp_path / "job")
     assert answer.returncode == 2
-    assert "srun's --nodes=99999999999 is more than any job has" in answer.stderr
+    assert "srun's --nodes=99999999999: too many" in answer.stderr
 
 
 def test_a_core_that_says_nothing_of_the_machine_is_named(tmp_path: Path) -> None:

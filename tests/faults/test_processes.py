@@ -69,7 +69,7 @@ def test_ten_thousand_lines_that_are_no_records_are_passed_over(tmp_path: Path) 
 
 
 def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
-    with pytest.raises(CoreDied, match="a line of more than 64 MiB, which is no record"):
+    with pytest.raises(CoreDied, match="a line of more than 64 MiB, which is not a record"):
         CoreProcess(lambda _: None, launch=launcher(tmp_path, "tr '\\0' x < /dev/zero"))
 
 

@@ -146,7 +146,7 @@ def test_a_core_that_is_not_there_or_no_core(monkeypatch: pytest.MonkeyPatch, tm
     other.write_text('#!/bin/sh\necho \'{"schema": 99, "probes": []}\'\n')
     other.chmod(0o755)
     monkeypatch.setenv(CORE_VARIABLE, str(other))
-    with pytest.raises(CoreMissing, match="speaks record schema 99"):
+    with pytest.raises(CoreMissing, match="uses record schema 99"):
         describe()
 
 

@@ -150,7 +150,7 @@ def test_what_cannot_be_measured_again_is_said(tmp_path: Path) -> None:
         ([slow, *again], "--recheck needs a run file and a launcher"),
         ([other, *again, "--mpi", "mpirun -n 2"], "--recheck needs a run file and a launcher"),
         ([slow, *again, "--json"], "leave out -o and --json"),
-        ([slow, *again, "--mpi", "no-such-launcher"], "is no program that can be found"),
+        ([slow, *again, "--mpi", "no-such-launcher"], "not found on PATH"),
     ):
         answer = nodes(*words)
         assert (answer.returncode, said in answer.stderr) == (2, True), answer.stderr

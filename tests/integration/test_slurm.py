@@ -242,7 +242,7 @@ def test_a_job_that_is_cancelled_leaves_a_file_that_can_be_read(srun: str) -> No
 @pytest.mark.parametrize(
     ("family", "pmi", "words"),
     [
-        ("openmpi", "none", "srun did not tell Open MPI of its ranks: srun --mpi=pmix"),
+        ("openmpi", "none", "Open MPI did not get its ranks from srun: use srun --mpi=pmix"),
         ("mpich", "none", "select the interface of this library: srun --mpi=pmix or --mpi=pmi2"),
         ("mpich", "pmix", "select the interface of this library: srun --mpi=pmix or --mpi=pmi2"),
     ],
@@ -273,7 +273,7 @@ def test_srun_is_told_what_nobody_else_has_told_it(monkeypatch: pytest.MonkeyPat
 def test_records_with_labels_are_refused_in_one_line(srun: str) -> None:
     answer = run(*nameplate("run", "mpi_pingpong", "--mpi", f"{srun} -n 2 --label"))
     assert answer.returncode == 3
-    assert "wrote what is no record: 0: {" in answer.stderr
+    assert "wrote a line that is not a record: 0: {" in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
 
 

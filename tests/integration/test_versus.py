@@ -185,7 +185,7 @@ def test_what_a_killed_run_left_is_removed_and_what_another_has_is_not(tmp_path:
         (["fo"], "unknown tool or probe 'fo': did you mean 'fio'?"),
         (["--pairs", "4"], "--pairs 4: too few; use 5 or more"),
         (["--time", "1500ms"], "--time 1500ms: not a whole number of seconds"),
-        (["--mpi", "nosuchrun -n 2"], "--mpi 'nosuchrun' is no program that can be found"),
+        (["--mpi", "nosuchrun -n 2"], "--mpi 'nosuchrun': not found on PATH"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: list[str], words: str) -> None:

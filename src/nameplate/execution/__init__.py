@@ -1,1 +1,1 @@
-"""How a run is driven: for now what keeps it within its budget."""
+"""Run a plan: sessions, the core process, launchers and batch jobs."""

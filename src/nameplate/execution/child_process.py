@@ -1,4 +1,4 @@
-"""Start programs that do not outlive nameplate, and read what they write without ever blocking them."""
+"""Start programs that do not outlive nameplate, and read their output without ever blocking them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pathlib import Path
 
 # prctl(2).
 _PR_SET_PDEATHSIG = 1
-# Loaded here, because the child of a fork must not load anything.
+# Loaded here, because a child must not load a library between fork and exec.
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
-# What is kept of a program's messages: the beginning has the reason, the end says how it ended.
+# The parts of a program's messages that are kept: the beginning often has the reason, the end how it exited.
 _HEAD_BYTES = 4096
 _TAIL_BYTES = 4096
-# A record of all pairs of two thousand nodes fits.
+# Room for a record with all pairs of two thousand nodes.
 _MAX_LINE_BYTES = 64 << 20
 _CHUNK_BYTES = 1 << 16
-# The kernel takes no wait of more than 24 days at once.
+# Far below 24 days, the longest wait that the kernel accepts.
 _MAX_WAIT_S = 3600.0
-# After its end a program's last words are in the pipe already, unless one of its children still holds it.
+# How long to read messages after a program has ended: they are in the pipe already, unless a child still holds it.
 _LAST_WORDS_S = 1.0
 
 
@@ -41,17 +41,18 @@ def start(  # noqa: PLR0913 (what a process is made of)
     inherited: Sequence[int] = (),
     death_signal: signal.Signals = signal.SIGKILL,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session and process group of its own, which the kernel ends when nameplate ends.
+    """Start a program in its own session and process group.
 
-    ``environment`` adds to this process's; ``inherited`` are descriptors that stay open in the program. When nameplate
-    ends in whatever way, also by SIGKILL, the program receives ``death_signal``. Raises OSError when it cannot be run.
+    ``environment`` adds to the environment of this process; ``inherited`` are descriptors that stay open in the
+    program. When nameplate ends in any way, even by SIGKILL, the kernel sends ``death_signal`` to the program. Raises
+    OSError if the program cannot be run.
     """
     parent = os.getpid()
 
     def die_with_parent() -> None:
         _prctl(_PR_SET_PDEATHSIG, death_signal)
         if os.getppid() != parent:
-            # It ended before the kernel was asked to tell.
+            # The parent ended before the call of prctl.
             os._exit(1)
 
     return subprocess.Popen(
@@ -62,7 +63,7 @@ def start(  # noqa: PLR0913 (what a process is made of)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program that ``start`` started with all processes of its group, wait for it, and close its streams."""
+    """Kill a program started by ``start`` with all processes of its group, wait for it, and close its streams."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -73,13 +74,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 class LineTooLong(Exception):
-    """A line of a program's output that is longer than any record."""
+    """A line of a program's output is longer than any record."""
 
 
 def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Run a program without input to its end and return what it wrote, decoded; nothing of it is left afterwards.
+    """Run a program without input until it ends, kill what is left of its group, and return its decoded output.
 
-    Raises OSError when it cannot be run, subprocess.TimeoutExpired when it does not end in time.
+    Raises OSError if it cannot be run, subprocess.TimeoutExpired if it does not end within ``timeout_s``.
     """
     process = start(command)
     try:
@@ -92,29 +93,29 @@ def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess
 
 
 class Excerpt:
-    """The beginning and the end of a text of any length, in bounded memory."""
+    """Keeps the beginning and the end of a text of any length in bounded memory."""
 
     def __init__(self) -> None:
         self._head = bytearray()
         self._tail = bytearray()
 
     def add(self, data: bytes) -> None:
-        """Append ``data``; what lies between the first and the last 4 KiB is dropped."""
+        """Append ``data``; everything between the first and the last 4 KiB is dropped."""
         room = _HEAD_BYTES - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
         del self._tail[:-_TAIL_BYTES]
 
     def text(self) -> str:
-        """Return both parts, decoded, without blanks around them."""
+        """Return both parts, decoded and stripped."""
         is_cut = len(self._tail) == _TAIL_BYTES
         return (self._head + (b"\n...\n" if is_cut else b"") + self._tail).decode(errors="replace").strip()
 
 
 class Output:
-    """The output of a program that ``start`` started: lines of standard output, and an excerpt of standard error.
+    """Reads a program started by ``start``: lines of standard output, and an excerpt of standard error.
 
-    Both pipes are read together, so that a program that writes much to one never waits for a reader of the other.
+    Both pipes are read together. A program that fills one therefore never blocks while the other one is read.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -131,9 +132,9 @@ class Output:
         self._selector.register(process.stderr.fileno(), selectors.EVENT_READ)
 
     def line(self, deadline: float) -> bytes | None:
-        """Return the next line of standard output without its end, or None after the last one.
+        """Return the next line of standard output without its newline, or None after the last one.
 
-        Raises TimeoutError when none is complete at ``deadline`` (by ``time.monotonic``), LineTooLong when one is
+        Raises TimeoutError if no line is complete at ``deadline`` (by ``time.monotonic``), LineTooLong if a line is
         longer than any record.
         """
         while not self._lines and not self._is_at_end:
@@ -168,7 +169,7 @@ class Output:
             raise LineTooLong(f"a line of more than {_MAX_LINE_BYTES >> 20} MiB")
 
     def read_last_messages(self) -> str:
-        """Read standard error to its end, after the program has ended, and return the excerpt."""
+        """Read the rest of standard error after the program has ended, and return the excerpt."""
         deadline = time.monotonic() + _LAST_WORDS_S
         while self._selector.get_map() and time.monotonic() < deadline:
             with suppress(TimeoutError, LineTooLong):
@@ -176,5 +177,5 @@ class Output:
         return self.messages.text()
 
     def close(self) -> None:
-        """Stop reading. The pipes themselves are the process's."""
+        """Stop reading. The pipes stay open, since they belong to the process."""
         self._selector.close()

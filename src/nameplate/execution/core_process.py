@@ -1,4 +1,4 @@
-"""The measuring process: starts nameplate-core, hands it requests, reads its records."""
+"""Start nameplate-core, send it requests, and read its records."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.machine_record import problem_of_machine
 from nameplate.records.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
 
-# What is shown of what a process that failed has said.
+# How much of a failed process's messages is shown, in characters.
 LAST_WORDS = 500
-# How long a launcher may take to end its processes before it is killed itself.
+# How long a launcher may take to end its processes before it is killed.
 END_DEADLINE_S = 5.0
-# The core's exit code for options that it cannot take, and how its own messages begin.
+# The core's exit code for invalid options, and the prefix of its messages.
 _WRONG_USAGE = 2
 _OWN = "nameplate-core: "
 _decoder = msgspec.json.Decoder(CoreRecord)
@@ -40,19 +40,22 @@ OnRecord = Callable[[Header | Sample | Outcome], None]
 
 
 class Core(Protocol):
-    """A running nameplate-core, or a test's stand-in for one."""
+    """A running nameplate-core, or a substitute in tests."""
 
     def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
-        """Hands over one request and every record up to its outcome."""
+        """Send one request, and pass each of its records to ``on_record`` until the outcome, which is returned.
+
+        Raises CoreDied or CoreHung if there is no outcome within ``deadline_s`` seconds.
+        """
 
     def close(self) -> None:
-        """Ends the process in order."""
+        """Let the process end normally."""
 
     def interrupt(self) -> None:
-        """Asks it to end after the present sample."""
+        """Ask the process to end after the current sample."""
 
     def kill(self) -> None:
-        """Ends it now."""
+        """End the process at once."""
 
 
 def _ask(launch: Launch, type_: type[T], *options: str) -> T:
@@ -63,25 +66,27 @@ def _ask(launch: Launch, type_: type[T], *options: str) -> T:
     if answer.returncode != 0:
         words = answer.stderr.strip() or f"exit {answer.returncode}"
         raise CoreDied(f"{shlex.join(command)} failed: {_reason(words)}")
-    # A library may print a line of its own before the record.
+    # A library may print a line before the record.
     line = next((line for line in answer.stdout.splitlines() if line.startswith("{")), answer.stdout)
     try:
         return msgspec.json.decode(clean_json(line.encode()), type=type_)
     except (msgspec.DecodeError, RecursionError):
-        raise CoreDied(f"{shlex.join(command)} wrote what is no record: {' '.join(line[:80].split())}") from None
+        raise CoreDied(
+            f"{shlex.join(command)} wrote a line that is not a record: {' '.join(line[:80].split())}"
+        ) from None
 
 
 def _answer_of(command: Sequence[str], deadline_s: float) -> subprocess.CompletedProcess[str]:
     try:
         return child_process.run(command, deadline_s)
     except OSError as error:
-        raise CoreMissing(f"{command[0]} could not be run: {error.strerror}") from None
+        raise CoreMissing(f"cannot run {command[0]}: {error.strerror}") from None
     except subprocess.TimeoutExpired:
-        raise CoreHung(f"{shlex.join(command)} did not answer within {deadline_s:g} s and was ended") from None
+        raise CoreHung(f"{shlex.join(command)} did not answer within {deadline_s:g} s and was killed") from None
 
 
 def _reason(words: str) -> str:
-    """The core's own line among what the launcher says about it, or Open MPI's page in a line, or the last words."""
+    """Return the core's message among those of a launcher, else a summary of Open MPI's help page, else the end."""
     return _own_line(words) or explain(words) or " ".join(words[-LAST_WORDS:].split())
 
 
@@ -98,18 +103,18 @@ class _Description(msgspec.Struct):
 
 @dataclass(frozen=True)
 class CoreDescription:
-    """What a core says of itself before anything is measured: its probes by name, and the machine that it runs on."""
+    """The description of a core: its probes by name, and the facts of the machine that it runs on."""
 
     probes: dict[str, ProbeInfo]
     machine: dict[str, Any]
 
 
 def describe_core(launch: Launch | None = None, options: Sequence[str] = ()) -> CoreDescription:
-    """Return the probes and the machine of a core, by a single process.
+    """Return the probes and the machine of a core, from a single process.
 
-    With a launcher the machine is the first rank's, and the job's ranks and nodes are under ``job``. ``options`` are
-    those that the core is to measure with. Raises UsageError with the core's own words when it cannot take them,
-    CoreError when it does not start.
+    With a launcher, the machine is that of the first rank, and its entry ``job`` has the job's ranks and nodes.
+    ``options`` are the options that the core will measure with. Raises UsageError with the core's message if it rejects
+    them, CoreError if it does not start.
     """
     launch = launch or alone()
     found = _ask(launch, _Description, *options, "--describe", "--machine")
@@ -125,14 +130,14 @@ def _description(program: Path) -> _Description:
 
 
 def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
-    """Every probe that a core has, by name; default: the one by itself. Raises CoreError."""
+    """Return the probes of a core by name; default: the core without MPI. Raises CoreError if it does not start."""
     return {probe.name: probe for probe in _description((launch or alone()).program).probes}
 
 
 def mpi_libraries() -> dict[str, str]:
-    """Return what each MPI build's library calls itself, by the MPI's name; empty for a build that does not start.
+    """Return the name and version of the MPI library of each MPI build, by the MPI's short name.
 
-    Raises CoreMissing where there is no nameplate-core.
+    It is empty for a build that does not start. Raises CoreMissing if there is no nameplate-core.
     """
     return {name: _library_of(path) for name, path in mpi_programs().items()}
 
@@ -145,19 +150,23 @@ def _library_of(program: Path) -> str:
 
 
 def describe_all() -> dict[str, ProbeInfo]:
-    """Return every probe that any of the cores here has, but for MPI builds that do not start. Raises CoreError."""
+    """Return the probes of all builds of the core by name. MPI builds that do not start are left out.
+
+    Raises CoreError if the build without MPI does not start.
+    """
     found: dict[str, ProbeInfo] = {}
     for path in mpi_programs().values():
-        # Its library may be gone; nameplate doctor says so.
+        # Its MPI library may have been removed, which nameplate doctor reports.
         with suppress(CoreError):
             found |= describe(Launch(path))
     return dict(sorted({**found, **describe()}.items()))
 
 
 def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[str, Any]:
-    """What nameplate-core knows about this machine, or about one recorded below ``root``. Raises CoreError.
+    """Return the facts of this machine, or of one recorded below ``root``.
 
-    With a launcher it is the first rank's machine, and the job's ranks and nodes are under ``job``.
+    With a launcher, they are those of the first rank's machine, and the entry ``job`` has the job's ranks and nodes.
+    Raises CoreError if nameplate-core does not start or its facts are invalid.
     """
     options = ["--machine", *(["--root", root] if root else [])]
     found = _ask(launch or alone(), dict[str, Any], *options)
@@ -171,13 +180,13 @@ def _check_machine(machine: Mapping[str, Any]) -> None:
 
 
 def check_schema(schema: int, who: str) -> None:
-    """Raises CoreMissing when the core speaks another version of the contract."""
+    """Raise CoreMissing if ``schema``, the version that the program ``who`` uses, is not that of this package."""
     if schema != SCHEMA:
-        raise CoreMissing(f"{who} speaks record schema {schema}, this nameplate {SCHEMA}: run {how_to_build()}")
+        raise CoreMissing(f"{who} uses record schema {schema}, but this nameplate uses {SCHEMA}: run {how_to_build()}")
 
 
 def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict[str, Any]:
-    """What is asked of the core for one experiment in one round."""
+    """Return the request that asks the core to measure an experiment for ``slice_s`` seconds."""
     request: dict[str, Any] = {
         "id": experiment.id,
         "probe": experiment.probe,
@@ -194,15 +203,16 @@ def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict
 
 
 class CoreProcess:
-    """One nameplate-core process: its header is read when it starts."""
+    """A nameplate-core process."""
 
     def __init__(
         self, on_record: OnRecord, nice: int = 0, keeper: FileDescriptorCache | None = None,
         options: Sequence[str] = (), launch: Launch | None = None,
     ) -> None:  # fmt: skip
-        """Files that it makes are kept by ``keeper`` for the next one; ``options`` are further ones of nameplate-core.
+        """Start the process and pass its header to ``on_record``.
 
-        Raises CoreError when it does not start.
+        ``nice`` is its scheduling priority. ``keeper`` keeps the files that it creates for the next process.
+        ``options`` are further options of nameplate-core. Raises CoreError if it does not start.
         """
         self._launch = launch or alone()
         self._keeper = keeper or FileDescriptorCache()
@@ -219,16 +229,16 @@ class CoreProcess:
             raise
 
     def __enter__(self) -> CoreProcess:
-        """Return the process, which is killed at the end of the context if it has not ended."""
+        """Return the process, which is killed at the end of the context unless it has ended."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Kill the process if it has not ended."""
+        """Kill the process unless it has ended."""
         self.kill()
 
     def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
         with self._keeper.lend() as lent:
-            # A launcher hands no open file on.
+            # A launcher does not pass open files on.
             own = [] if self._launch.launcher else ["--keeper", str(lent.fileno())]
             try:
                 return child_process.start(
@@ -236,21 +246,25 @@ class CoreProcess:
                     stdin=subprocess.PIPE,
                     environment=core_environment(),
                     inherited=[lent.fileno()],
-                    # A launcher must end its processes on other nodes, which it cannot once it is killed.
+                    # A launcher must end its processes on other nodes, which it cannot do after SIGKILL.
                     death_signal=signal.SIGTERM if self._launch.launcher else signal.SIGKILL,
                 )
             except OSError as error:
-                raise CoreMissing(f"{self._launch.command()[0]} could not be run: {error.strerror}") from None
+                raise CoreMissing(f"cannot run {self._launch.command()[0]}: {error.strerror}") from None
 
     def _read_header(self) -> Header:
         header = self._read(time.monotonic() + self._launch.start_deadline_s)
         if not isinstance(header, Header):
-            raise CoreMissing(f"nameplate-core did not begin with a header: run {how_to_build()}")
+            raise CoreMissing(f"the first record of nameplate-core is not a header: run {how_to_build()}")
         check_schema(header.schema, "nameplate-core")
         return header
 
     def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
-        """Raises CoreDied or CoreHung; the process is gone then."""
+        """Send a request, pass each record to ``on_record``, and return the outcome.
+
+        ``deadline_s`` is the time in seconds that each node has. Raises CoreDied or CoreHung; the process has ended
+        then.
+        """
         assert self._process.stdin is not None
         deadline = time.monotonic() + deadline_s
         try:
@@ -265,11 +279,11 @@ class CoreProcess:
             if isinstance(record, Outcome):
                 if record.node is msgspec.UNSET:
                     return record
-                # The next node has as long: many nodes must not be waited for as long as all of them together.
+                # Each node has this time, so that a dead node is noticed after its own turn.
                 deadline = time.monotonic() + deadline_s
 
     def close(self) -> None:
-        """Closes its input and waits for its end record; kills it if it does not come."""
+        """Close the input of the process and wait for its end record. Kill it if there is none in time."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()
@@ -281,26 +295,26 @@ class CoreProcess:
         self.kill()
 
     def interrupt(self) -> None:
-        """It ends after the present sample. Called from a signal handler: it waits for nothing."""
+        """Ask the process to end after the current sample. Called from a signal handler, so it waits for nothing."""
         if self._process.returncode is not None:
             return
         if not self._launch.launcher:
-            # It may be gone already, while its end is being waited for.
+            # The signal may arrive while close() waits for a process that has just ended.
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGINT)
             return
-        # Launchers understand signals as they like, but all of them pass standard input on.
+        # Launchers treat signals differently, but all of them forward standard input.
         assert self._process.stdin is not None
         with suppress(OSError):
             os.write(self._process.stdin.fileno(), b"stop\n")
 
     def kill(self) -> None:
-        """It ends now, and its streams are closed. Harmless when it has ended before."""
+        """End the process at once and close its streams. Does nothing if it has ended before."""
         if self._is_gone:
             return
         self._is_gone = True
         if self._process.returncode is None and self._launch.launcher:
-            # It must end its processes on other nodes, which it cannot once it is killed.
+            # It must end its processes on other nodes, which it cannot do after SIGKILL.
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(END_DEADLINE_S)
@@ -311,10 +325,10 @@ class CoreProcess:
             self._keeper.close()
 
     def _died(self) -> CoreDied:
-        """Return why the process ended, once it has closed its output."""
+        """Return an error that says how the process ended, after it has closed its output."""
         try:
             code = self._process.wait(END_DEADLINE_S)
-            how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+            how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         except subprocess.TimeoutExpired:
             how = "closed its output and did not end"
         reason = _reason(self._output.read_last_messages())
@@ -324,7 +338,7 @@ class CoreProcess:
     def _read(self, deadline: float) -> CoreRecord:
         while True:
             line = self._next_line(deadline)
-            # Some launchers say why they ended the job where the records go.
+            # Some launchers write messages to standard output, among the records.
             if self._launch.launcher and not line.startswith(b"{"):
                 self._output.messages.add(line + b"\n")
                 continue
@@ -333,7 +347,9 @@ class CoreProcess:
             except (msgspec.DecodeError, RecursionError) as error:
                 self.kill()
                 text = line[:80].decode(errors="replace")
-                raise CoreDied(f"nameplate-core wrote what is no record of schema {SCHEMA}: {error}: {text}") from None
+                raise CoreDied(
+                    f"nameplate-core wrote a line that is not a record of schema {SCHEMA}: {error}: {text}"
+                ) from None
             return record
 
     def _next_line(self, deadline: float) -> bytes:
@@ -346,7 +362,7 @@ class CoreProcess:
             raise CoreHung(f"nameplate-core did not answer before its deadline and was killed{last}") from None
         except LineTooLong as error:
             self.kill()
-            raise CoreDied(f"nameplate-core wrote {error}, which is no record") from None
+            raise CoreDied(f"nameplate-core wrote {error}, which is not a record") from None
         if line is None:
             raise self._died()
         return line

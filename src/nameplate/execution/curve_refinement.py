@@ -1,4 +1,4 @@
-"""Curves in a plan: which of their dense points are worth measuring, by the figures so far."""
+"""Choose the dense points of a curve that are worth measuring, from the values measured so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nameplate.statistics.stats import median
 
 
 def refiner(plan: Plan) -> Refine:
-    """What a Session asks between rounds: nothing is added to a plan without dense points."""
+    """Return the function by which a session chooses dense points between rounds."""
     curves = _curves(plan)
 
     def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:
@@ -21,7 +21,7 @@ def refiner(plan: Plan) -> Refine:
 
 
 def _curves(plan: Plan) -> list[dict[int, Experiment]]:
-    """The experiments of each curve by size: those that differ in nothing else."""
+    """Return the experiments of each curve by size; experiments of a curve differ only in their size."""
     curves: dict[tuple[str, frozenset[tuple[str, Value]]], dict[int, Experiment]] = {}
     for experiment in plan.experiments:
         name = next((cells.curve for cells in probe_of(experiment.probe).sweep if cells.curve), "")

@@ -1,5 +1,7 @@
-"""Keeps the files that a measuring process made for the next one: their directories do not know them, so they last as
-long as somebody holds them open, and are gone when this program ends in whatever way."""
+"""Keep the files that one core process creates for the next one.
+
+The files are unlinked, so they exist as long as a process holds them open, and vanish when nameplate ends in any way.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +9,37 @@ import os
 import socket
 from collections.abc import Mapping
 
-LONGEST_KEY = 8192
+MAX_KEY_BYTES = 8192
 
 
 class FileDescriptorCache:
-    """Open files by the core's own key for them; what is in them is the core's business."""
+    """Open files by key. The core chooses the keys and knows the content."""
 
     def __init__(self) -> None:
-        """Empty."""
+        """Create an empty cache."""
         self._files: dict[bytes, int] = {}
         self._own: socket.socket | None = None
 
     def lend(self) -> socket.socket:
-        """The end of a new socket for a core, in which all that is kept is waiting. The caller closes it."""
+        """Return one end of a new socket, in which all kept files wait for a core. The caller closes it."""
         self.take_back()
         self._own, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Python 3.11's recv_fds passes no flags on.
+        # recv_fds of Python 3.11 ignores its flags, so the socket itself is set to non-blocking.
         self._own.setblocking(False)
         for key, descriptor in self._files.items():
             try:
                 socket.send_fds(self._own, [key], [descriptor])
             except BlockingIOError:
-                break  # more than fits the socket: the core makes the others anew
+                break  # the socket is full: the core creates the other files again
         return theirs
 
     def take_back(self) -> None:
-        """Takes over what the last core has made."""
+        """Receive the files that the last core created."""
         if self._own is None:
             return
         while True:
             try:
-                key, descriptors, _, _ = socket.recv_fds(self._own, LONGEST_KEY, 1)
+                key, descriptors, _, _ = socket.recv_fds(self._own, MAX_KEY_BYTES, 1)
             except (BlockingIOError, ConnectionResetError):
                 break
             if not descriptors:
@@ -55,11 +57,11 @@ class FileDescriptorCache:
 
     @property
     def files(self) -> Mapping[bytes, int]:
-        """Descriptors by key."""
+        """Return the descriptors by key."""
         return self._files
 
     def close(self) -> None:
-        """Lets everything go."""
+        """Close all files."""
         self.take_back()
         for descriptor in self._files.values():
             os.close(descriptor)

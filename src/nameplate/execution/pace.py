@@ -1,7 +1,7 @@
-"""How the rest of a budget is divided among the experiments that are still to be measured, while a run goes on.
+"""Divide the rest of a budget among the remaining experiments of a run.
 
-The probes' estimates of what an experiment takes besides its slice are corrected by what the run has seen so far: on a
-slow disk the remaining slices become shorter.
+The probes estimate the time that an experiment takes besides its slice. These estimates are corrected by the times
+observed so far: on a slow disk the remaining slices become shorter.
 """
 
 from __future__ import annotations
@@ -11,53 +11,53 @@ from collections import defaultdict
 from nameplate.planning.budget import beside_slice_s, full_slice_s, min_slice_s, slice_between_s, turns_of
 from nameplate.records.model import Experiment, Limits
 
-# A probe's estimate counts as much as so many seconds of it that were observed.
+# The weight of a probe's estimate, as the equivalent of an observation over this time.
 TRUST_IN_ESTIMATE_S = 0.2
 
 
 class Pace:
-    """The slices of the remaining experiments, from the time that is left."""
+    """Computes the slices of the remaining experiments from the time left."""
 
     def __init__(self, limits: Limits, turns: int = 1) -> None:
-        """Expect nothing yet; ``turns`` is the number of nodes that take an experiment one after the other."""
+        """Start without experiments. ``turns`` is the number of nodes that measure an experiment one after another."""
         self._limits = limits
         self._turns = turns
         self._rounds: dict[str, int] = defaultdict(int)
-        self._least_s = 0.0
+        self._min_s = 0.0
         self._span_s = 0.0
         self._beside_s: dict[str, float] = defaultdict(float)
         self._estimated_s: dict[str, float] = defaultdict(float)
         self._observed_s: dict[str, float] = defaultdict(float)
 
     def expect(self, experiment: Experiment, rounds: int) -> None:
-        """Set in how many further rounds an experiment is to be measured."""
+        """Set the number of further rounds in which an experiment is to be measured."""
         more = (rounds - self._rounds[experiment.id]) * turns_of(experiment, self._turns)
         self._rounds[experiment.id] = rounds
-        least_s = min_slice_s(experiment, self._limits)
-        self._least_s += more * least_s
-        self._span_s += more * (full_slice_s(experiment, self._limits) - least_s)
+        min_s = min_slice_s(experiment, self._limits)
+        self._min_s += more * min_s
+        self._span_s += more * (full_slice_s(experiment, self._limits) - min_s)
         self._beside_s[experiment.probe] += more * beside_slice_s(experiment, self._limits)
 
     def note(self, experiment: Experiment, slice_s: float, taken_s: float) -> None:
-        """Learn from an experiment with this slice that took so many seconds in all."""
+        """Correct the estimates by an experiment that took ``taken_s`` seconds in all with a slice of ``slice_s``."""
         turns = turns_of(experiment, self._turns)
         self._estimated_s[experiment.probe] += turns * beside_slice_s(experiment, self._limits)
         self._observed_s[experiment.probe] += max(0.0, taken_s - turns * slice_s)
 
     def slice_s(self, experiment: Experiment, left_s: float) -> float:
-        """Return the slice, between shortest and full, with which all that is expected ends within ``left_s``."""
-        free_s = left_s - self._least_s - self._all_beside_s()
+        """Return the slice, between minimum and full, with which all remaining experiments end within ``left_s``."""
+        free_s = left_s - self._min_s - self._all_beside_s()
         share = min(1.0, max(0.0, free_s / self._span_s)) if self._span_s > 0 else 1.0
         return slice_between_s(experiment, self._limits, share)
 
     def takes_s(self, experiment: Experiment, slice_s: float) -> float:
-        """Return how long an experiment is expected to take with this slice, in seconds."""
+        """Return the expected time of an experiment with this slice, in seconds."""
         beside_s = beside_slice_s(experiment, self._limits) * self._correction(experiment.probe)
         return turns_of(experiment, self._turns) * (slice_s + beside_s)
 
     def rest_s(self) -> float:
-        """Return how long everything that is expected takes with full slices, in seconds."""
-        return self._least_s + self._span_s + self._all_beside_s()
+        """Return the expected time of all remaining experiments with full slices, in seconds."""
+        return self._min_s + self._span_s + self._all_beside_s()
 
     def _all_beside_s(self) -> float:
         return sum(seconds * self._correction(probe) for probe, seconds in self._beside_s.items())

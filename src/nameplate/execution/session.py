@@ -1,11 +1,12 @@
-"""The policy of a run: rounds in shuffled order, a fresh core for each, until every experiment is precise enough.
+"""Measure a plan in rounds, with a fresh core for each, until every experiment is precise enough.
 
-Each round takes every experiment once, in an order shuffled from the recorded seed. After the sixth round an experiment
-whose interval is narrower than the asked precision rests; the others go on until the budget is spent.
+Each round takes every experiment once, in an order shuffled by the recorded seed. From the sixth round on, an
+experiment whose interval is narrower than the requested precision is no longer measured. The others continue until the
+budget is spent.
 
-Where fixed rounds must end within a budget, each slice is what the rest of the budget allows (``pace.py``). An
-experiment that would end after the budget is left out; what the run still reaches is a random part of the plan, since
-the order is shuffled.
+If fixed rounds must end within a budget, each slice is what the rest of the budget allows (``pace.py``). An experiment
+that would end after the budget is left out. Since the order is shuffled, the measured experiments of the last round are
+a random part of the plan.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from nameplate.records.model import Experiment, FileRecord, Header, Outcome, Pla
 from nameplate.results.run_file import Measurement
 from nameplate.statistics.stats import relative_half_width
 
-# Where a curve bends is asked for the first time after so many rounds of its sparse points.
+# The number of rounds of a curve's sparse points before dense points are chosen for the first time.
 ROUNDS_BEFORE_DENSE = 2
 
-# A slice may take this much longer than asked for set-up, warm-up, calibration and the last sample.
+# The time for set-up, warm-up, calibration and the last sample, in addition to a slice.
 GRACE_S = 30.0
 
-# After a budget that binds the present sample has so long to end before the core is killed.
+# After a binding budget is overrun, the current sample has this time before the core is killed.
 END_SAMPLE_S = 2.0
 
-# From the figures so far by experiment: the dense points (Experiment.dense) that are worth measuring.
+# Returns the dense points (Experiment.dense) worth measuring, from the round values so far by experiment.
 Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
 StartCore = Callable[[OnRecord], Core]
 HeadlineOf = Callable[[Measurement], float | None]
@@ -47,57 +48,57 @@ Clock = Callable[[], float]
 
 
 class Progress(Protocol):
-    """What is told about a run while it goes on, as a context around it."""
+    """The display of a running session, as a context around it."""
 
     def __enter__(self) -> Progress:
-        """The run begins."""
+        """Begin the display."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """The run ended, however."""
+        """End the display."""
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """An experiment is about to be measured."""
+        """Show that an experiment begins, the share of the run that is done, and the estimated time left in seconds."""
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """A sample came in."""
+        """Show that a sample has been taken."""
 
     def warn(self, words: str) -> None:
-        """Something went wrong that the run survives."""
+        """Show an error that does not end the run."""
 
 
 @dataclass(frozen=True)
 class NodeTurns:
-    """The nodes of a job that each take a single machine's experiments: all at once, or one after the other."""
+    """The nodes of a job, each of which measures single-machine experiments: all at once, or one after another."""
 
     places: Sequence[int]
     at_once: bool
 
     def fields(self, seed: str) -> dict[str, object]:
-        """What a request names them by: in an order of the seed's, so that no node's turn is always the same."""
+        """Return the fields of a request that name the nodes, in an order shuffled by ``seed``."""
         order = list(self.places)
         random.Random(seed).shuffle(order)
         return {"nodes": order, "at_once": self.at_once}
 
     @property
     def turns(self) -> int:
-        """How many slices a slice takes."""
+        """Return the number of slices that are measured one after another."""
         return 1 if self.at_once else len(self.places)
 
 
 @dataclass
 class Control:
-    """How the user's Ctrl-C reaches a run: ``request`` is called from a signal handler.
+    """Passes Ctrl-C to a run: a signal handler calls ``request``.
 
-    To leave at once the handler raises; the core is then killed where it was started.
+    To stop at once, the handler raises, and the session kills its core.
     """
 
     stopped: bool = False
     core: Core | None = None
 
     def request(self) -> None:
-        """Ends the run after the present sample."""
+        """End the run after the current sample."""
         if self.core is not None and not self.stopped:
             self.core.interrupt()
         self.stopped = True
@@ -105,16 +106,19 @@ class Control:
 
 @dataclass
 class ExperimentProgress:
-    """What is known of one experiment so far."""
+    """The progress of one experiment."""
 
     rounds: set[int] = field(default_factory=set)
     headlines: list[float] = field(default_factory=list)
-    reason: str = ""  # why it is not measured any longer; empty: it is
+    reason: str = ""  # why it is no longer measured; empty while it is
 
 
 @dataclass
 class Session:
-    """One run of a plan. ``write`` receives every record, ``headline_of`` gives a round's headline value."""
+    """One run of a plan.
+
+    ``write`` receives every record. ``headline_of`` returns the value of a round by which precision is judged, or None.
+    """
 
     plan: Plan
     seed: int
@@ -125,11 +129,11 @@ class Session:
     control: Control
     refine: Refine = lambda _: set()
     nodes: NodeTurns | None = None
-    # Called while nothing is being measured: a good time to put records on the disk.
+    # Called between experiments, so that writing records to disk does not disturb a measurement.
     sync: Callable[[], None] = lambda: None
     clock: Clock = time.monotonic
     grace_s: float = GRACE_S
-    # When the time began that the budget is for, by the clock; None: when the run begins.
+    # The start of the budget by ``clock``; None for the start of the run.
     began: float | None = None
     _measured: dict[str, ExperimentProgress] = field(default_factory=lambda: defaultdict(ExperimentProgress))
     _worth_measuring: set[str] = field(default_factory=set)
@@ -138,17 +142,17 @@ class Session:
     _job: list[str] | None = None
 
     def __post_init__(self) -> None:
-        """A series is measured in one round."""
+        """Find the series of the plan, which are measured in one round only."""
         self._series = frozenset(e.id for e in self.plan.experiments if e.interval_s)
         self._pace = Pace(self.plan.limits, self.nodes.turns if self.nodes else 1)
 
     def take_over(self, measurements: Iterable[Measurement]) -> None:
-        """Counts what an earlier, interrupted run of the same plan has measured."""
+        """Count the measurements of an earlier, interrupted run of the same plan."""
         for measurement in measurements:
             self._note(measurement)
 
     def run(self) -> Stop:
-        """Measures until nothing is left to do. Raises FileError when the records cannot be written."""
+        """Measure until no experiment is left, and return why. Raises FileError if records cannot be written."""
         self._began = self.clock() if self.began is None else self.began
         self._expect_all()
         with self.progress:
@@ -174,12 +178,12 @@ class Session:
                 self._expect_all()
 
     def end_slice(self) -> None:
-        """End the present slice after its sample, since the budget is spent. Called from another thread."""
+        """End the current slice after its sample, because the budget is overrun. Called from another thread."""
         if (core := self.control.core) is not None:
             core.interrupt()
 
     def order(self, number: int) -> list[Experiment]:
-        """The experiments of a round, shuffled anew by the seed and the round's number."""
+        """Return the experiments of a round in an order shuffled by the seed and the number of the round."""
         shuffled = list(self.plan.experiments)
         random.Random(f"{self.seed}/{number}").shuffle(shuffled)
         return shuffled
@@ -194,13 +198,13 @@ class Session:
         return self.plan.limits.rounds is None or self.plan.limits.budget_binds
 
     def _left_s(self) -> float:
-        """Return what is left of the budget in seconds, without the time to summarise the run."""
+        """Return the rest of the budget in seconds, less the time to summarise the run."""
         return self._began + self.plan.limits.budget_s - closing_s(self.plan) - self.clock()
 
     def _has_time(self, experiment: Experiment, start_s: float = 0.0) -> bool:
         """Return whether an experiment that begins ``start_s`` seconds from now is expected to end within the budget.
 
-        Without fixed rounds the first measurement is always begun: it shows how long an experiment takes.
+        Without fixed rounds the first measurement is always started, since it shows how long an experiment takes.
         """
         limits = self.plan.limits
         if not self._is_limited() or (not limits.budget_binds and not self._measured[experiment.id].rounds):
@@ -213,7 +217,7 @@ class Session:
             self._expect(experiment)
 
     def _expect(self, experiment: Experiment) -> None:
-        """Tell the pace in how many further rounds an experiment is measured."""
+        """Set the number of further rounds of an experiment in the pace."""
         measured = self._measured[experiment.id]
         rounds = 1 if experiment.id in self._series else self.plan.limits.rounds or MIN_ROUNDS
         is_over = bool(measured.reason) or not self._in(experiment)
@@ -227,7 +231,7 @@ class Session:
         return not experiment.dense or experiment.id in self._worth_measuring
 
     def _round(self, number: int) -> bool:
-        """Measure one round; False when the budget has no time for any of its experiments."""
+        """Measure one round; return False if the rest of the budget is too short for all of its experiments."""
         todo = [experiment for experiment in self.order(number) if self._wanted(experiment, number)]
         has_begun = False
         while not self.control.stopped and not self._out_of_time():
@@ -239,7 +243,7 @@ class Session:
         return has_begun
 
     def _with_one_core(self, number: int, todo: Sequence[Experiment]) -> list[Experiment]:
-        """Measures with a fresh core until the list is done or the core is gone; what is left is returned."""
+        """Measure with a fresh core until the list is done or the core has ended; return the remaining experiments."""
 
         def keep(record: Header | Sample | Outcome) -> None:
             if isinstance(record, Header):
@@ -266,19 +270,21 @@ class Session:
         return []
 
     def _check_job(self, header: Header) -> None:
-        """A node is told by its place: rounds of two sets of nodes would be one median of different machines."""
+        """Raise UsageError if the nodes are not those of earlier rounds: their medians would mix different machines."""
         own = nodes_of(header.machine)
         if self._job is None:
             self._job = own
         elif own != self._job:
             changed = next((pair for pair in zip(self._job, own, strict=False) if pair[0] != pair[1]), None)
-            words = f"{changed[0]} is {changed[1]} now" if changed else f"{len(self._job)} nodes are {len(own)} now"
+            words = (
+                f"{changed[1]} replaced {changed[0]}" if changed else f"{len(own)} nodes instead of {len(self._job)}"
+            )
             raise UsageError(
-                f"each round of this run is given other nodes ({words}): allocate them first (salloc, --slurm)"
+                f"the nodes of the job changed between rounds ({words}): allocate them first (salloc, --slurm)"
             )
 
     def _measure_one(self, core: Core, number: int, experiment: Experiment) -> bool:
-        """False when the core is gone."""
+        """Measure one experiment and return whether the core is still running."""
         self.progress.begin(number, experiment, *self._time_left())
         samples: list[Sample] = []
 
@@ -310,7 +316,7 @@ class Session:
             self._note(Measurement(msgspec.structs.replace(outcome, round=number), samples))
             self._expect(experiment)
             return False
-        # A request that the core could not read is answered without its name.
+        # The core answers a request that it cannot read without its id.
         named = msgspec.structs.replace(outcome, id=experiment.id, round=number)
         self._note(Measurement(named, samples))
         if outcome.ending == "ok" and not outcome.interrupted:
@@ -359,7 +365,7 @@ class Session:
         return "precision" if width is not None and width <= limits.precision else ""
 
     def _slice_s(self, experiment: Experiment, number: int) -> float:
-        """Return how long samples are taken in this round, in seconds: shorter where the budget demands it."""
+        """Return the slice of an experiment in this round, in seconds, shortened if the budget requires it."""
         limits = self.plan.limits
         if not limits.budget_binds:
             return full_slice_s(experiment, limits)
@@ -367,7 +373,7 @@ class Session:
         return self._pace.slice_s(experiment, self._left_s() - further_rounds * self._start_core_s)
 
     def _time_left(self) -> tuple[float, float]:
-        """Return how much of the run is done as a share, and how many seconds the rest may take at most."""
+        """Return the share of the run that is done, and the maximum time of the rest in seconds."""
         spent_s, left_s = self.clock() - self._began, max(0.0, self._left_s())
         if self.plan.limits.rounds is None:
             return min(1.0, spent_s / self.plan.limits.budget_s), left_s

@@ -1,4 +1,4 @@
-"""Batch jobs of Slurm: the script that runs a command of nameplate in an allocation of its own."""
+"""Write batch scripts for Slurm, which run a nameplate command in an allocation."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ from nameplate.records.machine_record import MAX_RANKS
 from nameplate.records.model import Run
 from nameplate.units import parse_count
 
-# srun's options that say what is allocated: in a script they stand at its head, and srun takes them from there.
+# Options of srun that define the allocation. A script has them as #SBATCH lines, and srun inherits them.
 _ALLOCATION = (
     ("-N", "--nodes"), ("-n", "--ntasks"), ("--ntasks-per-node",), ("-c", "--cpus-per-task"), ("-t", "--time"),
     ("-w", "--nodelist"), ("-x", "--exclude"), ("-C", "--constraint"), ("-p", "--partition"), ("-A", "--account"),
     ("-q", "--qos"), ("--reservation",),
 )  # fmt: skip
-# The launcher may take so long to tell the machine, and to start the last round within the budget.
+# The launcher starts once for the machine's facts, and once at the end of the budget for the last round.
 _SLACK_S = 2 * MPI_START_DEADLINE_S
-# So long before its time is over the run is stopped in order.
+# How long before the end of the allocation the run is stopped.
 _NOTICE_S = 60
 _OPENING = (
     "#!/bin/bash",
-    f"# Written by nameplate {__version__}. For an account or partition: name it, and take one # away.",
-    "# exclusive: others on the nodes would be measured too.",
-    f"# time: the plan's, and {_SLACK_S / 60:.0f} min to start.",
-    f"# signal: {_NOTICE_S} s before the end of that time the run ends after the present sample, in order.",
+    f"# Written by nameplate {__version__}. To set an account or partition, name it and remove one #.",
+    "# exclusive: other jobs on the nodes would disturb the measurement.",
+    f"# time: the longest time of the plan, and {_SLACK_S / 60:.0f} min to start.",
+    f"# signal: {_NOTICE_S} s before the end of that time, the run stops after the current sample.",
     "#SBATCH --exclusive",
 )
 _REASONS = (
     "",
-    "# This path is the same on the nodes. By exec, since the signal is sent to this shell.",
+    "# The path must be the same on all nodes. exec, because Slurm sends the signal to this shell.",
 )
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """What a job asks Slurm for, by sbatch's names, and the words that are left for srun in it."""
+    """The resources that a job requests, by the names of sbatch's options, and the remaining words for srun."""
 
     asked: Mapping[str, str]
     srun: Sequence[str]
 
     @property
     def ranks(self) -> int:
-        """How many there will be."""
+        """Return the number of ranks of the job."""
         if "ntasks" in self.asked:
             return self._count("ntasks")
         return self.nodes * self._count("ntasks-per-node")
 
     @property
     def nodes(self) -> int:
-        """How many there will be; where that is left to Slurm, no more than these."""
+        """Return the number of nodes of the job, or the maximum if Slurm chooses it."""
         if "nodes" in self.asked:
             return self._count("nodes")
         return len(expand(self.asked["nodelist"])) if "nodelist" in self.asked else self._count("ntasks")
@@ -72,15 +72,18 @@ class Allocation:
         except UsageError as error:
             raise UsageError(f"--slurm: srun's --{name}: {error}") from None
         if count > MAX_RANKS:
-            raise UsageError(f"--slurm: srun's --{name}={count} is more than any job has: at most {MAX_RANKS}")
+            raise UsageError(f"--slurm: srun's --{name}={count}: too many; use at most {MAX_RANKS}")
         return count
 
 
 def allocation_of(launch: Launch) -> Allocation:
-    """What the words of ``--mpi "srun …"`` ask for. Raises UsageError where they name no number of ranks."""
+    """Return the allocation that the words of ``--mpi "srun …"`` request.
+
+    Raises UsageError if the launcher is not srun, or the words do not say how many nodes or ranks.
+    """
     if not launch.launcher or not is_srun(launch.launcher[0]):
         raise UsageError(
-            '--slurm needs --mpi "srun -N 2 --ntasks-per-node=1"; what needs no MPI is submitted by '
+            '--slurm needs --mpi "srun -N 2 --ntasks-per-node=1"; without MPI, submit the run with '
             '`sbatch --exclusive --wrap "nameplate run ..."`'
         )
     parser = OptionExtractor()
@@ -89,36 +92,41 @@ def allocation_of(launch: Launch) -> Allocation:
     found, rest = parser.pick(launch.launcher)
     asked = {name: value for name, value in found.items() if value is not None}
     if not asked.keys() & {"nodes", "ntasks", "nodelist"}:
-        raise UsageError('--slurm: say how many nodes and ranks, as in --mpi "srun -N 2 --ntasks-per-node=1"')
-    # Slurm hands on to srun what was asked for, but for this.
+        raise UsageError(
+            '--slurm: the number of nodes is missing; give it, as in --mpi "srun -N 2 --ntasks-per-node=1"'
+        )
+    # srun inherits all other options from the allocation.
     cpus = [f"--cpus-per-task={asked['cpus-per-task']}"] if "cpus-per-task" in asked else []
     return Allocation(asked, [*rest, *cpus])
 
 
 def write_script(path: Path, allocation: Allocation, run: Run, arguments: Sequence[str]) -> None:
-    """Writes what runs ``nameplate`` with the same ``arguments``, without this one. Raises UsageError or FileError."""
+    """Write a script that runs nameplate with the same ``arguments``, except --slurm.
+
+    Raises UsageError if the plan does not need MPI, FileError if the script or the run file exists already.
+    """
     plan = run.plan
     if not run.per_node and not any(probe_of(each.probe).takes_whole_job for each in plan.experiments):
         raise UsageError(
-            f"--slurm: nothing in {plan.name} needs MPI: submit it by "
+            f"--slurm: {plan.name} does not need MPI: submit it with "
             f'`sbatch --exclusive --wrap "nameplate run {plan.name}"`'
         )
     command, run_file = _command(arguments, allocation)
     if run_file is not None and Path(run_file).exists():
-        raise FileError(f"{run_file} is already there: name another with -o")
+        raise FileError(f"-o {run_file}: the file exists; choose another name")
     turns = allocation.nodes if run.per_node == "in-turn" else 1
     text = _script(allocation, plan.name, longest_s(plan, turns), [*command, "-o"], run_file)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise FileError(f"{path} is already there: remove it, or name another") from None
+        raise FileError(f"--slurm {path}: the file exists; remove it, or choose another name") from None
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _command(arguments: Sequence[str], allocation: Allocation) -> tuple[list[str], str | None]:
-    """The same command with what srun still has to be told, and the run file that was named."""
+    """Return the command for the script, with the remaining words for srun, and the run file if it was named."""
     parser = OptionExtractor()
     parser.add_argument("--slurm")
     parser.add_argument("--mpi")
@@ -128,13 +136,13 @@ def _command(arguments: Sequence[str], allocation: Allocation) -> tuple[list[str
 
 
 def _this_program() -> list[str]:
-    """Return the words that start nameplate, whatever lies in the directory that they are used in."""
+    """Return the words that start nameplate, independent of the current directory."""
     script = Path(sysconfig.get_path("scripts")) / "nameplate"
     return [str(script)] if script.is_file() else [sys.executable, "-I", "-m", "nameplate"]
 
 
-def _script(allocation: Allocation, plan: str, most_s: float, command: Sequence[str], run_file: str | None) -> str:
-    minutes = math.ceil((most_s + _SLACK_S + _NOTICE_S) / 60)
+def _script(allocation: Allocation, plan: str, max_s: float, command: Sequence[str], run_file: str | None) -> str:
+    minutes = math.ceil((max_s + _SLACK_S + _NOTICE_S) / 60)
     head = {
         "job-name": f"nameplate-{plan}",
         "output": "%x-%j.out",
@@ -150,5 +158,7 @@ def _script(allocation: Allocation, plan: str, most_s: float, command: Sequence[
 
 def _in_a_line(value: str) -> str:
     if not value.isprintable():
-        raise UsageError(f"--slurm: {value!r} cannot stand at the head of a script")
+        raise UsageError(
+            f"--slurm: {value!r}: not printable, so it cannot be written to a script; remove the special characters"
+        )
     return shlex.quote(value)

@@ -1,4 +1,4 @@
-"""Slurm's launcher: what srun has to be told, so that the ranks find each other and requests reach the first one."""
+"""Complete the options of srun, so that the ranks find each other and requests reach the first rank."""
 
 from __future__ import annotations
 
@@ -12,59 +12,62 @@ from pathlib import Path
 from nameplate.errors import UsageError
 from nameplate.execution import child_process
 
-# Requests are the first rank's only; the death of a rank ends the others, which would wait for it for ever. In front of
-# the user's own words, so that those overrule them.
+# Standard input goes to the first rank only, and the death of a rank ends the others, which would wait for it forever.
+# They precede the user's options, so that those override them.
 _ALWAYS = ("--input=0", "--kill-on-bad-exit=1")
-# The interface through which Debian's builds of each MPI find their other ranks.
+# The PMI by which the ranks find each other, in Debian's builds of each MPI.
 PMI_OF = {"openmpi": "pmix", "mpich": "pmi2"}
 _DEADLINE_S = 20.0
 _PAGES = {
     "not built with SLURM's PMI support": (
-        "srun did not tell Open MPI of its ranks: srun --mpi=pmix, if srun --mpi=list names it"
+        "Open MPI did not get its ranks from srun: use srun --mpi=pmix, if srun --mpi=list has it"
     ),
     "--allow-run-as-root": (
-        "Open MPI does not run as root: be another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
+        "Open MPI refuses to run as root: use another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
     ),
 }
 
 
 class OptionExtractor(argparse.ArgumentParser):
-    """Picks some options out of a command's words and leaves the others alone."""
+    """Extracts known options from the words of a command, and leaves the others unchanged."""
 
     def __init__(self) -> None:
         super().__init__(add_help=False, allow_abbrev=False)
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        """Raises UsageError, where the base would end the program."""
+        """Raise UsageError, where the base class would end the program."""
         raise UsageError(message)
 
     def pick(self, words: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
-        """The values of its options, None for one that is not there, and the words that are left. Raises UsageError."""
+        """Return the values of the known options, None for a missing one, and the other words.
+
+        Raises UsageError for an option without its value.
+        """
         found, rest = self.parse_known_args(words)
         return vars(found), rest
 
 
 def is_srun(launcher: str) -> bool:
-    """Whether a launcher is Slurm's."""
+    """Return whether a launcher is srun."""
     return Path(launcher).name == "srun"
 
 
 def family_by_pmi(words: Sequence[str], families: Sequence[str]) -> str:
-    """Which of the MPIs that there are builds for srun's ranks can be of: srun itself belongs to none."""
+    """Return the MPI among ``families`` that matches the PMI which srun is to use; the first one if none matches."""
     pmi = _asked_pmi(words) or _default_pmi()
     return next((family for family in families if pmi.startswith(PMI_OF.get(family, "?"))), families[0])
 
 
 def complete(words: Sequence[str], family: str) -> tuple[str, ...]:
-    """srun's words with those that nameplate needs."""
+    """Return the words of an srun command, completed by the options that nameplate needs."""
     pmi = [] if _asked_pmi(words) or _default_pmi() or family not in PMI_OF else [f"--mpi={PMI_OF[family]}"]
     always = [word for word in _ALWAYS if word not in words]
     return (words[0], *always, *pmi, *words[1:])
 
 
 def explain(launchers_words: str) -> str:
-    """What Open MPI takes a page to say, in a line; empty where it does not say it."""
+    """Return a line that replaces a known help page of Open MPI; empty if the text has none."""
     return next((line for part, line in _PAGES.items() if part in launchers_words), "")
 
 
@@ -75,7 +78,7 @@ def _asked_pmi(words: Sequence[str]) -> str:
 
 
 def _default_pmi() -> str:
-    """The cluster's; empty where it is none, or nobody answers."""
+    """Return the default PMI of the cluster; empty if there is none, or Slurm does not answer."""
     try:
         answer = child_process.run(["scontrol", "show", "config"], _DEADLINE_S)
     except (OSError, subprocess.TimeoutExpired):

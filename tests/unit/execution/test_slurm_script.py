@@ -118,7 +118,7 @@ def test_account_and_partition_are_left_to_fill_in_where_they_are_not_given(tmp_
     [
         (Launch(Path("nameplate-core")), 'needs --mpi "srun'),
         (Launch(Path("nameplate-core-mpi-openmpi"), ("mpirun", "-n", "2")), 'needs --mpi "srun'),
-        (launched("--mpi=pmix"), "how many nodes"),
+        (launched("--mpi=pmix"), "the number of nodes is missing"),
         (launched("-n"), "expected one argument"),
     ],
 )
@@ -143,15 +143,15 @@ def test_what_cannot_be_counted_or_written_is_refused(tmp_path: Path) -> None:
     script = tmp_path / "job.sbatch"
     with pytest.raises(UsageError, match="--nodes: '2-4' is not a whole number"):
         _ = Allocation({"nodes": "2-4"}, ["srun"]).ranks
-    with pytest.raises(UsageError, match="nothing in memory needs MPI"):
+    with pytest.raises(UsageError, match="memory does not need MPI"):
         write_script(script, Allocation({}, ["srun"]), plan("memory", "memory_stream"), ["run"])
-    with pytest.raises(UsageError, match=r"'a\\nrm b' cannot stand at the head"):
+    with pytest.raises(UsageError, match=r"'a\\nrm b': not printable"):
         write_script(script, Allocation({"account": "a\nrm b"}, ["srun"]), plan(), ["run"])
     with pytest.raises(FileError, match=r"cannot write .*: No such file"):
         write_script(tmp_path / "none" / "job", Allocation({}, ["srun"]), plan(), ["run"])
     assert not script.exists()
     script.touch()
-    with pytest.raises(FileError, match="is already there: remove it"):
+    with pytest.raises(FileError, match="the file exists; remove it"):
         write_script(script, Allocation({}, ["srun"]), plan(), ["run"])
-    with pytest.raises(FileError, match="is already there: name another with -o"):
+    with pytest.raises(FileError, match="the file exists; choose another name"):
         write_script(tmp_path / "b", Allocation({}, ["srun"]), plan(), ["run", "-o", str(script)])
