@@ -190,7 +190,7 @@ def test_more_threads_than_cores_are_allowed_and_flagged(tmp_path: Path) -> None
     answer = nameplate("run", "cpu_flops", f"threads=1,{many}", *FAST, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.count("oversubscribed,") == 1  # for all metrics of the cell
-    assert "! oversubscribed: more workers than CPUs" in answer.stdout
+    assert "! oversubscribed: there are more workers than CPUs" in answer.stdout
 
 
 def test_rated_values_override_and_say_so(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_what_tells_also_tells_programs(arguments: list[str], tmp_path: Path) ->
 def test_a_budget_that_is_too_small_names_what_was_not_measured(tmp_path: Path) -> None:
     answer = nameplate("run", "null", "threads=1..40+1", "--budget", "300ms", cwd=tmp_path)
     assert answer.returncode == 3
-    assert "the budget was spent before its turn: raise --budget" in answer.stdout
+    assert "not measured, because the budget was spent: raise --budget" in answer.stdout
 
 
 def test_resume_goes_on_with_the_same_plan_and_machine_only(tmp_path: Path) -> None:

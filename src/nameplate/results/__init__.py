@@ -1,1 +1,1 @@
-"""What a run's records come to once they are summarised: for now the published studies, compared with the run."""
+"""Turn the records of a run file into results, and compare them with published studies."""

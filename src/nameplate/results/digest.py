@@ -1,4 +1,7 @@
-"""What a run's samples come to, figure by figure: as its file's last line, a folder of many runs is read in seconds."""
+"""Compute the digest of a run: the value and interval of each metric.
+
+A run file has its digest as the last line, so that a folder of many runs is read in seconds.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from nameplate.results.summarise import Headline, headlines, nodes_in
 
 @cache
 def code_fingerprint() -> str:
-    """The code that figures are computed by: a change anywhere in it may change them."""
+    """Return a hash of this package's code, any part of which may influence the values of a digest."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
@@ -27,7 +30,7 @@ def code_fingerprint() -> str:
 
 
 def figures_of(file: RunFile) -> Figures:
-    """Return the digest of a run file: the same as ``figures_of_report``, without the time to summarise the run."""
+    """Return the digest of a run file. It equals that of ``figures_of_report``, but needs no summary of the run."""
     machine = file.headers[0].machine if file.headers else {}
     return _digest(file.run, machine, headlines(file), nodes_in(file))
 
@@ -35,7 +38,8 @@ def figures_of(file: RunFile) -> Figures:
 def figures_of_report(report: Report) -> Figures:
     """Return the digest of a run from its results: the value and 95 % interval of each measured metric.
 
-    An experiment that the plan has as a series too counts as measured in rounds. The checksum is not set yet.
+    If the plan also measures an experiment as a series, the values of its rounds count. The checksum is 0 here;
+    ``append_figures`` sets it.
     """
     measured = (
         (result.id, Figure(row.probe, row.params, row.metric, row.unit, result.better), row.value, row.ci)
@@ -64,7 +68,7 @@ def _digest(run: Run, machine: Mapping[str, Any], measured: Iterable[Headline], 
 
 
 def _of_nodes(nodes: Nodes | None) -> dict[tuple[str, str], dict[str, float]]:
-    """Return by experiment and metric the value of each node of a job, by the node's name."""
+    """Return the value of each node by its name, for each pair of experiment and metric."""
     if nodes is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""From a run's records to a figure of every node, metric by metric: what the slow ones are found by."""
+"""Compute the value of each metric on each node of a job, and judge which nodes are slow."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from nameplate.records.model import Experiment, NodeMetric, Nodes, Outcome
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeFigures, judge
 
-# To what can be told apart; a file of ten thousand nodes is a third smaller.
+# Enough to tell nodes apart; it makes a file of ten thousand nodes a third smaller.
 _SIGNIFICANT = 5
 
-# A metric of every node, by its place, from one round.
+# Returns the value of a metric on each node, by its index, from one round.
 OfRound = Callable[[Measurement], Mapping[int, float]]
 
 
 def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> Nodes | None:
-    """The nodes of the run's job, and what each metric says of them; None without a figure of several nodes.
+    """Return the nodes of the run's job and each metric of them; None if no metric has values of several nodes.
 
-    ``by_id`` are the measurements that count, one a round.
+    ``by_id`` has the measurements of each experiment, one per round.
     """
     machine: Mapping[str, Any] = file.headers[0].machine if file.headers else {}
     names = nodes_of(machine)
@@ -42,7 +42,7 @@ def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> N
 
 
 def judged_stream(run: StreamRun) -> Nodes:
-    """The nodes of a DistributedStream file by their average bandwidth; it has one class of hardware."""
+    """Return the nodes of a DistributedStream file, judged by average bandwidth as one class of hardware."""
     figures = [_of_kernel(run, kernel) for kernel in KERNELS]
     classes = [""] * len(run.nodes)
     return Nodes([node.name for node in run.nodes], classes, [node_metric(each) for each in judge(figures, classes)])
@@ -53,14 +53,14 @@ def _of_kernel(run: StreamRun, kernel: str) -> NodeFigures:
     average = np.array([node.times[kernel].average_s for node in run.nodes])
     best = np.array([node.times[kernel].minimum_s for node in run.nodes])
     worst = np.array([node.times[kernel].maximum_s for node in run.nodes])
-    # How many repeats there were is not said; a single late one would stretch the longest.
+    # The file does not give the number of repeats, and a single late one would dominate the maximum.
     spread = np.abs(average / best - 1)
     values = (moved / average)[np.newaxis]
     return NodeFigures(kernel, "bandwidth", "B/s", "higher", values, spread, moved / worst, moved / best)
 
 
 def node_metric(judged: Judgement) -> NodeMetric:
-    """As a report has it."""
+    """Return a judged metric in the form of a report."""
     return NodeMetric(
         experiment=judged.figures.experiment,
         metric=judged.figures.metric,
@@ -93,7 +93,7 @@ def _of_experiment(
             continue
         rounds = [_of_round(probe, metric, measurement, machine) for measurement in measurements]
         values = np.array([[values.get(node, np.nan) for node in range(nodes)] for values in rounds if values])
-        # A ratio to others tells nothing of what can be 0, as losses can.
+        # Nodes are compared by ratios, which mean nothing for a metric that can be 0, such as losses.
         if len(values) and not (values <= 0).any():
             extremes = _extremes(probe, metric, measurements, nodes)
             yield NodeFigures(experiment.id, metric.name, metric.unit, metric.better, values, None, *extremes)
@@ -102,7 +102,7 @@ def _of_experiment(
 def _extremes(
     probe: Probe, metric: Metric, measurements: Sequence[Measurement], nodes: int
 ) -> tuple[Floats, Floats] | tuple[()]:
-    """Return each node's lowest and highest value of a repeat over all rounds, where the probe tells them."""
+    """Return the lowest and highest value of a repeat on each node over all rounds; empty if the probe has none."""
     of_rounds = [probe.extremes_by_node(metric, measurement.samples) for measurement in measurements]
     if not any(of_rounds):
         return ()
@@ -114,7 +114,7 @@ def _extremes(
 def _of_round(
     probe: Probe, metric: Metric, measurement: Measurement, machine: Mapping[str, Any]
 ) -> Mapping[int, float]:
-    """Of the nodes that took the experiment by themselves, or of all together where the probe tells them apart."""
+    """Return the values of nodes that were measured one by one, or of a whole job if the probe has values per node."""
     if probe.takes_whole_job:
         return probe.by_node(metric, _cell(measurement.outcome, machine), measurement.samples)
     found = {}

@@ -1,7 +1,7 @@
-"""What is checked of a record once, where it is read, so that the code behind may rely on it.
+"""Check records once, where they are read, so that all other code can rely on them.
 
-Types and ranges are those of ``model``; here is what depends on the probe, or on another record. Each function returns
-what is wrong, with the name of the field; empty: nothing.
+``model`` checks types and ranges. This module checks what depends on the probe or on another record. Each function
+returns the problem with the name of the field, or an empty string.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nameplate.records.model import Figures, FileRecord, Header, Outcome, Run, S
 
 
 def problem_of_record(record: FileRecord | Figures) -> str:
-    """Return what is wrong with a record by itself."""
+    """Return the problem of a record without regard to other records."""
     if isinstance(record, Header):
         problem = problem_of_machine(record.machine)
         return problem and f"machine: {problem}"
@@ -25,10 +25,10 @@ def problem_of_record(record: FileRecord | Figures) -> str:
 
 
 def problem_of_run(run: Run) -> str:
-    """Return what is wrong with the plan that was measured."""
+    """Return the problem of the plan that was measured."""
     for identity, times in Counter(each.id for each in run.plan.experiments).most_common(1):
         if times > 1:
-            return f"{times} experiments of its plan have the id '{identity}'"
+            return f"{times} experiments of the plan have the id '{identity}'"
     for experiment in run.plan.experiments:
         if problem := problem_of_params(experiment.params):
             return f"experiment '{experiment.id}': {problem}"
@@ -36,15 +36,15 @@ def problem_of_run(run: Run) -> str:
 
 
 def problem_of_outcome(machine: Mapping[str, Any], outcome: Outcome) -> str:
-    """Return what is wrong with the outcome of an experiment that was measured on ``machine``."""
+    """Return the problem of the outcome of an experiment that was measured on ``machine``."""
     if not machine:
-        return "no record of type 'header' is before it"
+        return "there is no record of type 'header' before it"
     problem = probe_of(outcome.probe).recorded.problem_of_outcome(outcome)
     return problem and f"outcome of '{outcome.id}': {problem}"
 
 
 def problem_of_node(machine: Mapping[str, Any], outcome: Outcome) -> str:
-    """Return what is wrong with the outcome of one node of a job."""
+    """Return the problem of the outcome of one node of a job."""
     node = outcome.node if isinstance(outcome.node, int) else -1
     problem = problem_of_job(machine, node)
     if not problem and outcome.ending == "ok":
@@ -53,11 +53,11 @@ def problem_of_node(machine: Mapping[str, Any], outcome: Outcome) -> str:
 
 
 def problem_of_sample(machine: Mapping[str, Any], outcome: Outcome, sample: Sample) -> str:
-    """Return what is wrong with a sample of an experiment that was measured on ``machine``."""
+    """Return the problem of a sample of an experiment that was measured on ``machine``."""
     problem = probe_of(outcome.probe).recorded.problem_of_sample(outcome, sample)
     if not problem and isinstance(sample.node, int):
         problem = problem_of_job(machine, sample.node)
     n_nodes = len((machine.get("job") or {}).get("nodes", []))
     if not problem and isinstance(sample.nodes, list) and len(sample.nodes) != n_nodes:
-        problem = f"it has {len(sample.nodes)} nodes, the job {n_nodes}"
+        problem = f"it has {len(sample.nodes)} nodes, but the job has {n_nodes}"
     return problem and f"sample of '{sample.id}': {problem}"

@@ -1,4 +1,4 @@
-"""The table of what reference tools measured before a run's first round."""
+"""Build the table of the values that reference tools measured before the first round of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.records.model import Quantity, Reference, Table
 
-# No probe's table.
+# The table belongs to no probe.
 _PROBE = ""
 
 

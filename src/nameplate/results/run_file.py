@@ -1,4 +1,7 @@
-"""Run files: JSON Lines, append-only, one record a line written at a time, so a killed run keeps what it measured."""
+"""Read run files: JSON Lines with one record per line.
+
+Lines are appended one at a time, so that a killed run keeps its measurements.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,10 @@ from nameplate.records.model import (
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.record_checks import problem_of_node, problem_of_outcome, problem_of_record, problem_of_sample
 
-# All pairs of two thousand nodes fit.
-_LONGEST_LINE = 64 << 20
+# Room for all pairs of two thousand nodes.
+_MAX_LINE_BYTES = 64 << 20
 _CHUNK = 1 << 20
-# Whoever reads the records themselves has no need of what they come to, and reads them also where that is damaged.
+# Readers of the records skip the digest, so that a damaged one does not matter.
 _FIGURES = b'{"type":"figures"'
 
 _decoder = msgspec.json.Decoder(FileRecord | Figures)
@@ -39,7 +42,7 @@ _figures_decoder = msgspec.json.Decoder(Figures)
 
 
 class Measurement(msgspec.Struct, frozen=True):
-    """One experiment in one round: its samples and how it ended, also on each node by itself where nodes took it."""
+    """One experiment in one round: its samples and its outcome, and the outcome on each node if nodes measured it."""
 
     outcome: Outcome
     samples: list[Sample]
@@ -47,7 +50,11 @@ class Measurement(msgspec.Struct, frozen=True):
 
 
 class RunFile(msgspec.Struct, frozen=True):
-    """A run file's content. ``stop`` is None when the run did not end in order; ``lost`` counts dropped samples."""
+    """The content of a run file.
+
+    ``stop`` is None if the run did not end normally. ``lost`` is the number of samples without an outcome.
+    ``whole_bytes`` is the size of the complete records.
+    """
 
     path: str
     run: Run
@@ -60,7 +67,7 @@ class RunFile(msgspec.Struct, frozen=True):
 
 
 def read_run(path: Path) -> RunFile:
-    """Raises FileError that names the file and the line."""
+    """Read a run file. Raises FileError, which names the file and the line, for anything else."""
     try:
         with open_input(path) as file:
             return _assemble(path, file)
@@ -69,9 +76,10 @@ def read_run(path: Path) -> RunFile:
 
 
 def read_figures(path: Path, by: str) -> Figures | None:
-    """What a whole run's last line says that its records come to; None where that is not there, or is not of ``by``.
+    """Return the digest in the last line of a run file, or None if there is none that is current.
 
-    Nor does it count where the records before are others than those it was computed from. Raises FileError.
+    A digest is current if the code ``by`` computed it (see ``code_fingerprint``), and its checksum matches the records
+    before it. Raises FileError if the file cannot be read.
     """
     try:
         with open_input(path) as file:
@@ -84,12 +92,12 @@ def read_figures(path: Path, by: str) -> Figures | None:
 
 
 def _last_line(file: IO[bytes]) -> tuple[int, bytes]:
-    """Where it begins, and the line; of one that is longer than any record, only its end."""
+    """Return the offset and the content of the last line; of a line longer than any record, only the end."""
     size = file.seek(0, os.SEEK_END)
     taken = 0
     line = b""
-    while taken < min(size, _LONGEST_LINE) and b"\n" not in line[:-1]:
-        taken = min(size, _LONGEST_LINE, max(_CHUNK, 4 * taken))
+    while taken < min(size, _MAX_LINE_BYTES) and b"\n" not in line[:-1]:
+        taken = min(size, _MAX_LINE_BYTES, max(_CHUNK, 4 * taken))
         file.seek(size - taken)
         line = file.read(taken)
     at = line.rfind(b"\n", 0, -1) + 1
@@ -108,7 +116,10 @@ def _decode_figures(line: bytes) -> Figures | None:
 
 
 def append_figures(run: RunFile, figures: Figures) -> None:
-    """Makes them the file's last line, with the checksum of what was read as ``run``. Raises FileError."""
+    """Append the digest to the file of ``run``, with the checksum of the records.
+
+    Raises FileError if it cannot be written.
+    """
     path = Path(run.path)
     try:
         with open_input(path) as file:
@@ -120,7 +131,7 @@ def append_figures(run: RunFile, figures: Figures) -> None:
 
 
 def _crc32(file: IO[bytes], count: int) -> int:
-    """Of the first so many bytes."""
+    """Return the checksum of the first ``count`` bytes."""
     file.seek(0)
     checksum = 0
     while count > 0 and (part := file.read(min(_CHUNK, count))):
@@ -130,7 +141,10 @@ def _crc32(file: IO[bytes], count: int) -> int:
 
 
 def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
-    """A run file's first record, and the machine as its first core process saw it. Raises FileError."""
+    """Return the first record of a run file, and the machine from its first header, empty if there is none.
+
+    Raises FileError if the file is not a run file.
+    """
     run: Run | None = None
     try:
         with open_input(path) as file:
@@ -147,7 +161,7 @@ def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
 
 
 class _Line(NamedTuple):
-    """A record with the number of its line and the offset of the line's end."""
+    """A record with its line number and the offset of the end of its line."""
 
     number: int
     end: int
@@ -155,14 +169,14 @@ class _Line(NamedTuple):
 
 
 def _records(path: Path, file: IO[bytes]) -> Iterator[_Line]:
-    """Every record, checked; a last line without its newline is what a kill leaves behind."""
+    """Yield the checked records. A last line without a newline, which a kill leaves behind, is ignored."""
     offset = 0
-    for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), b""), start=1):
+    for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES + 1), b""), start=1):
         if number > 1 and line.startswith(_FIGURES):
             offset += len(line) + _skip_line(file, line)
             continue
-        if len(line) > _LONGEST_LINE:
-            raise FileError(f"{path}: line {number} is longer than any record: {_LONGEST_LINE >> 20} MiB and more")
+        if len(line) > _MAX_LINE_BYTES:
+            raise FileError(f"{path}: line {number} is longer than any record: more than {_MAX_LINE_BYTES >> 20} MiB")
         if not line.endswith(b"\n"):
             if number == 1:
                 raise FileError(f"{path}: line 1 is not a nameplate record: this is not a run file")
@@ -174,7 +188,7 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[_Line]:
 
 
 def _decode(path: Path, number: int, line: bytes) -> FileRecord | Figures:
-    """Return a line as a record that is right by itself, without control characters. Raises FileError."""
+    """Return a line as a valid record without control characters. Raises FileError if it is none."""
     try:
         record: FileRecord | Figures = _decoder.decode(clean_json(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -185,7 +199,7 @@ def _decode(path: Path, number: int, line: bytes) -> FileRecord | Figures:
 
 
 def _skip_line(file: IO[bytes], part: bytes) -> int:
-    """Reads on to the end of a line of which a part was read, and says how many bytes that was."""
+    """Read the rest of a line of which ``part`` was read, and return the number of bytes of the rest."""
     count = 0
     while part and not part.endswith(b"\n"):
         part = file.readline(_CHUNK)
@@ -206,12 +220,12 @@ def _check_first(path: Path, line: bytes) -> None:
     if first.type != "run":
         raise FileError(f"{path}: line 1 is a record of type '{first.type}', not 'run': this is not a run file")
     if first.schema != SCHEMA:
-        newer = "a newer nameplate; update this one" if first.schema > SCHEMA else "an older nameplate"
-        raise FileError(f"{path}: line 1 has schema {first.schema}, this nameplate reads {SCHEMA}: written by {newer}")
+        advice = "update nameplate" if first.schema > SCHEMA else "read it with the version that wrote it"
+        raise FileError(f"{path}: line 1 has schema {first.schema}, but this nameplate reads {SCHEMA}: {advice}")
 
 
 class _Assembler:
-    """Puts a run file's records together. Samples belong to the outcome that follows them; others are lost."""
+    """Groups the records of a run file. Samples belong to the outcome that follows them; all others are lost."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -229,7 +243,9 @@ class _Assembler:
         match record:
             case Run():
                 if self._run is not None:
-                    raise FileError(f"{self._path}: has two records of type 'run': two run files were joined")
+                    raise FileError(
+                        f"{self._path}: has two records of type 'run', as if two run files were joined: split them"
+                    )
                 self._run = record
             case Reference():
                 self._references.append(record)
@@ -286,7 +302,7 @@ def _assemble(path: Path, file: IO[bytes]) -> RunFile:
     assembler = _Assembler(path)
     end = 0
     for line in _records(path, file):
-        if not isinstance(line.record, Figures):  # written by others, with spaces in it
+        if not isinstance(line.record, Figures):  # another program may write it in a form that is not skipped above
             assembler.add(line.number, line.record)
             end = line.end
     return assembler.result(end)

@@ -1,4 +1,4 @@
-"""What a long series' cell shows over time: its events, each beside what happened meanwhile. Pure functions."""
+"""Summarise a long series: its levels, and its events with the conditions during each. Pure functions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from nameplate.statistics.stats import median, reached_by
 
 Stretches = list[tuple[int, int]]
 
-# What stands beside each sample, per second of it, and by how much it must differ for a difference to be of interest:
-# CPUs' worth of steal, events in a second, a share of the usual clock, degrees Celsius.
+# The conditions of a sample, and the smallest difference of each that matters: steal and CPU time in CPUs, throttling
+# and switches in events per second, the clock as a share, the temperature in degrees Celsius.
 _CONDITIONS: Mapping[str, tuple[Callable[[Sample], float], float]] = {
     "steal": (lambda sample: sample.disturbed["steal_s"] / sample.elapsed_s, 0.01),
     "cgroup throttling": (lambda sample: sample.disturbed["cgroup_throttled"] / sample.elapsed_s, 0.2),
@@ -31,10 +31,10 @@ _CONDITIONS: Mapping[str, tuple[Callable[[Sample], float], float]] = {
     ),
 }
 
-# More of these goes with a faster machine, more of the others with a slower one.
+# Higher values of these explain a faster machine; higher values of the others explain a slower one.
 _GOOD = ("clock", "CPU time")
 
-# It moves with whatever slows a probe down, so it is asked only where nothing else moved: other processes had the CPU.
+# CPU time falls with every cause of a loss. It explains an event only if nothing else does: other processes ran then.
 _ONLY_ALONE = "CPU time"
 
 
@@ -45,9 +45,10 @@ def summarise_series(
     interval_s: float,
     sustained: float,
 ) -> OverTime | None:
-    """Of one round's samples, one for each ``interval_s``; None where they are too few to say anything.
+    """Return the levels and events of a series, or None if it has fewer than ``MIN_SAMPLES`` samples.
 
-    ``sustained`` is the summary's, in whose unit everything is.
+    ``values`` has one value for each of ``samples``, which are those of one round, ``interval_s`` seconds apart.
+    ``sustained`` is all work over all time, in the unit of the values.
     """
     if len(values) < MIN_SAMPLES:
         return None
@@ -56,7 +57,7 @@ def summarise_series(
 
 
 class _Look:
-    """A series in steps: its samples, or means of several where there are very many."""
+    """A series in steps, which are its samples, or means of several samples of a very long series."""
 
     def __init__(self, values: Sequence[float], samples: Sequence[Sample], better: str) -> None:
         steps = min(len(values), MAX_STEPS)
@@ -95,7 +96,7 @@ class _Look:
         return means
 
     def _burst(self, found: Sequence[SeriesLevel]) -> tuple[float, float]:
-        """The best level before the first lasting fall, and until when; without a fall, of the whole time."""
+        """Return the best level before the first lasting fall, or of the whole series, and the end of that time."""
         falls = [i for i in range(1, len(found)) if found[i].value < found[i - 1].value]
         before = found[: falls[0]] if falls else found
         return self._sign * max(level.value for level in before), self._times[before[-1].end]
@@ -120,7 +121,7 @@ class _Look:
         return events + [self._event("run", run.change, [(run.begin, run.end)]) for run in found.runs]
 
     def _event(self, kind: Literal["level", "drift", "dips", "run"], change: float, inside: Stretches) -> Event:
-        """``change`` is a share of the level, negative: worse."""
+        """Return an event; ``change`` is a share of the level, negative if it is worse."""
         mask = np.zeros(len(self._goodness), dtype=bool)
         for begin, end in inside:
             mask[begin:end] = True

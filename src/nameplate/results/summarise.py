@@ -1,4 +1,4 @@
-"""From a run file's records to figures: every metric of every experiment, once, here."""
+"""Compute the results of a run from its records: every metric of every experiment."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.studies import StudyRun, make_study
 from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 
-# From here on a core's clock, or the number of preemptions, is out of the ordinary.
+# A slower clock, as a share, or more involuntary switches per second disturb a sample.
 CLOCK_DROP = 0.03
 SWITCHES_PER_S = 50.0
 
-# A measured value may lie this far over its ceiling before one of the two is called wrong.
+# A measured value may exceed its ceiling by this share before one of the two is called wrong.
 CEILING_TOLERANCE = 0.005
 
-# Where a distribution is told: closer at its slow end, which is what the user of a service meets.
+# The points of a distribution. They are denser at its slow end, which users of a service notice.
 _SHARES = (0.01, *(percent / 100 for percent in range(5, 100, 5)), 0.98, 0.99, 0.995, 0.999)
 _NOT_REACHED = {
-    "budget": "the budget was spent before its turn: raise --budget, or measure fewer cells",
-    "interrupted": "the run was stopped before its turn",
-    "truncated": "the run was cut off before its turn",
+    "budget": "not measured, because the budget was spent: raise --budget, or measure fewer experiments",
+    "interrupted": "not measured, because the run was stopped",
+    "truncated": "not measured, because the run was cut off",
 }
 _WORST_FIRST = ("invalid", "failed", "skipped", "ok")
 
 
 def headline(measurement: Measurement, machine: dict[str, object]) -> float | None:
-    """The first metric's median over one round's samples: what precision is judged by. None without samples."""
+    """Return the value of the first metric in one round, by which precision is judged, or None without samples."""
     probe = load_probes().get(measurement.outcome.probe)
     if probe is None or not measurement.samples:
         return None
@@ -64,7 +64,7 @@ def headline(measurement: Measurement, machine: dict[str, object]) -> float | No
 
 
 def summarise(file: RunFile) -> Report:
-    """Every metric of every experiment of a run, in the plan's order."""
+    """Return the results of a run in the order of its plan, with its tables, notes, nodes and study."""
     machine = file.headers[0].machine if file.headers else {}
     by_id = _whole_rounds(file)
     results = [
@@ -101,14 +101,14 @@ def summarise(file: RunFile) -> Report:
     )
 
 
-# An experiment's id, the metric and its parameters, the value in the metric's unit, and the 95 % interval.
+# The id of an experiment, a metric with its parameters, its value, and the 95 % interval of the value.
 Headline = tuple[str, Figure, float, tuple[float, float] | None]
 
 
 def headlines(file: RunFile) -> Iterator[Headline]:
-    """Return the value and the interval of each metric of each experiment, as ``summarise`` has them.
+    """Yield the value and the interval of each metric of each experiment, which are those of ``summarise``.
 
-    What else ``summarise`` makes of a run takes most of its time.
+    It omits everything else that ``summarise`` computes, which takes most of the time.
     """
     machine = file.headers[0].machine if file.headers else {}
     by_id = _whole_rounds(file)
@@ -123,7 +123,7 @@ def headlines(file: RunFile) -> Iterator[Headline]:
 
 
 def nodes_in(file: RunFile) -> Nodes | None:
-    """What each metric says of every node; None without a figure of several nodes."""
+    """Return the nodes of the run's job with each metric of them; None if no metric has values of several nodes."""
     return _nodes(file, _whole_rounds(file))
 
 
@@ -136,7 +136,7 @@ def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
 
 
 def _whole_rounds(file: RunFile) -> dict[str, list[Measurement]]:
-    """Each experiment's measurements, one a round: a slice that was cut short counts only where there is no other."""
+    """Return one measurement per round of each experiment; an interrupted one only if there is no other."""
     whole: dict[str, dict[int, Measurement]] = {experiment.id: {} for experiment in file.run.plan.experiments}
     cut: dict[str, list[Measurement]] = {}
     for measurement in file.measurements:
@@ -154,13 +154,20 @@ def _results(
     stop = file.stop.reasons.get(experiment.id, "") if file.stop else "truncated"
     probe = load_probes().get(experiment.probe)
     if probe is None:
-        return [_without_number(experiment, None, f"this nameplate does not know the probe {experiment.probe}", stop)]
+        return [
+            _without_number(
+                experiment,
+                None,
+                f"unknown probe {experiment.probe}: read the run with the version of nameplate that measured it",
+                stop,
+            )
+        ]
     if not measurements:
-        return [_without_number(experiment, None, _NOT_REACHED.get(stop, "was not measured"), stop)]
+        return [_without_number(experiment, None, _NOT_REACHED.get(stop, "not measured"), stop)]
     with_samples = _with_samples(measurements)
     if not with_samples:
         worst = _worst(measurements)
-        return [_without_number(experiment, worst, worst.reason or "ended before its first sample", stop)]
+        return [_without_number(experiment, worst, worst.reason or "it ended before its first sample", stop)]
     last = with_samples[-1].outcome
     figures = _known_figures(file.run, probe, with_samples, machine)
     results = [own.result(experiment.id, stop) for own in figures]
@@ -196,7 +203,7 @@ def _worst(measurements: Sequence[Measurement]) -> Outcome:
 
 
 def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Those that have samples; none where one of them did not end well."""
+    """Return the measurements with samples; none if the outcome of any measurement is not ok."""
     if not measurements or _worst(measurements).ending != "ok":
         return []
     return [measurement for measurement in measurements if measurement.samples]
@@ -212,7 +219,7 @@ def _known_figures(
 
 
 def _known_rounds(metric: Metric, cell: Cell, measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Return the rounds that a metric is computed from; none where it is not known."""
+    """Return the rounds that a metric is computed from; none if it is unknown."""
     rounds = [measurement for measurement in measurements if metric.is_known(cell, measurement.samples)]
     return rounds if metric.may_lack_rounds or len(rounds) == len(measurements) else []
 
@@ -265,9 +272,9 @@ def _without_number(experiment: Experiment, outcome: Outcome | None, reason: str
 
 
 def is_disturbed(sample: Sample, oversubscribed: bool, usual_burst_s: float) -> bool:
-    """Whether something outside the program took part in a sample: steal, throttling, preemption, a slower clock.
+    """Return whether a sample is disturbed: by steal, throttling, preemption or a slower clock.
 
-    With more workers than cores, preemption is the workers' own doing.
+    With more workers than cores, workers preempt each other, which does not count.
     """
     seen = sample.disturbed
     taken = any(seen.get(key, 0) > 0 for key in ("steal_s", "cgroup_throttled", "thermal_throttled"))
@@ -288,9 +295,9 @@ def _told(metric: Metric, cell: Cell, measurement: Measurement) -> Measurement:
 
 
 class _Figures:
-    """One metric of one experiment over its rounds: of all ``measurements`` those that tell it are ``rounds``."""
+    """One metric of one experiment, computed from ``rounds``, the part of ``measurements`` in which it is known."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 (what a figure is computed from)
+    def __init__(  # noqa: PLR0913, PLR0917 (the inputs of a metric)
         self, run: Run, probe: Probe, metric: Metric, measurements: Sequence[Measurement],
         rounds: Sequence[Measurement], machine: dict[str, object],
     ) -> None:  # fmt: skip
@@ -306,7 +313,7 @@ class _Figures:
 
     @property
     def figure(self) -> Figure:
-        """What it is a figure of."""
+        """Return the probe, parameters and metric that the values belong to."""
         metric = self._metric
         return Figure(self._probe.name, self._outcome.params, metric.name, metric.unit, metric.better)
 
@@ -331,9 +338,10 @@ class _Figures:
         )  # fmt: skip
 
     def _rate(self) -> tuple[Rated, list[float]]:
-        """The ceiling, and each round's value over its own: a clock that drifts moves both.
+        """Return the reference value, and the share of each round, computed with the reference value of that round.
 
-        A disturbed round may have none, where its ports could not be counted; the others decide.
+        A clock that drifts changes both. A disturbed round may lack a reference value, if its ports could not be
+        counted; if most rounds lack it, there are no shares.
         """
         op = str(self._outcome.params.get("op", ""))
         given = overriding(self._run.rated, self._probe.name, self._metric.unit, op)
@@ -370,7 +378,7 @@ class _Figures:
         return [is_disturbed(sample, self._outcome.oversubscribed, usual_s) for sample in self._samples]
 
     def _series(self) -> Series:
-        """Rounds one after the other: each experiment's own clock begins with it."""
+        """Return the samples of all rounds on one time axis; the times of a record start anew in each round."""
         starts: list[float] = []
         rounds: list[int] = []
         offset = 0.0
@@ -381,7 +389,7 @@ class _Figures:
         return Series(starts, self._values, self._flags(), rounds)
 
     def over_time(self, interval_s: float) -> OverTime | None:
-        """Of the last round: between rounds there are gaps."""
+        """Summarise the last round as a series, since there are gaps between rounds."""
         from nameplate.results.series_summary import summarise_series  # noqa: PLC0415 (scipy and ruptures take seconds to import)
 
         cell, samples = self._cells[-1], self._measurements[-1].samples
@@ -390,13 +398,13 @@ class _Figures:
         return summarise_series(values, samples, self._metric.better, interval_s, sustained)
 
     def _utilisation(self) -> float:
-        """CPU time over elapsed time: how many cores were kept busy."""
+        """Return the number of busy cores: CPU time over elapsed time."""
         busy_s = sum(s.counters["cpu_user_s"] + s.counters["cpu_system_s"] for s in self._samples)
         return busy_s / sum(sample.elapsed_s for sample in self._samples)
 
 
 def _notes_of_budget(file: RunFile) -> list[str]:
-    """Return how many of its fixed rounds a run measured before its budget was spent."""
+    """Return a note if the budget was spent before all of the fixed rounds were measured."""
     limits = file.run.plan.limits
     if limits.rounds is None or file.stop is None or "budget" not in file.stop.reasons.values():
         return []
@@ -410,13 +418,13 @@ def _notes_of_budget(file: RunFile) -> list[str]:
 
 
 def _notes_of_nodes(file: RunFile) -> list[str]:
-    """That figures are those of many nodes, and which of them could not be measured."""
+    """Return notes on values measured per node, and on nodes that could not be measured."""
     if not file.run.per_node or not file.headers:
         return []
     names = nodes_of(file.headers[0].machine)
     way = {"in-turn": "one at a time", "at-once": "all at once"}[file.run.per_node]
     notes = [
-        f"each figure is the median of {len(names)} nodes, measured {way}; of each node: nameplate nodes {file.path}"
+        f"each value is the median of {len(names)} nodes, measured {way}; for each node see nameplate nodes {file.path}"
     ]
     failed = {
         f"{outcome.id} on {names[node]}: {outcome.ending}: {outcome.reason}"
@@ -428,7 +436,7 @@ def _notes_of_nodes(file: RunFile) -> list[str]:
 
 
 def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
-    """Of cells that are missing for the same reason the first, and how many more."""
+    """Yield a note for each reason why experiments have no value: the first experiment, and the number of others."""
     missing: dict[str, list[str]] = {}
     for result in results:
         if result.summary.value is None:
@@ -441,16 +449,16 @@ def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
 def _notes(file: RunFile, results: list[Result]) -> list[str]:
     notes = list(file.run.plan.notes)
     if file.lost:
-        notes.append(f"{file.lost} samples of an experiment that was cut off are left out")
+        notes.append(f"{file.lost} samples are left out, because their experiment was cut off")
     if any(result.oversubscribed for result in results):
-        notes.append("oversubscribed: more workers than CPUs, so they take turns")
+        notes.append("oversubscribed: there are more workers than CPUs, so workers share a CPU")
     notes += _notes_of_budget(file)
     notes += _notes_of_nodes(file)
     notes += _notes_without_number(results)
     for result in results:
         if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
             notes.append(
-                f"{result.id}: measured {result.efficiency_ci[0]:.1%} of its ceiling or more: one of the two is wrong "
+                f"{result.id}: at least {result.efficiency_ci[0]:.1%} of its ceiling: one of the two values is wrong "
                 f"({result.rated.source})"
             )
     return notes

@@ -70,7 +70,7 @@ def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, 
         ("quick sample disturbed/burst_s", "x", "Expected `float`, got `str` - at `$.disturbed[...]`"),
         ("mpi_pairs sample pairs", [0.0], "Expected `float` >= 1e-12 - at `$.pairs[0]`"),
         ("mpi_stream sample nodes/0/repeats", 0, "Expected `int` >= 1 - at `$.nodes[0].repeats`"),
-        ("mpi_stream sample nodes", [], "it has 0 nodes, the job 1"),
+        ("mpi_stream sample nodes", [], "it has 0 nodes, but the job has 1"),
         ("per_node sample node", 7, "node 7 is not one of the job's"),
         ("per_node outcome node", 7, "node 7 is not one of the job's"),
     ],
@@ -97,7 +97,7 @@ def test_an_experiment_is_there_once(tmp_path: Path) -> None:
     records[0]["plan"]["experiments"][1] = records[0]["plan"]["experiments"][0]
     path = tmp_path / "x.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    with pytest.raises(FileError, match="line 1: 2 experiments of its plan have the id 'cpu_"):
+    with pytest.raises(FileError, match="line 1: 2 experiments of the plan have the id 'cpu_"):
         read_run(path)
 
 

@@ -78,8 +78,8 @@ def test_samples_without_an_outcome_are_lost_and_counted(tmp_path: Path) -> None
         (b"\n", "line 1 is not a nameplate record"),
         (b"\x7fELF\x02\x01\x01\n", "line 1 is not a nameplate record: this is not a run file"),
         (b'{"type":"header","schema":1}\n', "line 1 is a record of type 'header', not 'run'"),
-        (b'{"type":"run","schema":2}\n', "schema 2, this nameplate reads 1: written by a newer nameplate; update this"),
-        (b'{"type":"run","schema":0}\n', "written by an older nameplate"),
+        (b'{"type":"run","schema":2}\n', "schema 2, but this nameplate reads 1: update nameplate"),
+        (b'{"type":"run","schema":0}\n', "read it with the version that wrote it"),
         (b'{"benchmarks": []}\n', "line 1 is not a nameplate record"),
         (b'{"type":"run","schema":1', "line 1 is not a nameplate record"),
     ],
@@ -118,7 +118,7 @@ FIGURES = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan
 def test_what_a_run_comes_to_is_not_needed_to_read_it(
     line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nameplate.results.run_file._LONGEST_LINE", 4096)
+    monkeypatch.setattr("nameplate.results.run_file._MAX_LINE_BYTES", 4096)
     path = write(tmp_path / "x.jsonl", records())
     whole = read_run(path)
     with path.open("ab") as file:

@@ -89,7 +89,7 @@ def test_efficiency_is_against_ports_times_clock_under_load() -> None:
 def test_nothing_is_clamped_and_more_than_the_ceiling_is_an_error_in_one_of_them() -> None:
     report = report_of(rounds(*[490_000_000] * 6))
     assert rate_of(report).summary.efficiency == pytest.approx(49 / 48)
-    assert any("one of the two is wrong" in note for note in report.notes)
+    assert any("one of the two values is wrong" in note for note in report.notes)
     assert not report_of(rounds(*[481_000_000] * 6)).notes
 
 
@@ -151,13 +151,13 @@ def test_utilisation_is_cpu_time_over_elapsed_time() -> None:
 def test_a_run_without_an_end_is_truncated_and_no_note_names_its_file() -> None:
     report = summarise(RunFile("x.jsonl", run(plan("a")), [header()], rounds(1), None, 3, 0))
     assert report.truncated
-    assert report.notes == ["3 samples of an experiment that was cut off are left out"]
+    assert report.notes == ["3 samples are left out, because their experiment was cut off"]
 
 
 def test_a_run_that_was_killed_before_its_first_measurement_names_what_is_missing() -> None:
     results = summarise(RunFile("x.jsonl", run(plan("a")), [], [], None, 0, 0)).results
     assert [(r.summary.outcome, r.summary.reason) for r in results] == [
-        ("failed", "the run was cut off before its turn")
+        ("failed", "not measured, because the run was cut off")
     ]
 
 
@@ -167,7 +167,7 @@ def test_an_experiment_that_was_never_reached_is_not_passed_over() -> None:
     report = summarise(RunFile("x.jsonl", which, [header()], rounds(480_000_000), stop, 0, 0))
     missing = report.results[-1].summary
     assert (missing.outcome, missing.value) == ("failed", None)
-    assert "the budget was spent before its turn" in missing.reason
+    assert "not measured, because the budget was spent" in missing.reason
     assert any("b: failed" in note for note in report.notes)
 
 

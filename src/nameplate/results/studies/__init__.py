@@ -1,8 +1,8 @@
-"""Published studies that a plan reproduces: their tables and charts, with this run's values by the study's definitions.
+"""Build the tables and charts of a published study, with the values of a run by the definitions of the study.
 
-One module for each study, named after its plan (``cs553_kvm`` for ``cs553-kvm``), with ``make(measured) -> Study``. A
-study is compared only with itself: where its definition of a quantity is not nameplate's, the run's value is computed
-by the study's definition, and nameplate's own value stands in a line of its own name.
+Each study has a module named after its plan (``cs553_kvm`` for ``cs553-kvm``), with ``make(measured) -> Study``. If a
+study defines a quantity otherwise than nameplate, the value of the run is computed by the study's definition.
+nameplate's value is shown in a separate line with its own name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pkgutil
 from nameplate.records.model import Study
 from nameplate.results.studies._measured import StudyRun as StudyRun
 
-__all__ = ["Measured", "make_study", "study_names"]
+__all__ = ["StudyRun", "make_study", "study_names"]
 
 
 def study_names() -> list[str]:
@@ -23,7 +23,7 @@ def study_names() -> list[str]:
 
 
 def make_study(measured: StudyRun) -> Study | None:
-    """Return the study that a run's plan reproduces; None for any other plan."""
+    """Return the study that the plan of a run reproduces, or None for any other plan."""
     if measured.plan not in study_names() or not measured.machine:
         return None
     module = importlib.import_module(f"{__name__}.{measured.plan.replace('-', '_')}")

@@ -14,7 +14,7 @@ _SHORTENED = re.compile(r"slices and series have ([\d.]+)% of")
 
 
 def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) -> StudyTable:
-    """Return what the run was measured on and for how long; ``published`` has the document's values by row."""
+    """Return the table of machine, clock, memory and slices; ``published`` has the document's values by row."""
     machine = measured.machine
     clock = clock_of(measured)
     here: dict[str, StudyValue] = {
@@ -32,6 +32,6 @@ def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) ->
 
 
 def _length(measured: StudyRun) -> str:
-    """Return which share of the planned slices and series the budget left."""
+    """Return the share of the planned slices and series that fitted the budget."""
     found = next((match for note in measured.notes if (match := _SHORTENED.search(note))), None)
     return f"{found[1]} % of the plan's" if found else "as planned"

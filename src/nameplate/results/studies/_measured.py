@@ -1,4 +1,4 @@
-"""What a study's tables are made from: a run's results, found by what they measure."""
+"""Find the results of a run by probe, metric and parameters, for the tables of a study."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from nameplate.records.model import Reference, Result, Value
 class StudyRun:
     """A summarised run of a study's plan.
 
-    ``series`` are the identifiers of the experiments that were measured as long series, ``rated`` the values that the
-    user gave with ``--rated``, ``references`` what reference tools measured before the first round, and ``notes`` what
-    the plan left out or shortened.
+    ``series`` are the ids of the experiments that were measured as long series, ``rated`` the reference values given
+    with ``--rated``, ``references`` the values of reference tools, and ``notes`` say what the plan left out or
+    shortened.
     """
 
     plan: str
@@ -29,7 +29,7 @@ class StudyRun:
     def find(self, probe: str, metric: str, params: Mapping[str, Value], *, in_series: bool = False) -> Result | None:
         """Return the result of a metric whose parameters include ``params``, or one that says why it is missing.
 
-        Of several experiments with such parameters the first of the plan counts.
+        If several experiments have these parameters, the first one of the plan counts.
         """
         own = [r for r in self._of(probe, params) if (r.id in self.series) == in_series]
         first = [r for r in own if r.id == own[0].id]
@@ -56,9 +56,9 @@ class StudyRun:
 
 
 def remarks_of(result: Result | None) -> list[str]:
-    """Return in which conditions a result differs from a study's, or why it has no value."""
+    """Return the conditions in which a result differs from that of a study, or the reason why it has no value."""
     if result is None:
         return []
     if result.summary.value is None:
         return [f"{result.summary.outcome}: {result.summary.reason}"]
-    return ["more threads than CPUs: they take turns"] if result.oversubscribed else []
+    return ["more threads than CPUs, so threads share a CPU"] if result.oversubscribed else []

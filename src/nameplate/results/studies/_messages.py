@@ -1,4 +1,4 @@
-"""The cost of an MPI message: the lines below and above the MTU's break point, and figures 3 and 4."""
+"""The cost of an MPI message: the lines below and above the MTU's break point, and the study's Figures 3 and 4."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _DEFINITION = "A message's time is half of a round trip: t_s + t_w × size."
 
 
 def message_tables(measured: StudyRun) -> list[StudyTable]:
-    """Return t_s and t_w on both sides of the break point, and what the text says of several pairs at once."""
+    """Return the tables of t_s and t_w on both sides of the break point, and of the values given in the text."""
     return [_cost_table(measured), _text_table(measured)]
 
 
@@ -126,12 +126,12 @@ def _of_link(cell: StudyCell, link: float | None, measured: StudyRun, is_printed
 
 
 def message_charts(measured: StudyRun) -> list[StudyChart]:
-    """Return figure 3 (time against size with the fitted lines) and figure 4 (several pairs at once)."""
+    """Return Figure 3 (time against size with the fitted lines) and Figure 4 (several pairs at once)."""
     return [_figure_3(measured), _figure_4(measured)]
 
 
 def _costs(measured: StudyRun) -> list[Cost]:
-    """The fits of the curves over the size, that of a single pair first."""
+    """Return the fitted curves over message size, that of a single pair first."""
     own = [r for r in measured.results if r.summary.probe == _PROBE and r.kind != "derived"]
     return sorted(find_costs(own), key=lambda cost: int(cost.params["pairs"]))
 
@@ -150,7 +150,7 @@ def _text_table(measured: StudyRun) -> StudyTable:
             remarks=[_saturation(backplane)]),
         "most processors slower by, µs": StudyCell(
             in_unit(slower, "µs"), f"{text['12 processors against 2 or 6']:g} (6 pairs against 1 or 3)",
-            remarks=[f"{most} pairs against one, the median over the sizes"] if most > 1 else []),
+            remarks=[f"{most} pairs compared with one; the median over the sizes"] if most > 1 else []),
         "Pond: start-up of small messages, µs": StudyCell(first, text["Pond start-up time, small messages"]),
         "link, Mbit/s": StudyCell(in_unit(link.value, "Mbit/s") if link else None, text["link"],
                                   remarks=[] if link else ["give this link's rate with --rated net=100Mbit/s"]),
@@ -161,12 +161,12 @@ def _text_table(measured: StudyRun) -> StudyTable:
 
 def _saturation(backplane: Result | None) -> str:
     if backplane is None:
-        return "no number of pairs at which the bandwidth stops growing"
+        return "the bandwidth grows up to the largest number of pairs"
     return f"where the bandwidth stops growing with the pairs, of messages of {backplane.summary.params['size']} B"
 
 
 def _slower(measured: StudyRun) -> tuple[float | None, int]:
-    """How much longer a message takes with the most pairs than with one: the median over the sizes, and the pairs."""
+    """Return by how much the largest number of pairs slows a message, as the median over sizes, and that number."""
     by_pairs = {pairs: dict(points) for pairs, points in _times(measured).items()}
     if len(by_pairs) < 2:
         return None, 1
@@ -176,7 +176,7 @@ def _slower(measured: StudyRun) -> tuple[float | None, int]:
 
 
 def _times(measured: StudyRun) -> dict[int, list[tuple[float, float]]]:
-    """Message size and time of one way in seconds, for each number of pairs at once."""
+    """Return the points of message size and one-way time in seconds, for each number of pairs at once."""
     timed: list[Result] = [
         r for r in measured.results
         if r.summary.probe == _PROBE and r.summary.metric == "latency" and r.summary.value is not None
@@ -204,7 +204,7 @@ def _figure_3(measured: StudyRun) -> StudyChart:
 def _drawn(line: FittedLine, points: Sequence[tuple[float, float]]) -> StudyLine:
     """Return a fitted line by its slope, through the middle of its points.
 
-    Its t_s may be 0 where the fit lies below it, which is no time that a message takes.
+    The fitted t_s may be limited to 0, which would draw the line below its points.
     """
     own = [(size, time) for size, time in points if line.first_bytes <= size <= line.last_bytes]
     slope = line.per_byte_s * 1e6

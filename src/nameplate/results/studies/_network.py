@@ -10,12 +10,12 @@ from nameplate.results.studies._theory import Reached, peak_table
 
 
 def one_message_for_each_round_trip(result: Result, _: Fields) -> float | None:
-    """Return the throughput that counts a message once; nameplate's bandwidth counts its answer as well."""
+    """Return the throughput of the messages alone; nameplate's bandwidth includes the answers."""
     return result.summary.sustained / 2 if result.summary.sustained else None
 
 
 def message_throughput(measured: StudyRun, table: str, unit: str, params: ToParams) -> StudyQuantity:
-    """Return the throughput of round trips, of which one message counts."""
+    """Return the throughput of round trips, counting one message for each."""
     return StudyQuantity(
         measured=measured,
         name="throughput",
@@ -32,7 +32,7 @@ def message_throughput(measured: StudyRun, table: str, unit: str, params: ToPara
 
 
 def link_peak(measured: StudyRun, *, in_series: bool = False) -> list[StudyTable]:
-    """Return the share of the link that a bulk transfer reaches; nothing where its speed is neither known nor given."""
+    """Return a table of the share of the link that a bulk transfer reaches; none if the link's speed is unknown."""
     found = measured.find("net_stream", "bandwidth", {"protocol": "tcp"}, in_series=in_series)
     if found is None or found.summary.sustained is None:
         return []

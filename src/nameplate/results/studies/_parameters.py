@@ -5,23 +5,23 @@ from __future__ import annotations
 from nameplate.records.model import Value
 from nameplate.results.studies._quantity import Fields
 
-# What a UDP datagram over IPv4 holds at most, in bytes.
+# The maximum payload of a UDP datagram over IPv4, in bytes.
 MAX_DATAGRAM = 65_507
 
 
 def blocks(fields: Fields) -> dict[str, Value]:
-    """Return those of ``disk_block`` and ``memory_block``."""
+    """Return the parameters of ``disk_block`` and ``memory_block``."""
     names = {"op": "op", "pattern": "pattern", "block_bytes": "block", "threads": "threads"}
     return {own: fields[name] for name, own in names.items() if name in fields}
 
 
 def arithmetic(fields: Fields) -> dict[str, Value]:
-    """Return those of ``cpu_flops`` and ``cpu_intops``."""
+    """Return the parameters of ``cpu_flops`` and ``cpu_intops``."""
     return {"mix": "mixed", "threads": fields["threads"]}
 
 
 def round_trips(fields: Fields) -> dict[str, Value]:
-    """Return those of ``net_pingpong``; a datagram holds less than 64 KiB."""
+    """Return the parameters of ``net_pingpong``; a datagram holds less than 64 KiB."""
     payload = int(fields["block_bytes"])
     if fields["protocol"] == "udp":
         payload = min(payload, MAX_DATAGRAM)

@@ -16,10 +16,10 @@ _NOTE = "The peak follows the study's own formula; it is not the ceiling that na
 
 @dataclass(frozen=True)
 class Reached:
-    """What was measured below a theoretical peak.
+    """A measured value that is compared with a theoretical peak.
 
-    ``here`` is the run's value in SI base units with the experiment that it is from, ``published`` is in the unit of
-    the peak's table.
+    ``here`` is the run's value in SI base units and the experiment that gave it; ``published`` is in the unit of the
+    peak's table.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Rates against the working set: the levels of each of the study's machines, and figures 1 and 2."""
+"""Rates against the working set: the levels of each of the study's machines, and its Figures 1 and 2."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _per_cycle(measured: StudyRun) -> float | None:
 
 
 def workset_chart(measured: StudyRun) -> StudyChart:
-    """Return figures 1 and 2 as one: MFLOP/s against the working set, with the levels that the text publishes."""
+    """Return Figures 1 and 2 as one: MFLOP/s against the working set, with the levels that the text publishes."""
     lines = [StudyLine("here", _curve(measured))]
     lines += [StudyLine(machine, _steps(_levels(measured.plan, machine)), is_published=True) for machine in _MACHINES]
     return StudyChart("Figures 1 and 2: rate against working set", StudyAxis("working set (B)", is_logarithmic=True),
@@ -100,7 +100,7 @@ def _curve(measured: StudyRun) -> list[tuple[float, float]]:
 
 
 def _steps(levels: Mapping[str, float]) -> list[tuple[float, float]]:
-    """The rate of each level from where the last one ends."""
+    """Return the line of the published rate of each level, from the end of the last level on."""
     first, second = levels["l1d_size"] * 1024, levels["l2_size"] * 1024
     return [
         (_FIRST_BYTES, levels["peak_rate"]), (first, levels["peak_rate"]), (first, levels["l2_rate"]),

@@ -57,7 +57,7 @@ def _table(measured: StudyRun, level: str, what: str) -> StudyTable:
 
 
 def _level(level: str, metric: str) -> str:
-    """Return what mpi_stream's evidence calls a level: the study's average of a node is that of its ranks' sum."""
+    """Return the name of a level in mpi_stream's evidence; the study averages the sum of a node's ranks."""
     if level == "rank":
         return "rank"
     return "rank_sum" if metric.endswith("_avg") else "longest"

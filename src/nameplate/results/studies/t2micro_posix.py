@@ -1,4 +1,4 @@
-"""t2micro-posix: CPU, memory and disk of an EC2 t2.micro, by time, three repeats averaged, figures by gnuplot.
+"""t2micro-posix: CPU, memory and disk of an EC2 t2.micro, by time, three repeats averaged, charts by gnuplot.
 
 The study's latency is the block ÷ the throughput of all threads together, averaged over its repeats; its MB are
 2²⁰ bytes in its own tables and 10⁶ bytes in IOzone's and STREAM's.
