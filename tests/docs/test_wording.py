@@ -18,7 +18,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Files and folders below the root whose strings are checked too. Add what passes.
 SOURCES = [
     "docs/generate", "src/nameplate/command_line.py", "src/nameplate/commands", "src/nameplate/errors.py",
-    "src/nameplate/execution", "src/nameplate/results", "tests/docs",
+    "src/nameplate/execution", "src/nameplate/records",
+    "src/nameplate/results", "tests/docs",
 ]  # fmt: skip
 
 # What not to write, and what to write instead.

@@ -66,7 +66,7 @@ def test_another_users_link_in_a_directory_of_all_is_not_followed(tmp_path: Path
     (tmp_path / "theirs").write_text("precious")
     (tmp_path / "page.html").symlink_to("theirs")
     os.lchown(tmp_path / "page.html", 65534, 65534)
-    with pytest.raises(FileError, match="is a link that another user put into a directory of all"):
+    with pytest.raises(FileError, match="is a link made by another user in a shared directory"):
         write_whole(b"x", tmp_path / "page.html")
     assert (tmp_path / "theirs").read_text() == "precious"
 

@@ -157,7 +157,7 @@ def test_two_runs_never_write_to_one_file(tmp_path: Path) -> None:
         time.sleep(0.001)
     second = subprocess.run([*command, "--resume", path], capture_output=True, text=True, check=False)
     assert second.returncode == 2
-    assert "is being written by a run that is still going" in second.stderr
+    assert "is in use by another run" in second.stderr
     assert first.poll() is None
     first.send_signal(signal.SIGINT)
     first.wait(30)
@@ -181,7 +181,7 @@ def test_a_disk_that_fills_up_during_a_run_keeps_whole_lines_and_the_run_goes_on
     )  # fmt: skip
     assert answer.returncode == 2
     assert answer.stderr.splitlines()[-1].endswith(f"continue it with nameplate run --resume {small}/x.jsonl")
-    assert "No space left on device; what was measured before is kept" in answer.stderr
+    assert "No space left on device; the samples before are kept" in answer.stderr
     path = tmp_path / "x.jsonl"
     assert path.read_bytes().endswith(b"\n")
     assert read_run(path).measurements

@@ -131,7 +131,7 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
         (["run", "null", "--priority", "hihg"], ["did you mean 'high'?"]),
         (["run", "null", "--rated", "memory=fast"], ["'fast' is not a value with a unit"]),
         (["run", "null", "--rated", "none.txt"], ["cannot read none.txt"]),
-        (["run", "null", "--resume", "none.jsonl"], ["cannot go on with none.jsonl: No such file or directory"]),
+        (["run", "null", "--resume", "none.jsonl"], ["cannot resume none.jsonl: No such file or directory"]),
         (["run", "null", "-o", "no/such/x.jsonl"], ["cannot write no/such/x.jsonl: No such file or directory"]),
         (["run", "null", "--seed", "-1"], ["--seed -1: not a seed; use 0 to"]),
         (["run", "null", "--rated", "cpu=0GHz"], ["must be above 0"]),
@@ -431,6 +431,6 @@ def test_a_last_line_that_cannot_be_written_takes_no_result_away(
     assert run(["run", "null", *FAST, "-o", str(tmp_path / "x.jsonl")]) == 0
     said = capsys.readouterr()
     assert "Tool overhead" in said.out
-    assert "No space left on device; the run is whole without its last line" in said.err
+    assert "No space left on device; the run is complete, only its digest is missing" in said.err
     assert "--resume" not in said.err
     assert read_run(tmp_path / "x.jsonl").stop is not None

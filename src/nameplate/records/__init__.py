@@ -1,1 +1,1 @@
-"""The run file: how its records are written so that none is lost."""
+"""The typed data that all other packages use, and the files that hold it."""

@@ -14,13 +14,13 @@ _RUN_FILE_BEGINS = b'{"type":"run"'
 
 
 def write_whole(content: bytes, path: Path) -> None:
-    """Write to a temporary file in the same directory, then rename it: readers see the old content or the new one.
+    """Write to a temporary file in the same directory, then rename it, so that readers see the old or the new content.
 
-    Of several writers, on other hosts too, each has a temporary file of its own, and the last one's content stays. A
-    run file is never replaced. Raises FileError.
+    Several writers, also on other hosts, use different temporary files, and the last one wins. Raises FileError if the
+    file cannot be written, or is a run file, which is never replaced.
     """
     if _is_foreign_link(path):
-        raise FileError(f"cannot write {path}: it is a link that another user put into a directory of all; remove it")
+        raise FileError(f"cannot write {path}: it is a link made by another user in a shared directory; remove it")
     target = path.resolve()
     if target.exists() and not target.is_file():
         raise FileError(f"cannot write {path}: it is not a regular file")
@@ -42,7 +42,7 @@ def write_whole(content: bytes, path: Path) -> None:
 
 
 def _is_foreign_link(path: Path) -> bool:
-    """Return whether ``path`` is a link that neither this user nor the owner of its sticky directory made.
+    """Return whether ``path`` is a link in a sticky directory, made by neither this user nor the directory's owner.
 
     The kernel refuses to follow such a link where ``fs.protected_symlinks`` is set.
     """
@@ -55,7 +55,7 @@ def _is_foreign_link(path: Path) -> bool:
 
 
 def is_run_file(path: Path) -> bool:
-    """Return whether ``path`` begins as a run file does; False where it cannot be read."""
+    """Return whether ``path`` begins like a run file; False if it cannot be read."""
     try:
         if not path.is_file():
             return False

@@ -1,9 +1,9 @@
-"""The XML that the public DistributedStream writes, a figure of every node's memory: read and written.
+"""Read and write the XML files of DistributedStream, which have the memory bandwidth of each node.
 
-``memory_results-PxT-TIMESTAMP.dat``: ``stream_run`` with the ``experiment`` (the file's name), a ``configuration`` and
-in ``results`` a ``node`` for each with its ``name`` and for every kernel ``Average``, ``Minimum`` and ``Maximum`` in
-seconds. Sizes are the bytes that a process moves in a repeat. The average is that of all processes in all repeats, the
-other two are of the process that took longest in each repeat.
+A file ``memory_results-PxT-TIMESTAMP.dat`` has the root ``stream_run`` with the ``experiment`` (the name of the
+file), a ``configuration``, and ``results``. These have a ``node`` for each node, with its ``name`` and the times
+``Average``, ``Minimum`` and ``Maximum`` of each kernel in seconds. Sizes are the bytes that a process moves in a repeat. The average
+is over all processes and repeats; the other two are those of the slowest process in each repeat.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nameplate.records.model import Spread
 KERNELS = ("Copy", "Scale", "Add", "Triad")
 _ROOT = "stream_run"
 _TIMES = ("Average", "Minimum", "Maximum")
-# A hundred thousand nodes fit.
+# Room for a hundred thousand nodes.
 MAX_BYTES = 128 << 20
 _MAX_DEPTH = 16
 _MAX_NAME = 255
@@ -35,7 +35,7 @@ _HEAD_BYTES = 256
 
 @dataclass(frozen=True)
 class StreamNode:
-    """One node's times by kernel, and how many processes it had."""
+    """The times of one node by kernel, and its number of processes."""
 
     name: str
     processes: int
@@ -44,7 +44,7 @@ class StreamNode:
 
 @dataclass(frozen=True)
 class StreamRun:
-    """What such a file says; ``size_bytes`` is what a process moves in one repeat of each kernel."""
+    """The content of a file; ``size_bytes`` are the bytes that a process moves in one repeat of each kernel."""
 
     experiment: str
     processes_per_node: int
@@ -54,17 +54,17 @@ class StreamRun:
 
 
 def is_stream_file(path: Path) -> bool:
-    """Whether a file begins as XML does; a run file is JSON. Raises FileError."""
+    """Return whether a file begins like XML. Raises FileError if it cannot be read."""
     return read_head(path, _HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
 
 
 def read_stream_run(path: Path) -> StreamRun:
-    """Read a file of DistributedStream. Raises FileError that names what is wrong with the file."""
+    """Read a file of DistributedStream. Raises FileError, which says what is wrong with the file."""
     return parse_stream_run(read_input(path, MAX_BYTES, "file of DistributedStream"), str(path))
 
 
 def parse_stream_run(content: str | bytes, name: str) -> StreamRun:
-    """Return what the XML says; errors call the file ``name``. Raises FileError."""
+    """Return the content of an XML text. Raises FileError, which calls the file ``name``."""
     root = _Tree(name).read(content)
     if root.tag != _ROOT:
         raise FileError(f"{name} is not DistributedStream's: its root is '{root.tag}', not '{_ROOT}'")
@@ -72,7 +72,7 @@ def parse_stream_run(content: str | bytes, name: str) -> StreamRun:
 
 
 def stream_xml(run: StreamRun) -> str:
-    """The file's text."""
+    """Return the XML text of a run."""
     root = ElementTree.Element(_ROOT)
     _add(root, "experiment", run.experiment)
     configuration = ElementTree.SubElement(root, "configuration")
@@ -86,7 +86,7 @@ def stream_xml(run: StreamRun) -> str:
         own = ElementTree.SubElement(results, "node")
         _add(own, "name", node.name)
         if node.processes != run.processes_per_node:
-            # The original has no word for it: it takes all nodes to have as many.
+            # An element of nameplate's own, since DistributedStream has the same number on all nodes.
             _add(own, "processes", str(node.processes))
         for kernel in KERNELS:
             times = ElementTree.SubElement(own, kernel)
@@ -102,7 +102,7 @@ def _add(parent: ElementTree.Element, name: str, text: str) -> None:
 
 
 class _Tree:
-    """Builds the elements of a file, and rejects what no such file has: a document type, entities, deep nesting."""
+    """Builds the elements of a file, and rejects document types, entities and deep nesting."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -20,14 +20,14 @@ _KINDS = (
 
 
 def open_input(path: Path) -> BinaryIO:
-    """Return a regular file opened for reading. Raises FileError for anything else, without waiting for it."""
+    """Return a regular file opened for reading. Raises FileError for any other kind, without blocking on it."""
     try:
-        # Without O_NONBLOCK a named pipe would be waited for until somebody writes to it.
+        # Without O_NONBLOCK, opening a named pipe would block until another process writes to it.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     except ValueError:  # a null byte
-        raise ReadError(f"cannot read {str(path)!r}: this is not a possible name of a file") from None
+        raise ReadError(f"cannot read {str(path)!r}: not a valid file name") from None
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
@@ -36,12 +36,15 @@ def open_input(path: Path) -> BinaryIO:
 
 
 def kind_of(mode: int) -> str:
-    """Return what a file that is not a regular one is, from its ``st_mode``."""
+    """Return the kind of a file that is not a regular file, from its ``st_mode``."""
     return next((words for is_kind, words in _KINDS if is_kind(mode)), "a special file")
 
 
 def read_input(path: Path, max_bytes: int, what: str) -> bytes:
-    """Return a file's content. Raises FileError where it is larger than any ``what``, which is the kind of file."""
+    """Return the content of a file.
+
+    Raises FileError if it is larger than ``max_bytes``; ``what`` is the kind of file that the message names.
+    """
     with open_input(path) as file:
         content = _read(path, file, max_bytes + 1)
     if len(content) > max_bytes:
@@ -50,7 +53,7 @@ def read_input(path: Path, max_bytes: int, what: str) -> bytes:
 
 
 def read_text(path: Path, max_bytes: int, what: str) -> str:
-    """Return a file's content as text, which must be UTF-8, without control characters. Raises FileError."""
+    """Return the content of a file as text without control characters. Raises FileError if it is not UTF-8."""
     content = read_input(path, max_bytes, what)
     try:
         return clean_text(content.decode())
@@ -60,13 +63,13 @@ def read_text(path: Path, max_bytes: int, what: str) -> str:
 
 
 def read_head(path: Path, n_bytes: int) -> bytes:
-    """Return the first bytes of a file. Raises FileError."""
+    """Return the first ``n_bytes`` of a file. Raises FileError if it cannot be read."""
     with open_input(path) as file:
         return _read(path, file, n_bytes)
 
 
 def modified_s(path: Path) -> float:
-    """Return when a file was last written, in seconds since 1970. Raises FileError."""
+    """Return the time of a file's last change in seconds since 1970. Raises FileError if it cannot be read."""
     with open_input(path) as file:
         return os.fstat(file.fileno()).st_mtime
 

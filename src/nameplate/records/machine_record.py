@@ -1,6 +1,6 @@
-"""The parts of a recorded machine that are read here, with their types and ranges; whatever else it has is kept.
+"""Types and ranges of the parts of a recorded machine that Python reads. Other parts are kept unchecked.
 
-What is optional was not recorded by every version, or is only read of the machine at hand.
+Optional fields are missing in records of some versions, or are read only from the current machine.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 
 from nameplate.records.model import Count, Positive, Real
 
-# More ranks, and a node for each, than any job has.
+# More ranks and nodes than any job has.
 MAX_RANKS = 1 << 22
 MAX_NAME = 255
 
@@ -59,13 +59,13 @@ class Memory(msgspec.Struct):
     modules: list[Module] | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError where the modules that were read are missing."""
+        """Raise ValueError if the modules are missing although they were read."""
         if self.modules_status == "read" and self.modules is None:
             raise ValueError("`modules_status` is `read`, so `modules` must be there")
 
 
 class CpuidCache(msgspec.Struct):
-    """A cache as CPUID tells it."""
+    """A cache as listed by CPUID."""
 
     level: Count
     type: str
@@ -73,7 +73,7 @@ class CpuidCache(msgspec.Struct):
 
 
 class Cache(CpuidCache):
-    """A kind of cache, and how many of it there are."""
+    """Caches of one kind, with their number."""
 
     count: Count
     shared_by: Count
@@ -88,7 +88,7 @@ class NumaNode(msgspec.Struct):
 
 
 class CoreKind(msgspec.Struct):
-    """Cores of one kind, where a processor has several."""
+    """Cores of one kind, in a processor with several kinds."""
 
     name: str
     cores: Count
@@ -109,7 +109,7 @@ class Topology(msgspec.Struct):
 
 
 class GroupLimits(msgspec.Struct):
-    """What the control group leaves."""
+    """The limits of the control group."""
 
     cpus: Annotated[float, msgspec.Meta(ge=0, le=1e9)] | None
     memory_bytes: Count | None
@@ -124,7 +124,7 @@ class Power(msgspec.Struct):
 
 
 class Job(msgspec.Struct):
-    """The MPI job that was measured. ``hardware`` and ``placement`` are run lengths."""
+    """The MPI job that was measured. ``hardware`` and ``placement`` are run-length encoded."""
 
     library: str
     ranks: Number
@@ -136,7 +136,7 @@ class Job(msgspec.Struct):
     socket_buffer_bytes: dict[str, Real] | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError where the run lengths are not those of the job's ranks and nodes."""
+        """Raise ValueError if the run lengths do not add up to the job's ranks and nodes."""
         placed, classed = sum(n for _, n in self.placement), sum(n for _, n in self.hardware or [])
         if placed != self.ranks:
             raise ValueError(f"`placement` has {placed} ranks, the job {self.ranks}")
@@ -166,7 +166,7 @@ class Machine(msgspec.Struct):
 
 
 def problem_of_machine(machine: Mapping[str, Any]) -> str:
-    """Return what is wrong with a machine, with the path of the field; empty: nothing."""
+    """Return the problem of a machine with the path of the field; empty if it is valid."""
     try:
         msgspec.convert(machine, Machine)
     except (msgspec.ValidationError, RecursionError) as error:
@@ -175,6 +175,6 @@ def problem_of_machine(machine: Mapping[str, Any]) -> str:
 
 
 def problem_of_job(machine: Mapping[str, Any], node: int) -> str:
-    """Return why ``node`` is not the place of one of the job's nodes; empty: it is."""
+    """Return why ``node`` is not the index of a node of the job; empty if it is."""
     nodes = len((machine.get("job") or {}).get("nodes", []))
     return "" if 0 <= node < nodes else f"node {node} is not one of the job's {nodes} nodes"

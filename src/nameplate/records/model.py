@@ -1,7 +1,7 @@
-"""The data that modules hand to each other: frozen and typed. Records match ``schema/record.schema.json``.
+"""The data that packages exchange, frozen and typed. Records match ``schema/record.schema.json``.
 
-Units are SI base units and stand in the field's name; a parameter's value is a word, a count (also bytes) or
-seconds.
+Units are SI base units and part of the field's name. The value of a parameter is a word, a count (of bytes, too) or a
+time in seconds.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import msgspec
 SCHEMA = 1
 _FIRST_YEAR, _LAST_YEAR = 1971, 9998
 
-# What numbers a record may have: quotients and products of a few of them stay finite.
+# The ranges of numbers in records, such that quotients and products of a few of them stay finite.
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 Real: TypeAlias = Annotated[float, msgspec.Meta(ge=-1e50, le=1e50)]
 Positive: TypeAlias = Annotated[float, msgspec.Meta(ge=1e-50, le=1e50)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
-# Of something that took place: no clock is finer than a picosecond, and rates are quotients by it.
+# The duration of an event. It is a divisor of rates, and no clock is finer than a picosecond.
 Elapsed: TypeAlias = Annotated[float, msgspec.Meta(ge=1e-12, le=1e12)]
 
 Value: TypeAlias = str | Whole | Real
@@ -30,7 +30,7 @@ PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
 
 
 def check_moment(text: str) -> None:
-    """Raise ValueError unless the text is a date and time that every calendar here can show."""
+    """Raise ValueError unless the text is a date and time in ISO 8601 that ``datetime`` can show in every time zone."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -46,7 +46,7 @@ class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_on
 
 
 class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was done in a sample."""
+    """The work of a sample: bytes moved, floating-point operations, other operations."""
 
     bytes: Count
     flops: Count
@@ -62,7 +62,7 @@ class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of several repeats, or of several ranks' repeats."""
+    """Average, minimum and maximum time of several repeats, or of the repeats of several ranks."""
 
     average_s: Elapsed
     minimum_s: Elapsed
@@ -70,10 +70,10 @@ class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One node's part of a sample that many nodes take.
+    """One node's part of a sample of many nodes, which are in the order of the job.
 
-    Of each repeat ``window`` goes from its first rank's start to its last one's finish, ``longest`` is the time of the
-    rank that took longest; ``rank`` is every rank's own. Nodes are in the order of the job's.
+    ``window`` is the time of a repeat from the start of the first rank to the finish of the last one, ``longest`` the
+    time of its slowest rank, and ``rank`` the time of each rank.
     """
 
     ranks: AtLeastOne
@@ -92,7 +92,7 @@ class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     count: list[Count]
 
     def __post_init__(self) -> None:
-        """Raise ValueError where a bucket has no count, or a count no bucket."""
+        """Raise ValueError unless there is one count per bucket."""
         if len(self.lower_ns) != len(self.count):
             raise ValueError(f"`lower_ns` has {len(self.lower_ns)} values, `count` {len(self.count)}")
 
@@ -120,9 +120,8 @@ class Header(Record, frozen=True, kw_only=True):
 class Sample(Record, frozen=True, kw_only=True):
     """One timed call of a probe: from the first worker's start to the last one's finish.
 
-    With a ``node``, a place in the job's list, it is the sum of all samples that this node took in a round.
-    ``pairs`` are one-way seconds of a message between all pairs of nodes or ranks, as ``probes/_pair_matrix.py`` reads
-    them.
+    With ``node``, an index in the job's list, it is the sum of all samples of this node in a round. ``pairs`` are the
+    one-way times in seconds of a message between all pairs of nodes or ranks (``probes/shared/pair_matrix.py``).
     """
 
     id: str
@@ -141,10 +140,10 @@ class Sample(Record, frozen=True, kw_only=True):
 
 
 class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """How one experiment ended in one round. ``params`` are complete: automatic ones are resolved.
+    """The outcome of an experiment in one round. ``params`` are complete, with automatic values resolved.
 
-    ``facts`` are numbers that set-up found out, ``labels`` words (a file system's name). With a ``node`` it is this
-    node's own, and that of all nodes follows.
+    ``facts`` are numbers that set-up determined, ``labels`` words, such as the name of a file system. With ``node`` it
+    is the outcome of this node; the outcome of all nodes follows.
     """
 
     id: str
@@ -164,7 +163,7 @@ class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class End(Record, frozen=True, kw_only=True):
-    """The last record of a core process: without it the process did not end in order."""
+    """The last record of a core process. If it is missing, the process did not end normally."""
 
     experiments: Count
     interrupted: bool
@@ -173,9 +172,9 @@ class End(Record, frozen=True, kw_only=True):
 class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One probe with one set of parameters; ``id`` is unique in its plan. ``slice_s`` is its time in each round.
 
-    ``sample_s`` is the length of its samples where the run gives none. ``dense``: a point of a curve that is measured
-    only if the points around it, which are not, show that the curve bends there. With ``interval_s`` it is a series:
-    one round, a sample for every interval of its slice.
+    ``sample_s`` is the length of its samples unless the run sets one. A ``dense`` experiment is a point of a curve that
+    is measured only if the sparse points around it show a change there. With ``interval_s`` it is a series: one round,
+    with one sample per interval of its slice.
     """
 
     id: str
@@ -188,9 +187,9 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """When a run ends, and how long its samples are. None: not limited, or calibrated.
+    """The limits of a run and of its samples. None means not limited, or calibrated.
 
-    ``budget_binds``: all ``rounds`` must end within the budget, so slices are shortened, and the run ends with it.
+    If ``budget_binds``, all ``rounds`` must end within the budget: slices are shortened, and the run ends with it.
     Without fixed rounds the budget always ends the run.
     """
 
@@ -213,12 +212,11 @@ class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is to be measured.
+    """The experiments and limits of a run.
 
-    ``notes``: what of it was left out or shortened to fit its budget; ``references``: tools whose own figures stand
-    beside, where they are installed, with their usual work; ``reference_works``: tools whose work the plan chooses
-    itself. ``per_node``: how the nodes of a job take single machines' experiments, unless the user says otherwise.
-    ``priority``: high where the plan asks for it.
+    ``notes`` say what was left out or shortened to fit the budget. ``references`` are reference tools that are run with
+    their default work if they are installed, ``reference_works`` those for which the plan sets the work. ``per_node``
+    is how the nodes of a job run single-machine experiments by default. ``priority`` is high if the plan requests it.
     """
 
     name: str
@@ -232,11 +230,11 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A nameplate value in SI base units, and where it comes from; without a value, why there is none.
+    """A reference value in SI base units and its source; without a value, ``source`` says why there is none.
 
-    ``is_ceiling`` is False for a value that a healthy machine may pass: a base clock below its turbo.
-    ``can_be_given`` is False for a figure that no ``--rated`` value is meant for: what a cache delivers. ``times`` is
-    how many times a given one counts: twice for a link that is used in both directions.
+    ``is_ceiling`` is False for a value that a healthy machine may exceed, such as a base clock below its turbo clock.
+    ``can_be_given`` is False for a metric that no ``--rated`` value applies to, such as the rate of a cache. ``times``
+    multiplies a given value: 2 for a link that is used in both directions.
     """
 
     value: Real | None
@@ -247,7 +245,7 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Run(Record, frozen=True, kw_only=True):
-    """The first record of a run file. ``per_node``: how the nodes of a job took single machines' experiments."""
+    """The first record of a run file. ``per_node`` is how the nodes of a job ran single-machine experiments."""
 
     schema: int
     version: str
@@ -259,12 +257,12 @@ class Run(Record, frozen=True, kw_only=True):
     per_node: PerNode = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError where ``started`` is no time."""
+        """Raise ValueError unless ``started`` is a date and time."""
         check_moment(self.started)
 
 
 class Reference(Record, frozen=True, kw_only=True):
-    """A figure of another tool's, from one run of it before the first round; without a value, why there is none."""
+    """A value that a reference tool gave in one run before the first round, or the reason why there is none."""
 
     tool: str
     version: str
@@ -277,7 +275,7 @@ class Reference(Record, frozen=True, kw_only=True):
 
 
 class Stop(Record, frozen=True, kw_only=True):
-    """The last record of what was measured: why each experiment was not measured any longer."""
+    """The last record of the measurements: the reason why each experiment was no longer measured."""
 
     reasons: dict[str, str]
     elapsed_s: Seconds
@@ -285,7 +283,7 @@ class Stop(Record, frozen=True, kw_only=True):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """What a value is of: a metric of a probe with complete parameters, in the SI base unit ``unit``."""
+    """A metric of a probe with complete parameters, in the SI base unit ``unit``."""
 
     probe: str
     params: dict[str, Value]
@@ -295,7 +293,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class FigureValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a run says of a figure: the median of its rounds with its interval, also of each node of a job by name."""
+    """The value of a metric in a run: the median of its rounds with its interval, and the values of nodes by name."""
 
     figure: Figure
     value: Real
@@ -304,10 +302,10 @@ class FigureValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figures(Record, frozen=True, kw_only=True):
-    """What the records before it come to, for those who read many runs; the last line of a run file, or of no account.
+    """The digest of a run, for readers of many runs. It counts only as the last line of a run file.
 
-    ``by`` names the code that computed them, ``crc32`` is the checksum (that of zlib) of everything before this line:
-    they count only for the same code and the same records. ``machine`` is the host, or the nodes of a job.
+    ``by`` identifies the code that computed it, and ``crc32`` is zlib's checksum of everything before this line: a
+    digest is current only for the same code and the same records. ``machine`` is the host, or the nodes of a job.
     """
 
     by: str
@@ -323,7 +321,7 @@ FileRecord: TypeAlias = Run | Reference | Header | Sample | Outcome | End | Stop
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """An interval for a median, with the probability that it covers it."""
+    """An interval of a median, with its coverage probability."""
 
     low: Real
     high: Real
@@ -331,10 +329,10 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class CorrelatedCondition(msgspec.Struct, frozen=True):
-    """A condition that differed within an event (mean of its samples) from what it was elsewhere.
+    """A condition whose mean within an event differs from its mean elsewhere.
 
-    Steal and CPU time in CPUs' worth, throttling and switches in events a second, the clock in bursts a second (of use
-    as a ratio only), temperature in degrees Celsius.
+    Steal and CPU time are in CPUs, throttling and switches in events per second, the clock in bursts per second (useful
+    only as a ratio), the temperature in degrees Celsius.
     """
 
     name: str
@@ -343,12 +341,11 @@ class CorrelatedCondition(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """An event in a long series: a lasting change of level, a slow drift, dips that recur, or a single run of samples.
+    """An event in a long series: a lasting change of level, a slow drift, recurring dips, or a single run of samples.
 
-    ``change`` is a share of the level before. A change of level lasts, and a drift goes on, from ``begin_s`` to
-    ``end_s``; dips and single runs last ``width_s`` and begin ``at_s``. Of the conditions that could be read, some
-    ``moved`` with the event so that they may explain it, and some, named in ``still``, did not move. Seconds count from
-    the first sample.
+    ``change`` is a share of the level before. A change of level or a drift lasts from ``begin_s`` to ``end_s``; dips
+    and single runs last ``width_s`` and begin at each of ``at_s``. ``moved`` are the conditions that changed with the
+    event and may explain it, ``still`` the names of those that did not. Seconds count from the first sample.
     """
 
     kind: Literal["level", "drift", "dips", "run"]
@@ -363,7 +360,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LevelOverTime(msgspec.Struct, frozen=True):
-    """From ``begin_s`` to ``end_s`` the values vary about ``value``."""
+    """A level of a series: from ``begin_s`` to ``end_s`` the values vary around ``value``."""
 
     begin_s: Real
     end_s: Real
@@ -371,7 +368,7 @@ class LevelOverTime(msgspec.Struct, frozen=True):
 
 
 class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
-    """The smallest events that a series' noise would not have hidden, as shares of its level; None: no size is enough.
+    """The smallest events that the noise of a series does not hide, as shares of its level; None if it hides any size.
 
     Nine of ten intervals lie within ``spread`` of the trend, up or down. ``lasting`` is a change of level, ``dips`` are
     one interval in ten (or in fewer, in a short series), and ``single`` is a dip of one whole interval.
@@ -387,12 +384,12 @@ Verdict: TypeAlias = Literal["steady", "events", "too noisy"]
 
 
 class OverTime(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell as a series: one sample for each ``interval_s``.
+    """An experiment as a series, with one sample per ``interval_s``.
 
-    ``burst`` is the best level before the first lasting fall, which came after ``burst_s`` (without one, the end);
-    ``sustained`` all work over all time; ``p1`` what 99 % of the intervals at least reach. ``own_share`` is the part of
-    the time that the tool itself took. ``verdict`` is "steady" only if ``sensitivity`` shows that an event of a size
-    that matters would have been found; both are None in what earlier versions wrote.
+    ``burst`` is the best level before the first lasting fall, at ``burst_s`` (the end, if there is no fall);
+    ``sustained`` is all work over all time, ``p1`` the value that 99 % of the intervals reach. ``own_share`` is the
+    share of the time that nameplate itself took. ``verdict`` is "steady" only if ``sensitivity`` shows that an event of
+    relevant size would have been found; both are None in reports of earlier versions.
     """
 
     interval_s: Real
@@ -411,10 +408,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """One metric of one experiment over all rounds: a row of ``show --format json``.
 
     ``value`` is the median of the round medians and ``ci`` its exact interval, in SI base units. ``mean``, ``best``,
-    ``p95``, ``p99`` and ``sustained`` are computed from all samples. ``p95`` and ``p99`` are what that part of the
-    samples at least reaches, counted from the good end. ``sustained`` is all work over all time. Whatever is not known
-    is None, and ``reason`` says why. ``over_time`` stands with the first metric of a cell that was measured as a
-    series.
+    ``p95``, ``p99`` and ``sustained`` are computed from all samples. ``p95`` and ``p99`` are
+    reached by 95 % and 99 % of the samples: lower bounds of a rate, upper bounds of a time. ``sustained`` is all work
+    over all time. Unknown values are None, and ``reason`` says why. ``over_time`` belongs to the first metric of an
+    experiment that was measured as a series.
     """
 
     probe: str
@@ -440,7 +437,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Series(msgspec.Struct, frozen=True):
-    """A metric over time: one point per sample, with when it began in seconds since the run's first sample.
+    """A metric over time: one point per sample, with its start in seconds since the first sample of the experiment.
 
     ``round`` counts from 1.
     """
@@ -456,16 +453,16 @@ ResultKind = Literal["measured", "derived", "imported"]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary with what tables, charts and verdicts need beside it.
+    """A summary with the other data that tables, charts and verdicts need.
 
-    ``kind`` says where the value comes from; only a "measured" result has samples of its own.
-    A detail has no row of its own in a table. ``evidence`` are figures that speak for or against the value: where the
-    bytes came from. ``distribution`` stands with a cell's first metric, where its single operations were timed: times
-    in seconds, ascending, each with the share of the operations of all rounds that took no longer. So does ``pairs``,
-    where messages went between all pairs of nodes or ranks: the median over the rounds of each pair's one-way seconds;
-    and ``node_times``, where a job's nodes were measured at once: each node's over all rounds. ``source`` is where the
-    bytes came from, where a probe knows it, and ``labels`` what set-up chose or found: an instruction set, a device.
-    ``is_series`` marks an experiment that its plan measures as one long series, next to others that take slices.
+    ``kind`` says where the value comes from; only a "measured" result has samples of its own. A result with
+    ``is_detail`` has no row in a table. ``evidence`` are numbers that support or question the value, such as the bytes
+    that storage delivered. ``source`` names what served the bytes, if the probe knows it. ``labels`` are choices and
+    findings of set-up, such as an instruction set. ``is_series`` marks an experiment measured as one long series.
+
+    Three fields belong to the first metric of an experiment. ``distribution`` has ascending times of operations in
+    seconds, each with the share of all operations that took at most that time. ``pairs`` has the median one-way time in
+    seconds of each pair of nodes or ranks. ``node_times`` has the times of each node over all rounds.
     """
 
     id: str
@@ -490,21 +487,19 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     kind: ResultKind = "measured"
 
     def __post_init__(self) -> None:
-        """Set the kind of results of reports from before the field, which only the summary's ``stop`` told."""
+        """Set the kind of results in reports of earlier versions, which have it only in the summary's ``stop``."""
         if self.summary.stop in ("derived", "imported"):
             msgspec.structs.force_setattr(self, "kind", self.summary.stop)
 
 
 class NodeMetric(msgspec.Struct, frozen=True):
-    """What one metric says of every node, by its place in the job's list; None where it was not measured or judged.
+    """A metric of every node, in the order of the job's nodes; None for a node that was not measured or judged.
 
-    ``experiment`` is the plan's id.
-
-    ``value`` is in the SI base unit ``unit``, at the usual level of the node's hardware class over the rounds; ``gap``
-    the share by which it is worse than the median of the class's values, negative where it is better; ``z`` that
-    distance in robust standard deviations, negative where it is worse; ``spread`` what the value itself varies by, as a
-    share. ``slow``: the places of those that are. ``minimum`` and ``maximum`` are those of single repeats; empty where
-    a probe does not tell them.
+    ``experiment`` is the id in the plan. ``value`` is in the SI base unit ``unit``, adjusted to the usual level of the
+    node's hardware class over the rounds. ``gap`` is the share by which it is worse than the median of its class,
+    negative if it is better. ``z`` is that distance in robust standard deviations, negative if it is worse. ``spread``
+    is the variation of the value as a share. ``slow`` has the indices of the slow nodes. ``minimum`` and ``maximum``
+    are those of single repeats, empty if the probe does not report them.
     """
 
     experiment: str
@@ -521,12 +516,12 @@ class NodeMetric(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is a figure of."""
+        """Return the experiment and the metric."""
         return f"{self.experiment} {self.metric}"
 
 
 class Nodes(msgspec.Struct, frozen=True):
-    """The nodes of a job by name, the hardware class of each, and what was found out about them."""
+    """The nodes of a job by name, the hardware class of each, and their metrics."""
 
     names: list[str]
     classes: list[str]
@@ -534,7 +529,7 @@ class Nodes(msgspec.Struct, frozen=True):
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """A value in its SI base unit, with its interval where there is one."""
+    """A value in its SI base unit, with its interval if there is one."""
 
     value: Real
     unit: str
@@ -542,7 +537,7 @@ class Quantity(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """Figures in rows and columns as a probe's readers expect them; the first cell of a row names it."""
+    """A table of values in the form usual for a probe; the first cell of a row is its name."""
 
     probe: str
     title: str
@@ -564,8 +559,8 @@ class StudyColumn(msgspec.Struct, frozen=True):
 class StudyCell(msgspec.Struct, frozen=True):
     """One entry of a study's table, in its column's unit: the value of this run and the published one.
 
-    ``here`` follows the study's definition. ``own`` is nameplate's value where nameplate defines the quantity
-    otherwise; the table names it. ``remarks`` say in which conditions the two differ, or why ``here`` is missing.
+    ``here`` follows the study's definition. ``own`` is nameplate's value if nameplate defines the quantity
+    otherwise; the table names it. ``remarks`` name conditions that differ, or the reason why ``here`` is missing.
     """
 
     here: StudyValue = None
@@ -575,10 +570,10 @@ class StudyCell(msgspec.Struct, frozen=True):
 
 
 class StudyTable(msgspec.Struct, frozen=True, kw_only=True):
-    """A table as a study's document has it: ``cells[i][j]`` belongs to ``rows[i]`` and ``columns[j]``.
+    """A table as in the document of a study: ``cells[i][j]`` belongs to ``rows[i]`` and ``columns[j]``.
 
-    ``corner`` heads the rows' names, ``here`` says who measured the first value, ``own`` names the cells' ``own``
-    values (empty: there are none). With ``has_ratio`` each pair of numbers has its quotient, here ÷ published.
+    ``corner`` is the heading of the rows' names, ``here`` says who measured the first value, and ``own`` names the
+    ``own`` values of the cells, empty if there are none. With ``has_ratio``, the quotient here ÷ published is shown.
     """
 
     title: str
@@ -602,7 +597,7 @@ class StudyLine(msgspec.Struct, frozen=True):
 
 
 class StudyAxis(msgspec.Struct, frozen=True):
-    """An axis of a study's chart: its title with the unit, and numbers that have names of their own (``8 KiB``)."""
+    """An axis of a study's chart: its title with the unit, and names of its numbers (``8 KiB``)."""
 
     title: str
     is_logarithmic: bool = False
@@ -610,7 +605,7 @@ class StudyAxis(msgspec.Struct, frozen=True):
 
 
 class StudyChart(msgspec.Struct, frozen=True):
-    """A chart as a study's document draws it; ``marks`` are named places on the x axis, such as a break point."""
+    """A chart as in the document of a study; ``marks`` are named positions on the x axis, such as a break point."""
 
     title: str
     x: StudyAxis
@@ -620,16 +615,16 @@ class StudyChart(msgspec.Struct, frozen=True):
 
 
 class Study(msgspec.Struct, frozen=True):
-    """What a run of a study's plan shows of the study: its tables and charts, in the document's order."""
+    """The tables and charts of a study with the values of a run, in the document's order."""
 
     tables: list[StudyTable]
     charts: list[StudyChart]
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole run, summarised: what ``show``, ``report`` and ``compare`` work on.
+    """A summarised run, which ``show``, ``report`` and ``compare`` work on.
 
-    ``study``: the tables and charts of the published study that the plan reproduces; None for any other plan.
+    ``study`` is the published study that the plan reproduces, None for any other plan.
     """
 
     run: Run

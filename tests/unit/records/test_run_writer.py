@@ -73,7 +73,7 @@ def test_a_second_writer_is_refused_until_the_first_has_closed(tmp_path: Path) -
     path = tmp_path / "x.jsonl"
     with RunWriter.create(path) as first:
         first.write(run(plan("a")))
-        with pytest.raises(FileError, match="is being written by a run that is still going"):
+        with pytest.raises(FileError, match="is in use by another run"):
             RunWriter.reopen(path)
     RunWriter.reopen(path).close()
 
@@ -88,7 +88,7 @@ def test_a_killed_writer_keeps_nobody_out(tmp_path: Path) -> None:
     other = subprocess.Popen([sys.executable, "-c", script, path], stdout=subprocess.PIPE, text=True)
     assert other.stdout is not None
     assert other.stdout.readline() == "ready\n"
-    with pytest.raises(FileError, match="still going"):
+    with pytest.raises(FileError, match="in use by another run"):
         RunWriter.reopen(path)
     other.kill()
     other.communicate()
@@ -107,7 +107,7 @@ def test_two_runs_of_one_second_have_a_file_each(tmp_path: Path) -> None:
 def test_only_a_regular_file_is_gone_on_with(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     for path in (tmp_path / "pipe.jsonl", Path("/dev/full")):
-        with pytest.raises(FileError, match=r"cannot go on with .*: it is not a regular file"):
+        with pytest.raises(FileError, match=r"cannot resume .*: it is not a regular file"):
             RunWriter.reopen(path)
     assert Path("/dev/full").exists()
 
@@ -125,7 +125,7 @@ def test_a_full_disk_keeps_whole_lines_and_says_how_to_go_on(tmp_path: Path, mon
         return write(descriptor, data[:10])
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(FileError, match=r"No space left on device; what was measured before is kept, go on with --res"):
+    with pytest.raises(FileError, match=r"No space left on device; the samples before are kept; continue with --res"):
         writer.write(outcome("a"))
     writer.close()
     assert path.read_bytes() == before
@@ -149,6 +149,6 @@ def test_a_file_system_that_writes_nothing_is_not_asked_for_ever(
     writer = RunWriter.create(tmp_path / "x.jsonl")
     writer.write(run(plan("a")))
     monkeypatch.setattr(os, "write", lambda descriptor, data: 0)
-    with pytest.raises(FileError, match="takes no more bytes and gives no reason; what was measured before is kept"):
+    with pytest.raises(FileError, match="accepted no bytes and gave no reason; the samples before are kept"):
         writer.write(outcome("a"))
     writer.close()

@@ -41,7 +41,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", records())
     before = path.read_bytes()
-    with pytest.raises(FileError, match=r"already there: name another with -o, or go on with --resume"):
+    with pytest.raises(FileError, match=r"exists: choose another name with -o, or continue it with --resume"):
         RunWriter.create(path)
     assert path.read_bytes() == before
 
