@@ -2,8 +2,8 @@
 
 A file ``memory_results-PxT-TIMESTAMP.dat`` has the root ``stream_run`` with the ``experiment`` (the name of the
 file), a ``configuration``, and ``results``. These have a ``node`` for each node, with its ``name`` and the times
-``Average``, ``Minimum`` and ``Maximum`` of each kernel in seconds. Sizes are the bytes that a process moves in a repeat. The average
-is over all processes and repeats; the other two are those of the slowest process in each repeat.
+``Average``, ``Minimum`` and ``Maximum`` of each kernel in seconds. Sizes are the bytes that a process moves in a
+repeat. The average is over all processes and repeats; the other two are those of the slowest process in each repeat.
 """
 
 from __future__ import annotations
