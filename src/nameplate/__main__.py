@@ -1,4 +1,7 @@
-"""Start the command line. Imports only what ends the program in order while the others, a third of a second, go on."""
+"""Start the command line.
+
+The other imports take a third of a second, so that an interrupt is handled before them.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ _MIN_COLUMNS = 20
 
 
 def _check_columns() -> None:
-    """Forget a width that no terminal has: libraries that print help would print nothing, or forever."""
+    """Remove an impossible COLUMNS, with which libraries that print help print nothing, or never end."""
     columns = os.environ.get("COLUMNS", "")
     if not (columns.isdecimal() and len(columns) <= 4 and int(columns) >= _MIN_COLUMNS):
         os.environ.pop("COLUMNS", None)
 
 
 def main() -> None:
-    """Run the command line of this process and end it with its exit code."""
+    """Run the command line of this process, and exit with its exit code."""
     signal.signal(signal.SIGINT, leave_at_once)
     from nameplate.command_line import run  # noqa: PLC0415 (an interrupt is handled by now)
     from nameplate.streams import prepare_standard_streams  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Replace what a terminal would obey instead of showing it: escape sequences, C1 controls, and changes of direction.
+"""Replace characters that control a terminal: escape sequences, C1 controls, and changes of text direction.
 
 Text from files is cleaned once, where it is decoded. Sources: ECMA-48 (control functions), Unicode TR 9 and
 CVE-2021-42574 (bidirectional controls).
@@ -12,25 +12,24 @@ from typing import Any
 import msgspec
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-# Newlines and tabs are text. U+2028 and U+2029 end lines; the others change the direction of what follows.
+# Newlines and tabs are text. U+2028 and U+2029 end lines; the other characters above U+2000 change the direction.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-# The same in the bytes of JSON, also as escapes. It may match more.
+# The same characters in the bytes of JSON, also as escapes. It may match other text, too.
 _MAYBE_IN_JSON = re.compile(
     rb"\\u00[0189]|\\u007[fF]|\\u20[26]|\\[bfnrt]|\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]"
 )
 
 
 def clean_text(text: str) -> str:
-    """Return the text with each control character, but for newlines and tabs, replaced. CR LF becomes LF."""
+    """Return the text with control characters replaced, except newlines and tabs. CR LF becomes LF."""
     return _CONTROLS.sub(REPLACEMENT, text.replace("\r\n", "\n"))
 
 
 def clean_json(line: bytes) -> bytes:
     """Return a JSON document whose strings, keys included, have no control characters; ``line`` itself if it has none.
 
-    Newlines and tabs become blanks too: a name must not add a line to a table.
-
-    Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for what is no JSON.
+    Newlines and tabs become spaces, since a name must not add a line to a table. Raises msgspec.DecodeError,
+    UnicodeDecodeError or RecursionError for invalid JSON.
     """
     if not _MAYBE_IN_JSON.search(line):
         return line
@@ -38,7 +37,7 @@ def clean_json(line: bytes) -> bytes:
 
 
 def escape_in_json(text: str) -> str:
-    """Return a JSON document with the same values in which control characters of strings are written as escapes."""
+    """Return the same JSON document with control characters of strings written as escapes."""
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

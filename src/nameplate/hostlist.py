@@ -1,4 +1,4 @@
-"""Slurm's lists of hosts: ``node[001-003,007],login1`` for many names of one pattern. Pure functions."""
+"""Read and write Slurm's host lists, such as ``node[001-003,007],login1``. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from nameplate.errors import UsageError
 
-# Slurm takes no more at once either (MAX_RANGE).
+# The limit of Slurm (MAX_RANGE).
 MAX_HOSTS = 1 << 16
-# As long as a name may be on any system.
+# The longest host name on any system.
 _MAX_NAME = 255
 _MAX_SHOWN = 80
 _DIGITS = "0123456789"
@@ -21,7 +21,7 @@ _PART = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
 
 
 def compress(names: Sequence[str]) -> str:
-    """The list of ``names`` in their order. Only a number at a name's end is counted on: Slurm reads no other."""
+    """Return the host list of ``names`` in their order. Only numbers at the end of names form ranges, as in Slurm."""
     items = []
     for prefix, group in itertools.groupby(names, key=_prefix):
         members = list(group)
@@ -33,9 +33,10 @@ def compress(names: Sequence[str]) -> str:
 
 
 def expand(text: str) -> list[str]:
-    """The names in a list, in its order; brackets may also stand within a name. Raises UsageError.
+    """Return the names of a host list in order; brackets may also be inside a name.
 
-    The time is proportional to the length of the list and of the names in it.
+    The time is proportional to the length of the list and of its names. Raises UsageError if it is not a host list, or
+    has more than ``MAX_HOSTS`` names.
     """
     items = _ITEM.findall(text)
     if ",".join(items) != text:
@@ -51,7 +52,7 @@ def _shown(text: str) -> str:
 
 
 def _too_many(text: str) -> UsageError:
-    return UsageError(f"'{_shown(text)}' has more than {MAX_HOSTS} hosts")
+    return UsageError(f"'{_shown(text)}' has more than {MAX_HOSTS} hosts: split the list")
 
 
 def _prefix(name: str) -> str | None:
@@ -60,7 +61,7 @@ def _prefix(name: str) -> str | None:
 
 
 def _ranges(numbers: Sequence[str]) -> Iterator[str]:
-    """Runs of numbers of which each is one more than the one before, written as wide as the first."""
+    """Yield the ranges of consecutive numbers with the same number of digits."""
     first = last = numbers[0]
     for number in numbers[1:]:
         if number != str(int(last) + 1).zfill(len(first)):
@@ -86,7 +87,7 @@ def _numbers(ranges: str) -> list[str]:
         first, last = (match[1], match[2] or match[1]) if match else ("1", "0")
         if not 0 <= int(last) - int(first) < MAX_HOSTS:
             raise UsageError(
-                f"'{_shown(text)}' is not a range of hosts: write it like 001-003, no more than {MAX_HOSTS}"
+                f"'{_shown(text)}' is not a range of hosts: write it like 001-003, with at most {MAX_HOSTS} hosts"
             )
         if len(numbers) > MAX_HOSTS:
             raise _too_many(ranges)

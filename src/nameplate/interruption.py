@@ -1,4 +1,4 @@
-"""The signals by which somebody asks nameplate to end: Ctrl-C, kill, and a terminal that is closed."""
+"""Handle the signals that ask nameplate to stop: Ctrl-C (SIGINT), kill (SIGTERM), a closed terminal (SIGHUP)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 def say(words: str) -> None:
-    """Write a line to standard error from a signal handler, which may have interrupted a print."""
+    """Write a line to standard error, safely from a signal handler that may have interrupted a print."""
     with suppress(OSError):
         os.write(2, f"{words}\n".encode())
 
 
 def leave_at_once(number: int, frame: FrameType | None) -> None:
-    """Handle a signal outside of any measurement, where there is nothing to keep or to clean up."""
+    """Exit at once. This handles a signal outside of measurements, when there is nothing to keep or to clean up."""
     say("nameplate: stopped")
     os._exit(Interrupted.exit_code)
 
 
 @contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """Call ``handler`` for each of the signals meanwhile. One that was ignored, as by nohup, stays ignored."""
+    """Call ``handler`` for each signal within the context. A signal that is ignored, as with nohup, stays ignored."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
     for number, usual in before.items():

@@ -1,7 +1,6 @@
-"""Standard output and error whose readers may go away, whose disks may be full, and that may be limited to ASCII.
+"""Make standard output and error robust against readers that exit, full disks, and encodings limited to ASCII.
 
-A message that cannot be written never ends the program that writes it. What is lost is remembered, and the exit code
-says so at the end.
+A message that cannot be written does not end the program. The loss is recorded and changes the exit code at the end.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ import select
 import sys
 from typing import TextIO
 
-# For streams that cannot encode them; one character each, so that tables stay aligned.
+# Replacements for streams that cannot encode a character; one character each, so that tables stay aligned.
 _PLAIN = str.maketrans({"±": "~", "×": "x", "–": "-", "…": "~", "µ": "u", "²": "2", "³": "3", "·": "-", "→": ">"})
 _ERROR_HANDLER = "nameplate.plain"
 
 
 class StandardStream(io.TextIOWrapper):
-    """A text stream that drops what it can no longer write. ``failure`` is the reason, except that a reader left."""
+    """A text stream that drops output which cannot be written. ``failure`` is the error, unless a reader exited."""
 
     failure: OSError | None = None
 
     def write(self, text: str, /) -> int:
-        """Write, or drop the text."""
+        """Write the text, or drop it if it cannot be written."""
         try:
             return super().write(text)
         except OSError as error:
@@ -33,14 +32,14 @@ class StandardStream(io.TextIOWrapper):
             return len(text)
 
     def flush(self) -> None:
-        """Hand what was written to the system, or drop it."""
+        """Flush the buffer, or drop it if it cannot be written."""
         try:
             super().flush()
         except OSError as error:
             self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:
-        """Write to nowhere from now on, also what is still buffered here and what programs write that inherit it."""
+        """Redirect the descriptor to /dev/null, for buffered output and for child processes that inherit it, too."""
         if error.errno != errno.EPIPE and self.failure is None:
             self.failure = error
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -49,7 +48,7 @@ class StandardStream(io.TextIOWrapper):
 
 
 def _as_plain_text(error: UnicodeError) -> tuple[str, int]:
-    """Return the nearest plain characters of what a stream cannot encode, ``?`` where there is none."""
+    """Return an ASCII replacement of characters that a stream cannot encode, ``?`` if there is none."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end].translate(_PLAIN)
@@ -57,10 +56,10 @@ def _as_plain_text(error: UnicodeError) -> tuple[str, int]:
 
 
 def prepare_standard_streams() -> None:
-    """Make the standard streams safe to use: open, and of the kind above.
+    """Replace standard output and error by ``StandardStream``.
 
-    A closed descriptor is opened on ``/dev/null`` first: otherwise the next file, such as a run file, would take its
-    number and receive what is printed.
+    Closed descriptors are opened on ``/dev/null`` first. Otherwise the next file, such as a run file, would get the
+    number of the descriptor and receive the output.
     """
     codecs.register_error(_ERROR_HANDLER, _as_plain_text)
     for number in range(3):
@@ -73,7 +72,7 @@ def prepare_standard_streams() -> None:
 
 
 def _prepared(stream: TextIO | None, number: int) -> StandardStream:
-    # Python has no stream where the descriptor was closed.
+    # Python sets the stream to None if its descriptor was closed at the start.
     encoding = "utf-8" if stream is None else stream.encoding
     is_interactive = os.isatty(number) or number == 2
     buffer = os.fdopen(number, "wb", closefd=False)
@@ -81,7 +80,7 @@ def _prepared(stream: TextIO | None, number: int) -> StandardStream:
 
 
 def has_reader(stream: TextIO) -> bool:
-    """Return whether somebody can still read what is written: False once the other end of a pipe is closed."""
+    """Return whether output can still be read: False once the other end of a pipe is closed."""
     try:
         number = stream.fileno()
     except (OSError, ValueError):
@@ -92,6 +91,6 @@ def has_reader(stream: TextIO) -> bool:
 
 
 def failure_of(stream: TextIO) -> OSError | None:
-    """Return why output was lost, or None where none was lost or its reader left."""
+    """Return the error by which output was lost, or None if none was lost or its reader exited."""
     stream.flush()
     return stream.failure if isinstance(stream, StandardStream) else None

@@ -1,4 +1,4 @@
-"""Sizes, durations, counts and rates as people write them. Pure functions; formatting for people is report's."""
+"""Parse sizes, durations, counts and rates as people write them. Pure functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DURATION_UNITS = {
 }  # fmt: skip
 _PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 _BASE_UNITS = ("FLOP/s", "op/s", "B/s", "bit/s", "Hz", "s")
-# Thirty years, and what 64 bits hold.
+# Thirty years, and the maximum of a signed 64-bit integer.
 MAX_DURATION_S = 10**9
 MAX_COUNT = 2**63 - 1
 _NUMBER = re.compile(r"(\d{1,30}(?:\.\d{1,30})?)([A-Za-z/]*)")
@@ -35,7 +35,7 @@ def _split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of ``8``, ``8KiB``, ``80MB``, ``1.5GiB``. Raises UsageError."""
+    """Return the bytes of a size such as ``8``, ``8KiB``, ``80MB`` or ``1.5GiB``. Raises UsageError for other text."""
     examples = "8, 8KiB or 80MB (KB/MB/GB are powers of 1000, KiB/MiB/GiB of 1024)"
     number, unit = _split(text, "a size", examples)
     if unit not in SIZE_UNITS:
@@ -47,7 +47,10 @@ def parse_size(text: str) -> int:
 
 
 def size_text(size_bytes: float) -> str:
-    """``8KiB``, ``80MB``, ``4.36KiB``: the shortest whole number of a unit, or three digits where all are long."""
+    """Return a size as text, such as ``8KiB``, ``80MB`` or ``4.36KiB``.
+
+    It is the shortest whole number of a unit, or three significant digits if every whole number is long.
+    """
     whole = [f"{size_bytes / f:.0f}{unit}" for unit, f in SIZE_UNITS.items() if f > 1 and size_bytes % f == 0]
     shortest = min(whole, key=len, default="")
     if size_bytes > 0 and shortest and len(shortest) <= _LONGEST_SIZE:
@@ -59,40 +62,40 @@ def size_text(size_bytes: float) -> str:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of ``10ms``, ``2s``, ``1.5min``, ``3m``, ``0.25``. Raises UsageError."""
+    """Return the seconds of a duration such as ``10ms``, ``2s``, ``1.5min``, ``3m`` or ``0.25``. Raises UsageError."""
     examples = "10ms, 2s, 10min or 0.25"
     number, unit = _split(text, "a duration", examples)
     if unit not in DURATION_UNITS:
         raise UsageError(f"'{text}' is not a duration: write it like {examples}")
     duration_s = number * DURATION_UNITS[unit]
     if duration_s > MAX_DURATION_S:
-        raise UsageError(f"'{text}' is longer than any run: at most {MAX_DURATION_S} s")
+        raise UsageError(f"'{text}' is too long: use at most {MAX_DURATION_S} s")
     return float(duration_s)
 
 
 def parse_fraction(text: str) -> float:
-    """A share such as ``2%`` or ``0.02``, more than 0 and at most 1. Raises UsageError."""
+    """Return a share such as ``2%`` or ``0.02``, above 0 and at most 1. Raises UsageError."""
     number, unit = _split(text.removesuffix("%"), "a share", "2% or 0.02")
     if unit:
         raise UsageError(f"'{text}' is not a share: write it like 2% or 0.02")
     share = float(number / 100 if text.endswith("%") else number)
     if not 0 < share <= 1:
-        raise UsageError(f"'{text}' is not a share: more than 0 and at most 100%, such as 2%")
+        raise UsageError(f"'{text}' is not a share: use more than 0 and at most 100%, such as 2%")
     return share
 
 
 def parse_count(text: str) -> int:
-    """A whole number. Raises UsageError."""
+    """Return a whole number, 0 or more. Raises UsageError."""
     number, unit = _split(text, "a whole number", "4")
     if unit or number.denominator != 1:
         raise UsageError(f"'{text}' is not a whole number")
     if number > MAX_COUNT:
-        raise UsageError(f"'{text}' is larger than any count: at most {MAX_COUNT}")
+        raise UsageError(f"'{text}' is too large: use at most {MAX_COUNT}")
     return int(number)
 
 
 def parse_bit_rate(text: str) -> int:
-    """Bits per second of ``100Mbit/s``, ``1.5Gbit/s`` or a bare number. Raises UsageError."""
+    """Return the bits per second of ``100Mbit/s``, ``1.5Gbit/s`` or a bare number. Raises UsageError."""
     examples = "100Mbit/s or 1Gbit/s"
     number, unit = _split(text, "a rate", examples)
     prefix = unit.removesuffix("bit/s")
@@ -105,20 +108,20 @@ def parse_bit_rate(text: str) -> int:
 
 
 def parse_quantity(text: str) -> tuple[float, str]:
-    """A value with a unit, ``59.7GB/s`` or ``3.2GHz``, as (value in the base unit, base unit). Raises UsageError."""
+    """Return a value such as ``59.7GB/s`` or ``3.2GHz`` in its base unit, and the base unit. Raises UsageError."""
     examples = "59.7GB/s, 10Gbit/s, 3.2GHz, 2TFLOP/s or 5us"
     number, unit = _split(text, "a value with a unit", examples)
     for base in _BASE_UNITS:
         prefix = unit.removesuffix(base)
         if unit.endswith(base) and prefix in _PREFIXES:
             return float(number) * _PREFIXES[prefix], base
-    raise UsageError(f"'{text}' has no unit known here: write it like {examples}")
+    raise UsageError(f"'{text}' has an unknown unit: write it like {examples}")
 
 
 def geometric(low: int, high: int, factor: float) -> list[int]:
-    """Whole numbers from ``low`` to ``high``, both included, each ``factor`` times the one before.
+    """Return whole numbers from ``low`` to ``high``, both included, each ``factor`` times the previous one.
 
-    The last step is up to half a step shorter or longer, so that the grid ends on ``high``.
+    The last step is up to half a step shorter or longer, so that the grid ends at ``high``.
     """
     steps = round(math.log(high / low, factor))
     return sorted({*(round(low * factor**step) for step in range(steps)), low, high})

@@ -17,9 +17,10 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Files and folders below the root whose strings are checked too. Add what passes.
 SOURCES = [
-    "docs/generate", "src/nameplate/command_line.py", "src/nameplate/commands", "src/nameplate/errors.py",
-    "src/nameplate/execution", "src/nameplate/records",
-    "src/nameplate/results", "tests/docs",
+    "docs/generate", "src/nameplate/__main__.py", "src/nameplate/command_line.py", "src/nameplate/commands",
+    "src/nameplate/control_characters.py", "src/nameplate/errors.py", "src/nameplate/execution",
+    "src/nameplate/hostlist.py", "src/nameplate/interruption.py", "src/nameplate/records", "src/nameplate/results",
+    "src/nameplate/streams.py", "src/nameplate/units.py", "tests/docs",
 ]  # fmt: skip
 
 # What not to write, and what to write instead.

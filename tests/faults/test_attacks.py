@@ -114,11 +114,11 @@ def test_history_reads_a_file_again_that_could_not_be_read(tmp_path: Path, monke
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("--seed", "9223372036854775808", "--seed 9223372036854775808 is not possible"),
-        ("--samples", "9223372036854775808", "is larger than any count"),
-        ("--budget", "999999999999999999999s", "is longer than any run"),
-        ("--time", "99999999999999h", "is longer than any run"),
-        ("--series", "100000000000s/1s", "is longer than any run"),
+        ("--seed", "9223372036854775808", "--seed 9223372036854775808: not a seed"),
+        ("--samples", "9223372036854775808", "is too large: use at most"),
+        ("--budget", "999999999999999999999s", "is too long: use at most"),
+        ("--time", "99999999999999h", "is too long: use at most"),
+        ("--series", "100000000000s/1s", "is too long: use at most"),
     ],
 )
 def test_numbers_that_no_run_file_holds_are_refused(tmp_path: Path, option: str, value: str, words: str) -> None:

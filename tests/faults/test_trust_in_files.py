@@ -150,7 +150,7 @@ def test_a_run_files_place_is_used_only_when_it_is_named_again(
         (["serve", "--port", "99999"], "--port 99999: not a port; use 0 to 65535"),
         (["run", "null", "--rated", "nosuch=3GB/s"], "--rated nosuch: nothing of that name is measured"),
         (["run", "null", "--rated", "memory=3GHz"], "--rated memory: not measured in Hz"),
-        (["run", "null", "--precision", "200"], "'200' is not a share: more than 0 and at most 100%"),
+        (["run", "null", "--precision", "200"], "'200' is not a share: use more than 0 and at most 100%"),
         (["run", "null", "--precision", "0%"], "'0%' is not a share"),
     ],
 )
