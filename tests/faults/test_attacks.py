@@ -72,7 +72,7 @@ def test_another_users_link_in_a_directory_of_all_is_not_followed(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("harm", "words"), [("remove", "is lost"), ("replace", "was replaced"), ("cut", "ends before the run did")]
+    ("harm", "words"), [("remove", "was removed"), ("replace", "was replaced"), ("cut", "was truncated")]
 )
 def test_a_run_whose_file_is_taken_away_ends_at_once(tmp_path: Path, harm: str, words: str) -> None:
     path, other = tmp_path / "x.jsonl", recorded_file("quick.jsonl", tmp_path)

@@ -180,7 +180,7 @@ def test_a_disk_that_fills_up_during_a_run_keeps_whole_lines_and_the_run_goes_on
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert answer.returncode == 2
-    assert answer.stderr.splitlines()[-1].endswith(f"continue it with nameplate run --resume {small}/x.jsonl")
+    assert answer.stderr.splitlines()[-1].endswith(f"are kept; continue with --resume {small}/x.jsonl")
     assert "No space left on device; the samples before are kept" in answer.stderr
     path = tmp_path / "x.jsonl"
     assert path.read_bytes().endswith(b"\n")

@@ -134,7 +134,7 @@ def test_a_run_files_place_is_used_only_when_it_is_named_again(
     path = cut_off(tmp_path / "x.jsonl", file=str(place), size=1 << 20)
     before = path.read_bytes()
     assert run(["run", "--resume", str(path)]) == 2
-    assert f"a run file's places are not used unasked; add file={place}" in capsys.readouterr().err
+    assert f"a run file cannot choose a place, so add file={place}" in capsys.readouterr().err
     assert run(["run", "--resume", str(path), f"file={tmp_path}"]) == 2
     assert f"was measured with file={place}" in capsys.readouterr().err
     assert run(["run", "--resume", str(path), f"file={place}", "threads=3"]) == 2
@@ -184,7 +184,7 @@ def test_without_columns_everything_is_still_printed(tmp_path: Path) -> None:
 def test_a_recheck_uses_no_place_of_the_run_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     experiments = [Experiment("x", "disk_block", {"file": "/some/where"})]
     described = describe()
-    with pytest.raises(UsageError, match="a run file's places are not used unasked; add file=/some/where"):
+    with pytest.raises(UsageError, match="a run file cannot choose a place, so add file=/some/where"):
         check_places(experiments, described, {}, "the run")
     check_places(experiments, described, {"file": "/some/where"}, "the run")
     path = recorded_file("per_node.jsonl", tmp_path)

@@ -25,7 +25,7 @@ def check_places(
         asked = f"{name}={','.join(values)}"
         if name not in given:
             raise UsageError(
-                f"{source} was measured with {asked}; a run file cannot choose this place by itself, so add {asked}"
+                f"{source} was measured with {asked}; a run file cannot choose a place, so add {asked}"
             )
         if set(given[name].split(",")) != set(values):
             raise UsageError(f"{name}={given[name]}: {source} was measured with {asked}; use that")
