@@ -95,7 +95,7 @@ def test_an_argument_that_is_not_text_is_refused(arguments: list[str | bytes], t
     (tmp_path / "x.jsonl").write_bytes(unpacked("mpi_stream"))
     ended = nameplate(*map(os.fsdecode, arguments), folder=tmp_path)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr[-2000:]
-    assert "is not UTF-8: rename what it names" in ended.stderr
+    assert "is not UTF-8: rename the file or folder" in ended.stderr
 
 
 def test_a_report_of_a_machine_that_was_not_recorded_keeps_its_name(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_a_run_files_place_is_used_only_when_it_is_named_again(
     assert run(["run", "--resume", str(path), f"file={tmp_path}"]) == 2
     assert f"was measured with file={place}" in capsys.readouterr().err
     assert run(["run", "--resume", str(path), f"file={place}", "threads=3"]) == 2
-    assert "leave out threads=3" in capsys.readouterr().err
+    assert "has its own parameters; leave this one out" in capsys.readouterr().err
     assert path.read_bytes() == before
     assert run(["run", "--resume", str(path), f"file={place}", "--quiet"]) == 0
     assert read_run(path).stop is not None

@@ -64,7 +64,7 @@ def test_one_sample_for_each_interval_and_no_gap(
 def test_an_interval_that_is_too_short_is_refused_in_a_line(tmp_path: Path) -> None:
     answer = run("null", "duration=50ms", "--series", "1s/20ms", "-o", "x.jsonl", cwd=tmp_path)
     assert answer.returncode == 3
-    assert "not as a series of 0.02 s: the shortest call takes 0." in answer.stdout
+    assert "not possible as a series with an interval of 0.02 s: the shortest call takes 0." in answer.stdout
     assert "Traceback" not in answer.stderr
 
 

@@ -11,9 +11,7 @@ namespace {
 
 class FaultCrash final : public Probe {
  public:
-  Prepared setup(const Parameters& parameters, const Machine&) override {
-    return {.resolved = parameters};
-  }
+  Prepared setup(const Parameters& parameters, const Machine&) override { return {.resolved = parameters}; }
   Work run(std::uint64_t) override {
     std::raise(SIGSEGV);
     return {};

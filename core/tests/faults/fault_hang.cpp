@@ -12,9 +12,7 @@ namespace {
 
 class FaultHang final : public Probe {
  public:
-  Prepared setup(const Parameters& parameters, const Machine&) override {
-    return {.resolved = parameters};
-  }
+  Prepared setup(const Parameters& parameters, const Machine&) override { return {.resolved = parameters}; }
   Work run(std::uint64_t) override {
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGINT, SIG_IGN);
