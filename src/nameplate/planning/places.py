@@ -24,9 +24,7 @@ def check_places(
     for name, values in used.items():
         asked = f"{name}={','.join(values)}"
         if name not in given:
-            raise UsageError(
-                f"{source} was measured with {asked}; a run file cannot choose a place, so add {asked}"
-            )
+            raise UsageError(f"{source} was measured with {asked}; a run file cannot choose a place, so add {asked}")
         if set(given[name].split(",")) != set(values):
             raise UsageError(f"{name}={given[name]}: {source} was measured with {asked}; use that")
     for name, text in given.items():
