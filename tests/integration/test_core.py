@@ -140,7 +140,7 @@ def test_a_hanging_core_is_killed_after_its_deadline(use_faulty_core: None) -> N
 
 def test_a_core_that_is_not_there_or_no_core(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(CORE_VARIABLE, str(tmp_path / "none"))
-    with pytest.raises(CoreMissing, match=r"nameplate-core is not at .*: run script/bootstrap"):
+    with pytest.raises(CoreMissing, match=r"NAMEPLATE_CORE=.*none: no such file; give the path of nameplate-core"):
         describe()
     other = tmp_path / "other"
     other.write_text('#!/bin/sh\necho \'{"schema": 99, "probes": []}\'\n')

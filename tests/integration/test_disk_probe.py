@@ -342,7 +342,7 @@ def test_a_series_leaves_no_time_to_make_a_cache_cold(core_path: Path, folder: P
     records = ask(core_path, folder, {"cache": "cold"}, slice_s=0.1, interval_s=0.05)
     outcome = next(record for record in records if record["type"] == "outcome")
     assert outcome["ending"] == "skipped"
-    assert "not as a series" in outcome["reason"]
+    assert "not possible as a series" in outcome["reason"]
 
 
 # Faults.
@@ -352,7 +352,7 @@ BROKEN = [
     ({"op": "write"}, f"pwrite:4096:20:{errno.ENOSPC}", ("failed", "write at", "No space left on device")),
     ({"op": "write"}, f"pwrite:4096:20:{errno.EDQUOT}", ("failed", "write at", "Disk quota exceeded")),
     ({"op": "read"}, f"pread:4096:20:{errno.EIO}", ("failed", "read at", "Input/output error")),
-    ({"op": "write"}, f"pwrite:0:1:{errno.ENOSPC}", ("failed", "writing at 0", "No space left on device")),
+    ({"op": "write"}, f"pwrite:0:1:{errno.ENOSPC}", ("failed", "cannot write at 0", "No space left on device")),
     ({"op": "write", "sync": "end"}, f"fdatasync:0:3:{errno.EIO}", ("failed", "fdatasync at", "Input/output error")),
     (
         {"op": "write"},

@@ -187,7 +187,7 @@ def test_what_cannot_be_is_refused_with_a_reason(core_path: Path) -> None:
     assert "number and time, 16 bytes" in failed(command, "net_stream", protocol="udp", block=8)
     assert "tcp_allowed_congestion_control" in failed(command, "net_stream", protocol="tcp", congestion="nonesuch")
     assert "Cannot assign requested address" in failed(command, bind="192.0.2.77")
-    assert "expected a rate such as 100Mbit/s" in failed(command, "net_stream", protocol="udp", rate="5parsec")
+    assert "not possible; use a rate such as 100Mbit/s" in failed(command, "net_stream", protocol="udp", rate="5parsec")
 
 
 def test_a_peer_that_is_not_there_or_no_peer(core_path: Path) -> None:

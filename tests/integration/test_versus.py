@@ -224,7 +224,7 @@ def test_a_plan_that_names_tools_has_their_figures_beside(tools: Path, tmp_path:
         (
             "iozone",
             None,
-            f"not installed; to install it: {load_references()['iozone'].install}",
+            f"not installed; install it with: {load_references()['iozone'].install}",
         ),
     ]
     assert not list(tmp_path.glob(".nameplate*"))
