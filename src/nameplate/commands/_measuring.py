@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -125,7 +126,12 @@ def measure_to_file(
     finally:
         writer.close()
         keeper.close()
-    file = read_run(writer.path)
+    return _finished(writer.path)
+
+
+def _finished(path: Path) -> Report:
+    """Return the results of a run, and append the digest to the file of a run that was not interrupted."""
+    file = read_run(path)
     report = summarise(file)
     if file.stop is not None and not file.stop.interrupted:
         try:

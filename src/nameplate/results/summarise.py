@@ -180,20 +180,25 @@ def _results(
         results[0] = msgspec.structs.replace(
             results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
         )
-    samples = [sample for measurement in with_samples for sample in measurement.samples]
     cell = Cell(last.params, last.facts, machine, last.labels)
+    shown = _with_evidence(results, probe, cell, with_samples)
+    return [msgspec.structs.replace(result, is_series=experiment.interval_s is not None) for result in shown]
+
+
+def _with_evidence(
+    results: Sequence[Result], probe: Probe, cell: Cell, measurements: Sequence[Measurement]
+) -> list[Result]:
+    """Return the results of an experiment with what its samples say beyond the metrics; the first has the details."""
+    samples = [sample for measurement in measurements for sample in measurement.samples]
     evidence, source = probe.evidence(cell, samples), probe.source(cell, samples)
     first, *others = [
-        msgspec.structs.replace(
-            result, evidence=evidence, source=source, labels=last.labels, is_series=experiment.interval_s is not None
-        )
-        for result in results
+        msgspec.structs.replace(result, evidence=evidence, source=source, labels=cell.labels) for result in results
     ]
     first = msgspec.structs.replace(
         first,
         distribution=_distribution(samples),
         node_times=times_of_nodes(samples),
-        pairs=middles([pair_times(measurement.samples) for measurement in with_samples]),
+        pairs=middles([pair_times(measurement.samples) for measurement in measurements]),
     )
     return [first, *others]
 
