@@ -15,7 +15,7 @@ namespace nameplate {
 
 namespace {
 
-// From the flags of recent kernels to those that every kernel has.
+// From the flags of recent kernels to the flags that every kernel has.
 constexpr std::array<unsigned, 3> kFlags = {
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_COOP_TASKRUN,
     IORING_SETUP_COOP_TASKRUN,

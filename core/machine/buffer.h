@@ -33,7 +33,7 @@ class Buffer {
   // pages on that worker's NUMA node.
   void touch(std::size_t begin, std::size_t end) const;
 
-  // Allocates its pages on one NUMA node, except those that are already touched. Throws std::runtime_error.
+  // Allocates its pages on one NUMA node, except pages that are already touched. Throws std::runtime_error.
   void bind_to_node(unsigned node) const;
 
   // Returns how much of it the kernel really backs with huge pages, from /proc/self/smaps.

@@ -17,7 +17,7 @@ struct CpuidCache {
   std::int64_t size_bytes = 0;
   std::int64_t line_bytes = 0;
   int ways = 0;
-  // The number of hardware thread IDs reserved for those that share one, often more than exist.
+  // The number of hardware thread IDs reserved for the threads that share one cache, often more than exist.
   int shared_by = 0;
 };
 

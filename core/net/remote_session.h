@@ -41,7 +41,7 @@ class RemoteSession {
  public:
   // Connects, authenticates, sends the request, and opens every connection. `bind_to` is the local address, or empty.
   // Throws ProbeError(failed) with a message that says what to do, and ProbeError(skipped) if peer or system reject
-  // such traffic. The threads of an own peer are placed next to those that this process has on `placement`.
+  // such traffic. The threads of an own peer are placed next to the threads of this process on `placement`.
   RemoteSession(PeerAccess& access, const TrafficRequest& request, const Placement& placement,
                 const std::string& bind_to);
 

@@ -1,7 +1,7 @@
 """The prose keeps to one vocabulary: phrases that nobody in the field uses do not come back.
 
 README.md and docs/ are checked as a whole, without code and quoted output. Of Python files it is the docstrings and the
-string literals; ``SOURCES`` lists those that pass so far.
+string literals; ``SOURCES`` lists the modules that pass so far.
 """
 
 from __future__ import annotations

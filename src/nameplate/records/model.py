@@ -345,7 +345,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
     ``change`` is a share of the level before. A change of level or a drift lasts from ``begin_s`` to ``end_s``; dips
     and single runs last ``width_s`` and begin at each of ``at_s``. ``moved`` are the conditions that changed with the
-    event and may explain it, ``still`` the names of those that did not. Seconds count from the first sample.
+    event and may explain it, ``still`` the names of the conditions that did not. Seconds count from the first sample.
     """
 
     kind: Literal["level", "drift", "dips", "run"]

@@ -82,7 +82,7 @@ def happening(event: Event) -> str:
 
 
 def cause(event: Event) -> str:
-    """Return which conditions differed during the event, or which of those that can be read did not."""
+    """Return which conditions differed during the event, or which readable conditions did not."""
     if event.moved:
         return "with " + _and([_WORDS[moved.name](moved) for moved in event.moved])
     if not event.still:

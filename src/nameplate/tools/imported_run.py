@@ -70,7 +70,7 @@ def _read(path: Path) -> tuple[Importer, Sequence[Imported]]:
 
 
 def _clean(content: bytes) -> str:
-    """Return a tool's output without control characters, including those that JSON writes as escapes."""
+    """Return a tool's output without control characters, including control characters that JSON writes as escapes."""
     # For text that is not JSON, or is damaged, the tool's own reader has the better message.
     with suppress(ValueError, RecursionError):
         content = clean_json(content)
