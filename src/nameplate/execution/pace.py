@@ -44,6 +44,10 @@ class Pace:
         self._estimated_s[experiment.probe] += turns * beside_slice_s(experiment, self._limits)
         self._observed_s[experiment.probe] += max(0.0, taken_s - turns * slice_s)
 
+    def has_seen(self, probe: str) -> bool:
+        """Return whether the time of an experiment of this probe has been noted."""
+        return probe in self._observed_s
+
     def slice_s(self, experiment: Experiment, left_s: float) -> float:
         """Return the slice, between minimum and full, with which all remaining experiments end within ``left_s``."""
         free_s = left_s - self._min_s - self._all_beside_s()

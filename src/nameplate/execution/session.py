@@ -204,10 +204,10 @@ class Session:
     def _has_time(self, experiment: Experiment, start_s: float = 0.0) -> bool:
         """Return whether an experiment that begins ``start_s`` seconds from now is expected to end within the budget.
 
-        Without fixed rounds the first measurement is always started, since it shows how long an experiment takes.
+        Without fixed rounds the first experiment of a probe is always started, since it shows how long they take.
         """
         limits = self.plan.limits
-        if not self._is_limited() or (not limits.budget_binds and not self._measured[experiment.id].rounds):
+        if not self._is_limited() or (not limits.budget_binds and not self._pace.has_seen(experiment.probe)):
             return True
         slice_s = min_slice_s(experiment, limits) if limits.budget_binds else full_slice_s(experiment, limits)
         return start_s + self._pace.takes_s(experiment, slice_s) <= self._left_s() + overrun_s(limits)

@@ -259,6 +259,13 @@ def test_the_first_measurement_is_begun_however_short_the_budget_without_fixed_r
     assert len(cores.asked) == 1
 
 
+def test_what_is_expected_to_end_after_the_budget_is_not_begun_even_if_it_was_never_measured() -> None:
+    cores = FakeCores(noisy, beside_s=9.0)
+    cores.session(plan("a", "b", "c", budget_s=25.0), rate).run()
+    assert len(cores.asked) == 2
+    assert cores.now == 20.0
+
+
 def test_a_sample_that_goes_on_after_the_budget_is_not_a_failure() -> None:
     cores = FakeCores(noisy)
 
