@@ -204,7 +204,8 @@ void Experiment::measure(const RegisteredProbe& registered) {
   if (request_.interval_s && prepared_.max_repetitions) {
     refuse("not possible as a series: the probe prepares each sample, and a series leaves no time for that");
   }
-  calibrate();
+  // Repetitions that are fixed need no calibration, only warm-up.
+  if (!fixed_ || !prepared_.warms_up) calibrate();
   if (request_.interval_s) {
     take_series();
   } else {

@@ -59,6 +59,8 @@ struct Prepared {
   std::optional<std::uint64_t> max_repetitions = {};
   // The number of samples to take regardless of the slice, if fixed.
   std::optional<std::uint64_t> samples = {};
+  // Each call of `run` begins with untimed work like the timed one, so no call before the first sample warms up.
+  bool warms_up = false;
   // Timed one after the other in each call of `run`; each should last as long as another probe's sample.
   std::uint64_t batches = 1;
   // The probe's own threads elsewhere compete with its workers, so it is oversubscribed whatever `threads` says.

@@ -103,6 +103,7 @@ Prepared MpiStream::setup(const Parameters& parameters, const Machine& machine) 
                     .facts = memory_fact_values(touched, task_->huge_bytes() * active_ranks_, machine),
                     .repetitions = 1,
                     .max_repetitions = 1,
+                    .warms_up = true,
                     .labels = memory_.labels()};
   prepared.labels["isa"] = to_string(task_->isa());
   prepared.facts["ranks"] = static_cast<double>(active_ranks_of_job(parameters));

@@ -21,8 +21,10 @@ struct Script {
   bool takes_its_time = false;    // really, and not only as it says
   Ending setup_ends = Ending::ok;
   Ending verify_ends = Ending::ok;
+  std::optional<std::uint64_t> repetitions;
   std::optional<std::uint64_t> max_repetitions;
   std::optional<std::uint64_t> samples;
+  bool warms_up = false;
   std::uint64_t batches = 1;
   const char* fact = "answer";
   int prepared = 0;
@@ -44,8 +46,10 @@ class Scripted final : public Probe {
     end_as(g_script.setup_ends);
     return {.resolved = parameters,
             .facts = {{g_script.fact, 42}},
+            .repetitions = g_script.repetitions,
             .max_repetitions = g_script.max_repetitions,
             .samples = g_script.samples,
+            .warms_up = g_script.warms_up,
             .batches = g_script.batches,
             .labels = {{"a", "b"}}};
   }
@@ -189,6 +193,18 @@ TEST_F(SamplerTest, KeepsFixedRepetitions) {
       EXPECT_EQ(record["repetitions"], 7);
     }
   }
+}
+
+TEST_F(SamplerTest, AProbeThatWarmsUpWithFixedRepetitionsRunsOnlyItsSamples) {
+  g_script.repetitions = 1;
+  g_script.samples = 3;
+  run(request());
+  const int with_warm_up = g_script.runs;
+  g_script.runs = 0;
+  g_script.warms_up = true;
+  run(request());
+  EXPECT_EQ(g_script.runs, 3);
+  EXPECT_GT(with_warm_up, 3);
 }
 
 TEST_F(SamplerTest, ASeriesHasOneSamplePerIntervalNoGapAndAddsUp) {
