@@ -207,7 +207,7 @@ def _why_incomparable(pair: _Pair) -> str:
     base, new = pair.base, pair.new
     for name, result in pair.sides:
         if result.summary.value is None:
-            return f"{name} has no value ({result.summary.outcome}: {result.summary.reason})"
+            return f"{name} has no value ({result.summary.why_no_value})"
         if min(result.round_values) <= 0:
             return f"{name} has a round with the value {min(result.round_values):g}, which has no ratio"
     if base.summary.unit != new.summary.unit:

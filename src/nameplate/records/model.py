@@ -26,6 +26,8 @@ Elapsed: TypeAlias = Annotated[float, msgspec.Meta(ge=1e-12, le=1e12)]
 
 Value: TypeAlias = str | Whole | Real
 Ending: TypeAlias = Literal["ok", "skipped", "invalid", "failed"]
+# The beginning of the reason of an experiment that was not begun.
+NOT_MEASURED = "not measured"
 PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
 
 
@@ -434,6 +436,17 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     stop: str
     disturbed: Real
     over_time: OverTime | None = None
+
+    @property
+    def was_begun(self) -> bool:
+        """Return whether the experiment was measured at all: the run may have ended before."""
+        return not self.reason.startswith(NOT_MEASURED)
+
+    @property
+    def why_no_value(self) -> str:
+        """Return why there is no value: "skipped: needs 4 GiB" or "not measured, because the run was stopped"."""
+        reason = self.reason or "no reason was recorded"
+        return f"{self.outcome}: {reason}" if self.was_begun else reason
 
 
 class Series(msgspec.Struct, frozen=True):

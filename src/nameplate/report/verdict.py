@@ -114,12 +114,14 @@ def _missing(report: Report) -> list[str]:
         "failed": "could not be measured",
         "skipped": "skipped",
     }
+    begun = [result for result in first if result.summary.was_begun]
     lines = []
     for outcome, said in words.items():
-        cells = [result.id for result in first if result.summary.outcome == outcome]
+        cells = [result.id for result in begun if result.summary.outcome == outcome]
         lines += [f"{count(len(cells), 'experiment')} {said}: {_some(cells)}."] if cells else []
     known = {result.id for result in first}
-    never = sum(not cell.dense and cell.id not in known for cell in report.run.plan.experiments)
+    absent = sum(not cell.dense and cell.id not in known for cell in report.run.plan.experiments)
+    never = absent + len(first) - len(begun)
     return lines + (
         [(f"{count(never, 'experiment')} of the plan {'was' if never == 1 else 'were'} not measured.")]
         if never > 0

@@ -15,6 +15,7 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.pair_matrix import middles, pair_times
 from nameplate.records.model import (
+    NOT_MEASURED,
     Experiment,
     Figure,
     Histogram,
@@ -44,9 +45,9 @@ CEILING_TOLERANCE = 0.005
 # The points of a distribution. They are denser at its slow end, which users of a service notice.
 _SHARES = (0.01, *(percent / 100 for percent in range(5, 100, 5)), 0.98, 0.99, 0.995, 0.999)
 _NOT_REACHED = {
-    "budget": "not measured, because the budget was spent: raise --budget, or measure fewer experiments",
-    "interrupted": "not measured, because the run was stopped",
-    "truncated": "not measured, because the run was cut off",
+    "budget": f"{NOT_MEASURED}, because the budget was spent: raise --budget, or measure fewer experiments",
+    "interrupted": f"{NOT_MEASURED}, because the run was stopped",
+    "truncated": f"{NOT_MEASURED}, because the run was cut off",
 }
 _WORST_FIRST = ("invalid", "failed", "skipped", "ok")
 
@@ -445,7 +446,7 @@ def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
     missing: dict[str, list[str]] = {}
     for result in results:
         if result.summary.value is None:
-            missing.setdefault(f"{result.summary.outcome}: {result.summary.reason}", []).append(result.id)
+            missing.setdefault(result.summary.why_no_value, []).append(result.id)
     for why, cells in missing.items():
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         yield f"{cells[0]}{more}: {why}"

@@ -50,7 +50,7 @@ def make_row(result: Result, common: Mapping[str, Value]) -> ReportRow:
         label=_label(result, common),
         metric=row.metric,
         figures=_figures(row) if row.value is not None else (),
-        missing=f"{row.outcome}: {row.reason or 'no reason was recorded'}" if row.value is None else "",
+        missing=row.why_no_value if row.value is None else "",
         mood=mood_of(result),
         remarks=[*["oversubscribed"] * result.oversubscribed, *result.remarks],
     )

@@ -60,5 +60,5 @@ def remarks_of(result: Result | None) -> list[str]:
     if result is None:
         return []
     if result.summary.value is None:
-        return [f"{result.summary.outcome}: {result.summary.reason}"]
+        return [result.summary.why_no_value]
     return ["more threads than CPUs, so threads share a CPU"] if result.oversubscribed else []
