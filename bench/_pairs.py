@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from nameplate.execution.core_process import CoreProcess, OnRecord, make_request
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
 from nameplate.tools.pairing import measure_pairs, paired_ratio
 
@@ -26,14 +27,14 @@ def measure(
     slice_s: float,
     sample_s: float | None = None,
     start: Callable[[OnRecord], CoreProcess] = CoreProcess,
-) -> tuple[Outcome, list[Sample], dict[str, object]]:
+) -> tuple[Outcome, list[Sample], Machine]:
     """One experiment in a fresh core: outcome, samples and machine. Ends the program if it does not succeed."""
     samples: list[Sample] = []
-    machine: dict[str, object] = {}
+    headers: list[Header] = []
 
     def keep(record: Header | Sample | Outcome) -> None:
         if isinstance(record, Header):
-            machine.update(record.machine)
+            headers.append(record)
         elif isinstance(record, Sample):
             samples.append(record)
 
@@ -43,7 +44,7 @@ def measure(
     core.close()
     if outcome.ending != "ok":
         raise SystemExit(f"{probe} {params}: {outcome.ending}: {outcome.reason}")
-    return outcome, samples, machine
+    return outcome, samples, headers[0].machine
 
 
 def likwid(test: str, size_bytes: int, threads: int, seconds: float, unit: str) -> float:

@@ -40,8 +40,8 @@ def main() -> None:
     """Prints a line per run, and how often each private level's interval holds the listed size."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     budget = sys.argv[2] if len(sys.argv) > 2 else BUDGET
-    caches = [c for c in read_machine()["topology"]["caches"] if c["type"] != "instruction"]
-    listed = {("l1d" if c["level"] == 1 else f"l{c['level']}"): c["size_bytes"] for c in caches}
+    caches = [c for c in read_machine().topology.caches if c.type != "instruction"]
+    listed = {("l1d" if c.level == 1 else f"l{c.level}"): c.size_bytes for c in caches}
     found = []
     for number in range(runs):
         one = levels(budget)

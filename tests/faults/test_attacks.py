@@ -266,7 +266,7 @@ def test_a_core_that_says_nothing_of_the_machine_is_named(tmp_path: Path) -> Non
     core.chmod(0o755)
     answer = nameplate("machine", NAMEPLATE_CORE=str(core))
     assert answer.returncode == 3
-    assert "nameplate-core --machine: Object missing required field" in answer.stderr
+    assert "--machine wrote a record that is not valid: Object missing required field" in answer.stderr
 
 
 def test_an_impossible_time_zone_ends_no_run(tmp_path: Path) -> None:

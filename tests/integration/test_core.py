@@ -6,12 +6,13 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 
 import recorded_machine
@@ -21,6 +22,7 @@ from nameplate.errors import CoreHung, CoreMissing
 from nameplate.execution.core_process import CoreProcess, describe, describe_all, read_machine
 from nameplate.execution.launch import CORE_VARIABLE
 from nameplate.probes import load_probes
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Header, Outcome, Sample
 from nameplate.results.run_file import read_run
 
@@ -75,7 +77,31 @@ def test_description_and_machine_fit_the_schema(core_path: Path, tmp_path: Path)
         assert_valid([json.loads(answer.stdout)])
     for name in recorded_machine.names():
         recorded_machine.unpack(name, tmp_path / name)
-        assert_valid([read_machine(str(tmp_path / name))])
+        command = [str(core_path), "--machine", "--root", str(tmp_path / name)]
+        record = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        assert_valid([record])
+        assert_lossless(record)
+
+
+def assert_lossless(record: dict[str, Any]) -> None:
+    """Assert that Python's types keep every field of a machine's record."""
+    kept = msgspec.to_builtins(msgspec.convert(record, Machine))
+    lost = {path for path, value in leaves(record) if value not in (None, "", 0, [])} - {
+        path for path, _ in leaves(kept)
+    }
+    assert lost == {".type", ".schema"}
+
+
+def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the path and the value of everything that is neither a mapping nor a list of mappings."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from leaves(part, f"{path}.{name}")
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for index, part in enumerate(value):
+            yield from leaves(part, f"{path}[{index}]")
+    else:
+        yield path, value
 
 
 def test_a_run_file_fits_the_schema(tmp_path: Path, core_path: Path) -> None:
@@ -171,7 +197,7 @@ LOOPS = [
 @pytest.mark.parametrize("loop_of", LOOPS)
 def test_the_loops_hold_the_mix_and_nothing_else(loop_of: tuple[str, int, str, str, str]) -> None:
     target, mix, element, wanted, register = loop_of
-    if read_machine()["cpu"]["architecture"] != "x86_64":
+    if read_machine().cpu.architecture != "x86_64":
         pytest.skip("these are x86-64's kernels")
     operations = f"nameplate::{target}::FloatOperations<{element}, (nameplate::FloatMix){mix}>"
     found = {

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from machines import GUEST, machine_with
 from nameplate.command_line import run
 from nameplate.errors import UsageError
 from nameplate.records.model import Report
@@ -18,7 +19,7 @@ from nameplate.report.exports import gnuplot
 from nameplate.results.run_file import read_run
 from nameplate.results.studies import StudyRun, make_study
 from nameplate.results.summarise import summarise
-from report_samples import MACHINE, failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
+from report_samples import failed, memory_report, report, result, scaling_results, twenty_seconds, with_summary
 from simulated_cluster import write_stream_run
 
 
@@ -71,15 +72,15 @@ def test_many_nodes_and_pairs_of_them(tmp_path: Path) -> None:
     assert sum(name.startswith("nodes-") for name in names) == 12  # average, minimum and maximum of STREAM's four
     made = with_summary(result({"between": "nodes", "size": 8}, 1e-5, probe="mpi_pairs"), metric="latency", unit="s")
     named = report([msgspec.structs.replace(made, pairs=[1e-5 + i for i, _ in enumerate(combinations(range(5), 2))])])
-    job = {"nodes": [f"n{i}" for i in range(5)], "ranks": 5, "library": "MPI", "placement": []}
+    job = {"nodes": [f"n{i}" for i in range(5)], "ranks": 5, "library": "MPI"}
     (tmp_path / "pairs").mkdir()
-    drawings = draw(msgspec.structs.replace(named, machine={**named.machine, "job": job}), tmp_path / "pairs")
+    drawings = draw(msgspec.structs.replace(named, machine=machine_with(named.machine, job=job)), tmp_path / "pairs")
     assert any("mpi-pairs" in name for name in drawings)
 
 
 def test_a_study_has_its_charts(tmp_path: Path) -> None:
     ours = [result({"mix": "mixed", "threads": n}, 1e9 * n) for n in (1, 2)]
-    study = make_study(StudyRun(plan="cs553-kvm", results=ours, machine=MACHINE))
+    study = make_study(StudyRun(plan="cs553-kvm", results=ours, machine=GUEST))
     drawings = draw(msgspec.structs.replace(report(ours), study=study), tmp_path)
     assert {"rate (GFLOP/s)", "threads", "8"} <= set(words(drawings["study-gflop-s-against-threads"]))
     assert len([name for name in drawings if name.startswith("study-")]) == len(study.charts if study else [])

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from chromium import CHROMIUM, Browser
+from machines import machine_with
 from nameplate.report.html.document import write_html
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
@@ -176,8 +177,8 @@ def test_a_slow_node_is_a_strong_row_and_column_of_a_matrix(browser: Browser, tm
     made = with_summary(result({"between": "nodes", "size": 8}, 1e-5, probe="mpi_pairs"), metric="latency", unit="s")
     times = [4e-5 if slow in pair else 1e-5 for pair in combinations(range(nodes), 2)]
     named = report([msgspec.structs.replace(made, pairs=times)])
-    job = {"nodes": [f"n{i}" for i in range(nodes)], "ranks": nodes, "library": "MPI", "placement": []}
-    write_html([msgspec.structs.replace(named, machine={**named.machine, "job": job})], tmp_path / "pairs.html")
+    job = {"nodes": [f"n{i}" for i in range(nodes)], "ranks": nodes, "library": "MPI"}
+    write_html([msgspec.structs.replace(named, machine=machine_with(named.machine, job=job))], tmp_path / "pairs.html")
     browser.open(tmp_path / "pairs.html", width)
     cells = "[...document.querySelectorAll('.matrices .mark-rect.role-mark path')]"
     shades = browser.value(f"{cells}.map(cell => Number(cell.getAttribute('opacity')))")

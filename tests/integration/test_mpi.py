@@ -144,7 +144,9 @@ def test_a_run_gives_the_costs_of_a_message(tmp_path: Path, family: str) -> None
     report = summarise(read_run(path))
     metrics = {result.summary.metric for result in report.results}
     assert {"latency", "bandwidth", "startup_time", "incremental_cost"} <= metrics
-    assert report.machine["job"]["ranks"] == 2
+    assert report.machine is not None
+    assert report.machine.job is not None
+    assert report.machine.job.ranks == 2
 
 
 def test_the_launcher_decides_which_build_is_taken(family: str) -> None:
@@ -256,4 +258,5 @@ def test_a_run_names_the_node_that_had_the_worst_repeat(tmp_path: Path) -> None:
     report = summarise(read_run(tmp_path / "run.jsonl"))
     table = next(table for table in report.tables if table.title.startswith("Each rank"))
     assert [row[0] for row in table.rows] == ["Copy", "Triad"]
-    assert {row[-1] for row in table.rows} == {report.machine["hostname"]}
+    assert report.machine is not None
+    assert {row[-1] for row in table.rows} == {report.machine.hostname}

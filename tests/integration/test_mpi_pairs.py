@@ -55,7 +55,8 @@ def test_a_run_tells_the_slowest_pairs_and_ranks(tmp_path: Path) -> None:
     assert {(r.summary.metric, r.summary.params["size"]) for r in report.results} == {
         ("latency", 8), ("latency", 1 << 20), ("bandwidth", 1 << 20),
     }  # fmt: skip
-    host = report.machine["hostname"]
+    assert report.machine is not None
+    host = report.machine.hostname
     for result in (r for r in report.results if r.summary.metric == "latency"):
         assert len(result.pairs) == 6
         medians = party_medians(result.pairs)

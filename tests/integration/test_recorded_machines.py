@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import recorded_machine
 from nameplate.probes.shared.ceilings import memory_bandwidth
+from nameplate.records.machine_record import Machine as MachineRecord
 
 Machine = dict[str, Any]
 Describe = Callable[[str], Machine]
@@ -163,7 +165,7 @@ class TestThisVm:
             "modules_status": "no_table",
             "modules": None,
         }
-        assert "no DMI table" in memory_bandwidth(machine).source
+        assert "no DMI table" in memory_bandwidth(msgspec.convert(machine, MachineRecord)).source
 
     def test_cpuid_says_the_same_as_the_kernel(self, machine: Machine) -> None:
         assert cpuid_caches(machine) == [
@@ -278,7 +280,7 @@ class TestHybridLaptop:
             }
             for n in range(2)
         ]  # fmt: skip
-        rated = memory_bandwidth(machine)
+        rated = memory_bandwidth(msgspec.convert(machine, MachineRecord))
         assert rated.value == 51_200_000_000
         assert rated.is_ceiling
 

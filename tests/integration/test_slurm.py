@@ -133,7 +133,9 @@ def test_a_batch_job_leaves_a_run_file(srun: str) -> None:
     shown = json.loads(said(*nameplate("show", f"nameplate-{job}.jsonl", "--format", "json")))
     rows = [row for row in shown["rows"] if row["metric"] == "latency"]
     assert [(row["params"]["size"], row["outcome"], row["rounds"]) for row in rows] == [(8, "ok", 2), (64, "ok", 2)]
-    assert read_run(Path(f"nameplate-{job}.jsonl")).headers[0].machine["job"]["ranks"] == 2
+    mpi_job = read_run(Path(f"nameplate-{job}.jsonl")).headers[0].machine.job
+    assert mpi_job is not None
+    assert mpi_job.ranks == 2
 
 
 def test_in_an_allocation_every_round_is_a_step(srun: str) -> None:

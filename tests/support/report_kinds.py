@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from machines import machine_with
 from nameplate.records.model import (
     Limits,
     Quantity,
@@ -57,12 +58,16 @@ def one_machine() -> Report:
     ]  # fmt: skip
     others = [_without_samples(each) for each in (*own, *_disk(), *_network(), *_messages())]
     made = report([*flops, *others], notes=["a note on this run"])
-    job = {"nodes": [f"n{i}" for i in range(12)], "ranks": 12, "library": "MPI", "placement": []}
+    job = {"nodes": [f"n{i}" for i in range(12)], "ranks": 12, "library": "MPI"}
     run = msgspec.structs.replace(
         made.run, plan=msgspec.structs.replace(made.run.plan, name="t2micro-posix", limits=Limits(300.0, 0.02))
     )
     return msgspec.structs.replace(
-        made, run=run, machine={**made.machine, "job": job}, tables=[*memory.tables, _tools_table()], study=_study()
+        made,
+        run=run,
+        machine=machine_with(made.machine, job=job),
+        tables=[*memory.tables, _tools_table()],
+        study=_study(),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from machines import GUEST, HOST, machine_with
 from nameplate.probes import load_probes, probe_of
 from nameplate.records.model import (
     Clock,
@@ -26,34 +27,6 @@ from nameplate.records.model import (
     Summary,
     Value,
 )
-
-HOST = "secret-host-17"
-
-MACHINE: dict[str, Any] = {
-    "cpu": {
-        "architecture": "x86_64",
-        "model": "Example CPU 9000",
-        "base_frequency_hz": 2.0e9,
-        "maximum_frequency_hz": None,
-        "listed_frequency_hz": None,
-    },
-    "default_threads": 2,
-    "distribution": "Debian GNU/Linux 12",
-    "hostname": HOST,
-    "hypervisor": "kvm",
-    "kernel": "6.1.0",
-    "limits": {"cgroup_version": 2, "cpus": 1.5, "memory_bytes": 2 * 2**30},
-    "memory": {"total_bytes": 8 * 2**30, "transparent_huge_pages": "madvise"},
-    "product": None,
-    "topology": {
-        "allowed_cores": 2,
-        "cores": 2,
-        "packages": 1,
-        "threads": 2,
-        "caches": [{"count": 2, "level": 1, "shared_by": 1, "size_bytes": 32768, "type": "data", "line_bytes": 64}],
-        "numa_nodes": [{"cpus": "0-1", "index": 0}],
-    },
-}
 
 
 def series(values: Sequence[float], disturbed: Sequence[int] = ()) -> Series:
@@ -103,14 +76,14 @@ def failed(params: dict[str, Value], outcome: Ending, reason: str) -> Result:
 def report(
     results: Sequence[Result], *, truncated: bool = False, notes: Sequence[str] = (), host: str = HOST
 ) -> Report:
-    """A run with these results on ``MACHINE``, under another host's name if asked for."""
+    """A run with these results on ``GUEST``, under another host's name if asked for."""
     experiments = [Experiment(r.id, r.summary.probe, r.summary.params) for r in results]
     run = Run(
         schema=1, version="0.1.0", started="2026-01-02T03:04:05+00:00",
         plan=Plan("by hand", experiments, Limits(30.0, 0.02)), seed=4711, rated={},
     )  # fmt: skip
     return Report(
-        run=run, machine={**MACHINE, "hostname": host}, clock=Clock("tsc", 2e9, 2e-8, 2e-8), results=list(results),
+        run=run, machine=machine_with(GUEST, hostname=host), clock=Clock("tsc", 2e9, 2e-8, 2e-8), results=list(results),
         tables=[], truncated=truncated, interrupted=False, notes=list(notes),
     )  # fmt: skip
 
@@ -193,8 +166,8 @@ def memory_report() -> Report:
         "memory_block": block_results(),
     }
     probes = [load_probes()[name] for name in by_probe]
-    derived = [result for probe in probes for result in probe.derive(by_probe, MACHINE)]
-    tables = [table for probe in probes if probe.tables for table in probe.tables(by_probe, MACHINE)]
+    derived = [result for probe in probes for result in probe.derive(by_probe, GUEST)]
+    tables = [table for probe in probes if probe.tables for table in probe.tables(by_probe, GUEST)]
     measured = [result for results in by_probe.values() for result in results]
     return msgspec.structs.replace(report([*measured, *derived]), tables=tables)
 

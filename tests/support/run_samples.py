@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
+from machines import MACHINE
 from nameplate.execution.core_process import OnRecord
 from nameplate.execution.session import Control, Session
 from nameplate.records.model import (
@@ -25,17 +26,6 @@ from nameplate.records.model import (
     Work,
 )
 from nameplate.results.run_file import Measurement, RunFile
-
-MACHINE: dict[str, Any] = {
-    "hostname": "secret-host", "kernel": "6.1", "distribution": "Debian", "hypervisor": None, "product": None,
-    "vulnerable_to": [], "load_1min": 0.0, "default_threads": 2,
-    "cpu": {"architecture": "x86_64", "vendor": "V", "model": "M", "flags": [], "listed_frequency_hz": 2e9,
-            "base_frequency_hz": None, "maximum_frequency_hz": None, "governor": None, "turbo": None, "smt": None},
-    "memory": {"total_bytes": 2**33, "available_bytes": 2**32, "swap_bytes": 0, "transparent_huge_pages": "madvise"},
-    "topology": {"packages": 1, "cores": 2, "threads": 2, "caches": [], "numa_nodes": [], "core_kinds": [],
-                 "allowed_cpus": [0, 1], "allowed_cores": 2},
-    "limits": {"cgroup_version": 0, "cpus": None, "memory_bytes": None},
-}  # fmt: skip
 
 FACTS = {
     "chains": 12.0, "lanes": 8.0, "burst_cycles": 30000.0, "operations_per_instruction": 16.0,

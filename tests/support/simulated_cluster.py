@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from machines import machine_with
 from nameplate.records.model import (
     Experiment,
     Header,
@@ -22,7 +23,7 @@ from nameplate.records.model import (
     Work,
 )
 from nameplate.records.run_writer import RunWriter
-from run_samples import MACHINE, header, run
+from run_samples import header, run
 
 FUNCTIONS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
 RANKS, REPEATS, ARRAY_BYTES = 48, 10, 40_000_000
@@ -62,7 +63,7 @@ def _header(nodes: int) -> Header:
         "hardware": [["2 × M, 96 of 96 CPUs, 384 GiB", nodes]], "placement": [[place, RANKS] for place in range(nodes)],
         "eager_limits": {}, "mtu_bytes": {}, "socket_buffer_bytes": {},
     }  # fmt: skip
-    return msgspec.structs.replace(header(), machine={**MACHINE, "hostname": node_name(0), "job": job})
+    return msgspec.structs.replace(header(), machine=machine_with(hostname=node_name(0), job=job))
 
 
 def _sample(identity: str, arrays: int, bandwidth: np.typing.NDArray[np.float64], number: int) -> Sample:

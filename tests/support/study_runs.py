@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 
+from machines import MACHINE, machine_with
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.planning.sweep import ProbeInfo
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import (
     Experiment,
     Header,
@@ -29,7 +30,7 @@ from nameplate.records.model import (
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.summarise import summarise
 from nameplate.units import parse_size
-from run_samples import MACHINE, header
+from run_samples import header
 from run_samples import run as run_of
 
 # What the core reports of a machine with 2 cores, whichever the probe.
@@ -56,16 +57,12 @@ CORES = 2
 WorkOf = Callable[[Experiment], tuple[Work, float]]
 
 
-def machine(frequency_hz: float, cores: int) -> dict[str, Any]:
+def machine(frequency_hz: float, cores: int) -> Machine:
     """Return a machine with a clock and a number of cores."""
-    return {
-        **MACHINE,
-        "cpu": {**MACHINE["cpu"], "base_frequency_hz": frequency_hz},
-        "topology": {**MACHINE["topology"], "cores": cores},
-    }
+    return machine_with(cpu={"base_frequency_hz": frequency_hz}, topology={"cores": cores})
 
 
-def plan_of(name: str, described: Mapping[str, ProbeInfo], where: Mapping[str, Any] = MACHINE) -> Plan:
+def plan_of(name: str, described: Mapping[str, ProbeInfo], where: Machine = MACHINE) -> Plan:
     """Return a study's plan with its whole budget, without the experiments that need an MPI job."""
     return build_plan(read_plan(name), described, {}, where)
 
@@ -74,7 +71,7 @@ def plan_of(name: str, described: Mapping[str, ProbeInfo], where: Mapping[str, A
 class Given:
     """What a run was given besides its plan: the machine, ``--rated`` values, and what reference tools measured."""
 
-    where: Mapping[str, Any] = field(default_factory=lambda: MACHINE)
+    where: Machine = MACHINE
     rated: Mapping[str, float] = field(default_factory=dict)
     references: Sequence[Reference] = ()
 
@@ -85,7 +82,7 @@ def report_of(
     """Return the summary of a run that took one sample of each experiment, a series three."""
     measurements = [_measured(each, described[each.probe], work_of(each)) for each in plan.experiments]
     run: Run = msgspec.structs.replace(run_of(plan), rated=dict(given.rated))
-    head: Header = msgspec.structs.replace(header(), machine=dict(given.where))
+    head: Header = msgspec.structs.replace(header(), machine=given.where)
     stop = Stop(reasons={}, elapsed_s=1.0, interrupted=False)
     return summarise(RunFile("x.jsonl", run, [head], measurements, stop, 0, 0, list(given.references)))
 

@@ -6,13 +6,12 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from nameplate import __version__
 from nameplate.errors import FileError, Interrupted, UsageError
@@ -23,6 +22,7 @@ from nameplate.execution.session import Control, NodeTurns, Progress, Session
 from nameplate.interruption import handled, say
 from nameplate.planning.budget import overrun_s
 from nameplate.probes.shared.job import nodes_of
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Report, Run, check_moment
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.digest import code_fingerprint, figures_of_report
@@ -38,14 +38,14 @@ class Place:
     ``time.monotonic``, from which the budget counts; None counts it from the first round.
     """
 
-    machine: dict[str, Any]
+    machine: Machine
     start_core: Callable[[OnRecord, FileDescriptorCache], CoreProcess]
     nodes: NodeTurns | None
     said: Sequence[Reference] = ()
     began: float | None = None
 
 
-def nodes_of_run(header: Run, machine: Mapping[str, Any]) -> NodeTurns | None:
+def nodes_of_run(header: Run, machine: Machine) -> NodeTurns | None:
     """Return the turns of all nodes of the job, or None if the run is not measured per node."""
     return NodeTurns(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
 

@@ -17,6 +17,7 @@ from nameplate.execution.launch import Launch, family_of, launch_with
 from nameplate.planning.plan_file import PlanText
 from nameplate.planning.stand_ins import beyond_caches_bytes
 from nameplate.planning.sweep import nearest
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Plan, ReferenceWork
 from nameplate.records.model import Reference as Said
 from nameplate.tools.external import load_references
@@ -41,12 +42,12 @@ def usual_launch() -> Launch | None:
 
 
 def _setting(  # noqa: PLR0913, PLR0917 (what a setting consists of)
-    reference: ReferenceTool, found: Mapping[str, FoundProgram], folder: Path, machine: Mapping[str, Any],
+    reference: ReferenceTool, found: Mapping[str, FoundProgram], folder: Path, machine: Machine,
     launch: Launch | None, seconds: int, ranks: int,
 ) -> ToolSetting:  # fmt: skip
     return ToolSetting(
         found=found, folder=folder, port=free_port(), seconds=seconds,
-        cores=int(machine["topology"]["allowed_cores"]), beyond_bytes=beyond_caches_bytes(machine), machine=machine,
+        cores=int(machine.topology.allowed_cores), beyond_bytes=beyond_caches_bytes(machine), machine=machine,
         launcher=launch.launcher if launch else (), ranks=ranks, params=reference.given,
     )  # fmt: skip
 
@@ -61,7 +62,7 @@ class Search:
         self.seconds, self.probes = seconds, probes
         job = describe_core(launch) if launch else None
         self._known = {*core.probes, *(job.probes if job else ())}
-        self._ranks = int(job.machine["job"]["ranks"]) if job else 1
+        self._ranks = job.machine.job.ranks if job and job.machine.job else 1
 
     def all(self, references: Sequence[ReferenceTool]) -> tuple[list[PairedComparison], list[PairedRow]]:
         """Return the possible comparisons, and a row with the reason for each tool or work that cannot be compared."""
@@ -143,12 +144,12 @@ def _given(reference: ReferenceTool, work: ReferenceWork) -> dict[str, Any]:
         raise UsageError(f"reference {work.tool}: {error}") from None
 
 
-def references_take_s(references: Sequence[ReferenceTool], machine: Mapping[str, Any]) -> float:
+def references_take_s(references: Sequence[ReferenceTool], machine: Machine) -> float:
     """Return an estimate of the time that the installed ones of these tools take, in seconds, without running them."""
     return sum(_takes_s(reference, machine) for reference in references)
 
 
-def _takes_s(reference: ReferenceTool, machine: Mapping[str, Any]) -> float:
+def _takes_s(reference: ReferenceTool, machine: Machine) -> float:
     paths = {name: shutil.which(name) for name in reference.programs}
     found = {name: FoundProgram(path, "", "") for name, path in paths.items() if path is not None}
     if not found:

@@ -117,13 +117,13 @@ def _measure(headers: list[Header]) -> list[Finding]:
         core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep)
         busy = busy_shares(before, _stat())
         core.close()
-    topology = headers[0].machine["topology"]
+    topology = headers[0].machine.topology
     return [
         judge_spins([sample.elapsed_s / sample.repetitions for sample in samples]),
         judge_steal(
             sum(sample.disturbed.get("steal_s", 0.0) for sample in samples), sum(sample.elapsed_s for sample in samples)
         ),
-        judge_others(busy, topology["threads"] > topology["cores"]),
+        judge_others(busy, topology.threads > topology.cores),
     ]
 
 

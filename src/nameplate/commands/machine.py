@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from rich import box
@@ -11,8 +10,10 @@ from rich.table import Table
 
 from nameplate.errors import FileError
 from nameplate.execution.core_process import read_machine
-from nameplate.report.format import quantity
-from nameplate.report.html.facts import cpuid_facts, memory_modules
+from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine
+from nameplate.records.model import SCHEMA
+from nameplate.report.format import count
+from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_modules
 from nameplate.report.terminal.console import make_console
 
 
@@ -30,7 +31,8 @@ def command(*, root: Path | None = None, json: bool = False) -> int:
         raise FileError(f"--root {root}: not a directory; name one that contains proc and sys of a recorded machine")
     found = read_machine(str(root) if root else None)
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        whole = {"type": "machine", "schema": SCHEMA, **msgspec.to_builtins(found)}
+        print(msgspec.json.format(msgspec.json.encode(whole), indent=2).decode())
         return 0
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     for label, value in _facts(found):
@@ -39,46 +41,43 @@ def command(*, root: Path | None = None, json: bool = False) -> int:
     return 0
 
 
-def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
-    cpu, topology, memory, limits = found["cpu"], found["topology"], found["memory"], found["limits"]
+def _facts(found: Machine) -> list[tuple[str, str]]:
+    cpu, topology, memory, limits = found.cpu, found.topology, found.memory, found.limits
     facts = [
-        ("host", found["hostname"]),
-        ("system", f"{found['distribution']}, Linux {found['kernel']}"),
-        ("runs on", f"{found['hypervisor']} guest" if found["hypervisor"] else "bare metal (no hypervisor detected)"),
-        ("product", found["product"] or "unknown"),
-        ("CPU", f"{cpu['model']} ({cpu['architecture']})"),
-        ("cores", f"{topology['packages']} packages, {topology['cores']} cores, {topology['threads']} threads"),
-        ("allowed", f"{topology['allowed_cores']} cores; {found['default_threads']} workers by default"),
+        ("host", found.hostname),
+        ("system", f"{found.distribution}, Linux {found.kernel}"),
+        ("runs on", f"{found.hypervisor} guest" if found.hypervisor else "bare metal (no hypervisor detected)"),
+        ("product", found.product or "unknown"),
+        ("CPU", f"{cpu.model} ({cpu.architecture})"),
+        ("cores", f"{count(topology.packages, 'package')}, {topology.cores} cores, {topology.threads} threads"),
+        ("allowed", f"{topology.allowed_cores} cores; {found.default_threads} workers by default"),
         ("clock", _clock(cpu)),
     ]
-    facts += [(f"L{cache['level']} {cache['type']}", _cache(cache)) for cache in topology["caches"]]
+    facts += [(f"L{cache.level} {cache.type}", _cache(cache)) for cache in topology.caches]
     facts += cpuid_facts(topology)
-    facts += [(f"NUMA node {node['index']}", f"CPUs {node['cpus']}") for node in topology["numa_nodes"]]
-    facts += [(f"{kind['name'] or 'cores'} kind", f"{kind['cores']} cores") for kind in topology["core_kinds"][1:]]
-    facts.append(("memory", f"{memory['total_bytes'] / 2**30:.1f} GiB, huge pages: {memory['transparent_huge_pages']}"))
+    facts += [(f"NUMA node {node.index}", f"CPUs {node.cpus}") for node in topology.numa_nodes]
+    facts += [(f"{kind.name or 'cores'} kind", f"{kind.cores} cores") for kind in topology.core_kinds[1:]]
+    facts.append(("memory", f"{memory.total_bytes / 2**30:.1f} GiB, huge pages: {memory.transparent_huge_pages}"))
     facts.append(("memory modules", memory_modules(memory)))
     facts.append(("cgroup", _limits(limits)))
     return facts
 
 
-def _clock(cpu: dict[str, Any]) -> str:
-    named = (("base", "base_frequency_hz"), ("maximum", "maximum_frequency_hz"), ("listed", "listed_frequency_hz"))
-    parts = [f"{label} {quantity(cpu[key], 'Hz')}" for label, key in named if cpu[key]]
-    return ", ".join(parts) or "unknown; measure it with: nameplate run cpu_clock"
+def _clock(cpu: Cpu) -> str:
+    return clock_rates(cpu) or "unknown; measure it with: nameplate run cpu_clock"
 
 
-def _cache(cache: dict[str, Any]) -> str:
-    size = (
-        f"{cache['size_bytes'] / 1024:g} KiB" if cache["size_bytes"] < 2**20 else f"{cache['size_bytes'] / 2**20:g} MiB"
-    )
-    return f"{cache['count']} × {size}, shared by {cache['shared_by']} threads, {cache['line_bytes']} B lines"
+def _cache(cache: Cache) -> str:
+    size = f"{cache.size_bytes / 1024:g} KiB" if cache.size_bytes < 2**20 else f"{cache.size_bytes / 2**20:g} MiB"
+    return f"{cache.count} × {size}, shared by {cache.shared_by} threads, {cache.line_bytes} B lines"
 
 
-def _limits(limits: dict[str, Any]) -> str:
+def _limits(limits: GroupLimits) -> str:
     parts = []
-    if limits["cpus"]:
-        parts.append(f"{limits['cpus']:g} CPUs")
-    if limits["memory_bytes"]:
-        left = f"{limits['memory_available_bytes'] / 2**30:.1f} GiB left"
-        parts.append(f"{limits['memory_bytes'] / 2**30:.1f} GiB ({left})")
+    if limits.cpus:
+        parts.append(f"{limits.cpus:g} CPUs")
+    if limits.memory_bytes:
+        left_bytes = limits.memory_available_bytes
+        left = "" if left_bytes is None else f" ({left_bytes / 2**30:.1f} GiB left)"
+        parts.append(f"{limits.memory_bytes / 2**30:.1f} GiB{left}")
     return ", ".join(parts) or "no limit"

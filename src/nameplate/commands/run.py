@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, cast, get_args
 
+import msgspec
 from cyclopts import Parameter
 from msgspec import structs
 
@@ -40,6 +41,7 @@ from nameplate.planning.sweep import ProbeInfo, nearest, split_arguments
 from nameplate.probes import probe_of
 from nameplate.probes.shared.ceilings import parse_rated, read_rated_lines
 from nameplate.probes.shared.job import nodes_of
+from nameplate.records.machine_record import Cpu, Job, Machine, Topology, job_of
 from nameplate.records.model import PerNode, Plan, Reference, Report, Run
 from nameplate.records.outputs import check_output
 from nameplate.records.run_writer import RunWriter
@@ -337,8 +339,8 @@ def _core(options: RunOptions, allocation: Allocation | None) -> CoreDescription
     if allocation is None:
         return describe_core(options.launch, options.core_options)
     machine = describe_core(options=options.core_options).machine
-    job = {"ranks": allocation.ranks, "nodes": [""] * allocation.nodes}
-    return CoreDescription(describe(options.launch), {**machine, "job": job})
+    job = job_of(allocation.ranks, allocation.nodes)
+    return CoreDescription(describe(options.launch), msgspec.structs.replace(machine, job=job))
 
 
 def _check_launched(what: str, launch: Launch) -> None:
@@ -346,7 +348,7 @@ def _check_launched(what: str, launch: Launch) -> None:
         raise UsageError(f'{what} needs an MPI launcher: nameplate run {what} --mpi "mpirun -n 2"')
 
 
-def _check_resumable(earlier: RunFile, today: Mapping[str, Any], options: Sequence[str]) -> None:
+def _check_resumable(earlier: RunFile, today: Machine, options: Sequence[str]) -> None:
     """Raise UsageError unless machine, core and plan are those of the earlier run: a median needs one of each."""
     if options:
         raise UsageError(f"--resume takes the plan and its options from {earlier.path}: leave out {options[0]}")
@@ -354,7 +356,7 @@ def _check_resumable(earlier: RunFile, today: Mapping[str, Any], options: Sequen
         return
     before = earlier.headers[-1].machine
     for what, key in (("host", "hostname"), ("CPU", "cpu"), ("topology", "topology"), ("MPI job", "job")):
-        if _stable(before.get(key)) != _stable(today.get(key)):
+        if _stable(getattr(before, key)) != _stable(getattr(today, key)):
             raise UsageError(
                 f"{earlier.path} was measured on another {what}: resume it on the same machine, or start a new run"
             )
@@ -364,9 +366,9 @@ def _check_resumable(earlier: RunFile, today: Mapping[str, Any], options: Sequen
         )
 
 
-def _stable(facts: Any) -> Any:
+def _stable(facts: Cpu | Topology | Job | str | None) -> Cpu | Topology | Job | str | None:
     """Return the facts without the clock that /proc/cpuinfo lists, which varies."""
-    return {k: v for k, v in facts.items() if k != "listed_frequency_hz"} if isinstance(facts, dict) else facts
+    return msgspec.structs.replace(facts, listed_frequency_hz=None) if isinstance(facts, Cpu) else facts
 
 
 def _nice(priority: str) -> int:
@@ -422,7 +424,7 @@ def _rated(arguments: Sequence[str]) -> dict[str, float]:
 
 def _choose(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: Mapping[str, str],
-    machine: dict[str, Any], turns: int,
+    machine: Machine, turns: int,
 ) -> Plan:  # fmt: skip
     if what in probes:
         return sweep_plan(what, split_arguments(parameters), probes, options, machine, turns)
@@ -446,7 +448,7 @@ def _core_options(peer: str | None, key_file: str | None, blas: str | None) -> l
     return options
 
 
-def _explain(header: Run, peer: str | None, mpi: str | None, machine: Mapping[str, Any]) -> None:
+def _explain(header: Run, peer: str | None, mpi: str | None, machine: Machine) -> None:
     plan, nodes = header.plan, nodes_of_run(header, machine)
     limits = plan.limits
     certain = [experiment for experiment in plan.experiments if not experiment.dense]

@@ -6,9 +6,9 @@ import os
 import random
 import sys
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from cyclopts import Parameter
@@ -21,6 +21,7 @@ from nameplate.execution.launch import launch_with
 from nameplate.planning.sweep import nearest
 from nameplate.probes import load_probes
 from nameplate.records.atomic_write import write_whole
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import SCHEMA, Experiment
 from nameplate.records.outputs import check_output
 from nameplate.report.terminal.paired import print_rows
@@ -116,9 +117,10 @@ def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, se
     return False
 
 
-def _show(rows: Sequence[PairedRow], machine: Mapping[str, Any], json: bool, output: Path | None) -> None:
+def _show(rows: Sequence[PairedRow], machine: Machine, json: bool, output: Path | None) -> None:
     # The document is passed on, so the host name is left out.
-    kept = {name: machine[name] for name in ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor")}
+    names = ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor")
+    kept = {name: getattr(machine, name) for name in names}
     whole = {"schema": SCHEMA, "machine": kept, "rows": rows}
     text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
     if output is not None:

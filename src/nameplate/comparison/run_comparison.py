@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from nameplate.errors import UsageError
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Report, Result, Run, Value
 from nameplate.statistics.two_samples import SAME_WITHIN, Judged, Rounds, Verdict, judge, rounds_for
 
@@ -233,48 +234,43 @@ def _circumstances(pair: _Pair) -> list[str]:
     ]
 
 
-def differing_settings(
-    base: tuple[Run, Mapping[str, Any]], new: tuple[Run, Mapping[str, Any]]
-) -> list[SettingDifference]:
+def differing_settings(base: tuple[Run, Machine | None], new: tuple[Run, Machine | None]) -> list[SettingDifference]:
     """Return the properties that differ between two runs and their machines, if they are stable and affect results."""
-    sides = [{**machine, "priority": run.priority, "version": run.version} for run, machine in (base, new)]
-    return [
-        SettingDifference(name, shown[0], shown[1])
-        for name, look in _SETTINGS.items()
-        if (shown := [_shown(look, side) for side in sides])[0] != shown[1]
+    shown = [
+        *((name, _shown_of(look, base[1]), _shown_of(look, new[1])) for name, look in _MACHINE_SETTINGS.items()),
+        ("priority", base[0].priority, new[0].priority),
+        ("nameplate", base[0].version, new[0].version),
     ]
+    return [SettingDifference(*each) for each in shown if each[1] != each[2]]
 
 
-def _shown(look: Callable[[Mapping[str, Any]], object], known: Mapping[str, Any]) -> str:
-    try:
-        value = look(known)
-    except (KeyError, TypeError):
+def _shown_of(look: Callable[[Machine], object], machine: Machine | None) -> str:
+    value = look(machine) if machine else None
+    if value is None:
         return "not recorded"
     return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
 
 
-_SETTINGS: dict[str, Callable[[Mapping[str, Any]], object]] = {
-    "CPU": lambda m: m["cpu"]["model"],
-    "nominal clock": lambda m: m["cpu"]["listed_frequency_hz"] and f"{m['cpu']['listed_frequency_hz'] / 1e9:.1f} GHz",
-    "governor": lambda m: m["cpu"]["governor"],
-    "turbo": lambda m: m["cpu"]["turbo"],
-    "SMT": lambda m: m["cpu"]["smt"],
-    "cores": lambda m: m["topology"]["cores"],
-    "CPUs allowed": lambda m: m["topology"]["allowed_cpus"],
-    "CPU quota": lambda m: m["limits"]["cpus"],
-    "memory": lambda m: f"{m['memory']['total_bytes'] / 2**30:.1f} GiB",
-    "memory limit": lambda m: m["limits"]["memory_bytes"],
-    "huge pages": lambda m: m["memory"]["transparent_huge_pages"],
-    "NUMA nodes": lambda m: len(m["topology"]["numa_nodes"]),
-    "vulnerable to": lambda m: m["vulnerable_to"],
-    "mitigations": lambda m: m["mitigated"],
-    "on battery": lambda m: m["power"]["on_battery"],
-    "power profile": lambda m: m["power"]["profile"],
-    "hypervisor": lambda m: m["hypervisor"],
-    "kernel": lambda m: m["kernel"],
-    "distribution": lambda m: m["distribution"],
-    "priority": lambda m: m["priority"],
-    "nameplate": lambda m: m["version"],
+_MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
+    "CPU": lambda m: m.cpu.model,
+    "nominal clock": lambda m: m.cpu.listed_frequency_hz and f"{m.cpu.listed_frequency_hz / 1e9:.1f} GHz",
+    "governor": lambda m: m.cpu.governor,
+    "turbo": lambda m: m.cpu.turbo,
+    "SMT": lambda m: m.cpu.smt,
+    "cores": lambda m: m.topology.cores,
+    "CPUs allowed": lambda m: m.topology.allowed_cpus,
+    "CPU quota": lambda m: m.limits.cpus or "none",
+    "memory": lambda m: f"{m.memory.total_bytes / 2**30:.1f} GiB",
+    "memory limit": lambda m: m.limits.memory_bytes or "none",
+    "huge pages": lambda m: m.memory.transparent_huge_pages,
+    "NUMA nodes": lambda m: len(m.topology.numa_nodes),
+    "vulnerable to": lambda m: m.vulnerable_to,
+    "mitigations": lambda m: m.mitigated,
+    "on battery": lambda m: m.power and m.power.on_battery,
+    "power profile": lambda m: m.power and m.power.profile,
+    "hypervisor": lambda m: m.hypervisor or "none",
+    "kernel": lambda m: m.kernel,
+    "distribution": lambda m: m.distribution,
 }
 
 

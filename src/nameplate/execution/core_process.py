@@ -23,7 +23,7 @@ from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
 from nameplate.execution.srun import explain
 from nameplate.planning.sweep import ProbeInfo
-from nameplate.records.machine_record import problem_of_machine
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
 
 # How much of a failed process's messages is shown, in characters.
@@ -70,10 +70,12 @@ def _ask(launch: Launch, type_: type[T], *options: str) -> T:
     line = next((line for line in answer.stdout.splitlines() if line.startswith("{")), answer.stdout)
     try:
         return msgspec.json.decode(clean_json(line.encode()), type=type_)
-    except (msgspec.DecodeError, RecursionError):
-        raise CoreDied(
-            f"{shlex.join(command)} wrote a line that is not a record: {' '.join(line[:80].split())}"
-        ) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        if isinstance(error, msgspec.ValidationError) and line.startswith("{"):
+            what = f"a record that is not valid: {error}"
+        else:
+            what = f"a line that is not a record: {' '.join(line[:80].split())}"
+        raise CoreDied(f"{shlex.join(command)} wrote {what}") from None
 
 
 def _answer_of(command: Sequence[str], deadline_s: float) -> subprocess.CompletedProcess[str]:
@@ -98,7 +100,7 @@ class _Description(msgspec.Struct):
     schema: int
     probes: list[ProbeInfo]
     mpi: str = ""
-    machine: dict[str, Any] = {}
+    machine: Machine | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class CoreDescription:
     """The description of a core: its probes by name, and the facts of the machine that it runs on."""
 
     probes: dict[str, ProbeInfo]
-    machine: dict[str, Any]
+    machine: Machine
 
 
 def describe_core(launch: Launch | None = None, options: Sequence[str] = ()) -> CoreDescription:
@@ -119,7 +121,8 @@ def describe_core(launch: Launch | None = None, options: Sequence[str] = ()) -> 
     launch = launch or alone()
     found = _ask(launch, _Description, *options, "--describe", "--machine")
     check_schema(found.schema, str(launch.program))
-    _check_machine(found.machine)
+    if found.machine is None:
+        raise CoreMissing(f"{launch.program} does not describe the machine: run {how_to_build()}")
     return CoreDescription({probe.name: probe for probe in found.probes}, found.machine)
 
 
@@ -162,21 +165,14 @@ def describe_all() -> dict[str, ProbeInfo]:
     return dict(sorted({**found, **describe()}.items()))
 
 
-def read_machine(root: str | None = None, launch: Launch | None = None) -> dict[str, Any]:
+def read_machine(root: str | None = None, launch: Launch | None = None) -> Machine:
     """Return the facts of this machine, or of one recorded below ``root``.
 
     With a launcher, they are those of the first rank's machine, and the entry ``job`` has the job's ranks and nodes.
     Raises CoreError if nameplate-core does not start or its facts are invalid.
     """
     options = ["--machine", *(["--root", root] if root else [])]
-    found = _ask(launch or alone(), dict[str, Any], *options)
-    _check_machine(found)
-    return found
-
-
-def _check_machine(machine: Mapping[str, Any]) -> None:
-    if problem := problem_of_machine(machine):
-        raise CoreDied(f"nameplate-core --machine: {problem}")
+    return _ask(launch or alone(), Machine, *options)
 
 
 def check_schema(schema: int, who: str) -> None:

@@ -19,7 +19,8 @@ from nameplate.control_characters import clean_text
 from nameplate.errors import FileError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.inputs import read_input
-from nameplate.records.model import Figure, Positive, Real, check_moment
+from nameplate.records.model import Figure, check_moment
+from nameplate.records.numbers import Positive, Real
 from nameplate.results.digest import code_fingerprint
 
 NAME = ".nameplate-history"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from nameplate.records.machine_record import Machine
 
 # The study used a file of 10 GB with 4 GB of memory. A file that is just larger than the memory is enough.
 _TIMES_MEMORY = (2.5, 1.25)
@@ -20,12 +20,12 @@ _SLOWEST_BYTES_PER_S = WRITTEN_BYTES_PER_S / 3
 _BUDGET_SHARE = 0.15
 
 
-def file_beyond_memory(machine: Mapping[str, Any], folder: Path, budget_s: float) -> tuple[int, str]:
+def file_beyond_memory(machine: Machine, folder: Path, budget_s: float) -> tuple[int, str]:
     """Return the size in bytes, a multiple of 1280 MiB, and the reason if it is not larger than the memory.
 
     The file is in ``folder``; a run of ``budget_s`` seconds has time to write it.
     """
-    memory = int(machine["memory"]["total_bytes"])
+    memory = int(machine.memory.total_bytes)
     room, time = _room_bytes(folder), int(budget_s * _BUDGET_SHARE * _SLOWEST_BYTES_PER_S)
     for times in _TIMES_MEMORY:
         size = -(-int(times * memory) // _OTHERWISE_BYTES) * _OTHERWISE_BYTES

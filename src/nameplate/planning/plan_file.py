@@ -46,6 +46,7 @@ from nameplate.planning.stand_ins import stand_ins_of
 from nameplate.planning.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.probes import Cells, load_probes, probe_of
 from nameplate.records.inputs import read_text
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Limits, PerNode, Plan, ReferenceWork
 from nameplate.units import parse_count, parse_duration, parse_fraction
 
@@ -197,7 +198,7 @@ def _line_of(key: str, written: str) -> int:
 
 
 def build_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
-    text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Mapping[str, Any],
+    text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Machine,
     turns: int = 1, reserved_s: float = 0.0,
 ) -> Plan:  # fmt: skip
     """Return a plan, checked against the available probes. ``options`` of the command line override those of the plan.
@@ -262,7 +263,7 @@ def _why_without(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], limi
 
 def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
     name: str, given: Mapping[str, str], probes: Mapping[str, ProbeInfo], options: Mapping[str, str],
-    machine: Mapping[str, Any], turns: int = 1,
+    machine: Machine, turns: int = 1,
 ) -> Plan:  # fmt: skip
     """Return the plan of ``nameplate run PROBE``: the probe's own sweep, with the given parameters replaced.
 

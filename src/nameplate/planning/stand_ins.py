@@ -6,28 +6,28 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+
+from nameplate.records.machine_record import Job, Machine
 
 # A size that no cache holds: STREAM's rule, with a minimum for systems that list no cache or one that is too small.
 BEYOND_CACHES = 4
 SMALLEST_BEYOND = 128 << 20
 
 
-def stand_ins_of(machine: Mapping[str, Any]) -> dict[str, str]:
+def stand_ins_of(machine: Machine) -> dict[str, str]:
     """Return the text for each name. ``machine`` is that of the job's first rank.
 
     ``ranks`` and ``threads`` are lists to sweep, up to the ranks of a node and the cores of a rank. ``cores`` is the
     number of cores that a node's ranks may use. ``all_ranks`` with ``threads_each`` threads use all of them, unless
     OMP_NUM_THREADS says otherwise.
     """
-    nodes = machine["topology"]["numa_nodes"]
-    job = machine.get("job")
-    pairs = max(1, int(job["ranks"]) // 2) if job else 1
-    ranks, threads, cores = _ranks_per_node(job), int(machine["topology"]["allowed_cores"]), _cores_of_node(machine)
+    nodes = machine.topology.numa_nodes
+    job = machine.job
+    pairs = max(1, job.ranks // 2) if job else 1
+    ranks, threads, cores = _ranks_per_node(job), machine.topology.allowed_cores, _cores_of_node(machine)
     return {
         "beyond": str(beyond_caches_bytes(machine)),
-        "nodes": ",".join(str(node["index"]) for node in nodes) or "0",
+        "nodes": ",".join(str(node.index) for node in nodes) or "0",
         "pairs": _doubling(pairs),
         "up_to_4_pairs": ",".join(map(str, range(1, min(4, pairs) + 1))),
         "ranks": _doubling(ranks),
@@ -38,11 +38,11 @@ def stand_ins_of(machine: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def beyond_caches_bytes(machine: Mapping[str, Any]) -> int:
+def beyond_caches_bytes(machine: Machine) -> int:
     """Return a size that no cache of this machine holds."""
-    caches = [c for c in machine["topology"]["caches"] if c["type"] != "instruction"]
-    last = max((c["level"] for c in caches), default=0)
-    last_level = sum(int(c["size_bytes"]) * int(c["count"]) for c in caches if c["level"] == last)
+    caches = [c for c in machine.topology.caches if c.type != "instruction"]
+    last = max((c.level for c in caches), default=0)
+    last_level = sum(c.size_bytes * c.count for c in caches if c.level == last)
     return max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)
 
 
@@ -51,23 +51,20 @@ def _doubling(maximum: int) -> str:
     return ",".join(map(str, [*(1 << power for power in range(maximum.bit_length()) if 1 << power < maximum), maximum]))
 
 
-def _ranks_per_node(job: Mapping[str, Any] | None) -> int:
+def _ranks_per_node(job: Job | None) -> int:
     """Return the number of ranks that every node of the job has at least."""
     if not job:
         return 1
-    # While a batch script is written, the placement of its ranks is not known yet.
-    if "placement" not in job:
-        return max(1, int(job["ranks"]) // len(job["nodes"]))
     ranks: Counter[int] = Counter()
-    for node, number in job["placement"]:
+    for node, number in job.placement:
         ranks[node] += number
     return min(ranks.values())
 
 
-def _cores_of_node(machine: Mapping[str, Any]) -> int:
+def _cores_of_node(machine: Machine) -> int:
     """Return the cores that the ranks on the first rank's node may use, if each has as many as the first one."""
-    topology, ranks = machine["topology"], _ranks_per_node(machine.get("job"))
-    return min(int(topology["cores"]), int(topology["allowed_cores"]) * ranks)
+    topology, ranks = machine.topology, _ranks_per_node(machine.job)
+    return min(topology.cores, topology.allowed_cores * ranks)
 
 
 def _threads_each(ranks: int, threads: int, cores: int) -> int:

@@ -12,9 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Histogram, Rated, Result, Sample, Table, Value
 from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
@@ -25,7 +26,7 @@ class Cell:
 
     params: Mapping[str, Value]
     facts: Mapping[str, float]
-    machine: Mapping[str, Any]
+    machine: Machine
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -36,7 +37,7 @@ class Cell:
     @property
     def cores(self) -> int:
         """Return the number of physical cores that the workers can keep busy."""
-        return min(self.threads, int(self.machine["topology"]["allowed_cores"]))
+        return min(self.threads, int(self.machine.topology.allowed_cores))
 
 
 Quantity = Callable[[Cell, Sample], float]
@@ -246,12 +247,12 @@ class Probe:
     remarks: Callable[[Cell, Sequence[Sample]], list[str]] = lambda _, __: []
     evidence: Callable[[Cell, Sequence[Sample]], dict[str, float]] = lambda _, __: {}
     source: Callable[[Cell, Sequence[Sample]], str] = lambda _, __: ""
-    derive: Callable[[ByProbe, Mapping[str, Any]], list[Result]] = lambda _, __: []
+    derive: Callable[[ByProbe, Machine], list[Result]] = lambda _, __: []
     along: tuple[ParameterChart, ...] = ()
     disk_use: Callable[[Sequence[Experiment], int], list[str]] = lambda _, __: []
     network_use: Callable[[Sequence[Experiment], int], str] = lambda _, __: ""
     longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
-    tables: Callable[[ByProbe, Mapping[str, Any]], list[Table]] | None = None
+    tables: Callable[[ByProbe, Machine], list[Table]] | None = None
     by_node: Callable[[Metric, Cell, Sequence[Sample]], Mapping[int, float]] = lambda _, __, ___: {}
     extremes_by_node: Callable[[Metric, Sequence[Sample]], Mapping[int, tuple[float, float]]] = lambda _, __: {}
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
-from typing import Any
 
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
 from nameplate.probes.shared.arithmetic import LOOP
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.grid import grouped
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Rated, Result, Sample, Table, Value
 from nameplate.units import size_text
 
@@ -69,7 +69,7 @@ def _flops_of_all(params: Mapping[str, Value]) -> float:
     return (1 + float(params.get("trials", 1))) * (2 / 3 * n + 3 / 2) * n**2
 
 
-def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
     """Return tables in the layout of LINPACK, one for each number of threads."""
     measured = [result for result in by_probe["cpu_linpack"] if result.summary.value is not None]
     residuals = {result.id: result for result in measured if result.summary.metric == "residual"}

@@ -4,13 +4,13 @@ sustains.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
 from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Rated, Result, Sample, Table
 
 
@@ -23,11 +23,11 @@ def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
                  can_be_given=False)  # fmt: skip
 
 
-def _derive(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
+def _derive(by_probe: ByProbe, machine: Machine) -> list[Result]:
     return derived("cpu_workset", by_probe, machine)
 
 
-def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     return table("cpu_workset", by_probe, machine)
 
 

@@ -5,7 +5,6 @@ came from.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from nameplate.probes import (
     ByProbe,
@@ -24,6 +23,7 @@ from nameplate.probes.shared.disk_tables import tables
 from nameplate.probes.shared.percentiles import PERCENTILES
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.probes.shared.served import evidence, is_device, served_by, source
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Rated, Sample, Table, Value
 
 # A file smaller than this share of the memory fits the page cache.
@@ -66,7 +66,7 @@ def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     return result
 
 
-def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
     return tables(by_probe["disk_block"])
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
 from nameplate.probes.shared.grid import grids, quantity_of
 from nameplate.probes.shared.memory import ARRAYS, remarks
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Rated, Result, Sample, Table
 
 
@@ -20,7 +20,7 @@ def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
     )
 
 
-def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
     measured = [result for result in by_probe["memory_block"] if result.summary.value is not None]
     return grids("memory_block", measured, rows="block", columns="threads") + _generators(measured)
 

@@ -4,13 +4,13 @@ for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 from nameplate.probes import ByProbe, Cell, Cells, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes.shared.memory import ARRAYS, rated_bandwidth, remarks
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Result, Sample, Table
 from nameplate.units import size_text
 
@@ -30,7 +30,7 @@ def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     return [*remarks(cell, samples), *([f"best: {chosen}"] if cell.params["stores"] == "best" else [])]
 
 
-def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
     measured = [
         result for result in by_probe["memory_stream"]
         if result.summary.metric == "bandwidth" and result.summary.value is not None

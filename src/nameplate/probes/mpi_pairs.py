@@ -4,15 +4,15 @@ links.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe
 from nameplate.probes.shared.job import placement_remark
 from nameplate.probes.shared.pair_matrix import is_bulk, pair_times, party_medians
 from nameplate.probes.shared.pair_tables import pair_matrix_tables
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Rated, Sample, Table
 from nameplate.statistics.stats import median, percentile
 
@@ -68,7 +68,7 @@ def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
     return {"pair_p95_s": percentile(times, 0.95), "pair_worst_s": max(times)}
 
 
-def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     return [table for result in by_probe["mpi_pairs"] if result.pairs for table in pair_matrix_tables(result, machine)]
 
 

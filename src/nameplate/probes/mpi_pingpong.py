@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from nameplate.probes import ByProbe, Cell, Cells, Metric, ParameterChart, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes.shared.job import placement_remark
 from nameplate.probes.shared.message_cost import cost_results, cost_tables
 from nameplate.probes.shared.pairs_at_once import pair_evidence, pair_tables, saturation_results
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Rated, Result, Sample, Table
 
 # The sizes of the study on a network of workstations, more below 2,000 bytes, and some off its grid.
@@ -47,12 +47,12 @@ def _refine(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]
     return halve_jumps(candidates, medians)
 
 
-def _derive(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
+def _derive(by_probe: ByProbe, machine: Machine) -> list[Result]:
     results = by_probe.get("mpi_pingpong", [])
     return [*cost_results(results, machine), *saturation_results(results)]
 
 
-def _tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     results = [result for result in by_probe["mpi_pingpong"] if result.summary.value is not None]
     return [*cost_tables(results, machine), *pair_tables(results, machine)]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from nameplate.probes import (
     ByProbe,
@@ -22,6 +21,7 @@ from nameplate.probes.shared.mtu import mtu_results
 from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import PERCENTILES, percentile_tables
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Rated, Result, Sample, Table
 
 LARGEST_DATAGRAM = 65507
@@ -62,7 +62,7 @@ def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     return found
 
 
-def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
     results = [result for result in by_probe["net_pingpong"] if result.summary.value is not None]
     cells = {
         "bandwidth": ("bandwidth", quantity_of),
@@ -81,7 +81,7 @@ def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
     ]
 
 
-def _derive(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Result]:
+def _derive(by_probe: ByProbe, _: Machine) -> list[Result]:
     return mtu_results("net_pingpong", by_probe.get("net_pingpong", []))
 
 

@@ -5,13 +5,13 @@ dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from nameplate.probes import ByProbe, Cell, Cells, Metric, ParameterChart, Probe, Ratio, elapsed, moved_bytes
 from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
 from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import MAX_ROWS
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Rated, Result, Sample, Table
 
 # Counters that add up over samples, and counters of which the last value or the worst is shown.
@@ -85,7 +85,7 @@ def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
     return found
 
 
-def _tables(by_probe: ByProbe, _: Mapping[str, Any]) -> list[Table]:
+def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
     results = [result for result in by_probe["net_stream"] if result.summary.value is not None]
     cells = {"bandwidth": ("bandwidth", quantity_of), "in bits": ("bandwidth", in_bits)}
     notes = notes_of(results)

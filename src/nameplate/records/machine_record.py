@@ -1,16 +1,15 @@
-"""Types and ranges of the parts of a recorded machine that Python reads. Other parts are kept unchecked.
+"""The types and ranges of a recorded machine, with every field that ``nameplate-core --machine`` prints.
 
-Optional fields are missing in records of some versions, or are read only from the current machine.
+Fields with a default are missing in the records of some versions. Unknown fields are ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
-from nameplate.records.model import Count, Positive, Real
+from nameplate.records.numbers import Count, Positive, Real
 
 # More ranks and nodes than any job has.
 MAX_RANKS = 1 << 22
@@ -21,10 +20,11 @@ Number = Annotated[int, msgspec.Meta(ge=1, le=MAX_RANKS)]
 Frequency = Annotated[float, msgspec.Meta(ge=0, le=1e15)] | None
 
 
-class Cpu(msgspec.Struct):
+class Cpu(msgspec.Struct, frozen=True, kw_only=True):
     """The processor."""
 
     architecture: str
+    vendor: str = ""
     model: str
     listed_frequency_hz: Frequency
     base_frequency_hz: Frequency
@@ -35,7 +35,7 @@ class Cpu(msgspec.Struct):
     flags: list[str] = []
 
 
-class Module(msgspec.Struct):
+class Module(msgspec.Struct, frozen=True, kw_only=True):
     """A slot for memory."""
 
     locator: str
@@ -47,7 +47,7 @@ class Module(msgspec.Struct):
     type: str | None
 
 
-class Memory(msgspec.Struct):
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """The memory."""
 
     total_bytes: Count
@@ -64,37 +64,40 @@ class Memory(msgspec.Struct):
             raise ValueError("`modules_status` is `read`, so `modules` must be there")
 
 
-class CpuidCache(msgspec.Struct):
+class CpuidCache(msgspec.Struct, frozen=True, kw_only=True):
     """A cache as listed by CPUID."""
 
     level: Count
     type: str
     size_bytes: Count
+    line_bytes: Count = 0
+    ways: Count = 0
+    shared_by: Count = 0
 
 
-class Cache(CpuidCache):
+class Cache(CpuidCache, frozen=True, kw_only=True):
     """Caches of one kind, with their number."""
 
     count: Count
     shared_by: Count
-    line_bytes: Count = 0
 
 
-class NumaNode(msgspec.Struct):
+class NumaNode(msgspec.Struct, frozen=True, kw_only=True):
     """A NUMA node."""
 
     index: Count
     cpus: str
 
 
-class CoreKind(msgspec.Struct):
+class CoreKind(msgspec.Struct, frozen=True, kw_only=True):
     """Cores of one kind, in a processor with several kinds."""
 
     name: str
     cores: Count
+    maximum_frequency_hz: Frequency = None
 
 
-class Topology(msgspec.Struct):
+class Topology(msgspec.Struct, frozen=True, kw_only=True):
     """Cores and caches."""
 
     packages: Count
@@ -108,22 +111,23 @@ class Topology(msgspec.Struct):
     cpuid_caches: list[CpuidCache] = []
 
 
-class GroupLimits(msgspec.Struct):
+class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of the control group."""
 
+    cgroup_version: Count = 0
     cpus: Annotated[float, msgspec.Meta(ge=0, le=1e9)] | None
     memory_bytes: Count | None
     memory_available_bytes: Count | None = None
 
 
-class Power(msgspec.Struct):
+class Power(msgspec.Struct, frozen=True, kw_only=True):
     """The power supply."""
 
     on_battery: bool | None
     profile: str | None
 
 
-class Job(msgspec.Struct):
+class Job(msgspec.Struct, frozen=True, kw_only=True):
     """The MPI job that was measured. ``hardware`` and ``placement`` are run-length encoded."""
 
     library: str
@@ -146,7 +150,7 @@ class Job(msgspec.Struct):
             raise ValueError(f"`hardware` has {classed} nodes, the job {len(self.nodes)}")
 
 
-class Machine(msgspec.Struct):
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine."""
 
     hostname: Name
@@ -154,6 +158,7 @@ class Machine(msgspec.Struct):
     distribution: str
     hypervisor: str | None
     product: str | None
+    load_1min: Real | None = None
     default_threads: Count
     cpu: Cpu
     memory: Memory
@@ -165,16 +170,14 @@ class Machine(msgspec.Struct):
     job: Job | None = None
 
 
-def problem_of_machine(machine: Mapping[str, Any]) -> str:
-    """Return the problem of a machine with the path of the field; empty if it is valid."""
-    try:
-        msgspec.convert(machine, Machine)
-    except (msgspec.ValidationError, RecursionError) as error:
-        return str(error)
-    return ""
+def job_of(ranks: int, nodes: int) -> Job:
+    """Return a job that is not running yet: unnamed nodes, among which the ranks are divided evenly."""
+    each, more = divmod(ranks, nodes)
+    shares = [each + (node < more) for node in range(nodes)]
+    placement = [(node, share) for node, share in enumerate(shares) if share]
+    return Job(library="", ranks=ranks, nodes=[""] * nodes, placement=placement)
 
 
-def problem_of_job(machine: Mapping[str, Any], node: int) -> str:
-    """Return why ``node`` is not the index of a node of the job; empty if it is."""
-    nodes = len((machine.get("job") or {}).get("nodes", []))
-    return "" if 0 <= node < nodes else f"node {node} is not one of the job's {nodes} nodes"
+def n_nodes_of(machine: Machine | None) -> int:
+    """Return the number of nodes of the job; 0 without a job."""
+    return len(machine.job.nodes) if machine and machine.job else 0

@@ -7,22 +7,15 @@ time in seconds.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
+from nameplate.records.machine_record import Machine
+from nameplate.records.numbers import AtLeastOne, Count, Elapsed, Positive, Real, Seconds, Whole
+
 SCHEMA = 1
 _FIRST_YEAR, _LAST_YEAR = 1971, 9998
-
-# The ranges of numbers in records, such that quotients and products of a few of them stay finite.
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
-Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-Real: TypeAlias = Annotated[float, msgspec.Meta(ge=-1e50, le=1e50)]
-Positive: TypeAlias = Annotated[float, msgspec.Meta(ge=1e-50, le=1e50)]
-Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
-# The duration of an event. It is a divisor of rates, and no clock is finer than a picosecond.
-Elapsed: TypeAlias = Annotated[float, msgspec.Meta(ge=1e-12, le=1e12)]
 
 Value: TypeAlias = str | Whole | Real
 Ending: TypeAlias = Literal["ok", "skipped", "invalid", "failed"]
@@ -115,7 +108,7 @@ class Header(Record, frozen=True, kw_only=True):
     version: str
     build: str
     features: list[str]
-    machine: dict[str, Any]
+    machine: Machine
     clock: Clock
 
 
@@ -637,11 +630,12 @@ class Study(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A summarised run, which ``show``, ``report`` and ``compare`` work on.
 
+    ``machine`` is None for a run that ended before its first record, or was imported from another tool.
     ``study`` is the published study that the plan reproduces, None for any other plan.
     """
 
     run: Run
-    machine: dict[str, Any]
+    machine: Machine | None
     clock: Clock | None
     results: list[Result]
     tables: list[Table]

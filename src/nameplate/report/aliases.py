@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from nameplate.probes.shared.job import nodes_of
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Report, Result, Study, StudyCell, StudyTable, Table
 
 # An IPv6 address is matched in the bracketed form that a peer with a port is written in.
@@ -37,14 +38,19 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     """
     aliases: dict[str, str] = {}
     for report in reports:
-        for host in (str(report.machine.get("hostname", "")), *nodes_of(report.machine)):
+        for host in [report.machine.hostname, *nodes_of(report.machine)] if report.machine else []:
             aliases.setdefault(host, f"machine {len(aliases) + 1}")
     return [_without_patterns(_aliased(report, aliases)) for report in reports]
 
 
 def name_of(report: Report) -> str:
     """Return the name that a report uses for its machine: an alias, if the report came from ``without_names``."""
-    return str(report.machine.get("hostname", "an unrecorded machine"))
+    return report.machine.hostname if report.machine else "an unrecorded machine"
+
+
+def _aliased_machine(machine: Machine, aliases: Mapping[str, str]) -> Machine:
+    job = machine.job and msgspec.structs.replace(machine.job, nodes=[aliases[node] for node in machine.job.nodes])
+    return msgspec.structs.replace(machine, hostname=aliases[machine.hostname], job=job)
 
 
 def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
@@ -72,15 +78,9 @@ def _aliased(report: Report, aliases: Mapping[str, str]) -> Report:
         return msgspec.structs.replace(table, cells=cells, notes=[hide(note) for note in table.notes])
 
     study = report.study and Study([hide_in_study(table) for table in report.study.tables], report.study.charts)
-    alias = aliases[str(report.machine.get("hostname", ""))]
-    job = report.machine.get("job")
-    machine = {
-        **report.machine,
-        "job": {**job, "nodes": [aliases[node] for node in nodes_of(report.machine)]} if job else None,
-    }
     return msgspec.structs.replace(
         report,
-        machine={**machine, "hostname": alias},
+        machine=report.machine and _aliased_machine(report.machine, aliases),
         results=[hide_in(result) for result in report.results],
         tables=[hide_in_table(table) for table in report.tables],
         notes=[hide(note) for note in report.notes],

@@ -93,7 +93,8 @@ def _slopes(report: Report) -> list[Bound]:
     """Return the bandwidths: of each cache level for one core, and of memory."""
     streams = [r for r in report.results if r.summary.probe == "memory_stream" and r.summary.metric == "bandwidth"]
     measured = [r for r in streams if _is_usable(r)]
-    beyond = [r for r in measured if is_beyond_caches(Cell(r.summary.params, r.facts, report.machine))]
+    machine = report.machine
+    beyond = [r for r in measured if machine and is_beyond_caches(Cell(r.summary.params, r.facts, machine))]
     caches = _of_levels(report, measured)
     memory = [_bound("memory", best) for best in _best_by_cores(beyond)]
     has_own = any(bound.is_of_one_core for bound in memory)
@@ -111,7 +112,7 @@ def _of_levels(report: Report, streams: Sequence[Result]) -> list[Bound]:
     source = f"table of the cache levels: memory_stream op=read threads=1, {count(sizes, 'size')}, by level"
     return [
         Bound(level.shown, 1, level.bandwidth, source, sweep_command(read, "size"))
-        for level in (find(by_probe, report.machine) if read else [])
+        for level in (find(by_probe, report.machine) if read and report.machine else [])
         if level.bandwidth is not None
     ]
 

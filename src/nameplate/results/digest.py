@@ -6,15 +6,15 @@ A run file has its digest as the last line, so that a folder of many runs is rea
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from nameplate.hostlist import compress
 from nameplate.probes.shared.job import nodes_of
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Figure, Figures, FigureValue, Nodes, Report, Run
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import Headline, headlines, nodes_in
@@ -31,8 +31,7 @@ def code_fingerprint() -> str:
 
 def figures_of(file: RunFile) -> Figures:
     """Return the digest of a run file. It equals that of ``figures_of_report``, but needs no summary of the run."""
-    machine = file.headers[0].machine if file.headers else {}
-    return _digest(file.run, machine, headlines(file), nodes_in(file))
+    return _digest(file.run, file.machine, headlines(file), nodes_in(file))
 
 
 def figures_of_report(report: Report) -> Figures:
@@ -49,7 +48,7 @@ def figures_of_report(report: Report) -> Figures:
     return _digest(report.run, report.machine, measured, report.nodes)
 
 
-def _digest(run: Run, machine: Mapping[str, Any], measured: Iterable[Headline], nodes: Nodes | None) -> Figures:
+def _digest(run: Run, machine: Machine | None, measured: Iterable[Headline], nodes: Nodes | None) -> Figures:
     of_nodes = _of_nodes(nodes)
     series = {experiment.id for experiment in run.plan.experiments if experiment.interval_s}
     own: dict[bytes, FigureValue] = {}
@@ -79,6 +78,8 @@ def _of_nodes(nodes: Nodes | None) -> dict[tuple[str, str], dict[str, float]]:
     }
 
 
-def _machine_of(machine: Mapping[str, Any]) -> str:
+def _machine_of(machine: Machine | None) -> str:
+    if machine is None:
+        return "unknown"
     names = nodes_of(machine)
-    return compress(names) if len(names) > 1 else str(machine.get("hostname", "unknown"))
+    return compress(names) if len(names) > 1 else machine.hostname

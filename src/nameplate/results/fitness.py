@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from nameplate.records.machine_record import Machine
 from nameplate.statistics.stats import median, percentile
 
 Grade = Literal["A", "B", "C", "D", "F"]
@@ -34,7 +35,7 @@ class Finding:
     advice: str = ""
 
 
-def judge_machine(machine: Mapping[str, Any]) -> list[Finding]:
+def judge_machine(machine: Machine) -> list[Finding]:
     """Return the findings from the facts of a machine, as nameplate-core prints them."""
     return [judge(machine) for judge in _JUDGES]
 
@@ -104,18 +105,18 @@ def _graded(share: float, steps: Sequence[tuple[float, Grade]]) -> Grade:
     return next((grade for low, grade in steps if share >= low), "A")
 
 
-def _guest(machine: Mapping[str, Any]) -> Finding:
-    if machine["hypervisor"] is None:
+def _guest(machine: Machine) -> Finding:
+    if machine.hypervisor is None:
         return Finding("A", "virtualisation", "no hypervisor detected")
     return Finding(
-        "B", "virtualisation", f"a guest of {machine['hypervisor']}",
+        "B", "virtualisation", f"a guest of {machine.hypervisor}",
         "other guests compete unseen, and the host's cache is behind every disk",
         "compare within one run, or compare runs with nameplate compare, which includes their variation",
     )  # fmt: skip
 
 
-def _hidden_caches(machine: Mapping[str, Any]) -> Finding:
-    if machine["hypervisor"] is None:
+def _hidden_caches(machine: Machine) -> Finding:
+    if machine.hypervisor is None:
         return Finding("A", "caches", "sizes listed by the system")
     return Finding(
         "B", "caches", "sizes listed by the hypervisor may be wrong, and other guests share the last level",
@@ -123,8 +124,8 @@ def _hidden_caches(machine: Mapping[str, Any]) -> Finding:
     )  # fmt: skip
 
 
-def _governor(machine: Mapping[str, Any]) -> Finding:
-    governor = machine["cpu"]["governor"]
+def _governor(machine: Machine) -> Finding:
+    governor = machine.cpu.governor
     if governor is None:
         return Finding("B", "governor", "unknown", "the host sets the clock",
                        "measure the clock: nameplate run cpu_clock")  # fmt: skip
@@ -134,11 +135,11 @@ def _governor(machine: Mapping[str, Any]) -> Finding:
                    "cpupower frequency-set -g performance")  # fmt: skip
 
 
-def _turbo(machine: Mapping[str, Any]) -> Finding:
-    cpu = machine["cpu"]
-    if not cpu["turbo"]:
-        return Finding("A", "turbo", "unknown" if cpu["turbo"] is None else "off")
-    base_hz, top_hz = cpu["base_frequency_hz"], cpu["maximum_frequency_hz"]
+def _turbo(machine: Machine) -> Finding:
+    cpu = machine.cpu
+    if not cpu.turbo:
+        return Finding("A", "turbo", "unknown" if cpu.turbo is None else "off")
+    base_hz, top_hz = cpu.base_frequency_hz, cpu.maximum_frequency_hz
     boost = top_hz / base_hz if base_hz and top_hz else 0.0
     state = f"on, up to {boost:.2f} times the base clock" if boost else "on"
     return Finding("C" if boost > _LARGE_BOOST else "B", "turbo", state,
@@ -147,15 +148,15 @@ def _turbo(machine: Mapping[str, Any]) -> Finding:
                    "echo 0 > /sys/devices/system/cpu/cpufreq/boost")  # fmt: skip
 
 
-def _smt(machine: Mapping[str, Any]) -> Finding:
-    topology = machine["topology"]
-    if topology["threads"] <= topology["cores"]:
+def _smt(machine: Machine) -> Finding:
+    topology = machine.topology
+    if topology.threads <= topology.cores:
         return Finding("A", "SMT", "one thread per core")
     return Finding("A", "SMT", "on; one worker per core by default")
 
 
-def _huge_pages(machine: Mapping[str, Any]) -> Finding:
-    pages = machine["memory"]["transparent_huge_pages"]
+def _huge_pages(machine: Machine) -> Finding:
+    pages = machine.memory.transparent_huge_pages
     if pages in ("always", "madvise"):
         return Finding("A", "huge pages", pages)
     return Finding("C", "huge pages", pages or "not supported",
@@ -163,8 +164,8 @@ def _huge_pages(machine: Mapping[str, Any]) -> Finding:
                    "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled")  # fmt: skip
 
 
-def _mitigations(machine: Mapping[str, Any]) -> Finding:
-    mitigated = machine.get("mitigated", [])
+def _mitigations(machine: Machine) -> Finding:
+    mitigated = machine.mitigated
     if not mitigated:
         return Finding("A", "mitigations", "none active")
     return Finding("A", "mitigations", f"against {', '.join(mitigated)}",
@@ -172,33 +173,32 @@ def _mitigations(machine: Mapping[str, Any]) -> Finding:
                    "keep them, and compare machines with the same ones")  # fmt: skip
 
 
-def _limits(machine: Mapping[str, Any]) -> Finding:
-    limits = machine["limits"]
-    if limits["cpus"] is None:
-        memory = limits["memory_bytes"]
+def _limits(machine: Machine) -> Finding:
+    limits = machine.limits
+    if limits.cpus is None:
+        memory = limits.memory_bytes
         return Finding("A", "cgroup", "no CPU quota" + (f", {memory / 2**30:.1f} GiB of memory" if memory else ""))
-    is_whole = limits["cpus"] == int(limits["cpus"]) and limits["cpus"] >= 1
+    is_whole = limits.cpus == int(limits.cpus) and limits.cpus >= 1
     return Finding(
         "C" if is_whole else "D", "cgroup",
-        f"{limits['cpus']:g} CPUs allowed, {machine['default_threads']} workers by default",
+        f"{limits.cpus:g} CPUs allowed, {machine.default_threads} workers by default",
         "a quota stops the workers periodically", "use a cpuset of whole CPUs instead",
     )  # fmt: skip
 
 
-def _swap(machine: Mapping[str, Any]) -> Finding:
-    memory = machine["memory"]
-    used = memory.get("swap_used_bytes", 0)
+def _swap(machine: Machine) -> Finding:
+    memory = machine.memory
+    used = memory.swap_used_bytes
     if used == 0:
-        return Finding("A", "swap", "nothing is swapped out" if memory["swap_bytes"] else "no swap")
+        return Finding("A", "swap", "nothing is swapped out" if memory.swap_bytes else "no swap")
     return Finding("B", "swap", f"{used / 2**20:.0f} MiB are swapped out",
                    "accesses to swapped memory stall",
                    "free memory, then: swapoff -a && swapon -a")  # fmt: skip
 
 
-def _power(machine: Mapping[str, Any]) -> Finding:
-    power = machine.get("power") or {}
-    profile = power.get("profile")
-    if power.get("on_battery"):
+def _power(machine: Machine) -> Finding:
+    profile = machine.power and machine.power.profile
+    if machine.power and machine.power.on_battery:
         return Finding("D", "power", "on battery", "the firmware limits the clock", "plug it in")
     if profile == "low-power":
         return Finding("D", "power", f"profile {profile}", "the firmware limits the clock",
@@ -206,6 +206,6 @@ def _power(machine: Mapping[str, Any]) -> Finding:
     return Finding("A", "power", f"profile {profile}" if profile else "no limit reported")
 
 
-_JUDGES: tuple[Callable[[Mapping[str, Any]], Finding], ...] = (
+_JUDGES: tuple[Callable[[Machine], Finding], ...] = (
     _guest, _hidden_caches, _governor, _turbo, _smt, _huge_pages, _mitigations, _limits, _swap, _power,
 )  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from nameplate.probes import Cell, Metric, Probe, probe_of
 from nameplate.probes.shared.job import hardware_of, nodes_of
 from nameplate.records.distributed_stream import KERNELS, StreamRun
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, NodeMetric, Nodes, Outcome
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeFigures, judge
@@ -26,9 +26,9 @@ def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> N
 
     ``by_id`` has the measurements of each experiment, one per round.
     """
-    machine: Mapping[str, Any] = file.headers[0].machine if file.headers else {}
-    names = nodes_of(machine)
-    if len(names) < 2:
+    machine = file.machine
+    names = nodes_of(machine) if machine else []
+    if machine is None or len(names) < 2:
         return None
     figures = [
         found
@@ -85,7 +85,7 @@ def _short(values: Floats) -> list[float | None]:
 
 
 def _of_experiment(
-    experiment: Experiment, measurements: Sequence[Measurement], machine: Mapping[str, Any], nodes: int
+    experiment: Experiment, measurements: Sequence[Measurement], machine: Machine, nodes: int
 ) -> Iterator[NodeFigures]:
     probe = probe_of(experiment.probe)
     for metric in probe.metrics:
@@ -111,9 +111,7 @@ def _extremes(
     return np.nanmin(bounds[:, :, 0], axis=0), np.nanmax(bounds[:, :, 1], axis=0)
 
 
-def _of_round(
-    probe: Probe, metric: Metric, measurement: Measurement, machine: Mapping[str, Any]
-) -> Mapping[int, float]:
+def _of_round(probe: Probe, metric: Metric, measurement: Measurement, machine: Machine) -> Mapping[int, float]:
     """Return the values of nodes that were measured one by one, or of a whole job if the probe has values per node."""
     if probe.takes_whole_job:
         return probe.by_node(metric, _cell(measurement.outcome, machine), measurement.samples)
@@ -127,5 +125,5 @@ def _of_round(
     return found
 
 
-def _cell(outcome: Outcome, machine: Mapping[str, Any]) -> Cell:
+def _cell(outcome: Outcome, machine: Machine) -> Cell:
     return Cell(outcome.params, outcome.facts, machine, outcome.labels)

@@ -7,20 +7,15 @@ returns the problem with the name of the field, or an empty string.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 from nameplate.probes import probe_of
 from nameplate.probes.shared.recorded import problem_of_params
-from nameplate.records.machine_record import problem_of_job, problem_of_machine
-from nameplate.records.model import Figures, FileRecord, Header, Outcome, Run, Sample
+from nameplate.records.machine_record import Machine, n_nodes_of
+from nameplate.records.model import Figures, FileRecord, Outcome, Run, Sample
 
 
 def problem_of_record(record: FileRecord | Figures) -> str:
     """Return the problem of a record without regard to other records."""
-    if isinstance(record, Header):
-        problem = problem_of_machine(record.machine)
-        return problem and f"machine: {problem}"
     return problem_of_run(record) if isinstance(record, Run) else ""
 
 
@@ -35,29 +30,34 @@ def problem_of_run(run: Run) -> str:
     return ""
 
 
-def problem_of_outcome(machine: Mapping[str, Any], outcome: Outcome) -> str:
+def problem_of_outcome(machine: Machine | None, outcome: Outcome) -> str:
     """Return the problem of the outcome of an experiment that was measured on ``machine``."""
-    if not machine:
+    if machine is None:
         return "there is no record of type 'header' before it"
     problem = probe_of(outcome.probe).recorded.problem_of_outcome(outcome)
     return problem and f"outcome of '{outcome.id}': {problem}"
 
 
-def problem_of_node(machine: Mapping[str, Any], outcome: Outcome) -> str:
+def problem_of_node(machine: Machine | None, outcome: Outcome) -> str:
     """Return the problem of the outcome of one node of a job."""
     node = outcome.node if isinstance(outcome.node, int) else -1
-    problem = problem_of_job(machine, node)
+    problem = _problem_of_place(machine, node)
     if not problem and outcome.ending == "ok":
         problem = probe_of(outcome.probe).recorded.problem_of_outcome(outcome)
     return problem and f"outcome of '{outcome.id}': {problem}"
 
 
-def problem_of_sample(machine: Mapping[str, Any], outcome: Outcome, sample: Sample) -> str:
+def problem_of_sample(machine: Machine | None, outcome: Outcome, sample: Sample) -> str:
     """Return the problem of a sample of an experiment that was measured on ``machine``."""
     problem = probe_of(outcome.probe).recorded.problem_of_sample(outcome, sample)
     if not problem and isinstance(sample.node, int):
-        problem = problem_of_job(machine, sample.node)
-    n_nodes = len((machine.get("job") or {}).get("nodes", []))
+        problem = _problem_of_place(machine, sample.node)
+    n_nodes = n_nodes_of(machine)
     if not problem and isinstance(sample.nodes, list) and len(sample.nodes) != n_nodes:
         problem = f"it has {len(sample.nodes)} nodes, but the job has {n_nodes}"
     return problem and f"sample of '{sample.id}': {problem}"
+
+
+def _problem_of_place(machine: Machine | None, node: int) -> str:
+    n_nodes = n_nodes_of(machine)
+    return "" if 0 <= node < n_nodes else f"node {node} is not one of the job's {n_nodes} nodes"

@@ -9,13 +9,14 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import msgspec
 
 from nameplate.control_characters import clean_json
 from nameplate.errors import FileError, ReadError
 from nameplate.records.inputs import open_input
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import (
     SCHEMA,
     Figures,
@@ -64,6 +65,11 @@ class RunFile(msgspec.Struct, frozen=True):
     lost: int
     whole_bytes: int
     references: list[Reference] = []
+
+    @property
+    def machine(self) -> Machine | None:
+        """Return the machine of the first round; None if the run ended before it."""
+        return self.headers[0].machine if self.headers else None
 
 
 def read_run(path: Path) -> RunFile:
@@ -140,8 +146,8 @@ def _crc32(file: IO[bytes], count: int) -> int:
     return checksum
 
 
-def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
-    """Return the first record of a run file, and the machine from its first header, empty if there is none.
+def read_beginning(path: Path) -> tuple[Run, Machine | None]:
+    """Return the first record of a run file, and the machine from its first header, None if there is none.
 
     Raises FileError if the file is not a run file.
     """
@@ -157,7 +163,7 @@ def read_beginning(path: Path) -> tuple[Run, dict[str, Any]]:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     if run is None:
         raise FileError(f"{path} is empty: this is not a run file")
-    return run, {}
+    return run, None
 
 
 class _Line(NamedTuple):
@@ -261,8 +267,8 @@ class _Assembler:
                 self._drop_pending()
 
     @property
-    def _machine(self) -> dict[str, Any]:
-        return self._headers[0].machine if self._headers else {}
+    def _machine(self) -> Machine | None:
+        return self._headers[0].machine if self._headers else None
 
     def _check(self, line: int, problem: str) -> None:
         if problem:

@@ -14,6 +14,7 @@ from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.pair_matrix import middles, pair_times
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import (
     NOT_MEASURED,
     Experiment,
@@ -52,7 +53,7 @@ _NOT_REACHED = {
 _WORST_FIRST = ("invalid", "failed", "skipped", "ok")
 
 
-def headline(measurement: Measurement, machine: dict[str, object]) -> float | None:
+def headline(measurement: Measurement, machine: Machine) -> float | None:
     """Return the value of the first metric in one round, by which precision is judged, or None without samples."""
     probe = load_probes().get(measurement.outcome.probe)
     if probe is None or not measurement.samples:
@@ -66,7 +67,7 @@ def headline(measurement: Measurement, machine: dict[str, object]) -> float | No
 
 def summarise(file: RunFile) -> Report:
     """Return the results of a run in the order of its plan, with its tables, notes, nodes and study."""
-    machine = file.headers[0].machine if file.headers else {}
+    machine = file.machine
     by_id = _whole_rounds(file)
     results = [
         result
@@ -77,14 +78,14 @@ def summarise(file: RunFile) -> Report:
     by_probe: dict[str, list[Result]] = {}
     for result in results:
         by_probe.setdefault(result.summary.probe, []).append(result)
-    present = [probe for name, probe in load_probes().items() if name in by_probe] if machine else []
-    derived = {probe.name: probe.derive(by_probe, machine) for probe in present}
+    present = [probe for name, probe in load_probes().items() if name in by_probe]
+    derived = {probe.name: probe.derive(by_probe, machine) for probe in present if machine}
     results = [result for name, own in by_probe.items() for result in [*own, *derived.get(name, [])]]
     series = frozenset(experiment.id for experiment in file.run.plan.experiments if experiment.interval_s)
-    tables = [table for probe in present if probe.tables for table in probe.tables(by_probe, machine)]
+    tables = [table for probe in present if machine and probe.tables for table in probe.tables(by_probe, machine)]
     if file.references:
         tables.append(reference_table(file.references))
-    measured = StudyRun(
+    measured = None if machine is None else StudyRun(
         plan=file.run.plan.name, results=results, machine=machine, series=series, rated=file.run.rated,
         references=file.references, notes=file.run.plan.notes,
     )  # fmt: skip
@@ -98,7 +99,7 @@ def summarise(file: RunFile) -> Report:
         interrupted=file.stop is not None and file.stop.interrupted,
         notes=_notes(file, results),
         nodes=_nodes(file, by_id),
-        study=make_study(measured),
+        study=make_study(measured) if measured else None,
     )
 
 
@@ -111,12 +112,12 @@ def headlines(file: RunFile) -> Iterator[Headline]:
 
     It omits everything else that ``summarise`` computes, which takes most of the time.
     """
-    machine = file.headers[0].machine if file.headers else {}
+    machine = file.machine
     by_id = _whole_rounds(file)
     for experiment in file.run.plan.experiments:
         probe = load_probes().get(experiment.probe)
         with_samples = _with_samples(by_id[experiment.id])
-        if probe is None or not with_samples:
+        if probe is None or machine is None or not with_samples:
             continue
         for own in _known_figures(file.run, probe, with_samples, machine):
             interval = median_interval(own.rounds)
@@ -129,7 +130,7 @@ def nodes_in(file: RunFile) -> Nodes | None:
 
 
 def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
-    if not file.headers or len(nodes_of(file.headers[0].machine)) < 2:
+    if file.machine is None or len(nodes_of(file.machine)) < 2:
         return None
     from nameplate.results.node_figures import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
@@ -150,7 +151,7 @@ def _whole_rounds(file: RunFile) -> dict[str, list[Measurement]]:
 
 
 def _results(
-    file: RunFile, experiment: Experiment, measurements: list[Measurement], machine: dict[str, object]
+    file: RunFile, experiment: Experiment, measurements: list[Measurement], machine: Machine | None
 ) -> list[Result]:
     stop = file.stop.reasons.get(experiment.id, "") if file.stop else "truncated"
     probe = load_probes().get(experiment.probe)
@@ -166,7 +167,7 @@ def _results(
     if not measurements:
         return [_without_number(experiment, None, _NOT_REACHED.get(stop, "not measured"), stop)]
     with_samples = _with_samples(measurements)
-    if not with_samples:
+    if not with_samples or machine is None:
         worst = _worst(measurements)
         return [_without_number(experiment, worst, worst.reason or "it ended before its first sample", stop)]
     last = with_samples[-1].outcome
@@ -215,9 +216,7 @@ def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
     return [measurement for measurement in measurements if measurement.samples]
 
 
-def _known_figures(
-    run: Run, probe: Probe, measurements: Sequence[Measurement], machine: dict[str, object]
-) -> list[_Figures]:
+def _known_figures(run: Run, probe: Probe, measurements: Sequence[Measurement], machine: Machine) -> list[_Figures]:
     last = measurements[-1].outcome
     cell = Cell(last.params, last.facts, machine, last.labels)
     known = [(metric, _known_rounds(metric, cell, measurements)) for metric in probe.metrics]
@@ -305,7 +304,7 @@ class _Figures:
 
     def __init__(  # noqa: PLR0913, PLR0917 (the inputs of a metric)
         self, run: Run, probe: Probe, metric: Metric, measurements: Sequence[Measurement],
-        rounds: Sequence[Measurement], machine: dict[str, object],
+        rounds: Sequence[Measurement], machine: Machine,
     ) -> None:  # fmt: skip
         self._run = run
         self._probe = probe

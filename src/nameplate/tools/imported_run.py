@@ -85,7 +85,7 @@ def _report(tool: str, started: datetime, results: list[Result], path: Path) -> 
     )  # fmt: skip
     note = f"read from {path.name}: values of {tool}, not measured by nameplate"
     return Report(
-        run=run, machine={}, clock=None, results=results, tables=[], truncated=False, interrupted=False, notes=[note]
+        run=run, machine=None, clock=None, results=results, tables=[], truncated=False, interrupted=False, notes=[note]
     )
 
 

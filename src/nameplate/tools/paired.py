@@ -31,6 +31,7 @@ from nameplate.execution.launch import Launch, alone, core_path
 from nameplate.interruption import handled
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import Cell, Metric, probe_of
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
 from nameplate.tools.pairing import measure_pair, paired_ratio
 from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
@@ -147,7 +148,7 @@ class Bench:
     """
 
     cpus: Sequence[int]
-    machine: Mapping[str, Any]
+    machine: Machine
     launch: Launch | None
     seconds: int
     keeper: FileDescriptorCache

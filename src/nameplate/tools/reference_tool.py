@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Value
 
 Take = Literal["sustained", "best"]
@@ -40,14 +41,14 @@ class ToolSetting:
     seconds: int
     cores: int
     beyond_bytes: int
-    machine: Mapping[str, Any]
+    machine: Machine
     launcher: tuple[str, ...]
     ranks: int
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def has(self, flag: str) -> bool:
         """Return whether the CPU lists the flag."""
-        return flag in self.machine["cpu"]["flags"]
+        return flag in self.machine.cpu.flags
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from machines import machine_with
 from nameplate.comparison.false_positives import count_falses, upper_bound
 from nameplate.comparison.run_comparison import compare_by, compare_runs, compare_several
 from nameplate.errors import UsageError
@@ -21,7 +22,7 @@ def measured(value: float, params: dict[str, Value] | None = None, **changes: An
 
 def of(*results: Result, **machine: Any) -> Report:
     made = report(list(results))
-    return msgspec.structs.replace(made, machine={**made.machine, **machine})
+    return msgspec.structs.replace(made, machine=machine_with(made.machine, **machine))
 
 
 def test_figures_are_matched_by_what_was_measured() -> None:

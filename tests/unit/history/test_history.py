@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from machines import machine_with
 from nameplate.command_line import run as nameplate
 from nameplate.errors import FileError, UsageError
 from nameplate.history import update
@@ -38,7 +39,7 @@ def write_run(path: Path, day: int, flops: float = 480e6, host: str = "node01", 
     own = header()
     records: list[FileRecord] = [
         msgspec.structs.replace(run(which), started=(FIRST + timedelta(days=day)).isoformat()),
-        msgspec.structs.replace(own, machine={**own.machine, "hostname": host, **machine}),
+        msgspec.structs.replace(own, machine=machine_with(own.machine, hostname=host, **machine)),
     ]
     for number in range(1, ROUNDS + 1):
         records += [sample("x", flops=round(flops), round_number=number), outcome("x", round_number=number)]

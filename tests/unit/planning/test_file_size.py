@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from machines import MACHINE
 from nameplate.planning import file_size
 from nameplate.planning.file_size import file_beyond_memory
-from run_samples import MACHINE
 
 GIB = 1 << 30
 BLOCK = 4096

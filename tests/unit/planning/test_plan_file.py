@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from machines import MACHINE, machine_with
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.planning.budget import MIN_ROUNDS, MIN_SLICE_S, least_s
 from nameplate.planning.plan_file import (
@@ -24,7 +25,6 @@ from nameplate.planning.plan_file import (
 from nameplate.planning.sweep import Parameter, ProbeInfo, parse_values
 from nameplate.probes import Cells, load_probes
 from nameplate.records.model import ReferenceWork
-from run_samples import MACHINE
 
 PROBES = {
     "null": ProbeInfo(
@@ -83,10 +83,10 @@ def test_what_stands_in_for_a_machine(tmp_path: Path) -> None:
     probes = {"sized": ProbeInfo("sized", "", [], [SIZE, node], [], [])}
     small = build_plan(read_plan(str(path)), probes, {}, MACHINE)
     assert small.experiments[-1].params == {"size": 128 << 20, "node": 0}
-    caches = [{"level": 3, "type": "unified", "size_bytes": 100 << 20, "count": 2},
-              {"level": 2, "type": "unified", "size_bytes": 1 << 20, "count": 64}]  # fmt: skip
+    caches = [{"level": 3, "type": "unified", "size_bytes": 100 << 20, "count": 2, "shared_by": 1},
+              {"level": 2, "type": "unified", "size_bytes": 1 << 20, "count": 64, "shared_by": 1}]  # fmt: skip
     nodes = [{"index": 0, "cpus": "0"}, {"index": 2, "cpus": "1"}]
-    large = {**MACHINE, "topology": {**MACHINE["topology"], "caches": caches, "numa_nodes": nodes}}
+    large = machine_with(topology={"caches": caches, "numa_nodes": nodes})
     assert build_plan(read_plan(str(path)), probes, {}, large).experiments[-1].params == {"size": 800 << 20, "node": 2}
 
 
@@ -119,7 +119,7 @@ def test_between_the_sizes_that_are_certain_others_may_be_measured() -> None:
     pairs = Parameter(name="pairs", type="integer", summary="", default="1", automatic="", minimum=1, maximum=100)
     parameters = [msgspec.structs.replace(SIZE, minimum=0), pairs]
     probes = {"mpi_pingpong": ProbeInfo("mpi_pingpong", "", [], parameters, [], [])}
-    plan = sweep_plan("mpi_pingpong", {}, probes, {}, {**MACHINE, "job": {"ranks": 9, "placement": [[0, 9]]}})
+    plan = sweep_plan("mpi_pingpong", {}, probes, {}, machine_with(job={"placement": [[0, 9]]}))
     dense = [int(e.params["size"]) for e in plan.experiments if e.dense]
     certain = [int(e.params["size"]) for e in plan.experiments if not e.dense and e.params["pairs"] == 1]
     assert {*range(0, 100_001, 1000)} < {*certain}

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from machines import machine_with
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.planning.stand_ins import stand_ins_of
 from nameplate.planning.sweep import Parameter, ProbeInfo
-from report_samples import MACHINE
+from nameplate.records.machine_record import Machine
 
 
-def machine(cores: int, allowed: int, *ranks: int) -> dict[str, Any]:
+def machine(cores: int, allowed: int, *ranks: int) -> Machine:
     """A job's leading node, where a rank may use ``allowed`` cores; ``ranks`` of each node."""
-    topology = {**MACHINE["topology"], "cores": cores, "allowed_cores": allowed}
     placement = [[node, number] for node, number in enumerate(ranks)]
-    return {**MACHINE, "topology": topology, "job": {"ranks": sum(ranks), "placement": placement}}
+    return machine_with(topology={"cores": cores, "allowed_cores": allowed}, job={"placement": placement})
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +41,7 @@ def test_ranks_and_threads_fill_a_node(allowed: int, ranks: tuple[int, ...], exp
 
 def test_ranks_that_alternate_between_nodes_are_counted() -> None:
     job = {"ranks": 4, "placement": [[0, 1], [1, 1], [0, 1], [1, 1]]}
-    assert stand_ins_of({**machine(2, 2, 1), "job": job})["all_ranks"] == "2"
+    assert stand_ins_of(machine_with(machine(2, 2, 1), job=job))["all_ranks"] == "2"
 
 
 def test_the_users_thread_count_is_that_of_the_whole_node(monkeypatch: pytest.MonkeyPatch) -> None:

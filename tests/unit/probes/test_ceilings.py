@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from machines import machine_with
 from nameplate.errors import UsageError
 from nameplate.probes.shared.ceilings import (
     arithmetic_peak,
@@ -17,6 +18,7 @@ from nameplate.probes.shared.ceilings import (
     parse_rated,
     textbook_peak,
 )
+from nameplate.records.machine_record import Machine
 
 
 def facts(per_cycle: float) -> dict[str, float]:
@@ -51,9 +53,9 @@ def test_the_peak_is_ports_times_operations_times_clock_times_cores() -> None:
     assert "0.44 instructions per cycle" in unknown.source
 
 
-def machine(base: float | None, maximum: float | None, listed: float | None) -> dict[str, object]:
+def machine(base: float | None, maximum: float | None, listed: float | None) -> Machine:
     cpu = {"base_frequency_hz": base, "maximum_frequency_hz": maximum, "listed_frequency_hz": listed}
-    return {"cpu": cpu, "topology": {"cores": 2}}
+    return machine_with(cpu=cpu, topology={"cores": 2})
 
 
 def test_the_textbook_takes_the_clock_on_paper() -> None:
@@ -104,9 +106,9 @@ def empty(locator: str, bank: str = "") -> Any:
     return module(locator, bank, None, None, size_bytes=0, width_bits=None)
 
 
-def with_modules(*modules: Any, status: str = "read", hypervisor: str | None = None) -> Any:
+def with_modules(*modules: Any, status: str = "read", hypervisor: str | None = None) -> Machine:
     memory = {"modules_status": status, "modules": list(modules) if status == "read" else None}
-    return {"hypervisor": hypervisor, "memory": memory}
+    return machine_with(hypervisor=hypervisor, memory=memory)
 
 
 # Written after public documentation of such machines (manuals, and what `dmidecode` shows in bug reports); nothing here
@@ -266,14 +268,14 @@ def test_what_a_hypervisor_shows_is_no_ceiling() -> None:
         (with_modules(status="no_table"), "no DMI table"),
         (with_modules(status="no_permission"), "only root may read"),
         (with_modules(status="damaged"), "damaged"),
-        ({"memory": {"total_bytes": 2**33}}, "did not read the list of memory modules"),
+        (machine_with(), "did not read the list of memory modules"),
         (with_modules(), "no memory module"),
         (with_modules(empty("DIMM 0"), empty("DIMM 1")), "no memory module"),
         (with_modules(module("DIMM 0", "", None, "RAM", width_bits=None), hypervisor="kvm"), "usual under QEMU"),
         (with_modules(module("DIMM 0", width_bits=None)), "the memory's width"),
     ],
 )  # fmt: skip
-def test_unknown_memory_says_why_and_what_to_do(machine_without: Any, reason: str) -> None:
+def test_unknown_memory_says_why_and_what_to_do(machine_without: Machine, reason: str) -> None:
     rated = memory_bandwidth(machine_without)
     assert rated.value is None
     assert reason in rated.source

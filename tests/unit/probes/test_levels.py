@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 import pytest
 
+from machines import machine_with
 from nameplate.probes.shared.levels import derived, table
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Rated, Result, Series, Summary, Table, Value
-from run_samples import MACHINE
 
 KIB, MIB = 1 << 10, 1 << 20
 ROUNDS = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005)
@@ -19,14 +18,13 @@ LATENCY: dict[str, Value] = {"stride": 64, "chains": 1, "load": 0, "pages": "hug
 RATE: dict[str, Value] = {"threads": 1, "build": "vector", "pages": "huge"}
 
 
-def machine(l1: int = 48 * KIB, l2: int = 2 * MIB, l3: int = 105 * MIB) -> dict[str, Any]:
-    result = copy.deepcopy(MACHINE)
-    result["topology"]["caches"] = [
-        {"level": level, "type": "data" if level == 1 else "unified", "size_bytes": size, "count": 1}
+def machine(l1: int = 48 * KIB, l2: int = 2 * MIB, l3: int = 105 * MIB) -> Machine:
+    caches = [
+        {"level": level, "type": "data" if level == 1 else "unified", "size_bytes": size, "count": 1, "shared_by": 1}
         for level, size in ((1, l1), (2, l2), (3, l3))
     ]
-    result["topology"]["cpuid_caches"] = [{"level": 1, "type": "data", "size_bytes": 48 * KIB}]
-    return result
+    by_cpuid = [{"level": 1, "type": "data", "size_bytes": 48 * KIB}]
+    return machine_with(topology={"caches": caches, "cpuid_caches": by_cpuid})
 
 
 def sizes(low: int, high: int, octave: int = 8) -> list[int]:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from machines import MACHINE, machine_with
 from nameplate.probes import Cell
 from nameplate.probes.mpi_stream import PROBE
 from nameplate.records.model import NodeTimes, Result, Spread
@@ -27,7 +28,7 @@ NODE = NodeTimes(
 def remarks(mount: str, durability: str | None, **params: str) -> list[str]:
     labels = {"mount": mount, "filesystem": "xfs", "path": "/mnt"} | ({"durability": durability} if durability else {})
     own = {"op": "copy", "pages": "huge", "memory": "pmem", "path": "/mnt", "persist": "none", **params}
-    return PROBE.remarks(Cell(own, FACTS, {}, labels), [])
+    return PROBE.remarks(Cell(own, FACTS, MACHINE, labels), [])
 
 
 @pytest.mark.parametrize(
@@ -52,12 +53,12 @@ def test_how_stores_were_made_durable_is_said() -> None:
 
 def test_the_systems_memory_is_told_as_ever() -> None:
     for params in ({"memory": "dram", "persist": "none"}, {}):
-        own = Cell({"op": "copy", "pages": "huge", **params}, FACTS, {})
+        own = Cell({"op": "copy", "pages": "huge", **params}, FACTS, MACHINE)
         assert PROBE.remarks(own, []) == ["no huge pages"]
 
 
 def test_a_mount_has_no_nameplate() -> None:
-    own = Cell({"op": "copy", "memory": "pmem", "path": "/mnt", "persist": "none"}, FACTS, {})
+    own = Cell({"op": "copy", "memory": "pmem", "path": "/mnt", "persist": "none"}, FACTS, MACHINE)
     assert PROBE.rated(PROBE.metrics[0], own, []).value is None
 
 
@@ -77,10 +78,10 @@ def test_each_kind_of_memory_has_tables_of_its_own_with_the_four_functions_only(
         for op in ("copy", "read", "write")
     ]
     assert PROBE.tables is not None
-    found = PROBE.tables({"mpi_stream": results}, {"job": {"nodes": ["vm"]}})
+    found = PROBE.tables({"mpi_stream": results}, machine_with(job={"nodes": ["vm"]}))
     assert [[row[0] for row in table.rows] for table in found] == [["Copy"]] * 12
     assert found[1].title.endswith("(2 ranks on 1 node, 1 thread)")
     assert found[4].title == "Configuration (memory=pmem, path=/mnt, persist=none)"
     assert found[5].title.endswith("(2 ranks on 1 node, 1 thread; memory=pmem, path=/mnt, persist=none)")
     assert found[11].title.endswith("; memory=pmem, path=/mnt, persist=array)")
-    assert PROBE.tables({"mpi_stream": [measured("read", memory="dram")]}, {"job": {"nodes": ["vm"]}}) == []
+    assert PROBE.tables({"mpi_stream": [measured("read", memory="dram")]}, machine_with(job={"nodes": ["vm"]})) == []

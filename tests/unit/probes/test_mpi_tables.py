@@ -7,9 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from machines import MACHINE, machine_with
 from nameplate.probes import Cell
 from nameplate.probes.mpi_pingpong import PROBE
 from nameplate.probes.mpi_stream import PROBE as STREAM
+from nameplate.probes.shared.job import nodes_of
 from nameplate.records.model import NodeTimes, Quantity, Result, Sample, Spread, Table, Work, Worker
 from nameplate.report.aliases import without_names
 from nameplate.report.format import cell_text, spread
@@ -46,7 +48,7 @@ def curve(place: int = 20_000) -> list[Result]:
 
 def tables(results: list[Result], job: dict[str, Any] | None = None) -> list[Table]:
     assert PROBE.tables is not None
-    return PROBE.tables({"mpi_pingpong": results}, {"job": job or JOB})
+    return PROBE.tables({"mpi_pingpong": results}, machine_with(job=job or JOB))
 
 
 def titled(found: list[Table], words: str) -> Table:
@@ -88,7 +90,7 @@ def test_a_start_up_time_of_zero_is_shown_with_its_interval_and_no_bandwidth_wit
 
 
 def test_the_fitted_costs_are_figures_of_their_own() -> None:
-    derived = PROBE.derive({"mpi_pingpong": curve()}, {"job": JOB})
+    derived = PROBE.derive({"mpi_pingpong": curve()}, machine_with(job=JOB))
     assert [r.summary.metric for r in derived] == [*["startup_time", "incremental_cost"] * 2, "breakpoint"]
     assert derived[2].summary.params == {"pairs": 1, "pairing": "block", "seed": 1, "from": 20500, "to": 60000}
     assert derived[-1].summary.value == 20_500
@@ -97,7 +99,7 @@ def test_the_fitted_costs_are_figures_of_their_own() -> None:
 
 
 def test_a_few_sizes_give_no_line() -> None:
-    assert PROBE.derive({"mpi_pingpong": curve()[:9]}, {"job": JOB}) == []
+    assert PROBE.derive({"mpi_pingpong": curve()[:9]}, machine_with(job=JOB)) == []
 
 
 def test_pairs_stand_side_by_side_and_each_with_its_nodes() -> None:
@@ -118,7 +120,7 @@ def test_pairs_stand_side_by_side_and_each_with_its_nodes() -> None:
 
 def test_bandwidth_that_stops_growing_has_a_knee() -> None:
     results = [cell("bandwidth", min(pairs * 1e8, 3e8), 100_000, pairs) for pairs in (1, 2, 4, 8)]
-    derived = PROBE.derive({"mpi_pingpong": results}, {"job": JOB})
+    derived = PROBE.derive({"mpi_pingpong": results}, machine_with(job=JOB))
     figures = {r.summary.metric: r.summary.value for r in derived}
     assert figures == pytest.approx({"backplane_bandwidth": 3e8, "saturation_pairs": 3.0})
 
@@ -134,7 +136,7 @@ def sample(*elapsed_s: float) -> Sample:
 
 def test_a_message_takes_half_a_round_trip_and_each_pair_is_told() -> None:
     latency, bandwidth = PROBE.metrics
-    own = Cell({"size": 1000, "pairs": 2}, FACTS, {}, {"ranks": "0-2 1-3"})
+    own = Cell({"size": 1000, "pairs": 2}, FACTS, MACHINE, {"ranks": "0-2 1-3"})
     assert latency.value(own, sample(0.01, 0.03)) == pytest.approx(0.04 / 4000)
     assert bandwidth.value(own, sample(0.01, 0.03)) == pytest.approx(4e6 / 0.03)
     evidence = PROBE.evidence(own, [sample(0.01, 0.03), sample(0.02, 0.03), sample(0.04, 0.03)])
@@ -148,9 +150,10 @@ def test_a_message_takes_half_a_round_trip_and_each_pair_is_told() -> None:
 def test_nodes_have_aliases_in_what_travels() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
     found = [Table("mpi_pingpong", "t", ["a"], [["0-2 (node17, node18)"]])]
-    report = msgspec.structs.replace(report, machine={**report.machine, "job": JOB}, tables=found)
+    report = msgspec.structs.replace(report, machine=machine_with(report.machine, job=JOB), tables=found)
     hidden = without_names([report])[0]
-    assert hidden.machine["job"]["nodes"] == ["machine 2", "machine 3"]
+    assert hidden.machine is not None
+    assert nodes_of(hidden.machine) == ["machine 2", "machine 3"]
     assert hidden.tables[0].rows == [["0-2 (machine 2, machine 3)"]]
     assert "node1" not in msgspec.json.encode(hidden).decode()
 
@@ -175,7 +178,7 @@ def stream_sample(*nodes: NodeTimes) -> Sample:
 
 
 def test_a_node_a_rank_and_the_job_have_a_bandwidth_each() -> None:
-    own = Cell({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, {}, {})
+    own = Cell({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, MACHINE, {})
     taken = stream_sample(node(1.0), node(3.0))
     values = {metric.name: metric.value(own, taken) for metric in STREAM.metrics if metric.when(own)}
     assert values == pytest.approx(
@@ -189,7 +192,7 @@ def test_the_slowest_is_named() -> None:
     params: dict[str, Any] = {"op": "triad", "threads": 1, "pages": "huge", "size": 2 * 10**9, "repeats": 10}
     nodes = [node(1.0), node(3.0)]
     found = STREAM.evidence(
-        Cell(params, facts, {}), [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))]
+        Cell(params, facts, MACHINE), [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))]
     )
     assert found["window_worst"] == pytest.approx(8e9 / 6)
     assert found["window_best"] == pytest.approx(8e9 / 0.8)
@@ -197,7 +200,7 @@ def test_the_slowest_is_named() -> None:
     made = with_summary(result(params, 4e9, probe="mpi_stream"), metric="node_bandwidth", unit="B/s")
     made = msgspec.structs.replace(made, facts=facts, evidence=found, node_times=nodes)
     assert STREAM.tables is not None
-    facts_table, *shown = STREAM.tables({"mpi_stream": [made]}, {"job": JOB})
+    facts_table, *shown = STREAM.tables({"mpi_stream": [made]}, machine_with(job=JOB))
     assert [table.rows[0][0] for table in shown] == ["Triad"] * 3
     assert [table.rows[0][-1] for table in shown] == ["node18"] * 3
     worst = [cell for cell in shown[1].rows[0][5:7] if isinstance(cell, Quantity)]
@@ -211,7 +214,7 @@ def test_the_slowest_is_named() -> None:
 def test_a_report_tells_each_lines_figures_apart_and_leaves_a_message_of_nothing_out_of_its_axis() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
     cells = curve()
-    derived = PROBE.derive({"mpi_pingpong": cells}, {"job": JOB})
+    derived = PROBE.derive({"mpi_pingpong": cells}, machine_with(job=JOB))
     page = render([msgspec.structs.replace(report, results=[*cells, *derived], tables=tables(cells))], DETAILS[0])
     assert "startup_time from=0 to=20500" in page
     assert "--mpi &#39;mpirun -n RANKS&#39;" in page
@@ -221,5 +224,5 @@ def test_a_report_tells_each_lines_figures_apart_and_leaves_a_message_of_nothing
 
 def test_the_job_stands_among_the_machines_facts() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
-    facts = dict(machine_facts({**report.machine, "job": JOB}))
+    facts = dict(machine_facts(machine_with(report.machine, job=JOB)))
     assert facts["MPI job"] == "4 ranks on 2 nodes, of which this is one; Open MPI v4.1.4"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
+from machines import MACHINE, machine_with
 from nameplate.probes.shared.message_cost import Cost
 from nameplate.probes.shared.mtu_break import MtuBreak, NoMtuBreak, find_mtu_break
 from nameplate.records.model import Quantity
 from nameplate.statistics.piecewise_linear import Bounds, Break, FittedLine, Lines
 
-ETHERNET: dict[str, Any] = {"job": {"mtu_bytes": {"eth0": 1500.0}}}
+ETHERNET = machine_with(job={"mtu_bytes": {"eth0": 1500.0}})
 
 
 def cost(*breaks: tuple[float, float, float], pairs: int = 1, between_nodes: int = 1) -> Cost:
@@ -81,7 +81,7 @@ def test_of_two_that_hold_it_the_nearer_one_is_taken() -> None:
 
 
 def test_of_several_links_the_one_is_named_whose_mtu_fits() -> None:
-    machine = {"job": {"mtu_bytes": {"eth0": 9000.0, "ib0": 2044.0}}}
+    machine = machine_with(job={"mtu_bytes": {"eth0": 9000.0, "ib0": 2044.0}})
     assert named(find_mtu_break(cost((1990, 1900, 2050)), machine)).link == "ib0"
 
 
@@ -89,8 +89,8 @@ def test_why_no_break_can_be_named_is_said() -> None:
     at_mtu = (1460.0, 1400.0, 1500.0)
     assert "within one node" in reason(find_mtu_break(cost(at_mtu, between_nodes=0), ETHERNET))
     assert "only 1 of 2 pairs" in reason(find_mtu_break(cost(at_mtu, pairs=2), ETHERNET))
-    assert reason(find_mtu_break(cost(at_mtu), {"job": {}})) == "the MTU of the links is not known"
-    assert reason(find_mtu_break(cost(at_mtu), {})) == "the MTU of the links is not known"
+    assert reason(find_mtu_break(cost(at_mtu), machine_with(job={"ranks": 1}))) == "the MTU of the links is not known"
+    assert reason(find_mtu_break(cost(at_mtu), MACHINE)) == "the MTU of the links is not known"
     assert reason(find_mtu_break(cost(), ETHERNET)) == "the curve has no break"
     far = reason(find_mtu_break(cost((65_536, 65_000, 66_000)), ETHERNET))
     assert far == "no break of this curve is near an MTU (eth0 = 1,500 B)"

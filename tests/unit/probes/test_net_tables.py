@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from machines import MACHINE
 from nameplate.probes import Cell
 from nameplate.probes.net_pingpong import PROBE as PINGPONG
 from nameplate.probes.net_stream import PROBE as STREAM
@@ -42,7 +43,7 @@ def sample(**counters: float) -> Sample:
 
 
 def told(probe: Any, facts: dict[str, float], labels: dict[str, str], params: dict[str, Any], **more: float) -> Any:
-    return probe.remarks(Cell(params, facts, {}, labels), [sample(**more)])
+    return probe.remarks(Cell(params, facts, MACHINE, labels), [sample(**more)])
 
 
 def titled(found: list[Table], words: str) -> Table:
@@ -56,7 +57,7 @@ def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> 
         for metric, unit, value in (("latency", "s", 5e-5), ("bandwidth", "B/s", 1e6))
     ]  # fmt: skip
     assert PINGPONG.tables is not None
-    table = titled(PINGPONG.tables({"net_pingpong": cells}, {}), "By protocol and payload")
+    table = titled(PINGPONG.tables({"net_pingpong": cells}, MACHINE), "By protocol and payload")
     assert [row[0] for row in table.rows] == ["tcp 1B", "tcp 64KiB", "udp 1B", "udp 64KiB"]
     assert table.headings[1:4] == ["bandwidth, 1 connection", "in bits, 1 connection", "latency, 1 connection"]
     assert [q.value for q in table.rows[0][1:4] if isinstance(q, Quantity)] == [1e6, 8e6, 5e-5]
@@ -66,7 +67,7 @@ def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> 
 def test_every_datagram_is_accounted_for_by_place() -> None:
     assert STREAM.tables is not None
     own = cell("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)
-    table = titled(STREAM.tables({"net_stream": [own]}, {}), "Datagrams")
+    table = titled(STREAM.tables({"net_stream": [own]}, MACHINE), "Datagrams")
     assert table.rows[0][1:] == [
         "1,100",
         "10 (0.91 %)",
@@ -80,7 +81,7 @@ def test_every_datagram_is_accounted_for_by_place() -> None:
 
 def test_loss_is_the_share_of_what_was_to_be_sent() -> None:
     loss = next(metric for metric in STREAM.metrics if metric.name == "loss")
-    assert loss.value(Cell({"protocol": "udp"}, LOCAL, {}), sample()) == pytest.approx(100 / 1100)
+    assert loss.value(Cell({"protocol": "udp"}, LOCAL, MACHINE), sample()) == pytest.approx(100 / 1100)
 
 
 def test_the_way_is_told() -> None:
@@ -99,10 +100,10 @@ def test_the_way_is_told() -> None:
 def test_a_link_bounds_each_direction() -> None:
     bandwidth = STREAM.metrics[0]
     for direction, expected in (("up", 125e6), ("both", 250e6)):
-        rated = STREAM.rated(bandwidth, Cell({"direction": direction}, REMOTE, {}, {"interface": "eth1"}), [])
+        rated = STREAM.rated(bandwidth, Cell({"direction": direction}, REMOTE, MACHINE, {"interface": "eth1"}), [])
         assert rated.value == expected
         assert rated.times == expected / 125e6
-    assert STREAM.rated(bandwidth, Cell({"direction": "up"}, LOCAL, {}), []).value is None
+    assert STREAM.rated(bandwidth, Cell({"direction": "up"}, LOCAL, MACHINE), []).value is None
     assert parse_rated(["net=10Gbit/s"]) == {"net B/s": 1.25e9}
 
 

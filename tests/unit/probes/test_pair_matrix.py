@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from machines import MACHINE, machine_with
 from nameplate.probes import Cell
 from nameplate.probes.mpi_pairs import PROBE
 from nameplate.probes.shared.job import party_names
@@ -55,7 +56,7 @@ def measured(parties: int, slow: int, size: int = 1 << 20, between: str = "nodes
 
 def tables(of: Result, nodes: int) -> list[Table]:
     assert PROBE.tables is not None
-    return PROBE.tables({"mpi_pairs": [of]}, {"job": job(nodes)})
+    return PROBE.tables({"mpi_pairs": [of]}, machine_with(job=job(nodes)))
 
 
 @pytest.mark.parametrize("parties", [2, 3, 4, 5, 1001])
@@ -79,8 +80,8 @@ def test_a_pair_has_the_median_of_its_samples() -> None:
 
 def test_the_pair_in_the_middle_is_the_headline() -> None:
     latency, bandwidth = PROBE.metrics
-    large = Cell({"size": 1 << 20}, {"parties": 4.0, "pairs_between_nodes": 6.0}, {}, {})
-    small = Cell({"size": 8}, {"parties": 4.0, "pairs_between_nodes": 4.0}, {}, {})
+    large = Cell({"size": 1 << 20}, {"parties": 4.0, "pairs_between_nodes": 6.0}, MACHINE, {})
+    small = Cell({"size": 8}, {"parties": 4.0, "pairs_between_nodes": 4.0}, MACHINE, {})
     taken = sample([1e-6, 2e-6, 3e-6, 5e-6, 6e-6, 9e-6])
     assert latency.value(small, taken) == pytest.approx(4e-6)
     assert bandwidth.value(large, taken) == pytest.approx((1 << 20) / 4e-6)
@@ -112,13 +113,13 @@ def test_two_have_one_pair_and_no_ranking() -> None:
 
 
 def test_ranks_are_named_with_their_nodes_and_nodes_of_one_name_by_number() -> None:
-    assert party_names({"job": job(2, 2)}, "ranks", 4) == ["0 (node0)", "1 (node0)", "2 (node1)", "3 (node1)"]
+    assert party_names(machine_with(job=job(2, 2)), "ranks", 4) == ["0 (node0)", "1 (node0)", "2 (node1)", "3 (node1)"]
     alike = {**job(3), "nodes": ["a", "b", "a"]}
-    assert party_names({"job": alike}, "nodes", 3) == ["a [0]", "b", "a [2]"]
+    assert party_names(machine_with(job=alike), "nodes", 3) == ["a [0]", "b", "a [2]"]
 
 
 def points_of(of: Result, nodes: int) -> list[dict[str, Any]]:
-    (chart,) = pair_maps([of], {"job": job(nodes)})
+    (chart,) = pair_maps([of], machine_with(job=job(nodes)))
     (points,) = chart.spec["datasets"].values()
     return list(points)
 
@@ -143,14 +144,14 @@ def test_many_share_rows_of_which_the_slowest_pair_is_shown(nodes: int) -> None:
 
 def test_noise_does_not_look_like_a_slow_node() -> None:
     even = msgspec.structs.replace(measured(4, slow=0), pairs=[1e-5, 1.01e-5, 1.02e-5, 1e-5, 1e-5, 1e-5])
-    (chart,) = pair_maps([even], {"job": job(4)})
+    (chart,) = pair_maps([even], machine_with(job=job(4)))
     assert chart.spec["layer"][0]["encoding"]["opacity"]["scale"]["domain"] == [1e-5, 2e-5]
 
 
 def test_a_report_of_a_thousand_nodes_is_small_and_names_none_of_them(tmp_path: Path) -> None:
     report = summarise(run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(matrix(4, 1))]))
     of = measured(1000, slow=123)
-    machine = {**report.machine, "job": job(1000)}
+    machine = machine_with(report.machine, job=job(1000))
     whole = msgspec.structs.replace(report, machine=machine, results=[of], tables=tables(of, 1000))
     (named,) = without_names([whole])
     page = render([named], DETAILS[-1])

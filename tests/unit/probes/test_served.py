@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from machines import machine_with
 from nameplate.probes import Cell
 from nameplate.probes.shared.served import evidence, is_device, served_by
 from nameplate.records.model import Sample, Work
@@ -25,7 +26,9 @@ def sample(**counters: float) -> Sample:
 def cell(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> Cell:
     usual = {"op": "read", "cache": "warm", "sync": "none"}
     labels = {"filesystem": "tmpfs" if is_memory else "ext4", "device": "sda1"}
-    return Cell({**usual, **params}, {"is_memory": is_memory, "file_bytes": FILE}, {"hypervisor": hypervisor}, labels)
+    return Cell(
+        {**usual, **params}, {"is_memory": is_memory, "file_bytes": FILE}, machine_with(hypervisor=hypervisor), labels
+    )
 
 
 @pytest.mark.parametrize(

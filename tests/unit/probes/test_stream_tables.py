@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from machines import GUEST, machine_with
 from nameplate.probes import Cell
 from nameplate.probes.mpi_stream import PROBE
 from nameplate.records.model import NodeTimes, Quantity, Report, Result, Sample, Spread, Table, Work
@@ -16,7 +17,7 @@ from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import render
 from nameplate.results.published import Published, published
 from nameplate.results.studies import StudyRun, make_study
-from report_samples import MACHINE, report, result, with_summary
+from report_samples import report, result, with_summary
 
 # The document's job: 1,104 processes, 48 on each of 23 nodes; 5,000,000 elements of 8 bytes in each array.
 RANKS, NODES, ARRAY_BYTES = 48, 23, 40_000_000
@@ -70,13 +71,13 @@ def measured(op: str, **given: Any) -> Result:
     assert isinstance(taken.nodes, list)
     made = with_summary(result(params, 4e9, probe="mpi_stream"), metric="node_bandwidth", unit="B/s")
     identity = " ".join(["mpi_stream", f"op={op}", *(f"{name}={value}" for name, value in given.items())])
-    evidence = PROBE.evidence(Cell(params, FACTS, {}), [taken, taken])
+    evidence = PROBE.evidence(Cell(params, FACTS, GUEST), [taken, taken])
     return msgspec.structs.replace(made, id=identity, facts=FACTS, evidence=evidence, node_times=taken.nodes)
 
 
 def tables(*results: Result) -> list[Table]:
     assert PROBE.tables is not None
-    return PROBE.tables({"mpi_stream": list(results)}, {"job": JOB})
+    return PROBE.tables({"mpi_stream": list(results)}, machine_with(job=JOB))
 
 
 @pytest.mark.parametrize("figure", PRINTED, ids=lambda f: f"{f.table} {f.op} {f.metric}")
@@ -95,7 +96,7 @@ def test_the_documents_times_give_its_figures_to_every_printed_digit(figure: Pub
 
 def test_the_study_compares_its_averages_with_those_of_the_same_definition() -> None:
     own = [measured(op) for op in ARRAYS]
-    study = make_study(StudyRun(plan="distributed-stream", results=own, machine={**MACHINE, "job": JOB}))
+    study = make_study(StudyRun(plan="distributed-stream", results=own, machine=machine_with(GUEST, job=JOB)))
     assert study is not None
     cells = [cell for table in study.tables[1:] for row in table.cells for cell in row if cell.published is not None]
     assert len(cells) == 48
@@ -144,7 +145,7 @@ def test_what_a_rank_chose_itself_needs_no_column() -> None:
 def two_thread_counts() -> Report:
     results = [measured("copy", threads=1), measured("copy", threads=2)]
     made = report(results)
-    return msgspec.structs.replace(made, machine={**made.machine, "job": JOB}, tables=tables(*results))
+    return msgspec.structs.replace(made, machine=machine_with(made.machine, job=JOB), tables=tables(*results))
 
 
 def test_thread_counts_are_told_apart_in_every_form() -> None:

@@ -18,9 +18,9 @@ from nameplate.report.html.embed import read_embedded
 @pytest.mark.parametrize(
     ("kind", "field", "value", "words"),
     [
-        ("quick", "machine/topology/cores", "two", "machine: Expected `int`, got `str` - at `$.topology.cores`"),
-        ("quick", "machine/memory", [], "machine: Expected `object`, got `array` - at `$.memory`"),
-        ("quick", "machine", {"hostname": 5}, "machine: a hostname must be text"),
+        ("quick", "machine/topology/cores", "two", "Expected `int`, got `str` - at `$[0].machine.topology.cores`"),
+        ("quick", "machine/memory", [], "Expected `object`, got `array` - at `$[0].machine.memory`"),
+        ("quick", "machine", {"hostname": 5}, "Expected `str`, got `int` - at `$[0].machine.hostname`"),
         ("quick", "results/0/facts", {}, "fact 'burst_cycles' is missing"),
         ("quick", "results/0/summary/params/threads", "x", "parameter 'threads' is 'x'; it must be a whole number"),
         ("quick", "results/0/round_values", [], "a value without round_values"),
@@ -35,17 +35,33 @@ from nameplate.report.html.embed import read_embedded
     ],
 )
 def test_a_wrong_value_is_named(tmp_path: Path, kind: str, field: str, value: Any, words: str) -> None:
-    text, data = page(kind)
+    _, data = page(kind)
     document = json.loads(json.dumps(data))
     place = document[0]
     *parents, name = field.split("/")
     for parent in parents:
         place = place[int(parent)] if isinstance(place, list) else place[parent]
     place[int(name) if isinstance(place, list) else name] = value
-    packed = base64.b64encode(gzip.compress(json.dumps(document).encode())).decode()
-    path = tmp_path / "x.html"
-    path.write_text(text.replace("DATA", packed))
+    path = written(kind, document, tmp_path / "x.html")
     with pytest.raises(FileError) as caught:
         read_embedded(path)
     assert words in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("machine", [{}, {"hostname": "machine 1", "job": None}])
+def test_a_report_of_an_earlier_version_without_a_machine_is_read(tmp_path: Path, machine: dict[str, Any]) -> None:
+    _, data = page("quick")
+    document = json.loads(json.dumps(data))
+    document[0]["machine"] = machine
+    (read,) = read_embedded(written("quick", document, tmp_path / "x.html"))
+    assert read.machine is None
+    assert read.results
+
+
+def written(kind: str, document: Any, path: Path) -> Path:
+    """Write a page with these data, in the form that nameplate writes."""
+    text, _ = page(kind)
+    content = json.dumps(document, separators=(",", ":")).encode()
+    path.write_text(text.replace("DATA", base64.b64encode(gzip.compress(content)).decode()))
+    return path

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import msgspec
 import pytest
 
+from machines import MACHINE
+from nameplate.records.machine_record import Cache, Memory, Module, Topology
 from nameplate.report.html.facts import cpuid_facts, machine_facts, memory_modules
-from report_samples import MACHINE
 
 
-def module(size_gibibytes: int | None, speed: float | None = 3200e6, kind: str | None = "DDR4") -> dict[str, Any]:
+def module(size_gibibytes: int | None, speed: float | None = 3200e6, kind: str | None = "DDR4") -> Module:
     size = size_gibibytes * 2**30 if size_gibibytes is not None else None
-    return {
-        "size_bytes": size, "type": kind, "configured_transfers_per_s": speed, "rated_transfers_per_s": speed,
-    }  # fmt: skip
+    return Module(
+        locator="", bank="", size_bytes=size, width_bits=64, type=kind, configured_transfers_per_s=speed,
+        rated_transfers_per_s=speed,
+    )  # fmt: skip
+
+
+def memory(status: str | None, modules: list[Module] | None = None) -> Memory:
+    return Memory(total_bytes=2**33, transparent_huge_pages="", modules_status=status, modules=modules)
+
+
+def topology(caches: list[Cache], by_cpuid: list[Cache]) -> Topology:
+    return msgspec.structs.replace(MACHINE.topology, caches=caches, cpuid_caches=by_cpuid)
+
+
+def cache(level: int, type_: str, size_bytes: int) -> Cache:
+    return Cache(level=level, type=type_, size_bytes=size_bytes, count=1, shared_by=1)
 
 
 @pytest.mark.parametrize(
@@ -27,27 +40,21 @@ def module(size_gibibytes: int | None, speed: float | None = 3200e6, kind: str |
         ([], "none"),
     ],
 )
-def test_memory_modules_in_words(modules: list[Any], words: str) -> None:
-    assert memory_modules({"modules_status": "read", "modules": modules}) == words
+def test_memory_modules_in_words(modules: list[Module], words: str) -> None:
+    assert memory_modules(memory("read", modules)) == words
 
 
 def test_memory_modules_that_could_not_be_read() -> None:
-    assert memory_modules({"modules_status": "no_table", "modules": None}) == "not shown: there is no DMI table"
-    assert (
-        memory_modules({"modules_status": "no_permission", "modules": None})
-        == "not shown: only root may read the DMI table"
-    )
-    assert memory_modules({}) == "not recorded"
+    assert memory_modules(memory("no_table")) == "not shown: there is no DMI table"
+    assert memory_modules(memory("no_permission")) == "not shown: only root may read the DMI table"
+    assert memory_modules(memory(None)) == "not recorded"
 
 
 def test_a_cache_is_named_again_where_cpuid_differs() -> None:
-    system = [{"level": 1, "type": "data", "size_bytes": 32768}, {"level": 2, "type": "unified", "size_bytes": 2**20}]
-    assert cpuid_facts({"caches": system, "cpuid_caches": system}) == []
-    larger = [
-        {"level": 2, "type": "unified", "size_bytes": 2**21},
-        {"level": 3, "type": "unified", "size_bytes": 2**25},
-    ]
-    assert cpuid_facts({"caches": system, "cpuid_caches": larger}) == [
+    system = [cache(1, "data", 32768), cache(2, "unified", 2**20)]
+    assert cpuid_facts(topology(system, system)) == []
+    larger = [cache(2, "unified", 2**21), cache(3, "unified", 2**25)]
+    assert cpuid_facts(topology(system, larger)) == [
         ("L2 unified, CPUID", "2 MiB; the system shows 1 MiB"),
         ("L3 unified, CPUID", "32 MiB; the system shows none"),
     ]

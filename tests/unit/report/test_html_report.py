@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from machines import HOST
 from nameplate.errors import FileError
 from nameplate.records.model import Experiment, Quantity, Rated, Report, Result, Series, Table
 from nameplate.report.aliases import without_names
@@ -32,7 +33,6 @@ from nameplate.report.verdict import judged_by, remarks, verdict
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import summarise
 from report_samples import (
-    HOST,
     block_results,
     failed,
     latency_at,
@@ -181,7 +181,8 @@ class TestEmbeddedData:
     def test_only_the_name_differs(self, written: Path) -> None:
         (read,) = read_embedded(written)
         assert read.results == scaling_results()
-        assert read.machine["hostname"] == "machine 1"
+        assert read.machine is not None
+        assert read.machine.hostname == "machine 1"
 
     @pytest.mark.parametrize("text", ["", "<html></html>"])
     def test_another_file_is_a_file_error(self, tmp_path: Path, text: str) -> None:
@@ -228,7 +229,7 @@ class TestNames:
 
     def test_runs_of_one_machine_share_an_alias(self) -> None:
         hidden = without_names([report([]), report([], host="b"), report([])])
-        assert [r.machine["hostname"] for r in hidden] == ["machine 1", "machine 2", "machine 1"]
+        assert [r.machine.hostname for r in hidden if r.machine] == ["machine 1", "machine 2", "machine 1"]
 
     def test_the_path_of_a_cut_off_run_is_left_out(self) -> None:
         cut_off = RunFile("/home/alice/run.jsonl", run(plan("a")), [header()], [], None, 3, 0)
@@ -297,7 +298,7 @@ class TestContent:
         assert "The run file ends before the run did" in page_of(report(scaling_results(), truncated=True)).text
 
     def test_an_empty_cut_off_run_without_a_machine(self) -> None:
-        empty = msgspec.structs.replace(report([], truncated=True), machine={}, clock=None)
+        empty = msgspec.structs.replace(report([], truncated=True), machine=None, clock=None)
         assert "not recorded" in page_of(empty).text
 
     @pytest.mark.parametrize("outcome", ["failed", "invalid", "skipped"])

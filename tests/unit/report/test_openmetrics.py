@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from machines import HOST
 from nameplate.records.model import Report
 from nameplate.report.exports import openmetrics
-from report_samples import HOST, failed, memory_report, report, result, with_summary
+from report_samples import failed, memory_report, report, result, with_summary
 
 
 def samples(made: Report) -> dict[tuple[str, str], float]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from machines import GUEST
 from nameplate.probes import load_probes
 from nameplate.records.model import Quantity, Table
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.grids import Grid, grids, holds
 from nameplate.report.charts.heatmap import heat_map
-from report_samples import MACHINE, block_results, read_at, result, swept, with_summary
+from report_samples import block_results, read_at, result, swept, with_summary
 
 CELLS = [(row, column) for row in (1, 2, 3) for column in (1, 2)]
 
@@ -68,7 +69,7 @@ class TestGrids:
         tables = load_probes()["memory_block"].tables
         assert tables is not None
         bandwidth, latency = grids(results)
-        own = tables({"memory_block": results}, MACHINE)
+        own = tables({"memory_block": results}, GUEST)
         assert [holds(bandwidth, table) for table in own] == [True, False]
         assert [holds(latency, table) for table in own] == [False, True]
         assert not holds(bandwidth, Table("memory_block", "", [""], [["8B", Quantity(1.0, "B/s"), None]]))

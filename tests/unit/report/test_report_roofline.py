@@ -44,7 +44,7 @@ class TestBounds:
         assert roofline(report(results)) is None
 
     def test_without_a_machine_there_is_none(self) -> None:
-        assert roofline(msgspec.structs.replace(report([]), machine={})) is None
+        assert roofline(msgspec.structs.replace(report([]), machine=None)) is None
 
     def test_fp64_goes_before_faster_precisions(self) -> None:
         fast, usual = peak(1, 1e11, "fp32"), peak(1, 5e10)

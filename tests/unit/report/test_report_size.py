@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
+from machines import GUEST
 from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.planning.sweep import ProbeInfo
@@ -16,8 +17,7 @@ from nameplate.records.model import Experiment, Report, Result, Series, Value
 from nameplate.report.aliases import without_names
 from nameplate.report.html.document import DETAILS, QUICK_LIMIT, SIZE_LIMIT
 from nameplate.report.html.page import render
-from report_samples import MACHINE, report, swept
-from run_samples import MACHINE as WHOLE_MACHINE
+from report_samples import report, swept
 
 # What a calibrated sample takes.
 SAMPLE_S = 0.01
@@ -26,7 +26,7 @@ DISTURBED = 0.05
 
 def run_of(name: str, described: Mapping[str, ProbeInfo]) -> Report:
     """Figures and times have all their digits, as measured ones do: that is what compresses worst."""
-    plan = build_plan(read_plan(name), described, {}, {**WHOLE_MACHINE, **MACHINE})
+    plan = build_plan(read_plan(name), described, {}, GUEST)
     noise = random.Random(1)
     results = [each for cell in plan.experiments for each in results_of(cell, described[cell.probe], noise)]
     made = report(results)

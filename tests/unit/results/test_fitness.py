@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from machines import machine_with
 from nameplate.results.fitness import (
     Finding,
     busy_shares,
@@ -13,17 +15,15 @@ from nameplate.results.fitness import (
     judge_steal,
     overall,
 )
-from run_samples import MACHINE
 
-FIT: dict[str, Any] = {
-    **MACHINE, "cpu": {**MACHINE["cpu"], "governor": "performance", "turbo": False},
-    "mitigated": [], "power": {"on_battery": None, "profile": None},
-}  # fmt: skip
+FIT = machine_with(
+    cpu={"governor": "performance", "turbo": False}, mitigated=[], power={"on_battery": None, "profile": None}
+)
 
 
 def grades(**changes: Any) -> dict[str, str]:
     """Only those that are not A."""
-    return {found.what: found.grade for found in judge_machine({**FIT, **changes}) if found.grade != "A"}
+    return {found.what: found.grade for found in judge_machine(machine_with(FIT, **changes)) if found.grade != "A"}
 
 
 @pytest.mark.parametrize(
@@ -31,17 +31,17 @@ def grades(**changes: Any) -> dict[str, str]:
     [
         ({}, {}),
         ({"hypervisor": "kvm"}, {"virtualisation": "B", "caches": "B"}),
-        ({"cpu": {**FIT["cpu"], "governor": "powersave"}}, {"governor": "C"}),
-        ({"cpu": {**FIT["cpu"], "governor": None}}, {"governor": "B"}),
-        ({"cpu": {**FIT["cpu"], "turbo": True, "base_frequency_hz": 2e9, "maximum_frequency_hz": 3e9}}, {"turbo": "C"}),
-        ({"cpu": {**FIT["cpu"], "turbo": True}}, {"turbo": "B"}),
-        ({"cpu": {**FIT["cpu"], "turbo": None}}, {}),
-        ({"memory": {**FIT["memory"], "transparent_huge_pages": "never"}}, {"huge pages": "C"}),
-        ({"memory": {**FIT["memory"], "swap_bytes": 2**30, "swap_used_bytes": 2**20}}, {"swap": "B"}),
-        ({"memory": {**FIT["memory"], "swap_bytes": 2**30, "swap_used_bytes": 0}}, {}),
-        ({"limits": {**FIT["limits"], "cpus": 1.5}}, {"cgroup": "D"}),
-        ({"limits": {**FIT["limits"], "cpus": 2.0}}, {"cgroup": "C"}),
-        ({"limits": {**FIT["limits"], "memory_bytes": 2**30}}, {}),
+        ({"cpu": {"governor": "powersave"}}, {"governor": "C"}),
+        ({"cpu": {"governor": None}}, {"governor": "B"}),
+        ({"cpu": {"turbo": True, "base_frequency_hz": 2e9, "maximum_frequency_hz": 3e9}}, {"turbo": "C"}),
+        ({"cpu": {"turbo": True}}, {"turbo": "B"}),
+        ({"cpu": {"turbo": None}}, {}),
+        ({"memory": {"transparent_huge_pages": "never"}}, {"huge pages": "C"}),
+        ({"memory": {"swap_bytes": 2**30, "swap_used_bytes": 2**20}}, {"swap": "B"}),
+        ({"memory": {"swap_bytes": 2**30, "swap_used_bytes": 0}}, {}),
+        ({"limits": {"cpus": 1.5}}, {"cgroup": "D"}),
+        ({"limits": {"cpus": 2.0}}, {"cgroup": "C"}),
+        ({"limits": {"memory_bytes": 2**30}}, {}),
         ({"power": {"on_battery": True, "profile": None}}, {"power": "D"}),
         ({"power": {"on_battery": False, "profile": "low-power"}}, {"power": "D"}),
         ({"power": {"on_battery": False, "profile": "balanced"}}, {}),
@@ -54,7 +54,7 @@ def test_what_spoils_figures_is_graded(changes: dict[str, Any], expected: dict[s
 
 def test_what_is_not_fit_has_its_cost_and_its_cure() -> None:
     worse = [
-        *judge_machine({**FIT, "hypervisor": "kvm", "limits": {**FIT["limits"], "cpus": 0.5}}),
+        *judge_machine(machine_with(FIT, hypervisor="kvm", limits={"cpus": 0.5})),
         judge_spins([1.0] * 18 + [1.5] * 2), judge_steal(0.1, 1.0), judge_others({0: 1.0, 1: 0.6}, has_smt=True),
     ]  # fmt: skip
     bad = [found for found in worse if found.grade != "A"]
@@ -63,7 +63,7 @@ def test_what_is_not_fit_has_its_cost_and_its_cure() -> None:
 
 
 def test_a_run_of_an_older_build_knows_less() -> None:
-    known = {name: value for name, value in FIT.items() if name not in ("mitigated", "power")}
+    known = msgspec.structs.replace(FIT, mitigated=[], power=None)
     assert {found.grade for found in judge_machine(known)} == {"A"}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from machines import MACHINE
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.model import Experiment, Quantity, Reference, Report, StudyCell, Work
@@ -20,7 +21,6 @@ from nameplate.results.published import Published, published
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.studies import StudyRun, make_study, study_names
 from nameplate.results.studies._units import FACTORS
-from run_samples import MACHINE
 from study_runs import Given, cells_of, machine, plan_of, report_of, table_of
 
 STUDIES = ("cs553-kvm", "cse557-now", "distributed-stream", "t2micro-cloud", "t2micro-posix")

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import pytest
 
+from machines import machine_with
 from nameplate.records.model import Rated, Result, Series, StudyTable, Summary, Value
 from nameplate.report.aliases import without_names
 from nameplate.report.study_tables import MAX_WIDTH, study_table
 from nameplate.report.terminal.run import table_lines
 from nameplate.results.studies import StudyRun, make_study
 from report_samples import report
-from run_samples import MACHINE
 from study_runs import cells_of
 
 # The document's two lines: seconds, and seconds for each byte, below and from the MTU on.
@@ -21,11 +21,9 @@ BELOW, FROM = (181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)
 MTU = 1500
 SIZES = (0, 64, 128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1400, 1460,
          1600, 1750, 2000, 3000, 5000, 10_000, 20_000, 40_000, 60_000, 80_000, 100_000)  # fmt: skip
-JOB = {
-    **MACHINE,
-    "job": {"ranks": 4, "nodes": ["a", "b", "c", "d"], "mtu_bytes": {"eth0": MTU}, "eager_limits": {},
-            "socket_buffer_bytes": {}, "placement": []},
-}  # fmt: skip
+JOB = machine_with(
+    job={"nodes": ["a", "b", "c", "d"], "mtu_bytes": {"eth0": MTU}, "eager_limits": {}, "socket_buffer_bytes": {}}
+)
 
 
 def result(probe: str, metric: str, values: Sequence[float], params: Mapping[str, Value], evidence: Mapping[str, float]
@@ -147,7 +145,7 @@ def test_the_working_sets_levels_stand_beside_each_machines() -> None:
 
 def test_a_study_that_travels_names_no_host() -> None:
     """The slowest node's name, and whatever a reason or a note names."""
-    machine = {**JOB, "job": {**JOB["job"], "nodes": ["rack7-n1", "rack7-n2"]}}
+    machine = machine_with(JOB, job={"nodes": ["rack7-n1", "rack7-n2"]})
     own = [result("mpi_stream", "node_bandwidth", [1.0], {"op": "copy"}, {"rank_worst_node": 1.0})]
     study = make_study(StudyRun(plan="distributed-stream", results=own, machine=machine))
     made = msgspec.structs.replace(report([]), machine=machine, study=study)

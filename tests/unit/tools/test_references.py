@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from machines import machine_with
 from nameplate.errors import Unreadable, UsageError
 from nameplate.probes import load_probes
 from nameplate.tools.external import load_references
@@ -17,7 +18,7 @@ from nameplate.tools.output import number, positive
 from nameplate.tools.reference_tool import ComparedMetric, FoundProgram, ToolSetting, ToolWork
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "references"
-MACHINE = {"cpu": {"flags": ["sse2", "avx2", "fma", "avx512f"]}}
+MACHINE = machine_with(cpu={"flags": ["sse2", "avx2", "fma", "avx512f"]})
 
 
 def setting(tool: str, text: str = "") -> ToolSetting:

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from nameplate.errors import FileError, UsageError
 from nameplate.records.inputs import read_text
+from nameplate.records.machine_record import Machine, Module
 from nameplate.records.model import Rated
 from nameplate.units import parse_quantity
 
@@ -18,8 +18,6 @@ from nameplate.units import parse_quantity
 # with a lower utilisation of its ports leaves their number open.
 OVER_PORTS = 0.01
 UNDER_PORTS = 0.05
-
-Module: TypeAlias = Mapping[str, Any]  # one entry of the record's memory.modules
 
 _GIVE_MEMORY = "give one with --rated memory=59.7GB/s"
 _NO_MODULES = {
@@ -130,25 +128,25 @@ def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when
     return Rated(ports * operations * frequency_hz * cores, source)
 
 
-def nominal_clock(machine: Mapping[str, Any]) -> Rated:
+def nominal_clock(machine: Machine) -> Rated:
     """Return the nominal clock, as far as the system shows it."""
-    cpu = machine["cpu"]
-    if cpu["maximum_frequency_hz"]:
-        return Rated(cpu["maximum_frequency_hz"], "maximum of cpufreq")
-    if cpu["base_frequency_hz"]:
-        return Rated(cpu["base_frequency_hz"], "base clock from cpufreq or the model's name", is_ceiling=False)
+    cpu = machine.cpu
+    if cpu.maximum_frequency_hz:
+        return Rated(cpu.maximum_frequency_hz, "maximum of cpufreq")
+    if cpu.base_frequency_hz:
+        return Rated(cpu.base_frequency_hz, "base clock from cpufreq or the model's name", is_ceiling=False)
     return Rated(None, "the system shows no nominal clock (usual in a guest); give one with --rated cpu_clock=3.5GHz")
 
 
-def textbook_clock(machine: Mapping[str, Any]) -> Rated:
+def textbook_clock(machine: Machine) -> Rated:
     """Return the clock for ``textbook_peak``: the base clock, or else what /proc/cpuinfo lists."""
-    cpu = machine["cpu"]
-    if cpu["base_frequency_hz"]:
-        return Rated(cpu["base_frequency_hz"], "base clock")
-    return Rated(cpu["listed_frequency_hz"], "cpu MHz of /proc/cpuinfo")
+    cpu = machine.cpu
+    if cpu.base_frequency_hz:
+        return Rated(cpu.base_frequency_hz, "base clock")
+    return Rated(cpu.listed_frequency_hz, "cpu MHz of /proc/cpuinfo")
 
 
-def textbook_peak(machine: Mapping[str, Any], operations_per_cycle: float) -> Rated:
+def textbook_peak(machine: Machine, operations_per_cycle: float) -> Rated:
     """Return the textbook's theoretical peak, GHz × cores × operations per cycle, which the reproduced studies use.
 
     It differs from ``arithmetic_peak`` in its clock, which is the nominal one and not the one under load.
@@ -156,7 +154,7 @@ def textbook_peak(machine: Mapping[str, Any], operations_per_cycle: float) -> Ra
     clock = textbook_clock(machine)
     if clock.value is None:
         return Rated(None, "the system lists no clock")
-    cores = machine["topology"]["cores"]
+    cores = machine.topology.cores
     source = f"{clock.value / 1e9:.2f} GHz ({clock.source}) × {cores} cores × {operations_per_cycle:g} per cycle"
     return Rated(clock.value * cores * operations_per_cycle, source)
 
@@ -176,21 +174,21 @@ def network_link(bytes_per_s: float, interface: str) -> Rated:
     return Rated(None, f"{who} reports no speed (usual in a guest); give one with --rated net=10Gbit/s")
 
 
-def memory_bandwidth(machine: Mapping[str, Any]) -> Rated:
+def memory_bandwidth(machine: Machine) -> Rated:
     """Return transfers per second × bytes per transfer, added up over the populated channels in the DMI table."""
-    memory = machine["memory"]
-    status = memory.get("modules_status")
-    if status != "read":
+    memory = machine.memory
+    status = memory.modules_status
+    if status != "read" or memory.modules is None:
         return Rated(None, f"{_NO_MODULES.get(status, status)}; {_GIVE_MEMORY}")
     # A module whose size is not stated is populated; an empty slot states 0.
-    modules = [m for m in memory["modules"] if m["size_bytes"] != 0 and m["type"] not in _NOT_MEMORY]
+    modules = [m for m in memory.modules if m.size_bytes != 0 and m.type not in _NOT_MEMORY]
     if not modules:
         return Rated(None, f"the DMI table lists no memory modules; {_GIVE_MEMORY}")
-    if not all(m["configured_transfers_per_s"] or m["rated_transfers_per_s"] for m in modules):
+    if not all(m.configured_transfers_per_s or m.rated_transfers_per_s for m in modules):
         return Rated(None, f"the DMI table does not state the memory's speed (usual under QEMU); {_GIVE_MEMORY}")
-    if not all(m["width_bits"] for m in modules):
+    if not all(m.width_bits for m in modules):
         return Rated(None, f"the DMI table does not state the memory's width; {_GIVE_MEMORY}")
-    return _bandwidth_of(modules, memory["modules"], machine.get("hypervisor"))
+    return _bandwidth_of(modules, memory.modules, machine.hypervisor)
 
 
 def _bandwidth_of(modules: Sequence[Module], slots: Sequence[Module], hypervisor: str | None) -> Rated:
@@ -200,7 +198,7 @@ def _bandwidth_of(modules: Sequence[Module], slots: Sequence[Module], hypervisor
     doubts += [f"it is what {hypervisor} shows to its guest"] if hypervisor else []
     # Modules on one channel take turns, at the speed of the slowest.
     alike = Counter(
-        (min(_transfers_per_s(m) for m in channel), max(m["width_bits"] / 8 for m in channel))
+        (min(_transfers_per_s(m) for m in channel), max((m.width_bits or 0) / 8 for m in channel))
         for channel in channels or [[m] for m in modules]
     )
     parts = [
@@ -213,19 +211,19 @@ def _bandwidth_of(modules: Sequence[Module], slots: Sequence[Module], hypervisor
 
 
 def _transfers_per_s(module: Module) -> float:
-    configured, rated = module["configured_transfers_per_s"], module["rated_transfers_per_s"]
-    return float(rated if not configured or _is_clock(module) else configured)
+    configured, rated = module.configured_transfers_per_s, module.rated_transfers_per_s
+    return (rated if not configured or _is_clock(module) else configured) or 0.0
 
 
 def _is_clock(module: Module) -> bool:
     """Return whether the configured speed is the clock, as some firmware reports it; a cycle makes two transfers."""
-    configured, rated = module["configured_transfers_per_s"], module["rated_transfers_per_s"]
+    configured, rated = module.configured_transfers_per_s, module.rated_transfers_per_s
     return bool(configured and rated and abs(2 * configured - rated) <= 2e6)
 
 
 def _doubts_of_speed(modules: Sequence[Module]) -> list[str]:
     doubts = []
-    if not all(m["configured_transfers_per_s"] for m in modules):
+    if not all(m.configured_transfers_per_s for m in modules):
         doubts.append("it states the modules' maximum speed, not the configured one")
     if any(_is_clock(m) for m in modules):
         doubts.append("its configured speed is half the modules' maximum, so it is taken for the clock in MHz")
@@ -238,20 +236,20 @@ def _channels(modules: Sequence[Module], slots: Sequence[Module]) -> list[list[M
     letters = all(
         int(found["slot"]) <= _MAX_SLOTS_OF_A_CHANNEL
         for slot in slots
-        if (found := _LETTER_AND_SLOT.search(slot["locator"].upper()))
+        if (found := _LETTER_AND_SLOT.search(slot.locator.upper()))
     )
     channels: dict[object, list[Module]] = {}
     for module in modules:
         channels.setdefault(_channel(module, letters), []).append(module)
     # Identical locators do not distinguish channels.
-    distinct = len({(m["bank"], m["locator"]) for m in modules}) == len(modules)
+    distinct = len({(m.bank, m.locator) for m in modules}) == len(modules)
     crowded = any(len(channel) > _MAX_SLOTS_OF_A_CHANNEL for channel in channels.values())
     return list(channels.values()) if distinct and not crowded and None not in channels else []
 
 
 def _channel(module: Module, letters: bool) -> object:
     """Return a key that is equal for the modules of one channel; None if the locators do not tell."""
-    bank, locator = module["bank"].upper(), module["locator"].upper()
+    bank, locator = module.bank.upper(), module.locator.upper()
     numbered = _CHANNEL.search(bank) or _CHANNEL.search(locator) or _CHANNEL_AND_DIMM.search(locator)
     lettered = _LETTER_AND_SLOT.search(locator) if letters else None
     if not numbered and not lettered:

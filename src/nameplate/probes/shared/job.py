@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+
+from nameplate.records.machine_record import Machine
 
 
-def nodes_of(machine: Mapping[str, Any]) -> list[str]:
+def nodes_of(machine: Machine) -> list[str]:
     """Return the job's nodes, in the order of a sample's nodes."""
-    job = machine.get("job")
-    return [str(node) for node in job["nodes"]] if job else []
+    return machine.job.nodes if machine.job else []
 
 
-def hardware_of(machine: Mapping[str, Any]) -> list[str]:
+def hardware_of(machine: Machine) -> list[str]:
     """Return each node's hardware class, in the same order; all equal if none was recorded."""
-    runs = machine["job"].get("hardware", [("", len(machine["job"]["nodes"]))])
-    return [str(name) for name, nodes in runs for _ in range(nodes)]
+    job = machine.job
+    if job is None:
+        return []
+    return [name for name, nodes in job.hardware or [("", len(job.nodes))] for _ in range(nodes)]
 
 
-def node_names(machine: Mapping[str, Any]) -> list[str]:
+def node_names(machine: Machine) -> list[str]:
     """Return each rank's node; empty if there is no job."""
-    nodes = nodes_of(machine)
-    return [nodes[node] for node, ranks in machine["job"]["placement"] for _ in range(ranks)] if nodes else []
+    job = machine.job
+    return [job.nodes[node] for node, ranks in job.placement for _ in range(ranks)] if job else []
 
 
 def placement_remark(pairs: int, between_nodes: int) -> str:
@@ -32,15 +33,16 @@ def placement_remark(pairs: int, between_nodes: int) -> str:
     return "between nodes" if between_nodes == pairs else f"{between_nodes} of {pairs} pairs between nodes"
 
 
-def party_names(machine: Mapping[str, Any], between: str, parties: int) -> list[str]:
+def party_names(machine: Machine | None, between: str, parties: int) -> list[str]:
     """Return the names of a job's nodes, or its ranks as ``3 (node17)``; equal names are distinguished by their number.
 
     If the job is not known or has a different number of parties, the names are numbers.
     """
-    nodes = nodes_of(machine)
-    if parties != (machine["job"]["ranks"] if nodes and between == "ranks" else len(nodes)):
+    job = machine.job if machine else None
+    nodes = job.nodes if job else []
+    if parties != (job.ranks if job and between == "ranks" else len(nodes)):
         return [str(index) for index in range(parties)]
-    if between == "ranks":
+    if machine and between == "ranks":
         return [f"{rank} ({node})" for rank, node in enumerate(node_names(machine))]
     counts = Counter(nodes)
     return [f"{node} [{index}]" if counts[node] > 1 else node for index, node in enumerate(nodes)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from nameplate.probes import ByProbe, load_probes
 from nameplate.probes.shared.derived import derived_result
 from nameplate.probes.shared.translation import LINE_BYTES, PAGE_BYTES, less_waiting, waits_for, without_translation
+from nameplate.records.machine_record import CpuidCache, Machine
 from nameplate.records.model import Quantity, Rated, Result, Table, Value
 from nameplate.units import size_text
 
@@ -58,7 +59,7 @@ class Levels:
     notes: list[str]
 
 
-def derived(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Result]:
+def derived(probe: str, by_probe: ByProbe, machine: Machine) -> list[Result]:
     """Return the derived results of a probe with a curve: ``l1d_size``, ``l1d_rate`` or ``l1d_latency``, up to
     memory.
     """
@@ -79,7 +80,7 @@ def derived(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[R
     return results
 
 
-def table(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+def table(probe: str, by_probe: ByProbe, machine: Machine) -> list[Table]:
     """Return the table of all levels; it belongs to the probe whose curve determined them."""
     if probe != _leading(by_probe):
         return []
@@ -96,12 +97,12 @@ def table(probe: str, by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Tab
     return [Table(probe, title, headings, [_row(each) for each in found], notes)]
 
 
-def find(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[MeasuredLevel]:
+def find(by_probe: ByProbe, machine: Machine) -> list[MeasuredLevel]:
     """Return the levels from the first cache to memory; empty without a curve."""
     return _find(by_probe, machine).found
 
 
-def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
+def _find(by_probe: ByProbe, machine: Machine) -> Levels:
     """Return the levels by latency if there is such a curve, else by rate, with their values on the other curves."""
     from nameplate.statistics.memory_levels import bounded, find_levels, level_values  # noqa: PLC0415 (numpy takes a tenth of a second to import)
 
@@ -124,15 +125,15 @@ def _find(by_probe: ByProbe, machine: Mapping[str, Any]) -> Levels:
     names = _names(levels, machine, by_latency)
     found = [
         MeasuredLevel(
-            name, level, latency, bandwidth, rate, _listed_bytes(machine, "caches", name),
-            _listed_bytes(machine, "cpuid_caches", name), remark,
+            name, level, latency, bandwidth, rate, _listed_bytes(machine.topology.caches, name),
+            _listed_bytes(machine.topology.cpuid_caches, name), remark,
         )
         for name, level, latency, bandwidth, rate, remark in zip(names, levels, *columns, remarks, strict=True)
     ]  # fmt: skip
     return Levels(found, notes)
 
 
-def _names(levels: Sequence[MemoryLevel], machine: Mapping[str, Any], by_latency: bool) -> list[str]:
+def _names(levels: Sequence[MemoryLevel], machine: Machine, by_latency: bool) -> list[str]:
     """Return the levels' names. A computing loop may hide some caches, and then the levels cannot be identified."""
     count = len(levels) - 1
     known = by_latency or count == len(_listed_levels(machine))
@@ -186,16 +187,15 @@ def _own_curve(probe: str, by_probe: ByProbe) -> Curve | None:
     return _latency_curve(by_probe) if probe == "memory_latency" else _rate_curve(by_probe)
 
 
-def _listed_bytes(machine: Mapping[str, Any], source: str, name: str) -> int | None:
+def _listed_bytes(caches: Sequence[CpuidCache], name: str) -> int | None:
     if name not in _NAMES:
         return None
     level = _NAMES.index(name) + 1
-    caches = machine.get("topology", {}).get(source, [])
-    return next((c["size_bytes"] for c in caches if c["level"] == level and c["type"] != "instruction"), None)
+    return next((c.size_bytes for c in caches if c.level == level and c.type != "instruction"), None)
 
 
-def _listed_levels(machine: Mapping[str, Any]) -> set[int]:
-    return {c["level"] for c in machine["topology"]["caches"] if c["type"] != "instruction"}
+def _listed_levels(machine: Machine) -> set[int]:
+    return {c.level for c in machine.topology.caches if c.type != "instruction"}
 
 
 def _listed(found: MeasuredLevel) -> Rated:
@@ -222,7 +222,7 @@ def _row(found: MeasuredLevel) -> list[str | Quantity | None]:
     ]
 
 
-def _number_of_levels(found: Sequence[MeasuredLevel], machine: Mapping[str, Any]) -> list[str]:
+def _number_of_levels(found: Sequence[MeasuredLevel], machine: Machine) -> list[str]:
     listed, measured = len(_listed_levels(machine)), len(found) - 1
     if measured == listed:
         return []

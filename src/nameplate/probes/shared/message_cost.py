@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nameplate.probes.shared.derived import FITTED, derived_result
 from nameplate.probes.shared.grid import Row, grouped, without
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Result, Table, Value
 from nameplate.statistics.stats import median
 
@@ -98,7 +99,7 @@ def _fitted(sizes: tuple[int, ...], rounds: tuple[tuple[float, ...], ...]) -> tu
     return lines, bound_lines(sizes, rounds, lines)
 
 
-def cost_results(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Result]:
+def cost_results(results: Sequence[Result], machine: Machine) -> list[Result]:
     """Return ``startup_time`` and ``incremental_cost`` of every line, and ``breakpoint`` of every break."""
     derived = []
     for cost in find_costs(results):
@@ -118,7 +119,7 @@ def cost_results(results: Sequence[Result], machine: Mapping[str, Any]) -> list[
     return derived
 
 
-def _explanation(at_bytes: float, interval: tuple[float, float], machine: Mapping[str, Any]) -> str:
+def _explanation(at_bytes: float, interval: tuple[float, float], machine: Machine) -> str:
     """Return the limits of the library and the links within a break's interval, nearest first."""
     if interval[1] > WIDEST * interval[0]:
         return "not known, the interval is too wide"
@@ -127,20 +128,21 @@ def _explanation(at_bytes: float, interval: tuple[float, float], machine: Mappin
     return ", ".join(f"{name} = {limit:,.0f} B" for name, limit in near) or "no limit reported by MPI or the system"
 
 
-def _limits(machine: Mapping[str, Any]) -> list[tuple[str, float]]:
-    job = machine.get("job") or {}
-    eager = sorted((job.get("eager_limits") or {}).items())
-    buffers = sorted((job.get("socket_buffer_bytes") or {}).items())
+def _limits(machine: Machine) -> list[tuple[str, float]]:
+    job = machine.job
+    if job is None:
+        return []
+    eager = sorted((job.eager_limits or {}).items())
+    buffers = sorted((job.socket_buffer_bytes or {}).items())
     return [*eager, *((f"MTU of {name}", limit) for name, limit in link_mtus(machine).items()), *buffers]
 
 
-def link_mtus(machine: Mapping[str, Any]) -> dict[str, float]:
+def link_mtus(machine: Machine) -> dict[str, float]:
     """Return the MTU in bytes of each link of the first node by interface name; empty if none is known."""
-    job = machine.get("job") or {}
-    return dict(sorted((job.get("mtu_bytes") or {}).items()))
+    return dict(sorted(((machine.job and machine.job.mtu_bytes) or {}).items()))
 
 
-def cost_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
+def cost_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
     """Return for each curve a table of its lines and a table of the breaks between them."""
     tables = []
     costs = find_costs(results)
@@ -166,7 +168,7 @@ def cost_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[T
     return tables
 
 
-def _break_table(cost: Cost, title: str, machine: Mapping[str, Any]) -> Table:
+def _break_table(cost: Cost, title: str, machine: Machine) -> Table:
     body: list[Row] = [
         [
             f"{found.at_bytes:,.0f} B",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from nameplate.probes.shared.message_cost import LARGEST_HEADER, WIDEST, BoundedLine, Cost, bounded_lines, link_mtus
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity
 
 # The most that TCP and IPv4 add in front of a packet's data (RFC 9293, RFC 791).
@@ -34,8 +33,8 @@ class NoMtuBreak:
     reason: str
 
 
-def find_mtu_break(cost: Cost, machine: Mapping[str, Any]) -> MtuBreak | NoMtuBreak:
-    """Return the break of ``cost`` that is nearest to the MTU of one of the links of ``machine["job"]``.
+def find_mtu_break(cost: Cost, machine: Machine) -> MtuBreak | NoMtuBreak:
+    """Return the break of ``cost`` that is nearest to the MTU of one of the links of ``machine.job``.
 
     The largest message that one packet takes is smaller than the MTU by the headers of TCP/IP, 80 bytes at most, and of
     MPI, 128 bytes at most. A break counts as near when its 95 % interval comes within a factor of 1.25 of these
@@ -58,7 +57,7 @@ def find_mtu_break(cost: Cost, machine: Mapping[str, Any]) -> MtuBreak | NoMtuBr
     return MtuBreak(link, mtu, at, lines[index], lines[index + 1])
 
 
-def _unusable(cost: Cost, machine: Mapping[str, Any]) -> str:
+def _unusable(cost: Cost, machine: Machine) -> str:
     """Return why no MTU can explain any break; empty if one may."""
     pairs = int(cost.params.get("pairs", 1))
     if cost.pairs_between_nodes == 0:

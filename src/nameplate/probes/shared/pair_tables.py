@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from nameplate.probes.shared.grid import Row
 from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import figure_name, message_figure, pairs_of, parties_of, party_medians
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Result, Table
 from nameplate.statistics.stats import median
 from nameplate.units import size_text
@@ -19,7 +19,7 @@ MAX_PARTIES = 20
 MIN_PARTIES = 3
 
 
-def pair_matrix_tables(result: Result, machine: Mapping[str, Any]) -> list[Table]:
+def pair_matrix_tables(result: Result, machine: Machine) -> list[Table]:
     """Return the tables of one experiment, with the names of the machine's job."""
     names = party_names(machine, str(result.summary.params["between"]), parties_of(result.pairs))
     what = f"messages of {size_text(float(result.summary.params['size']))}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from nameplate.probes import Cell
 from nameplate.probes.shared.derived import FITTED, derived_result
 from nameplate.probes.shared.grid import Row, grouped, quantity_of, without
 from nameplate.probes.shared.job import node_names
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Result, Sample, Table
 from nameplate.statistics.stats import median
 from nameplate.units import size_text
@@ -33,7 +33,7 @@ def pair_evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
     return found
 
 
-def pair_tables(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
+def pair_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
     """Return the bandwidth by number of pairs, and each pair's times for the largest number."""
     several = [r for r in results if int(r.summary.params.get("pairs", 0)) > 1]
     if not several:
@@ -59,7 +59,7 @@ def _by_number(results: Sequence[Result]) -> list[Table]:
     return tables
 
 
-def _by_pair(several: Sequence[Result], machine: Mapping[str, Any]) -> list[Table]:
+def _by_pair(several: Sequence[Result], machine: Machine) -> list[Table]:
     nodes = node_names(machine)
     n_pairs = max(int(r.summary.params["pairs"]) for r in several)
     timed = [r for r in several if int(r.summary.params["pairs"]) == n_pairs and r.summary.metric == "latency"]

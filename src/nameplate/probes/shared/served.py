@@ -65,7 +65,7 @@ def source(cell: Cell, samples: Sequence[Sample]) -> str:
 
 
 def _device(cell: Cell) -> str:
-    kind = "virtual device" if cell.machine.get("hypervisor") else "device"
+    kind = "virtual device" if cell.machine.hypervisor else "device"
     return f"{kind} {cell.labels.get('device') or ''}".strip()
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from nameplate.probes import ByProbe
 from nameplate.probes.shared.grid import Row, grouped, value_text, varying
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.memory_kind import kind_of
 from nameplate.probes.shared.stream_levels import RANK_SUM
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Result, Table
 
 _FUNCTIONS = {"copy": "Copy", "scale": "Scale", "add": "Add", "triad": "Triad"}
@@ -29,7 +29,7 @@ _RANK_AVERAGE = (
 )
 
 
-def stream_tables(by_probe: ByProbe, machine: Mapping[str, Any]) -> list[Table]:
+def stream_tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     """Return the tables of each kind of memory: one of facts, then one for each level of times."""
     names = nodes_of(machine)
     measured = [result for result in by_probe["mpi_stream"] if _has_row(result)]

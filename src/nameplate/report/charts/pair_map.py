@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import figure_name, message_figure, pairs_of, parties_of
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Result
 from nameplate.report.charts.common import Chart, Point, definition, rounded
 from nameplate.report.charts.heatmap import HEIGHT, LONG_SPAN, SHADES, WIDTH
@@ -31,12 +32,12 @@ _MEANING = (
 )
 
 
-def pair_maps(results: Sequence[Result], machine: Mapping[str, Any]) -> list[Chart]:
+def pair_maps(results: Sequence[Result], machine: Machine | None) -> list[Chart]:
     """Return a map for each experiment that measured all pairs, with the names of the job's nodes."""
     return [_pair_map(result, machine) for result in results if result.pairs]
 
 
-def _pair_map(result: Result, machine: Mapping[str, Any]) -> Chart:
+def _pair_map(result: Result, machine: Machine | None) -> Chart:
     params = result.summary.params
     parties = parties_of(result.pairs)
     blocks = _blocks(party_names(machine, str(params["between"]), parties))

@@ -24,7 +24,7 @@ def export(report: Report) -> str:
     Labels are the machine, the probe and the parameters; a parameter named like another label is prefixed with
     ``param_``.
     """
-    machine = {"machine": str(report.machine.get("hostname", ""))}
+    machine = {"machine": report.machine.hostname if report.machine else ""}
     families: dict[str, list[str]] = {}
     for result in report.results:
         for name, value in _values(result.summary):

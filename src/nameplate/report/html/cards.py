@@ -110,7 +110,7 @@ def meaning(probe: str) -> str:
 
 
 def _allowed_cores(report: Report) -> int:
-    return int(report.machine["topology"]["allowed_cores"]) if "topology" in report.machine else 1
+    return report.machine.topology.allowed_cores if report.machine else 1
 
 
 def _without(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:

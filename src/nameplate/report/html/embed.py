@@ -53,13 +53,27 @@ def read_embedded(path: Path) -> list[Report]:
     if match is None:
         raise FileError(f"{path}: not a nameplate report (no embedded data); give a file that nameplate report wrote")
     try:
-        reports = msgspec.json.decode(clean_json(_unpacked(match[1])), type=list[Report])
+        reports = msgspec.json.decode(_with_typed_machines(clean_json(_unpacked(match[1]))), type=list[Report])
     except (ValueError, zlib.error, RecursionError) as error:
         raise FileError(f"{path}: the embedded data cannot be read: {error}") from None
     for number, report in enumerate(reports, start=1):
         if problem := problem_of_report(report):
             raise FileError(f"{path}: the embedded data of run {number} are inconsistent: {problem}")
     return reports
+
+
+class _MachineOnly(msgspec.Struct):
+    machine: msgspec.Raw
+
+
+def _with_typed_machines(content: bytes) -> bytes:
+    """Return the data with ``null`` for a machine that was not recorded. Earlier versions wrote ``{}`` or its alias."""
+    for report in msgspec.json.decode(content, type=list[_MachineOnly]):
+        text = bytes(report.machine)
+        known = msgspec.json.decode(text)
+        if known == {} or (isinstance(known, dict) and known == {"hostname": str(known.get("hostname")), "job": None}):
+            content = content.replace(b'"machine":' + text, b'"machine":null', 1)
+    return content
 
 
 def _unpacked(text: bytes) -> bytes:

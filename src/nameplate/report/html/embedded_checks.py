@@ -5,24 +5,18 @@ Decoding has checked types and ranges (``model``). Each function returns a descr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 from nameplate.probes import probe_of
 from nameplate.probes.shared.recorded import problem_of_params
-from nameplate.records.machine_record import problem_of_machine
 from nameplate.records.model import Nodes, Report, Result, Study, Table
 from nameplate.results.record_checks import problem_of_run
-
-# All that is known about the machine of an imported run.
-_UNRECORDED = {"hostname", "job"}
 
 
 def problem_of_report(report: Report) -> str:
     """Return the first problem of a report; empty if there is none."""
     problems = chain(
-        _of_machine(report.machine),
         filter(None, [problem_of_run(report.run)]),
         chain.from_iterable(map(_of_result, report.results)),
         chain.from_iterable(map(_of_table, report.tables)),
@@ -30,14 +24,6 @@ def problem_of_report(report: Report) -> str:
         _of_study(report.study) if report.study else (),
     )
     return next(problems, "")
-
-
-def _of_machine(machine: Mapping[str, Any]) -> Iterator[str]:
-    if machine.keys() <= _UNRECORDED:
-        if not isinstance(machine.get("hostname", ""), str) or machine.get("job") is not None:
-            yield "machine: a hostname must be text, and a job needs the rest of the machine"
-    elif problem := problem_of_machine(machine):
-        yield f"machine: {problem}"
 
 
 def _of_result(result: Result) -> Iterator[str]:

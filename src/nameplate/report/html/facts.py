@@ -5,9 +5,8 @@ made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
+from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine, Memory, Module, Topology
 from nameplate.records.model import Report
 from nameplate.report.format import count, quantity
 
@@ -19,70 +18,70 @@ _NO_MODULES = {
 }
 
 
-def machine_facts(machine: Mapping[str, Any]) -> list[tuple[str, str]]:
+def machine_facts(machine: Machine | None) -> list[tuple[str, str]]:
     """Return the machine's properties as the system shows them, without anything that identifies the individual
     machine.
     """
-    if "cpu" not in machine:
+    if machine is None:
         return [("machine", "not recorded")]
-    cpu, topology, memory = machine["cpu"], machine["topology"], machine["memory"]
+    cpu, topology, memory = machine.cpu, machine.topology, machine.memory
     facts = [
-        ("CPU", f"{cpu['model']} ({cpu['architecture']})"),
+        ("CPU", f"{cpu.model} ({cpu.architecture})"),
         (
             "cores",
-            f"{topology['cores']} cores, {topology['threads']} threads, {count(topology['packages'], 'package')}",
+            f"{topology.cores} cores, {topology.threads} threads, {count(topology.packages, 'package')}",
         ),
-        ("allowed", f"{topology['allowed_cores']} cores; {machine['default_threads']} threads by default"),
+        ("allowed", f"{topology.allowed_cores} cores; {machine.default_threads} threads by default"),
         ("nominal clock", _clock_on_paper(cpu)),
     ]
-    facts += [(f"L{cache['level']} {cache['type']}", _cache(cache)) for cache in topology["caches"]]
+    facts += [(f"L{cache.level} {cache.type}", _cache(cache)) for cache in topology.caches]
     facts += cpuid_facts(topology)
     facts += [
-        ("memory", f"{_binary(memory['total_bytes'])}, huge pages: {memory['transparent_huge_pages']}"),
+        ("memory", f"{_binary(memory.total_bytes)}, huge pages: {memory.transparent_huge_pages}"),
         ("memory modules", memory_modules(memory)),
-        ("NUMA nodes", str(len(topology["numa_nodes"]))),
-        ("platform", f"{machine['hypervisor']} guest" if machine["hypervisor"] else "no hypervisor detected"),
-        ("product", machine["product"] or "not shown"),
-        ("limits", _limits(machine["limits"])),
-        ("system", f"{machine['distribution']}, Linux {machine['kernel']}"),
+        ("NUMA nodes", str(len(topology.numa_nodes))),
+        ("platform", f"{machine.hypervisor} guest" if machine.hypervisor else "no hypervisor detected"),
+        ("product", machine.product or "not shown"),
+        ("limits", _limits(machine.limits)),
+        ("system", f"{machine.distribution}, Linux {machine.kernel}"),
     ]
-    job = machine.get("job")
+    job = machine.job
     if job:
-        nodes = count(len(job["nodes"]), "node")
-        facts.append(("MPI job", f"{count(job['ranks'], 'rank')} on {nodes}, of which this is one; {job['library']}"))
+        nodes = count(len(job.nodes), "node")
+        facts.append(("MPI job", f"{count(job.ranks, 'rank')} on {nodes}, of which this is one; {job.library}"))
     return facts
 
 
-def cpuid_facts(topology: Mapping[str, Any]) -> list[tuple[str, str]]:
+def cpuid_facts(topology: Topology) -> list[tuple[str, str]]:
     """Return the caches whose size differs between CPUID and the system."""
     facts = []
-    for cache in topology.get("cpuid_caches", []):
-        alike = [c for c in topology["caches"] if (c["level"], c["type"]) == (cache["level"], cache["type"])]
-        if cache["size_bytes"] not in [c["size_bytes"] for c in alike]:
-            shown = " and ".join(_binary(c["size_bytes"]) for c in alike) or "none"
+    for cache in topology.cpuid_caches:
+        alike = [c for c in topology.caches if (c.level, c.type) == (cache.level, cache.type)]
+        if cache.size_bytes not in [c.size_bytes for c in alike]:
+            shown = " and ".join(_binary(c.size_bytes) for c in alike) or "none"
             facts.append(
                 (
-                    f"L{cache['level']} {cache['type']}, CPUID",
-                    f"{_binary(cache['size_bytes'])}; the system shows {shown}",
+                    f"L{cache.level} {cache.type}, CPUID",
+                    f"{_binary(cache.size_bytes)}; the system shows {shown}",
                 )
             )
     return facts
 
 
-def memory_modules(memory: Mapping[str, Any]) -> str:
+def memory_modules(memory: Memory) -> str:
     """Return memory modules such as ``2 × 8 GiB DDR4 at 3200 MT/s; 2 slots empty``, or why they are not known."""
-    if memory.get("modules_status") != "read":
-        return _NO_MODULES.get(memory.get("modules_status"), "not known")
-    modules = Counter(_module(module) for module in memory["modules"] if module["size_bytes"] != 0)
+    if memory.modules_status != "read" or memory.modules is None:
+        return _NO_MODULES.get(memory.modules_status, "not known")
+    modules = Counter(_module(module) for module in memory.modules if module.size_bytes != 0)
     parts = [", ".join(f"{number} × {words}" for words, number in modules.items()) or "none"]
-    slots_empty = len(memory["modules"]) - modules.total()
+    slots_empty = len(memory.modules) - modules.total()
     parts += [f"{count(slots_empty, 'slot')} empty"] if slots_empty else []
     return "; ".join(parts)
 
 
-def _module(module: Mapping[str, Any]) -> str:
-    words = [_binary(module["size_bytes"]) if module["size_bytes"] else "unknown size", module["type"] or "memory"]
-    transfers_per_s = module["configured_transfers_per_s"] or module["rated_transfers_per_s"]
+def _module(module: Module) -> str:
+    words = [_binary(module.size_bytes) if module.size_bytes else "unknown size", module.type or "memory"]
+    transfers_per_s = module.configured_transfers_per_s or module.rated_transfers_per_s
     words += [f"at {transfers_per_s / 1e6:g} MT/s"] if transfers_per_s else []
     return " ".join(words)
 
@@ -131,18 +130,27 @@ def _run_limits(report: Report) -> str:
     return ", ".join(parts)
 
 
-def _clock_on_paper(cpu: Mapping[str, Any]) -> str:
-    named = (("base", "base_frequency_hz"), ("maximum", "maximum_frequency_hz"), ("listed", "listed_frequency_hz"))
-    return ", ".join(f"{label} {quantity(cpu[key], 'Hz')}" for label, key in named if cpu[key]) or "not shown"
+def _clock_on_paper(cpu: Cpu) -> str:
+    return clock_rates(cpu) or "not shown"
 
 
-def _cache(cache: Mapping[str, Any]) -> str:
-    return f"{cache['count']} × {_binary(cache['size_bytes'])}, each for {count(cache['shared_by'], 'thread')}"
+def clock_rates(cpu: Cpu) -> str:
+    """Return the clock rates that the system states; empty if there is none."""
+    named = (
+        ("base", cpu.base_frequency_hz),
+        ("maximum", cpu.maximum_frequency_hz),
+        ("listed", cpu.listed_frequency_hz),
+    )
+    return ", ".join(f"{label} {quantity(rate_hz, 'Hz')}" for label, rate_hz in named if rate_hz)
 
 
-def _limits(limits: Mapping[str, Any]) -> str:
-    parts = [f"{limits['cpus']:g} CPUs"] if limits["cpus"] else []
-    parts += [_binary(limits["memory_bytes"])] if limits["memory_bytes"] else []
+def _cache(cache: Cache) -> str:
+    return f"{cache.count} × {_binary(cache.size_bytes)}, each for {count(cache.shared_by, 'thread')}"
+
+
+def _limits(limits: GroupLimits) -> str:
+    parts = [f"{limits.cpus:g} CPUs"] if limits.cpus else []
+    parts += [_binary(limits.memory_bytes)] if limits.memory_bytes else []
     return ", ".join(parts) or "none by the control group"
 
 

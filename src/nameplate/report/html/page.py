@@ -127,8 +127,8 @@ def _page_title(reports: Sequence[Report]) -> str:
 
 
 def _model(report: Report) -> str:
-    cpu = report.machine.get("cpu")
-    return str(cpu["model"] or cpu["architecture"]) if cpu else "an unrecorded machine"
+    cpu = report.machine and report.machine.cpu
+    return cpu.model or cpu.architecture if cpu else "an unrecorded machine"
 
 
 def _template() -> jinja2.Template:

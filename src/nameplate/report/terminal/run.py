@@ -127,13 +127,13 @@ def _remarks(result: Result) -> list[str]:
 def machine_line(report: Report) -> str:
     """Return a line that describes the machine."""
     machine = report.machine
-    if not machine:
+    if machine is None:
         return "the machine was not recorded"
-    topology = machine["topology"]
-    model = machine["cpu"]["model"] or machine["cpu"]["architecture"]
-    guest = f", {machine['hypervisor']} guest" if machine["hypervisor"] else ""
-    memory = machine["memory"]["total_bytes"] / 2**30
-    return f"{machine['hostname']}: {model}, {topology['cores']} cores, {memory:.1f} GiB{guest}"
+    topology = machine.topology
+    model = machine.cpu.model or machine.cpu.architecture
+    guest = f", {machine.hypervisor} guest" if machine.hypervisor else ""
+    memory = machine.memory.total_bytes / 2**30
+    return f"{machine.hostname}: {model}, {topology.cores} cores, {memory:.1f} GiB{guest}"
 
 
 _STYLES = {"good": "green", "poor": "red", "plain": ""}
@@ -206,7 +206,7 @@ def explanations(report: Report) -> list[str]:
 def _textbook_line(report: Report, result: Result) -> list[str]:
     """Return GHz × cores × operations per cycle for the experiment with the highest ceiling of an arithmetic probe."""
     ports = count_ports(result.facts) if "port_block_s" in result.facts else None
-    if ports is None or result.summary.metric != "rate":
+    if ports is None or report.machine is None or result.summary.metric != "rate":
         return []
     peak = textbook_peak(report.machine, ports * result.facts["operations_per_instruction"])
     return [f"{result.summary.probe} theoretical peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]

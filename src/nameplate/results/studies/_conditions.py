@@ -18,11 +18,11 @@ def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) ->
     machine = measured.machine
     clock = clock_of(measured)
     here: dict[str, StudyValue] = {
-        "machine": str(machine["cpu"]["model"] or machine["cpu"]["architecture"]),
-        "guest of": str(machine["hypervisor"] or "none"),
-        "cores": float(machine["topology"]["cores"]),
+        "machine": str(machine.cpu.model or machine.cpu.architecture),
+        "guest of": str(machine.hypervisor or "none"),
+        "cores": float(machine.topology.cores),
         "clock, GHz": in_unit(clock.value, "GHz"),
-        "memory, GB": in_unit(machine["memory"]["total_bytes"], "GB"),
+        "memory, GB": in_unit(machine.memory.total_bytes, "GB"),
         "slices and series": _length(measured),
     }
     return StudyTable(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Reference, Result, Value
 
 
@@ -20,7 +20,7 @@ class StudyRun:
 
     plan: str
     results: Sequence[Result]
-    machine: Mapping[str, Any]
+    machine: Machine
     series: frozenset[str] = frozenset()
     rated: Mapping[str, float] = field(default_factory=dict)
     references: Sequence[Reference] = ()

@@ -68,7 +68,7 @@ def clock_of(measured: StudyRun) -> Rated:
 def cpu_theory(measured: StudyRun, formula: CpuFormula, reached: Sequence[Reached]) -> StudyTable:
     """Return the theoretical peak of the CPU with its factors, and the share of it that each of ``reached`` is."""
     clock = clock_of(measured)
-    cores = int(measured.machine["topology"]["cores"])
+    cores = int(measured.machine.topology.cores)
     rows = {
         "clock, GHz": StudyCell(in_unit(clock.value, "GHz"), formula.clock_ghz),
         "cores": StudyCell(float(cores), float(formula.cores)),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from nameplate.errors import Unreadable
-from nameplate.records.model import AtLeastOne, Count, Real
+from nameplate.records.numbers import AtLeastOne, Count, Real
 from nameplate.tools.output import Imported, decoded, positive
 from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
