@@ -1,4 +1,4 @@
-"""What the comparisons over loopback share: clients on the first CPU, servers on the second, theirs and ours."""
+"""Helpers for the comparisons over loopback, which run all clients on the first CPU and all servers on the second."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ HOST = "127.0.0.1"
 
 
 def bind_clients() -> None:
-    """Everything that this program starts from here on shares the first CPU."""
+    """Bind this process, and with it every process that it starts later, to the first CPU."""
     if len(CPUS) < 2:
-        sys.exit("two CPUs are needed: one for the clients, one for the servers")
+        sys.exit("this comparison needs two CPUs: one for the clients and one for the servers")
     os.sched_setaffinity(0, {CPUS[0]})
 
 
 @contextmanager
 def servers(*commands: list[str]) -> Iterator[None]:
-    """Servers on the second CPU, ended afterwards."""
+    """Run the servers on the second CPU and end them afterwards."""
     with ExitStack() as stack:
         for command in commands:
             bound = ["taskset", "-c", str(CPUS[1]), *command]
@@ -38,12 +38,12 @@ def servers(*commands: list[str]) -> Iterator[None]:
 
 
 def our_server(port: int) -> list[str]:
-    """The peer's command."""
+    """Return the command that starts nameplate's peer."""
     return [str(core_path()), "serve", "--port", str(port)]
 
 
 def resident_bytes(process: int, field: str = "VmRSS") -> int:
-    """Return the peer's memory, now or with ``VmHWM`` at most so far."""
+    """Return the resident memory of a process in bytes: the current one, or with ``VmHWM`` its maximum so far."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
@@ -51,10 +51,10 @@ def resident_bytes(process: int, field: str = "VmRSS") -> int:
 
 
 def core_with_peer(port: int, keep: OnRecord) -> CoreProcess:
-    """A core that measures with that peer."""
+    """Start a core that measures against the peer on this port."""
     return CoreProcess(keep, options=["--peer", f"{HOST}:{port}"])
 
 
 def output(command: list[str]) -> str:
-    """What a reference tool prints."""
+    """Run a reference tool and return its standard output."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

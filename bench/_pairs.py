@@ -1,4 +1,4 @@
-"""What the comparisons share: one timed run of nameplate's, one of likwid-bench's, and the ratio of many pairs."""
+"""Helpers for the paired comparisons: run nameplate once, run likwid-bench once, and summarise many pairs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_PAIRS = 7
 
 
 def asked_pairs() -> int:
-    """The first argument, else seven."""
+    """Return the number of pairs: the first argument, or 7 without one."""
     return int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_PAIRS
 
 
@@ -48,7 +48,7 @@ def measure(
 
 
 def likwid(test: str, size_bytes: int, threads: int, seconds: float, unit: str) -> float:
-    """A rate per second of one likwid-bench run on the first cores, each thread filling its own part."""
+    """Run likwid-bench once on the first cores and return its rate per second; each thread initialises its own part."""
     command = ["likwid-bench", "-t", test, "-W", f"S0:{size_bytes // 1000}kB:{threads}", "-s", str(int(seconds))]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     match = re.search(rf"{unit}/s:\s+([\d.]+)", output)
@@ -56,20 +56,20 @@ def likwid(test: str, size_bytes: int, threads: int, seconds: float, unit: str) 
     return float(match[1]) * 1e6
 
 
-def beside(name: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int, unit: str) -> str:
-    """Pairs in an order that alternates, as a line: both medians, and the ratio of ours to theirs."""
+def comparison(name: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int, unit: str) -> str:
+    """Measure pairs in alternating order and return a line with both medians and the ratio of ours to theirs."""
     own, other = measure_pairs(pairs, ours, theirs)
     medians = f"{statistics.median(own):.4g} {unit}, theirs {statistics.median(other):.4g}"
     return f"  {name}: {medians}, ratio {ratio_of(own, other)}"
 
 
 def ratio_of(ours: Sequence[float], theirs: Sequence[float]) -> str:
-    """Return the ratio of two programs in words, from the values of their pairs."""
+    """Return the ratio of two programs as text, from the values of their pairs."""
     return summary([a / b for a, b in zip(ours, theirs, strict=True)])
 
 
 def summary(ratios: Sequence[float]) -> str:
-    """Return the ratio of two programs in words, from the ratio of each pair: ``1.012 (0.987 to 1.031)``."""
+    """Return the ratio of two programs as text, from the ratio of each pair: ``1.012 (0.987 to 1.031)``."""
     found = paired_ratio(ratios)
-    text = f"{found.ci[0]:.3f} to {found.ci[1]:.3f}" if found.ci else "no interval below 6 pairs"
+    text = f"{found.ci[0]:.3f} to {found.ci[1]:.3f}" if found.ci else f"95 % interval needs 6 pairs, got {len(ratios)}"
     return f"{found.median:.3f} ({text})"

@@ -1,7 +1,7 @@
-"""cpu_flops beside likwid-bench's peakflops kernels: the same mix and instruction set, pinned to the same cores.
+"""Compare cpu_flops with the peakflops kernels of likwid-bench: same mix, same instruction set, same cores.
 
-Each pair runs one after the other, in an order that alternates; a figure is the rate of one timed loop of a second.
-Pass the number of pairs as the first argument (default 7).
+The two programs of a pair run one after the other, in alternating order. Each measures the rate of one timed loop of
+1 s. Pass the number of pairs as the first argument (default 7).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nameplate.statistics.stats import median_interval
 from nameplate.tools.pairing import measure_pairs
 
 SECONDS = 1.0
-CELLS = (
+EXPERIMENTS = (
     ("avx512", "fma", "peakflops_avx512_fma"),
     ("avx2", "fma", "peakflops_avx_fma"),
     ("sse2", "add+mul", "peakflops_sse"),
@@ -26,12 +26,12 @@ THREADS = (1, 2)
 
 
 def likwid_flops(test: str, threads: int) -> float:
-    """FLOP/s of one likwid-bench run of at least a second on the first ``threads`` cores."""
+    """Return the FLOP/s of one likwid-bench run of at least 1 s on the first ``threads`` cores."""
     return likwid(test, 16_000 * threads, threads, SECONDS, "MFlops")
 
 
 def nameplate_flops(isa: str, mix: str, threads: int) -> tuple[float, float | None]:
-    """FLOP/s of one second, and its share of ports × clock under load × cores."""
+    """Return nameplate's FLOP/s over 1 s, and its share of the peak: ports × clock under load × cores."""
     outcome, samples, machine = measure("cpu_flops", {"isa": isa, "mix": mix, "threads": threads}, SECONDS, SECONDS)
     flops = sum(s.work.flops for s in samples) / sum(s.elapsed_s for s in samples)
     cell = Cell(outcome.params, outcome.facts, machine)
@@ -41,23 +41,17 @@ def nameplate_flops(isa: str, mix: str, threads: int) -> tuple[float, float | No
 
 
 def main() -> None:
-    """Prints a line per cell."""
+    """Print a line per experiment."""
     pairs = asked_pairs()
-    print(
-        f"cpu_flops beside likwid-bench, {pairs} pairs of {SECONDS:g} s each; efficiency against ports × clock × cores"
-    )
-    for isa, mix, test in CELLS:
+    print(f"cpu_flops and likwid-bench, {pairs} pairs of {SECONDS:g} s each; share of ports × clock × cores")
+    for isa, mix, test in EXPERIMENTS:
         for threads in THREADS:
             measured, theirs = measure_pairs(
                 pairs, partial(nameplate_flops, isa, mix, threads), partial(likwid_flops, test, threads)
             )
             ours = [flops for flops, _ in measured]
             efficiencies = [efficiency for _, efficiency in measured if efficiency is not None]
-            share = (
-                f"efficiency {statistics.median(efficiencies):.3f}"
-                if 2 * len(efficiencies) > pairs
-                else "efficiency unknown"
-            )
+            share = f"share {statistics.median(efficiencies):.3f}" if 2 * len(efficiencies) > pairs else "share unknown"
             if own := median_interval(efficiencies) if 2 * len(efficiencies) > pairs else None:
                 share += f" ({own.low:.3f} to {own.high:.3f})"
             print(

@@ -1,7 +1,8 @@
-"""cpu_linpack beside HPL, as hpcc has it: the same BLAS, unknowns and threads of one process, one after the other.
+"""Compare cpu_linpack with the HPL of hpcc: same BLAS, same number of unknowns, one process with the same threads.
 
-Each pair runs in an order that alternates. Pass the number of pairs as the first argument (default 7); each takes some
-minutes. HPL solves each system as often as we do and has the best of two block sizes.
+The two programs of a pair run one after the other, in alternating order. Pass the number of pairs as the first argument
+(default 7); each pair takes some minutes. HPL solves each system as often as nameplate does, and the better of two
+block sizes counts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from _pairs import asked_pairs, measure, ratio_of
 from nameplate.tools.pairing import measure_pairs
 
-# Unknowns, and how often a system of so many is solved in each run.
+# The number of unknowns, and how often a system of that size is solved in each run.
 TRIALS = {2000: 5, 5000: 3, 10000: 1}
 THREADS = (1, 2)
 BLOCKS = (192, 256)
@@ -27,7 +28,7 @@ _RESULT = re.compile(r"^WR\S+ +(\d+) +(\d+) +\d+ +\d+ +\S+ +(\S+)$", re.MULTILIN
 
 
 def input_file() -> str:
-    """hpcc's example for one process, with our sizes."""
+    """Return hpcc's example input, changed to one process and the sizes of this comparison."""
     sizes = [n for n, trials in TRIALS.items() for _ in range(trials)]
     lines = {
         "# of problems sizes": str(len(sizes)), "Ns": " ".join(map(str, sizes)), "# of NBs": str(len(BLOCKS)),
@@ -40,7 +41,7 @@ def input_file() -> str:
 
 
 def hpl(threads: int) -> dict[int, float]:
-    """FLOP/s by the number of unknowns: the median solution with the better of the block sizes."""
+    """Run HPL and return the FLOP/s by number of unknowns: the median solution with the better block size."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "hpccinf.txt").write_text(input_file(), encoding="latin-1")
         # Open MPI would bind the process, and with it all threads of the BLAS, to one core.
@@ -56,7 +57,7 @@ def hpl(threads: int) -> dict[int, float]:
 
 
 def ours(threads: int) -> dict[int, float]:
-    """FLOP/s by the number of unknowns: the median solution."""
+    """Run cpu_linpack and return the FLOP/s by number of unknowns: the median solution."""
     rates = {}
     for n, trials in TRIALS.items():
         _, samples, _ = measure("cpu_linpack", {"n": n, "threads": threads, "trials": trials}, 0.0)
@@ -65,7 +66,7 @@ def ours(threads: int) -> dict[int, float]:
 
 
 def line(n: int, threads: int, mine: Sequence[Mapping[int, float]], theirs: Sequence[Mapping[int, float]]) -> str:
-    """Both medians, and the ratio of ours to HPL's."""
+    """Return a line with both medians and the ratio of nameplate to HPL."""
     own, other = ([rates[n] for rates in side] for side in (mine, theirs))
     return (
         f"  n={n} threads={threads}: {statistics.median(own) / 1e9:.2f} GFLOP/s, HPL "
@@ -74,9 +75,9 @@ def line(n: int, threads: int, mine: Sequence[Mapping[int, float]], theirs: Sequ
 
 
 def main() -> None:
-    """Prints a line per number of unknowns and threads."""
+    """Print a line per number of unknowns and threads."""
     number = asked_pairs()
-    print(f"cpu_linpack beside hpcc's HPL, {number} pairs")
+    print(f"cpu_linpack and hpcc's HPL, {number} pairs")
     for threads in THREADS:
         both = measure_pairs(number, partial(ours, threads), partial(hpl, threads))
         for n in TRIALS:

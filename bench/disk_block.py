@@ -1,7 +1,8 @@
-"""disk_block beside fio on the very same file: the same library, flags, depth and cores.
+"""Compare disk_block with fio on the same file: same I/O library, flags, queue depth and cores.
 
-Each pair runs one after the other in an order that alternates; ratios are of operations a second. Pass the number of
-pairs as the first argument (default 7); further arguments are groups: direct, small, large, spread.
+The two programs of a pair run one after the other, in alternating order. Ratios are nameplate's value divided by fio's.
+Pass the number of pairs as the first argument (default 7) and the groups to run as further arguments: direct, small,
+large, spread.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ CORES = os.sched_getaffinity(0)
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Of one run: operations a second, CPU seconds an operation, and times of single operations in seconds."""
+class Metrics:
+    """The metrics of one run: operations per second, CPU seconds per operation, and latency percentiles in seconds."""
 
     iops: float
     cpu_s: float
@@ -43,12 +44,12 @@ def _start(keep: OnRecord) -> CoreProcess:
     return CoreProcess(keep, keeper=KEEPER)
 
 
-def mine(params: Mapping[str, Value]) -> Figures:
-    """Ours, with samples of a quarter of a second."""
+def mine(params: Mapping[str, Value]) -> Metrics:
+    """Measure with nameplate, in samples of a quarter of a second."""
     _, samples, _ = measure("disk_block", {"size": SIZE, **params}, SECONDS, SECONDS / 8, _start)
     ops = sum(sample.work.ops for sample in samples)
     counts = merged(sample.histogram for sample in samples if isinstance(sample.histogram, Histogram))
-    return Figures(
+    return Metrics(
         iops=ops / sum(sample.elapsed_s for sample in samples),
         cpu_s=sum(s.counters["cpu_user_s"] + s.counters["cpu_system_s"] for s in samples) / ops,
         p50_s=histogram_percentile_s(counts, 0.5),
@@ -57,17 +58,17 @@ def mine(params: Mapping[str, Value]) -> Figures:
 
 
 def our_file(kind: object) -> str:
-    """The one that the core made and this program keeps, by a name that fio can open."""
+    """Return a path by which fio can open the file that the core created and this process keeps open."""
     content = b"any" if kind == "write" else b"original"
     descriptor = next(number for key, number in KEEPER.files.items() if key.startswith(content))
     return f"/proc/{os.getpid()}/fd/{descriptor}"
 
 
 def fio_command(options: Mapping[str, str | int]) -> list[str]:
-    """As a careful user of fio would write it.
+    """Return the fio command that a careful user would write for the same work.
 
-    Its buffers are aligned to pages as ours are: by default they are not, and then a copy from the page cache takes 2.5
-    times as long on Zen 4.
+    The buffers are aligned to pages, as nameplate's are. By default they are not, and then a copy from the page cache
+    takes 2.5 times as long on Zen 4.
     """
     every: dict[str, str | int] = {
         "name": "bench", "filename": our_file(options["rw"]), "size": SIZE, "runtime": f"{SECONDS:g}", "time_based": 1,
@@ -78,26 +79,26 @@ def fio_command(options: Mapping[str, str | int]) -> list[str]:
     return ["fio", *(f"--{name}={value}" for name, value in every.items())]
 
 
-def fio(options: Mapping[str, str | int]) -> Figures:
-    """Theirs; the wall time of its job and the CPU shares it reports."""
+def fio(options: Mapping[str, str | int]) -> Metrics:
+    """Measure with fio, from the wall time of its job and the CPU shares that it reports."""
     output = subprocess.run(fio_command(options), capture_output=True, text=True, check=True).stdout
     job = json.loads(output[output.index("{") :])["jobs"][0]
     side = job["write" if "write" in str(options["rw"]) else "read"]
     share = (job["usr_cpu"] + job["sys_cpu"]) / 100
     times = side["clat_ns"].get("percentile", {"50.000000": 0, "99.000000": 0})
-    return Figures(
+    return Metrics(
         iops=side["iops"], cpu_s=share * int(options.get("numjobs", 1)) / side["iops"],
         p50_s=times["50.000000"] * 1e-9, p99_s=times["99.000000"] * 1e-9,
     )  # fmt: skip
 
 
-def beside(name: str, params: Mapping[str, Value], options: Mapping[str, str | int], pairs: int) -> list[str]:
-    """Pairs of the same work, and what to print of each figure: our parameters, fio's options."""
-    mine(params)  # makes the file, and leaves it in the page cache or out of it
+def compare(name: str, params: Mapping[str, Value], options: Mapping[str, str | int], pairs: int) -> list[str]:
+    """Measure pairs of the same work, given as nameplate's parameters and fio's options; return a line per metric."""
+    mine(params)  # creates the file and brings it into, or keeps it out of, the page cache
     ours, theirs = measure_pairs(pairs, partial(mine, params), partial(fio, options))
 
-    def line(what: str, figure: Callable[[Figures], float]) -> str:
-        own, other = ([figure(figures) for figures in side] for side in (ours, theirs))
+    def line(what: str, metric: Callable[[Metrics], float]) -> str:
+        own, other = ([metric(run) for run in side] for side in (ours, theirs))
         if not all(other):
             return ""
         return f"{what} {statistics.median(own):.4g}, fio {statistics.median(other):.4g}, ratio {ratio_of(own, other)}"
@@ -105,10 +106,10 @@ def beside(name: str, params: Mapping[str, Value], options: Mapping[str, str | i
     return [
         f"  {name}:",
         *(f"    {text}" for text in (
-            line("op/s", lambda figures: figures.iops),
-            line("CPU us per op", lambda figures: figures.cpu_s * 1e6),
-            line("p50 us", lambda figures: figures.p50_s * 1e6),
-            line("p99 us", lambda figures: figures.p99_s * 1e6),
+            line("op/s", lambda run: run.iops),
+            line("CPU us per op", lambda run: run.cpu_s * 1e6),
+            line("p50 us", lambda run: run.p50_s * 1e6),
+            line("p99 us", lambda run: run.p99_s * 1e6),
         ) if text),
     ]  # fmt: skip
 
@@ -127,33 +128,33 @@ def _direct(depth: int, threads: int) -> tuple[dict[str, Value], dict[str, str |
 
 
 def direct(pairs: int) -> Iterator[str]:
-    """4 KiB random reads past the page cache."""
+    """Read 4 KiB blocks at random, bypassing the page cache."""
     for depth, threads in ((1, 1), (32, 1), (32, 2), (32, 4), (32, 8)):
-        yield from beside(f"4 KiB, depth {depth}, {threads} threads", *_direct(depth, threads), pairs)
+        yield from compare(f"4 KiB, depth {depth}, {threads} threads", *_direct(depth, threads), pairs)
 
 
 def small(pairs: int) -> Iterator[str]:
-    """One system call for 1 and for 8 bytes in the page cache, fio with and without its latencies."""
+    """Read 1 and 8 bytes per system call from the page cache, with and without fio's latency statistics."""
     for block in (1, 8):
         for reduced in (0, 1):
             name = f"{block} B warm pread, fio {'with gtod_reduce' if reduced else 'with latencies'}"
             options = {**PSYNC, "bs": block, "gtod_reduce": reduced}
-            yield from beside(name, {"block": block, "threads": 1}, options, pairs)
+            yield from compare(name, {"block": block, "threads": 1}, options, pairs)
 
 
 def large(pairs: int) -> Iterator[str]:
-    """Blocks of 1 and 8 MiB, from the page cache and past it."""
+    """Read blocks of 1 and 8 MiB from the page cache and bypassing it, and write blocks of 1 MiB bypassing it."""
     for block in (1 << 20, 8 << 20):
         for cache in ("warm", "direct"):
             params: dict[str, Value] = {"block": block, "threads": 1, "cache": cache}
             options = {**PSYNC, "bs": block, "direct": int(cache == "direct")}
-            yield from beside(f"{block >> 20} MiB {cache} read", params, options, pairs)
+            yield from compare(f"{block >> 20} MiB {cache} read", params, options, pairs)
     params = {"op": "write", "block": 1 << 20, "threads": 1, "cache": "direct"}
-    yield from beside("1 MiB direct write", params, {**PSYNC, "rw": "write", "bs": 1 << 20, "direct": 1}, pairs)
+    yield from compare("1 MiB direct write", params, {**PSYNC, "rw": "write", "bs": 1 << 20, "direct": 1}, pairs)
 
 
 def spread(pairs: int) -> Iterator[str]:
-    """How far runs of the same warm cell lie apart."""
+    """Measure how much the results of repeated runs of one warm experiment vary."""
     for block in (1, 4096, 1 << 20):
         for library in ("pread", "mmap"):
             medians = []
@@ -175,11 +176,11 @@ GROUPS = {"direct": direct, "small": small, "large": large, "spread": spread}
 
 
 def main() -> None:
-    """Prints fio's command line and a line per comparison."""
+    """Print fio's command line and a line per comparison."""
     pairs = asked_pairs()
     mine({})
     version = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    print(f"disk_block beside {version}, for example\n  {shlex.join(fio_command(URING))}")
+    print(f"disk_block and {version}, for example\n  {shlex.join(fio_command(URING))}")
     for name in sys.argv[2:] or list(GROUPS):
         print(f"{name}: {GROUPS[name].__doc__}")
         for line in GROUPS[name](pairs):

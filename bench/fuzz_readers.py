@@ -1,8 +1,8 @@
-"""Read mutated files of every kind, and show each traceback once: no other errors may come than nameplate's own.
+"""Read mutated files of every kind and show each distinct traceback once; only nameplate's own errors are allowed.
 
-python bench/fuzz_readers.py [CASES [FIRST]]      default: 20,000 cases from case 0; exit code 1 with a traceback
+python bench/fuzz_readers.py [CASES [FIRST]]      default: 20,000 cases from case 0; exit code 1 after a traceback
 
-A case is made from its number alone: python bench/fuzz_readers.py 1 NUMBER makes one again. The files and the commands
+A case depends on its number alone, so ``python bench/fuzz_readers.py 1 NUMBER`` reproduces it. The files and commands
 are in ``tests/support/mutated_files.py``.
 """
 
@@ -22,12 +22,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from mutated_files import Found, read_case
 
-# A process that reads many reports keeps some memory of each.
+# A process is replaced after this number of cases, because each report that it reads leaves some memory allocated.
 CASES_OF_PROCESS = 500
 
 
 def read_cases(first: int, cases: int) -> list[tuple[int, Found]]:
-    """Return the cases that ended with a traceback, by their numbers."""
+    """Return the cases that ended with a traceback, with their numbers."""
     found = []
     for number in range(first, first + cases):
         with tempfile.TemporaryDirectory() as folder:
@@ -38,7 +38,7 @@ def read_cases(first: int, cases: int) -> list[tuple[int, Found]]:
 
 
 def main(cases: int = 20_000, first: int = 0) -> int:
-    """Read the cases on all CPUs."""
+    """Read the cases on all CPUs, print each distinct traceback once and return the exit code."""
     began = time.monotonic()
     starts = range(first, first + cases, CASES_OF_PROCESS)
     counts = [min(CASES_OF_PROCESS, first + cases - start) for start in starts]

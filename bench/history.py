@@ -1,8 +1,9 @@
-"""What a folder of ten thousand runs takes: the first look, which reads them all, and every later one.
+"""Time `nameplate history` on a folder of 10,000 runs: the first call, which reads every file, and later ones.
 
-python bench/history.py [RUNS [RUN.jsonl]]      default: 10,000 copies of a run of the plan quick, measured first
+python bench/history.py [RUNS [RUN.jsonl]]      default: measure the plan quick and copy the run 10,000 times
 
-Each copy has a day, one of twenty machines, and times that vary by 1 %; one machine's memory loses 4 % one day.
+Each copy has a date, one of twenty machines, and times that vary by 1 %. The memory of one machine becomes 4 % slower
+from a certain day on.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _STARTED = re.compile(rb'"started":"[^"]*"')
 
 
 def copy(lines: list[bytes], machine: int, day: float, slower: float, source: random.Random) -> bytes:
-    """The run as it would have been on that day on that machine."""
+    """Return the run as that machine would have recorded it on that day."""
     factor = source.gauss(1, 0.01)
     started = (FIRST + timedelta(days=day)).isoformat().encode()
 
@@ -47,12 +48,12 @@ def copy(lines: list[bytes], machine: int, day: float, slower: float, source: ra
 
 
 def end_in_order(path: Path) -> None:
-    """As ``nameplate run`` ends a file."""
+    """Append the record that ``nameplate run`` writes at the end of a file."""
     append_figures(file := read_run(path), figures_of(file))
 
 
 def fill(folder: Path, run: Path, runs: int) -> int:
-    """So many copies, a day for each machine's, that end as measured runs do; their size in bytes."""
+    """Write ``runs`` copies of a run, one per machine and day, and return their total size in bytes."""
     lines = [line for line in run.read_bytes().splitlines(keepends=True) if b'"type":"figures"' not in line]
     source = random.Random(1)
     paths = []
@@ -67,14 +68,14 @@ def fill(folder: Path, run: Path, runs: int) -> int:
 
 
 def timed(*words: str) -> tuple[float, str]:
-    """A whole process, as a user waits for it."""
+    """Run `nameplate history` in a new process and return its wall time in seconds and its output."""
     begin_s = time.perf_counter()
     text = subprocess.run([NAMEPLATE, "history", *words], check=True, capture_output=True, text=True).stdout
     return time.perf_counter() - begin_s, text
 
 
 def main() -> None:
-    """First look, later looks, and one more run."""
+    """Time the first call, later calls, and a call after one more run was added."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with tempfile.TemporaryDirectory() as place:
         run = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(place) / "measured.jsonl"
@@ -84,14 +85,14 @@ def main() -> None:
         folder.mkdir()
         size = fill(folder, run, runs)
         first_s, _ = timed(str(folder))
-        print(f"{runs} runs, {size / 1e9:.2f} GB: first look {first_s:.1f} s", flush=True)
+        print(f"{runs} runs, {size / 1e9:.2f} GB: first call {first_s:.1f} s", flush=True)
         later = sorted(timed(str(folder))[0] for _ in range(5))
-        figure = ("memory_stream", "op=triad", "bandwidth", "--machine", f"node{SLOW:02}")
-        followed = sorted(timed(str(folder), *figure)[0] for _ in range(5))
-        print(f"later {later[2]:.2f} s, a figure {followed[2]:.2f} s (medians of 5)")
+        metric = ("memory_stream", "op=triad", "bandwidth", "--machine", f"node{SLOW:02}")
+        followed = sorted(timed(str(folder), *metric)[0] for _ in range(5))
+        print(f"later calls {later[2]:.2f} s, one metric {followed[2]:.2f} s (medians of 5)")
         (folder / "one-more.jsonl").write_bytes((folder / "000000.jsonl").read_bytes())
         more_s, text = timed(str(folder))
-        print(f"with a new run {more_s:.2f} s, all from the page cache")
+        print(f"with a new run {more_s:.2f} s; all files in the page cache")
         print("\n".join(line for line in text.splitlines() if line.startswith(("SLOWER", "FASTER"))))
 
 

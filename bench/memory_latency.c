@@ -1,4 +1,4 @@
-/* A pointer chase without anything around it: SIZE_BYTES huge|small SECONDS; prints the median seconds a load. */
+/* A plain pointer chase. Arguments: SIZE_BYTES huge|small SECONDS. Prints the median seconds per load. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static double now_s(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* nameplate's permutation (core/kernels/permutation.h), written again. */
+/* The permutation of core/kernels/permutation.h, written independently. */
 static uint64_t hash(uint64_t v) {
   v = (v + 0x9E3779B97F4A7C15U) * 0xBF58476D1CE4E5B9U;
   return (v ^ (v >> 32)) * 0x94D049BB133111EBU >> 24;

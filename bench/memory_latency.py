@@ -1,7 +1,7 @@
-"""memory_latency beside a plain C chase over the same permutation, size and pages, built here.
+"""Compare memory_latency with a pointer chase in plain C over the same permutation, size and pages.
 
-Each pair runs one after the other, in an order that alternates. Pass the number of pairs as the first argument
-(default 7).
+This program compiles the C code. The two programs of a pair run one after the other, in alternating order. Pass the
+number of pairs as the first argument (default 7).
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ SECONDS = 0.5
 
 
 def ours(size_bytes: int, pages: str) -> float:
-    """Seconds a load, the median of samples."""
+    """Measure with memory_latency and return the seconds per load, as the median of the samples."""
     _, samples, _ = measure("memory_latency", {"size": size_bytes, "pages": pages}, SECONDS)
     return statistics.median(s.elapsed_s / s.work.ops for s in samples)
 
 
 def plain_c(program: Path, size_bytes: int, pages: str) -> float:
-    """The same of the C program."""
+    """Run the C program and return its seconds per load."""
     command = ["taskset", "-c", "0", str(program), str(size_bytes), pages, str(SECONDS)]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def main() -> None:
-    """Prints a line per size and kind of pages."""
+    """Print a line per size and kind of pages."""
     pairs = asked_pairs()
-    print(f"memory_latency beside a plain C chase, {pairs} pairs of {SECONDS:g} s each")
+    print(f"memory_latency and a plain C chase, {pairs} pairs of {SECONDS:g} s each")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "chase")
         subprocess.run(["gcc", "-O2", "-o", program, SOURCE], check=True)

@@ -1,4 +1,4 @@
-"""Cache levels found by many runs of memory_latency, beside what the system lists for the caches of one core.
+"""Compare the cache sizes that many runs of memory_latency find with those that the system lists for one core.
 
 Arguments: the number of runs (default 20) and the budget of each (default 60s).
 """
@@ -21,7 +21,7 @@ BUDGET = "60s"
 
 
 def levels(budget: str) -> dict[str, tuple[float, tuple[float, float]]]:
-    """The sizes by name, with their intervals."""
+    """Measure memory_latency once and return the size of each cache level, with its interval, by name."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "run.jsonl")
         subprocess.run(
@@ -37,7 +37,7 @@ def levels(budget: str) -> dict[str, tuple[float, tuple[float, float]]]:
 
 
 def main() -> None:
-    """Prints a line per run, and how often each private level's interval holds the listed size."""
+    """Print a line per run, and how often the interval of each level contains the listed size."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     budget = sys.argv[2] if len(sys.argv) > 2 else BUDGET
     caches = [c for c in read_machine().topology.caches if c.type != "instruction"]
@@ -55,7 +55,7 @@ def main() -> None:
         inside = sum(ci[0] <= size <= ci[1] for _, ci in with_it)
         widths = [(ci[1] - ci[0]) / 2 / value for value, ci in with_it]
         width = (
-            f"half width median {statistics.median(widths):.1%}, at most {max(widths):.1%}" if widths else "never found"
+            f"median half width {statistics.median(widths):.1%}, at most {max(widths):.1%}" if widths else "never found"
         )
         print(f"{name}: listed {size_text(size)}, inside the interval in {inside} of {runs}; {width}")
 

@@ -1,8 +1,8 @@
-"""memory_stream beside likwid-bench and hpcc's STREAM: the same loop, array size and cores, one after the other.
+"""Compare memory_stream with likwid-bench and with the STREAM of hpcc: same loop, array size and cores.
 
-Each pair runs in an order that alternates. likwid's figures, and ours beside them, are the work of a second's passes
-over their time; STREAM's, and ours beside it, the best pass of each process. Pass the number of pairs as the first
-argument (default 7); with ``--without-hpcc`` the slowest part is left out.
+The two programs of a pair run one after the other, in alternating order. The comparison with likwid-bench uses the
+bandwidth over all passes of 1 s; the comparison with STREAM uses the best pass of each process. Pass the number of
+pairs as the first argument (default 7). The option ``--without-hpcc`` leaves out the slowest part.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from nameplate.tools.pairing import measure_pairs
 SECONDS = 1.0
 UNSURE_S = 0.1
 ARRAY_BYTES = 128 << 20
-# Our loop, our stores, likwid's kernel of the same traffic, and how many arrays that has.
-CELLS = (
+# memory_stream's operation and stores, the likwid-bench kernel with the same traffic, and its number of arrays.
+EXPERIMENTS = (
     ("copy", "plain", "copy", 2),
     ("triad", "plain", "stream", 3),
     ("copy", "plain", "copy_avx512", 2),
@@ -38,13 +38,16 @@ CELLS = (
     ("read", "plain", "load_avx512", 1),
 )
 THREADS = (1, 2)
-# Of each of hpcc's vectors at this order of its matrix and two processes.
 HPCC_ORDER = 7100
+# The size of each vector that hpcc allocates for a matrix of this order and two processes.
 HPCC_VECTOR_BYTES = 8 * (HPCC_ORDER**2 // 6) // 64 * 64
 
 
 def rate(op: str, stores: str, threads: int) -> float:
-    """B/s over one sample of a second: likwid's threads do not wait for each other between passes either."""
+    """Return the bandwidth in B/s of one sample of 1 s.
+
+    It is a single sample because the threads of likwid-bench do not wait for each other between passes either.
+    """
     params: dict[str, Value] = {"op": op, "stores": stores, "threads": threads, "size": ARRAY_BYTES}
     _, samples, _ = measure("memory_stream", params, SECONDS, SECONDS)
     return sum(s.work.bytes for s in samples) / sum(s.elapsed_s for s in samples)
@@ -52,18 +55,18 @@ def rate(op: str, stores: str, threads: int) -> float:
 
 @dataclass(frozen=True)
 class Passes:
-    """Of one process, one after the other, without the first; ``ended_s`` by the clock that all processes share."""
+    """The passes of one process without the first one; ``ended_s`` is on the clock that all processes share."""
 
     samples: list[Sample]
     ended_s: float
 
     @property
     def began_s(self) -> float:
-        """When the first one did, by that clock."""
+        """Return when the first pass began, on the shared clock."""
         return self.ended_s - (self.samples[-1].start_s + self.samples[-1].elapsed_s - self.samples[0].start_s)
 
     def best(self, begin_s: float, end_s: float) -> float:
-        """B/s of the best one within a span of that clock."""
+        """Return the bandwidth in B/s of the best pass within a span of the shared clock."""
         zero_s = self.began_s - self.samples[0].start_s
         within = [
             s for s in self.samples if begin_s <= zero_s + s.start_s and zero_s + s.start_s + s.elapsed_s <= end_s
@@ -72,31 +75,31 @@ class Passes:
 
 
 def passes(op: str, pages: str, cpu: int) -> Passes:
-    """Of one thread on a CPU."""
-    os.sched_setaffinity(0, {cpu})  # of this thread, which the core inherits
+    """Measure the passes of one thread on a CPU."""
+    os.sched_setaffinity(0, {cpu})  # binds this thread only; the core inherits its mask
     params: dict[str, Value] = {"op": op, "stores": "plain", "threads": 1, "size": HPCC_VECTOR_BYTES, "pages": pages}
     _, samples, _ = measure("memory_stream", params, SECONDS)
     return Passes(samples[1:], time.monotonic())
 
 
 def best_passes(op: str, pages: str, processes: int) -> float:
-    """B/s of the best pass of each of so many processes at once, summed: of those while all were at it.
+    """Run several processes at once and return the sum in B/s of the best pass of each, while all of them ran.
 
-    They do not wait for each other between passes, as StarSTREAM's do not.
+    The processes do not wait for each other between passes, like those of StarSTREAM.
     """
     cpus = sorted(os.sched_getaffinity(0))[:processes]
     with ThreadPoolExecutor(processes) as pool:
         found = list(pool.map(partial(passes, op, pages), cpus))
     begin_s, end_s = max(own.began_s for own in found), min(own.ended_s for own in found)
-    if end_s - begin_s < SECONDS / 2:  # one began when another had nearly ended
+    if end_s - begin_s < SECONDS / 2:  # one process began when another had nearly ended
         return best_passes(op, pages, processes)
-    # What a process does after its last pass, some 0.1 s, is not known of each apart.
+    # The time between a process's last pass and its end is unknown, about 0.1 s.
     return sum(own.best(begin_s + UNSURE_S, end_s - UNSURE_S) for own in found)
 
 
-def beside_likwid(pairs: int) -> None:
-    """A line per kernel and number of threads."""
-    for op, stores, kernel, arrays in CELLS:
+def compare_with_likwid(pairs: int) -> None:
+    """Print a line per likwid-bench kernel and number of threads."""
+    for op, stores, kernel, arrays in EXPERIMENTS:
         for threads in THREADS:
             other = partial(likwid, kernel, arrays * ARRAY_BYTES, threads, SECONDS, "MByte")
             mine, theirs = measure_pairs(pairs, partial(rate, op, stores, threads), other)
@@ -104,17 +107,17 @@ def beside_likwid(pairs: int) -> None:
                   f"{statistics.median(theirs) / 1e9:.2f}, ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 
-def nontemporal_beside_plain(pairs: int) -> None:
-    """The user's bytes of triad with each kind of stores."""
+def compare_stores(pairs: int) -> None:
+    """Print the ratio of triad's bandwidth with non-temporal stores to that with plain stores."""
     for threads in THREADS:
         both = measure_pairs(pairs, *(partial(rate, "triad", stores, threads) for stores in ("nontemporal", "plain")))
         print(f"  triad threads={threads}: non-temporal to plain {ratio_of(*both)}", flush=True)
 
 
 def hpcc() -> dict[str, float]:
-    """B/s of hpcc's STREAM: one process alone (Single), and both at once, together (Star)."""
+    """Run hpcc's STREAM and return its bandwidths in B/s: one process alone (Single), and the sum of two (Star)."""
     example = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt").read_text(encoding="latin-1")
-    # By default of four processes; with fewer it takes a smaller matrix than it is told, and vectors with it.
+    # The example is for four processes; with fewer, hpcc reduces the order of the matrix and the size of the vectors.
     text = re.sub(r"^2( +Ps)", r"1\1", example, flags=re.MULTILINE)
     text = re.sub(r"^1000( +Ns)", rf"{HPCC_ORDER}\1", text, flags=re.MULTILINE)
     with tempfile.TemporaryDirectory() as folder:
@@ -126,51 +129,51 @@ def hpcc() -> dict[str, float]:
             running.terminate()
     elements = re.search(r"^Array size = (\d+)", output, re.MULTILINE)
     if elements is None or int(elements[1]) // 8 * 64 != HPCC_VECTOR_BYTES:
-        raise SystemExit(f"hpcc's STREAM has not the size of ours, {HPCC_VECTOR_BYTES // 8} elements: {elements}")
+        raise SystemExit(f"hpcc's STREAM must have {HPCC_VECTOR_BYTES // 8} elements, as memory_stream has: {elements}")
     rates = re.findall(r"^(Single STREAM|Average) (\w+) GB/s ([\d.]+)$", output, re.MULTILINE)
     kinds = {"Single STREAM": ("SingleSTREAM", 1), "Average": ("StarSTREAM", 2)}
     return {f"{kinds[kind][0]}_{op}": float(rate) * 1e9 * kinds[kind][1] for kind, op, rate in rates}
 
 
 def until_streams_ended(file: Path, running: subprocess.Popen[bytes]) -> str:
-    """What hpcc has written by then; the half minute of other benchmarks behind it is not waited for."""
+    """Return what hpcc has written when its STREAM has ended, without waiting for the benchmarks that follow (30 s)."""
     while running.poll() is None:
         output = file.read_text(encoding="latin-1") if file.exists() else ""
         if "End of SingleSTREAM section." in output and "End of StarSTREAM section." in output:
             return output
         time.sleep(0.2)
-    raise SystemExit(f"hpcc ended with {running.returncode} before its STREAM had")
+    raise SystemExit(f"hpcc exited with {running.returncode} before STREAM had ended")
 
 
-def beside_hpcc(pairs: int) -> None:
-    """STREAM's best pass beside ours, on the same kind of pages and on huge ones."""
-    cells = [
+def compare_with_hpcc(pairs: int) -> None:
+    """Print the best passes of STREAM and of memory_stream, the latter on small and on huge pages."""
+    experiments = [
         (op, key, threads, pages)
         for op in ("copy", "triad")
         for key, threads in (("SingleSTREAM", 1), ("StarSTREAM", 2))
         for pages in ("small", "huge")
     ]
     bests, references = measure_pairs(
-        pairs, lambda: {cell: best_passes(cell[0], cell[3], cell[2]) for cell in cells}, hpcc
+        pairs, lambda: {each: best_passes(each[0], each[3], each[2]) for each in experiments}, hpcc
     )
-    for cell in cells:
-        mine = [best[cell] for best in bests]
-        theirs = [reference[f"{cell[1]}_{cell[0].capitalize()}"] for reference in references]
+    for op, key, processes, pages in experiments:
+        mine = [best[op, key, processes, pages] for best in bests]
+        theirs = [reference[f"{key}_{op.capitalize()}"] for reference in references]
         best, other = (statistics.median(side) / 1e9 for side in (mine, theirs))
-        print(f"  {cell[0]} processes={cell[2]} pages={cell[3]}: best {best:.2f} GB/s, {cell[1]} {other:.2f}, "
+        print(f"  {op} processes={processes} pages={pages}: best {best:.2f} GB/s, {key} {other:.2f}, "
               f"ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 
 def main() -> None:
-    """Prints a line per cell."""
+    """Print a line per comparison."""
     pairs = asked_pairs()
-    print(f"memory_stream beside likwid-bench, arrays of {ARRAY_BYTES >> 20} MiB, {pairs} pairs of {SECONDS:g} s each")
-    beside_likwid(pairs)
-    print("non-temporal beside plain stores")
-    nontemporal_beside_plain(pairs)
+    print(f"memory_stream and likwid-bench, arrays of {ARRAY_BYTES >> 20} MiB, {pairs} pairs of {SECONDS:g} s each")
+    compare_with_likwid(pairs)
+    print("non-temporal and plain stores")
+    compare_stores(pairs)
     if "--without-hpcc" not in sys.argv:
-        print(f"memory_stream beside hpcc's STREAM, {HPCC_VECTOR_BYTES / 1e6:.0f} MB a process, {pairs} pairs")
-        beside_hpcc(pairs)
+        print(f"memory_stream and hpcc's STREAM, {HPCC_VECTOR_BYTES / 1e6:.0f} MB per process, {pairs} pairs")
+        compare_with_hpcc(pairs)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""How often 95 % intervals of t_s, t_w and break points hold the truth in simulated runs: docs/probes/mpi_pingpong.md.
+"""Measure the coverage of the 95 % intervals of t_s, t_w and break points in simulated runs.
 
-python bench/message_cost.py [CURVES]     default: 100 curves of each kind
+The results are in docs/probes/mpi_pingpong.md.
+
+python bench/message_cost.py [CURVES]     default: 100 curves per kind
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from nameplate.statistics.piecewise_linear import Bounds, Lines, bound_lines, fi
 Source = np.random.Generator
 ROUNDS = 6
 MBIT = 1e6 / 8
-# A fitted line belongs to a true line if that many of its points do.
-MAX_POINTS = 0.8
+# A fitted line is compared with a true line if at least this share of its points lies on the true one.
+MIN_POINTS = 0.8
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,10 @@ def swept_sizes() -> Any:
 
 TRUTHS = {
     # The two published lines meet at 1,584 B.
-    "the study: a bend at 1,584 B": Truth(((181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)), (1583.8,)),
+    "the study: a change of slope at 1,584 B": Truth(((181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)), (1583.8,)),
     "eager limit: a jump at 20,000 B": Truth(((20e-6, 1e-9), (50e-6, 2e-9)), (20_000,)),
-    # What tbf makes of 100 Mbit/s: the bucket of 32 KiB fills while the answer is under way.
-    "token bucket: bends at 407 B and 64 KiB": Truth(
+    # tbf at 100 Mbit/s: the bucket of 32 KiB refills while the answer is under way.
+    "token bucket: changes of slope at 407 B and 64 KiB": Truth(
         ((10e-6, 20e-9), (1e-6, 1 / (190 * MBIT)), (-32768 / (95 * MBIT) + 0.9e-6, 1 / (95 * MBIT))),
         (407, 65_535),
     ),
@@ -60,36 +62,36 @@ TRUTHS = {
 
 
 def quiet(source: Source, times: Any, rounds: int) -> Any:
-    """Each value has 2 % of noise, each round 1 % in common, and one value in a hundred takes about twice as long."""
+    """Return values with 2 % of noise each and 1 % per round, of which one in a hundred takes about twice as long."""
     common = 1 + 0.01 * source.standard_normal(rounds)
     values = times[:, None] * common * (1 + 0.02 * source.standard_normal((len(times), rounds)))
     return values * bursts(source, values.shape, 0.01)
 
 
 def bursts(source: Source, shape: tuple[int, ...], share: float) -> Any:
-    """Return factors of 1, and for a share of the values factors above it with an exponential tail."""
+    """Return factors of 1, except for a share of the values, whose factors exceed 1 by an exponential variate."""
     return 1 + np.where(source.random(shape) < share, source.exponential(1.0, shape), 0.0)
 
 
 def common(source: Source, times: Any, rounds: int) -> Any:
-    """Each round is faster or slower as a whole, by 10 %."""
+    """Return values whose rounds differ as a whole, with a standard deviation of 10 %."""
     return quiet(source, times, rounds) * (1 + 0.1 * source.standard_normal(rounds))
 
 
 def slow_rounds(source: Source, times: Any, rounds: int) -> Any:
-    """One round in four is 10 to 50 % slower as a whole."""
+    """Return values of which one round in four is 10 to 50 % slower as a whole."""
     slow = source.random(rounds) < 0.25
     return quiet(source, times, rounds) * np.where(slow, source.uniform(1.1, 1.5, rounds), 1.0)
 
 
 def loaded_rounds(source: Source, times: Any, rounds: int) -> Any:
-    """In one round of three, half of the values take longer, with a heavy tail."""
+    """Return values of which half take longer in one round of three, with an exponential tail."""
     values = quiet(source, times, rounds)
     return values * np.where(source.random(rounds) < 1 / 3, bursts(source, values.shape, 0.5), 1.0)
 
 
 def stalls(source: Source, times: Any, rounds: int) -> Any:
-    """In one round of three, half of the values wait for a processor: up to 1 ms whatever the size."""
+    """Return values of which half wait for a processor in one round of three, about 0.3 ms at every message size."""
     values = quiet(source, times, rounds)
     waits = np.where(source.random(values.shape) < 0.5, source.exponential(300e-6, values.shape), 0.0)
     return values + waits * (source.random(rounds) < 1 / 3)
@@ -105,7 +107,7 @@ NOISES: dict[str, Callable[[Source, Any, int], Any]] = {
 
 
 class Tally:
-    """How many intervals there were of each kind, and how many of them held the truth."""
+    """Counts how many intervals of each kind there were and how many of them contained the true value."""
 
     def __init__(self) -> None:
         self.held: dict[str, list[bool]] = {"t_s": [], "t_w": [], "break": []}
@@ -118,7 +120,7 @@ class Tally:
         for line, (startup, per_byte) in zip(lines.lines, bounds.lines, strict=True):
             inside = truth.line_of(sizes[(sizes >= line.first_bytes) & (sizes <= line.last_bytes)])
             own = int(np.bincount(inside).argmax())
-            if np.mean(inside == own) >= MAX_POINTS:
+            if np.mean(inside == own) >= MIN_POINTS:
                 self.held["t_s"].append(startup[0] <= max(0.0, truth.lines[own][0]) <= startup[1])
                 self.held["t_w"].append(per_byte[0] <= truth.lines[own][1] <= per_byte[1])
                 self.widths.append((per_byte[1] - per_byte[0]) / 2 / truth.lines[own][1])
@@ -127,14 +129,14 @@ class Tally:
             self.held["break"] += [low <= end <= high for end, (low, high) in pairs]
 
     def text(self) -> str:
-        """Return a cell of the table."""
+        """Return the counts as a line of text."""
         parts = [f"{name} {np.mean(held):6.1%} of {len(held)}" for name, held in self.held.items() if held]
         width = f"t_w typically ±{np.median(self.widths):.1%}"
-        return f"{np.mean(self.right_number):4.0%} with the right number of lines; held: {', '.join(parts)}; {width}"
+        return f"{np.mean(self.right_number):4.0%} right number of lines; coverage: {', '.join(parts)}; {width}"
 
 
 def simulated(truth: Truth, noise: Callable[[Source, Any, int], Any], curves: int) -> str:
-    """Fit ``curves`` simulated curves and return how often their intervals hold the truth."""
+    """Fit ``curves`` simulated curves and return how often their intervals contain the true values, as text."""
     sizes = swept_sizes()
     source = np.random.default_rng(1)
     tally = Tally()

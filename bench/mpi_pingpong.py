@@ -1,8 +1,8 @@
-"""mpi_pingpong beside a plain loop of MPI_Send and MPI_Recv: in the same processes, and each in a launch of its own.
+"""Compare mpi_pingpong with a plain loop of MPI_Send and MPI_Recv, in one launch and in separate launches.
 
-The first tells whether the loops differ. The second has everything in which two programs do, and of that most is where
-the system put each job's processes and pages: it differs by a factor from launch to launch, of the same program too.
-Pass the number of pairs as the first argument (default 15).
+One launch runs both loops in the same processes, so that only the loops can differ. Separate launches differ mostly by
+where the system places the processes and pages of each job, which changes the time by a factor from launch to launch
+even for the same program. Pass the number of pairs as the first argument (default 15).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from _pairs import beside, measure, summary
+from _pairs import comparison, measure, summary
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.launch import launch_with
 
@@ -23,26 +23,27 @@ LAUNCHER = "mpirun.openmpi --bind-to core -n 2"
 BENCH = Path(__file__).parent
 CORE = BENCH.parent / "core"
 BATCHES = 40
-# Some 10 ms each; in one launch a fifth of that, five times as often, so that both loops meet the same moments.
+# A batch takes about 10 ms. In one launch, batches are five times shorter and five times as many, so that a disturbance
+# affects both loops alike.
 REPETITIONS = {8: 20_000, 1_000: 10_000, 100_000: 500}
 FINER = 5
 PAIRS = 15
 
 
 def start(on_record: OnRecord) -> CoreProcess:
-    """The core on two ranks."""
+    """Start the core on two ranks."""
     return CoreProcess(on_record, launch=launch_with(LAUNCHER))
 
 
 def mine(size: int) -> float:
-    """The median batch's time of one way in seconds."""
+    """Measure with mpi_pingpong and return the median one-way time of the batches in seconds."""
     _, samples, _ = measure("mpi_pingpong", {"size": size}, 0.01 * BATCHES, 0.01, start=start)
     workers = [sample.workers[0] for sample in samples if sample.workers]
     return median(worker.elapsed_s / worker.work.ops for worker in workers)
 
 
 def launched(program: Path, size: int, finer: int = 1) -> list[list[float]]:
-    """What it prints of each batch; the first tenth warms up."""
+    """Launch a program and return the numbers that it prints per batch, without the first tenth (warm-up)."""
     numbers = size, REPETITIONS[size] // finer, BATCHES * finer
     command = [*LAUNCHER.split(), str(program), *map(str, numbers)]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -51,18 +52,18 @@ def launched(program: Path, size: int, finer: int = 1) -> list[list[float]]:
 
 
 def plain(program: Path, size: int) -> float:
-    """The same of the plain loop in a launch of its own."""
+    """Launch the plain loop alone and return its median one-way time in seconds."""
     return median(time for (time,) in launched(program, size))
 
 
 def in_one_launch(program: Path, size: int) -> float:
-    """The median of our batches over that of the plain loop's."""
+    """Run both loops in one launch and return the ratio of nameplate's median to that of the plain loop."""
     ours, theirs = zip(*launched(program, size, FINER), strict=True)
     return float(median(ours) / median(theirs))
 
 
 def build(directory: Path) -> tuple[Path, Path]:
-    """The plain loop by itself, and both in one program."""
+    """Compile the plain loop and the program with both loops, and return their paths."""
     alone, both = directory / "plain", directory / "both"
     subprocess.run(["mpicc.openmpi", "-O2", "-o", alone, BENCH / "plain_pingpong.c"], check=True)
     sources = [BENCH / "mpi_pingpong_beside_plain.cpp", CORE / "mpi" / "message.cpp", CORE / "machine" / "buffer.cpp"]
@@ -73,17 +74,17 @@ def build(directory: Path) -> tuple[Path, Path]:
 
 
 def main() -> None:
-    """Two lines per size."""
+    """Print two lines per message size."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
     os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     with tempfile.TemporaryDirectory() as directory:
         alone, both = build(Path(directory))
-        print("mpi_pingpong beside a plain loop, Open MPI, two ranks of one node; below 1 is faster")
+        print("mpi_pingpong and a plain loop, Open MPI, two ranks on one node; below 1, mpi_pingpong is faster")
         for size in REPETITIONS:
             ratios = [in_one_launch(both, size) for _ in range(pairs)]
             print(f"  {size} B in one launch: ratio {summary(ratios)}", flush=True)
-            name = f"{size} B, a launch each"
-            print(beside(name, partial(mine, size), partial(plain, alone, size), pairs, "s"), flush=True)
+            name = f"{size} B in separate launches"
+            print(comparison(name, partial(mine, size), partial(plain, alone, size), pairs, "s"), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-// mpi_pingpong's loop and the plain one in the same two processes, batch by batch in an order that alternates: where
-// the system puts a job's processes and pages decides more about a message's time than either loop does.
+// Runs the loop of mpi_pingpong and the plain loop in the same two processes, batch by batch in alternating order. The
+// system's placement of processes and pages has more influence on the time of a message than the choice of the loop.
 //
-// Arguments: bytes, repetitions of a batch, batches of each. Prints the seconds of one way of each batch: ours, theirs.
+// Arguments: bytes, repetitions per batch, batches of each loop. Prints the one-way seconds per batch: ours, theirs.
 #include <mpi.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ struct Job {
   int repetitions;
 };
 
-// As MpiPingpong::exchange times it, by the clock that both loops share.
+// Times the batch as MpiPingpong::exchange does, with the clock that both loops share.
 double ours(const Job& job, Message& message) {
   message.renew();
   MPI_Barrier(MPI_COMM_WORLD);

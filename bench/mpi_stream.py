@@ -1,4 +1,4 @@
-"""mpi_stream beside memory_stream: the same threads of one node, as one rank of all and as a rank for each.
+"""Compare mpi_stream with memory_stream on the same threads of one node: as one rank, and as one rank per thread.
 
 Pass the number of pairs as the first argument (default 15).
 """
@@ -9,7 +9,7 @@ import os
 import sys
 from functools import partial
 
-from _pairs import beside, measure
+from _pairs import comparison, measure
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.launch import launch_with
 from nameplate.records.model import Value
@@ -21,12 +21,12 @@ PAIRS = 15
 
 
 def start(launcher: str, on_record: OnRecord) -> CoreProcess:
-    """The core on the launcher's ranks."""
+    """Start the core with a launcher."""
     return CoreProcess(on_record, launch=launch_with(launcher))
 
 
 def hybrid(ranks: int) -> float:
-    """The node's average in GB/s."""
+    """Measure with mpi_stream and return the node's average bandwidth in GB/s."""
     launcher = f"mpirun.openmpi --bind-to {'none' if ranks == 1 else 'core'} -n {ranks}"
     params: dict[str, Value] = {"op": "triad", "threads": THREADS // ranks, "size": ARRAY_BYTES // ranks}
     _, samples, _ = measure("mpi_stream", params, SECONDS, start=partial(start, launcher))
@@ -36,19 +36,19 @@ def hybrid(ranks: int) -> float:
 
 
 def threads() -> float:
-    """The same of memory_stream."""
+    """Measure with memory_stream and return the bandwidth in GB/s."""
     params: dict[str, Value] = {"op": "triad", "threads": THREADS, "size": ARRAY_BYTES}
     _, samples, _ = measure("memory_stream", params, SECONDS)
     return sum(s.work.bytes for s in samples) / sum(s.elapsed_s for s in samples) * 1e-9
 
 
 def main() -> None:
-    """Prints a line for each way to divide the node."""
+    """Print a line per number of ranks."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
     os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    print("mpi_stream triad beside memory_stream, two threads in all")
+    print(f"mpi_stream and memory_stream, triad, {THREADS} threads in all")
     for ranks in (1, THREADS):
-        print(beside(f"{ranks} ranks", partial(hybrid, ranks), threads, pairs, "GB/s"), flush=True)
+        print(comparison(f"{ranks} ranks", partial(hybrid, ranks), threads, pairs, "GB/s"), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The peer under 10,000 half-open or malformed connections: how long a legitimate test takes to start, and its memory.
+"""Measure how long a test takes to start and how much memory the peer uses under 10,000 unauthenticated connections.
 
-Half of the strangers say nothing, the others up to 200 random bytes; all keep their end open.
+Half of the strangers send nothing, the others up to 200 random bytes. All keep their end of the connection open.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PORT = 7603
 
 
 def strangers(stack: ExitStack) -> None:
-    """All of them, one after the other as fast as they are let in."""
+    """Open the connections one after the other, as fast as the peer accepts them."""
     for number in range(STRANGERS):
         connection = stack.enter_context(socket.create_connection((HOST, PORT)))
         if number % 2:
@@ -30,13 +30,13 @@ def strangers(stack: ExitStack) -> None:
 
 
 def start_s() -> float:
-    """From the request until everything is connected."""
+    """Run a short test and return the seconds from its request until it is connected."""
     outcome, _, _ = measure("net_pingpong", {"protocol": "udp"}, 0.05, start=partial(core_with_peer, PORT))
     return outcome.setup_s
 
 
 def main() -> None:
-    """Prints the times to start before, among and after the strangers, and the peer's memory."""
+    """Print the start times before, with and during the strangers' connections, and the peer's memory."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     with subprocess.Popen(our_server(PORT), stderr=subprocess.DEVNULL) as peer, ExitStack() as stack:
@@ -47,21 +47,26 @@ def main() -> None:
             strangers(stack)
             took_s = time.monotonic() - began
             among_s = [start_s() for _ in range(5)]
-            most = resident_bytes(peer.pid)
+            peak = resident_bytes(peer.pid)
             writer = os.fork()
-            if writer == 0:  # strangers without a pause, while a test starts
+            if writer == 0:  # keeps connecting while the tests below start
                 stack.pop_all().close()
                 with ExitStack() as more:
                     strangers(more)
                 os._exit(0)
             during_s = [start_s() for _ in range(5)]
             os.waitpid(writer, 0)
-            most = max(most, resident_bytes(peer.pid))
+            peak = max(peak, resident_bytes(peer.pid))
         finally:
             peer.kill()
-    print(f"{STRANGERS} strangers in {took_s:.2f} s; peer's memory {before / 1e6:.1f} MB, then {most / 1e6:.1f} MB")
-    print(f"a test starts in {before_s * 1e3:.1f} ms; among them {max(among_s) * 1e3:.1f} ms at most; while they come "
-          f"{max(during_s) * 1e3:.1f} ms at most")  # fmt: skip
+    print(
+        f"{STRANGERS} strangers connected in {took_s:.2f} s; "
+        f"memory of the peer: {before / 1e6:.1f} MB before, {peak / 1e6:.1f} MB after"
+    )
+    print(
+        f"a test starts in {before_s * 1e3:.1f} ms without strangers, in at most {max(among_s) * 1e3:.1f} ms with "
+        f"them, and in at most {max(during_s) * 1e3:.1f} ms while more of them connect"
+    )
 
 
 if __name__ == "__main__":

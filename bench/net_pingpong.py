@@ -1,6 +1,6 @@
-"""net_pingpong beside sockperf ping-pong over loopback: 64 B, the same CPUs, the same way of waiting.
+"""Compare net_pingpong with sockperf ping-pong over loopback: 64 B, same CPUs, same way of waiting.
 
-sockperf states half a round trip. Pass the number of pairs as the first argument (default 7).
+sockperf reports half round trips, which are doubled here. Pass the number of pairs as the first argument (default 7).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from _net import HOST, bind_clients, core_with_peer, our_server, output, servers
-from _pairs import asked_pairs, beside, measure
+from _pairs import asked_pairs, comparison, measure
 from nameplate.records.model import Histogram, Value
 from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
@@ -20,14 +20,14 @@ BYTES = 64
 
 
 def mine(params: Mapping[str, Value]) -> tuple[float, float]:
-    """Median and p99.9 of a round trip in microseconds."""
+    """Measure with net_pingpong and return the median and p99.9 of the round trips in microseconds."""
     _, samples, _ = measure("net_pingpong", params, SECONDS, 0.25, start=partial(core_with_peer, PORT))
     counts = merged(s.histogram for s in samples if isinstance(s.histogram, Histogram))
     return histogram_percentile_s(counts, 0.5) * 1e6, histogram_percentile_s(counts, 0.999) * 1e6
 
 
 def sockperf(options: Sequence[str]) -> tuple[float, float]:
-    """The same of its half round trips, doubled."""
+    """Run sockperf and return the median and p99.9 of the round trips in microseconds."""
     text = output(["sockperf", "ping-pong", "-i", HOST, "-p", str(SOCKPERF_PORT), "-m", str(BYTES), "-t", str(SECONDS),
                    *options])  # fmt: skip
     found = [re.search(rf"percentile {share} =\s+([\d.]+)", text) for share in ("50.000", "99.900")]
@@ -35,7 +35,7 @@ def sockperf(options: Sequence[str]) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Prints two lines per comparison."""
+    """Print two lines per comparison."""
     pairs = asked_pairs()
     bind_clients()
     print(output(["sockperf", "--version"]).strip())
@@ -51,13 +51,13 @@ def main() -> None:
                 return middle
 
             def theirs(options: list[str] = options, tails: dict[str, list[float]] = tails) -> float:
-                # Not beside ours: while it has nothing to do it spins, too.
+                # Runs without nameplate's server on the same CPU, because sockperf's server spins while it is idle.
                 with servers(["sockperf", "server", "-i", HOST, "-p", str(SOCKPERF_PORT), *options]):
                     middle, tail = sockperf(options)
                 tails["theirs"].append(tail)
                 return middle
 
-            print(beside(f"{protocol}, {wait}, median", ours, theirs, pairs, "us"))
+            print(comparison(f"{protocol}, {wait}, median", ours, theirs, pairs, "us"))
             print(f"    p99.9 {median(tails['ours']):.4g} us, theirs {median(tails['theirs']):.4g}", flush=True)
 
 

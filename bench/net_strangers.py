@@ -1,9 +1,9 @@
-"""The peer under 4,000 strangers and 64 sessions: how long a test takes to start, the peer's memory, and what is lost.
+"""Load the peer with 4,000 strangers and 64 sessions; measure start times, the peer's memory and lost datagrams.
 
-2,000 strangers say nothing and 2,000 send up to 200 random bytes, each kind from 16 networks of /24. When the peer ends
-a connection, its stranger connects again at once, with the CPU time that nobody else wants, as if from other machines.
-The sessions send 10 datagrams a second each. The goals: a test starts at most 200 ms later than without strangers, the
-peer's memory stays below 64 MB, and nothing is lost.
+2,000 strangers send nothing and 2,000 send up to 200 random bytes, each kind from 16 /24 networks. When the peer closes
+a connection, the stranger connects again at once. The strangers run at the lowest priority, as if they were on other
+machines. Each session sends 10 datagrams per second. The goals: a test starts at most 200 ms later than without
+strangers, the peer uses less than 64 MB of memory, and no datagram is lost.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def be_strangers(network: int, is_silent: bool) -> None:
 
 @contextmanager
 def strangers() -> Iterator[None]:
-    """Run both kinds in processes of their own."""
+    """Run each kind of strangers in a process of its own."""
     processes = []
     try:
         for network, is_silent in ((1, True), (1 + NETWORKS_OF_A_KIND, False)):
@@ -81,7 +81,7 @@ def strangers() -> Iterator[None]:
 
 
 def session() -> subprocess.Popen[str]:
-    """Start one of the other sessions."""
+    """Start one of the sessions that load the peer."""
     request = {"id": "x", "probe": "net_pingpong", "params": {"protocol": "udp", "rate": 10}, "slice_s": SESSION_S,
                "sample_s": 1, "warmup_s": 0.0}  # fmt: skip
     command = [str(core_path()), "--die-with-parent", str(os.getpid()), "--peer", f"{HOST}:{PORT}"]
@@ -93,7 +93,10 @@ def session() -> subprocess.Popen[str]:
 
 
 def lost_of(core: subprocess.Popen[str]) -> tuple[float, int]:
-    """Return how many datagrams of this session were lost, and of how many. Ends the program if the session failed."""
+    """Return how many datagrams of a session were lost and how many it sent.
+
+    End the program if the session failed.
+    """
     records = [json.loads(line) for line in core.communicate()[0].splitlines()]
     outcome = next(r for r in records if r["type"] == "outcome")
     if outcome["ending"] != "ok":
@@ -104,7 +107,7 @@ def lost_of(core: subprocess.Popen[str]) -> tuple[float, int]:
 
 
 def starts() -> tuple[list[float], float]:
-    """Return how long each test took from the request until everything was connected, and how much they lost."""
+    """Start several tests; return the seconds from request to connection of each, and how many datagrams were lost."""
     times, lost = [], 0.0
     for _ in range(STARTS):
         outcome, samples, _ = measure("net_pingpong", {"protocol": "udp"}, 0.05, start=partial(core_with_peer, PORT))
@@ -141,11 +144,11 @@ def main() -> None:
             began, accepted = time.monotonic(), n_accepted()
             among_s, lost_among = starts()
             rate = (n_accepted() - accepted) / (time.monotonic() - began)
-        most = resident_bytes(peer.pid, "VmHWM")
+        peak = resident_bytes(peer.pid, "VmHWM")
         ended = [lost_of(core) for core in sessions]
     print(f"a test starts in {described(alone_s)} with {SESSIONS} sessions, and in {described(among_s)} with "
-          f"{2 * STRANGERS_OF_A_KIND} strangers too, who connect {rate:.0f} times a second")  # fmt: skip
-    print(f"the peer's memory was {most / 1e6:.1f} MB at most; the tests lost {lost + lost_among:.0f} datagrams, the "
+          f"{2 * STRANGERS_OF_A_KIND} strangers as well, which connect {rate:.0f} times per second")  # fmt: skip
+    print(f"the peer used at most {peak / 1e6:.1f} MB; the tests lost {lost + lost_among:.0f} datagrams, the "
           f"sessions {sum(n for n, _ in ended):.0f} of {sum(n for _, n in ended)}")  # fmt: skip
 
 

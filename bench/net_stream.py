@@ -1,7 +1,7 @@
-"""net_stream beside iperf3 and iperf (2) over loopback: the same CPUs, blocks and socket buffers.
+"""Compare net_stream with iperf3 and iperf 2 over loopback: same CPUs, block sizes and socket buffers.
 
-iperf3 before 3.16 has one thread for all its streams, so N connections compare with N processes on N ports. Pass the
-number of pairs as the first argument (default 7); further arguments are groups: tcp, small, udp.
+iperf3 before 3.16 has one thread for all its streams, so N connections are compared with N processes on N ports. Pass
+the number of pairs as the first argument (default 7) and the groups to run as further arguments: tcp, small, udp.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from collections.abc import Iterator
 from functools import partial
 
 from _net import HOST, bind_clients, core_with_peer, our_server, output, servers
-from _pairs import asked_pairs, beside, measure
+from _pairs import asked_pairs, comparison, measure
 from nameplate.records.model import Value
 
 SECONDS = 2
 PORT, IPERF3_PORT, IPERF_PORT = 7601, 7610, 7620
-MOST = 8
+MAX_CONNECTIONS = 8
 
 
 def mine(**params: Value) -> float:
-    """Ours in Gbit/s, as the receiver counts, in samples of a quarter of a second."""
+    """Measure with net_stream, in samples of a quarter of a second; return the receiver's Gbit/s."""
     _, samples, _ = measure("net_stream", params, SECONDS, 0.25, start=partial(core_with_peer, PORT))
     return sum(s.work.bytes for s in samples) / sum(s.elapsed_s for s in samples) * 8e-9
 
 
 def iperf3(connections: int, length: int, *more: str) -> float:
-    """All its processes together, as the receivers count, in Gbit/s."""
+    """Run one iperf3 client per connection and return the sum of the receivers' Gbit/s."""
     clients = [
         subprocess.Popen(
             ["iperf3", "-c", HOST, "-p", str(IPERF3_PORT + i), "-t", str(SECONDS), "-l", str(length), "-J", *more],
@@ -49,7 +49,7 @@ def iperf3(connections: int, length: int, *more: str) -> float:
 
 
 def iperf(connections: int, length: int) -> float:
-    """All its threads together, in Gbit/s."""
+    """Run iperf with one thread per connection and return their total in Gbit/s."""
     command = ["iperf", "-c", HOST, "-p", str(IPERF_PORT), "-t", str(SECONDS), "-l", str(length), "-P",
                str(connections), "-f", "m"]  # fmt: skip
     lines = [line for line in output(command).splitlines() if "Mbits/sec" in line]
@@ -60,42 +60,42 @@ def iperf(connections: int, length: int) -> float:
 
 
 def tcp(pairs: int) -> Iterator[str]:
-    """Blocks of 64 KiB."""
+    """Send blocks of 64 KiB over TCP."""
     yield from _tcp(pairs, 65536, (1, 2, 4, 8))
 
 
 def small(pairs: int) -> Iterator[str]:
-    """Messages of 1 KiB, a system call each."""
+    """Send messages of 1 KiB over TCP, one system call each."""
     yield from _tcp(pairs, 1024, (1, 8))
 
 
 def _tcp(pairs: int, block: int, counts: tuple[int, ...]) -> Iterator[str]:
-    theirs = [["iperf3", "-s", "-p", str(IPERF3_PORT + i)] for i in range(MOST)]
+    theirs = [["iperf3", "-s", "-p", str(IPERF3_PORT + i)] for i in range(MAX_CONNECTIONS)]
     iperf_server = ["iperf", "-s", "-p", str(IPERF_PORT), "-l", str(block)]
     with servers(our_server(PORT), iperf_server, *theirs):
         for count in counts:
             ours = partial(mine, block=block, connections=count)
             name = f"tcp, {block} B, {count} connections"
-            yield beside(f"{name}, iperf3", ours, partial(iperf3, count, block), pairs, "Gbit/s")
-            yield beside(f"{name}, iperf", ours, partial(iperf, count, block), pairs, "Gbit/s")
+            yield comparison(f"{name}, iperf3", ours, partial(iperf3, count, block), pairs, "Gbit/s")
+            yield comparison(f"{name}, iperf", ours, partial(iperf, count, block), pairs, "Gbit/s")
 
 
 def udp(pairs: int) -> Iterator[str]:
-    """Datagrams of 1 KiB as fast as possible, as the receiver counts."""
+    """Send datagrams of 1 KiB over UDP as fast as possible; the receiver counts."""
     with servers(our_server(PORT), ["iperf3", "-s", "-p", str(IPERF3_PORT)]):
         for mode in ("plain", "mmsg", "gso"):
             ours = partial(mine, protocol="udp", block=1024, mode=mode)
-            yield beside(f"udp, {mode}, iperf3", ours, partial(iperf3, 1, 1024, "-u", "-b", "0"), pairs, "Gbit/s")
+            yield comparison(f"udp, {mode}, iperf3", ours, partial(iperf3, 1, 1024, "-u", "-b", "0"), pairs, "Gbit/s")
 
 
 GROUPS = {"tcp": tcp, "small": small, "udp": udp}
 
 
 def main() -> None:
-    """Prints a line per comparison."""
+    """Print a line per comparison."""
     pairs = asked_pairs()
     bind_clients()
-    print(f"net_stream beside {output(['iperf3', '--version']).split()[1]} (iperf3) and {_iperf_version()} (iperf)")
+    print(f"net_stream, iperf3 {output(['iperf3', '--version']).split()[1]} and iperf {_iperf_version()}")
     for name in sys.argv[2:] or list(GROUPS):
         print(f"{name}: {GROUPS[name].__doc__}")
         for line in GROUPS[name](pairs):
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def _iperf_version() -> str:
-    """It says its version and exits with 1."""
+    """Return iperf's version; ``iperf --version`` exits with 1, so the exit code is not checked."""
     answer = subprocess.run(["iperf", "--version"], capture_output=True, text=True, check=False)
     return (answer.stdout + answer.stderr).split()[2]
 

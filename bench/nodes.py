@@ -1,4 +1,4 @@
-"""What the view of 10,007 nodes and four functions takes: time, memory, and the report's size.
+"""Measure the time, memory and report size that 10,007 nodes with four operations take.
 
 python bench/nodes.py [NODES]
 """
@@ -18,12 +18,12 @@ from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from simulated_cluster import write_stream_run
 
-# Slower by a tenth: one in a hundred.
+# One node in a hundred is slower by a tenth.
 SLOW_EVERY, SLOW_BY = 100, 0.1
 
 
 def view(nodes: int, rounds: int, folder: Path) -> str:
-    """What is measured, in a line."""
+    """Analyse a simulated run of ``nodes`` nodes, write its report and return the measurements as a line."""
     slow = set(range(0, nodes, SLOW_EVERY))
     path, page = folder / f"{rounds}.jsonl", folder / f"{rounds}.html"
     write_stream_run(path, nodes, slow=dict.fromkeys(slow, SLOW_BY), rounds=rounds)
@@ -38,12 +38,12 @@ def view(nodes: int, rounds: int, folder: Path) -> str:
     return (
         f"{nodes} nodes, {rounds} rounds, {path.stat().st_size / 1e6:.0f} MB: analysis {analysis_s:.2f} s, "
         f"peak {peak_mb:.0f} MB; report {page.stat().st_size / 1e6:.2f} MB in {page_s:.1f} s; "
-        f"{len(found & slow)} of {len(slow)} slow nodes found, and {len(found - slow)} others"
+        f"{len(found & slow)} of {len(slow)} slow nodes found, and {len(found - slow)} false positives"
     )
 
 
 def main() -> None:
-    """A run file of one round, and one of six."""
+    """Print a line for a run of one round, and one for a run of six."""
     nodes = int(sys.argv[1]) if len(sys.argv) > 1 else 10_007
     with tempfile.TemporaryDirectory() as folder:
         for rounds in (1, 6):

@@ -1,4 +1,4 @@
-"""What nameplate itself costs: starting, an empty run, the clock's error, the plan `quick` as a whole."""
+"""Measure nameplate's own overhead: start-up, an empty sample, the error of the clock, and the whole plan `quick`."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ NAMEPLATE = Path(core_path()).with_name("nameplate")
 
 
 def wall_s(*command: str | Path) -> float:
-    """Wall-clock time of one run of a command."""
+    """Run a command once and return its wall time in seconds."""
     begin = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.monotonic() - begin
 
 
 def median_wall_s(*command: str | Path) -> float:
-    """The median of several, after one that warms the page cache."""
+    """Run a command several times, after one run to warm the page cache, and return the median wall time in seconds."""
     wall_s(*command)
     return statistics.median(wall_s(*command) for _ in range(RUNS))
 
 
 def empty_run_s() -> float:
-    """The median time of a sample that does nothing."""
+    """Return the median time in seconds of a sample that does nothing."""
     samples: list[Sample] = []
 
     def keep(record: Header | Sample | Outcome) -> None:
@@ -45,9 +45,10 @@ def empty_run_s() -> float:
 
 
 def clock_ppm() -> float:
-    """How far the core's clock is from CLOCK_MONOTONIC_RAW over 20 s, so long that the pipe's 0.2 ms are 10 ppm.
+    """Return the deviation of the core's clock from CLOCK_MONOTONIC_RAW in ppm.
 
-    The core's own test compares them within one process, over 2 s.
+    It is measured over 20 s, so that the 0.2 ms that the pipe takes are only 10 ppm. The core's own test compares the
+    clocks within one process, over 2 s.
     """
     records: list[Header | Sample | Outcome] = []
     core = CoreProcess(records.append)
@@ -62,11 +63,11 @@ def clock_ppm() -> float:
 
 
 def main() -> None:
-    """Prints a line per figure."""
+    """Print a line per measurement."""
     print(f"overhead, medians of {RUNS} runs")
     print(f"  nameplate --help: {median_wall_s(NAMEPLATE, '--help') * 1e3:.0f} ms (limit 300)")
     print(f"  nameplate-core --describe: {median_wall_s(core_path(), '--describe') * 1e3:.1f} ms (limit 50)")
-    print(f"  an empty run: {empty_run_s() * 1e9:.0f} ns (limit 200)")
+    print(f"  an empty sample: {empty_run_s() * 1e9:.0f} ns (limit 200)")
     print(f"  the core's clock against CLOCK_MONOTONIC_RAW over 20 s: {clock_ppm():+.0f} ppm (limit 50)")
     with tempfile.TemporaryDirectory() as directory:
         run_s = wall_s(NAMEPLATE, "run", "quick", "-o", f"{directory}/x.jsonl", "--report", f"{directory}/x.html")

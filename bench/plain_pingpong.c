@@ -1,4 +1,4 @@
-/* A program of the plain loop: bytes, repetitions of a batch and batches; prints each batch's seconds of one way. */
+/* The plain loop as a program. Arguments: bytes, repetitions per batch, batches. Prints one-way seconds per batch. */
 #include "plain_pingpong.h"
 
 #include <mpi.h>

@@ -1,10 +1,10 @@
-// The loop that everybody writes, of MPI_Send and MPI_Recv: a message goes back and forth so many times.
+// The usual ping-pong loop of MPI_Send and MPI_Recv: a message goes back and forth `repetitions` times.
 #pragma once
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* On a page of its own, as OSU's programs have their messages: 100 kB are copied 2 % faster than from malloc's. */
+/* Aligned to a page, as in the OSU benchmarks: 100 kB are copied 2 % faster than from memory of malloc. */
 static inline char* plain_message(int bytes, int content) {
   const size_t page = 4096;
   char* message = (char*)aligned_alloc(page, (bytes / page + 1) * page);

@@ -1,8 +1,8 @@
-"""What a hostile file of about 1 MB takes of each reader: seconds and MB, each command in a process of its own.
+"""Measure the time and memory that each reader takes for a hostile file of about 1 MB, in a process per command.
 
-python bench/reader_bounds.py        the table; exit code 1 when a command takes more than 2 s or 200 MB
+python bench/reader_bounds.py        print the table; exit code 1 if a command takes more than 2 s or 200 MB
 
-Both are of the whole command, whose start takes a part: the first row has those of a small run.
+Time and memory include the start of the command. The first row is a small valid run, for comparison.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FILES = (*HOSTILE, *HEAVY)
 
 
 def measure(command: Sequence[str], folder: Path) -> tuple[float, float, int]:
-    """Return seconds, the largest resident memory in MB and the exit code of a command."""
+    """Run a command and return its wall time in seconds, its peak resident memory in MB and its exit code."""
     began = time.perf_counter()
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -34,7 +34,7 @@ def measure(command: Sequence[str], folder: Path) -> tuple[float, float, int]:
 
 
 def show(title: str, command: Sequence[str], folder: Path) -> bool:
-    """Measure a command, print its row and return whether it stayed within the limits."""
+    """Measure a command, print its row and return whether it stayed within both limits."""
     elapsed_s, memory_mb, code = measure(command, folder)
     is_within = elapsed_s <= MAX_S and memory_mb <= MAX_MB
     print(f"{title:45}{elapsed_s:8.2f} s{memory_mb:8.0f} MB   exit {code}{'' if is_within else '   above the limit'}")
@@ -42,16 +42,16 @@ def show(title: str, command: Sequence[str], folder: Path) -> bool:
 
 
 def main() -> int:
-    """Measure every file."""
+    """Measure every file, print the table and return the exit code."""
     nameplate = [sys.executable, "-m", "nameplate"]
     print(f"load of the last minute: {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
     within = []
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "x.jsonl").write_bytes(unpacked("mpi_stream"))
-        show("(a run of 18 kB in order)", [*nameplate, "show", "x.jsonl"], Path(name))
+        show("(a valid run of 18 kB)", [*nameplate, "show", "x.jsonl"], Path(name))
     for place, each in enumerate(FILES):
         with tempfile.TemporaryDirectory() as name:
-            # A process starts with the memory of the one that starts it, so files are made by another.
+            # The peak memory of a new process starts at that of its parent, so another process makes the file.
             made = subprocess.run([sys.executable, __file__, str(place), name], capture_output=True, check=True)
             within.append(show(each.title, [*nameplate, *json.loads(made.stdout)], Path(name)))
     for title, (code, _) in SLOW_CALLS.items():

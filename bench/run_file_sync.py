@@ -1,6 +1,6 @@
-"""How much of a run's time goes into putting its file on the disk: at most 0.1 %.
+"""Measure the share of a run's time that it spends in fsync for its run file, which may be at most 0.1 %.
 
-Every fsync of the process is timed during one run of each plan, on the file system of the temporary directory.
+Every fsync of the process is timed during one run of each plan. The run files are in the current directory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LIMIT = 0.001
 
 
 def main() -> int:
-    """Print one line for each plan; 1 where a share is above the limit."""
+    """Print a line per plan; return 1 if a share is above the limit."""
     shares = []
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         for number, words in enumerate(PLANS):
@@ -34,7 +34,7 @@ def main() -> int:
 
 
 def _timed(words: list[str]) -> tuple[int, float, float]:
-    """Return the number of fsync calls of a run, their time and the whole run's, in seconds."""
+    """Run nameplate and return the number of fsync calls, their total time and the time of the run, in seconds."""
     real = os.fsync
     spent: list[float] = []
 

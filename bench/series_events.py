@@ -1,6 +1,6 @@
-"""How often dips are found in a series, and what is said of it where they are not: docs/series.md.
+"""Measure how often dips are found in simulated series, and the verdicts where they are not: docs/series.md.
 
-python bench/series_events.py [SERIES]     default: 200 series of each kind
+python bench/series_events.py [SERIES]     default: 200 series per kind
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def bursts(share: float, smallest: float) -> Base:
 
 
 def wandering(source: Source, count: int, memory: float) -> Array:
-    """Return normal values of which each keeps a part of the last one."""
+    """Return values of an AR(1) process with the coefficient ``memory`` and normal noise."""
     values = source.standard_normal(count + 300)
     for index in range(1, len(values)):
         values[index] = memory * values[index - 1] + np.sqrt(1 - memory**2) * values[index]
@@ -55,7 +55,7 @@ BASES: dict[str, tuple[str, Base]] = {
     "bursts over 10 % in 1 of 4": ("noisy", bursts(0.25, 0.1)),
     "bursts over 30 % in 1 of 2": ("noisy", bursts(0.5, 0.3)),
     "0.06 to 6 GFLOP/s": ("noisy", lambda source, count: 6 * np.exp(-np.abs(1.5 * wandering(source, count, 0.9)))),
-    "slow wander of 15 %": ("drifting", lambda source, count: 1 + 0.15 * wandering(source, count, 0.99)),
+    "slow random drift of 15 %": ("drifting", lambda source, count: 1 + 0.15 * wandering(source, count, 0.99)),
     "line from 1 to 0.6": (
         "drifting",
         lambda source, count: np.linspace(1, 0.6, count) + 0.01 * source.standard_normal(count),
@@ -65,7 +65,7 @@ BASES: dict[str, tuple[str, Base]] = {
 
 @dataclass
 class Tally:
-    """What was said of the series of one kind."""
+    """The findings in the series of one kind."""
 
     said: Counter[str] = field(default_factory=Counter)
     lengths_s: list[float] = field(default_factory=list)
@@ -98,7 +98,7 @@ class Tally:
 
 
 def tally(base: Base, interval_s: float, total_s: float, depth: float, number: int) -> Tally:
-    """Look over a number of series with dips at a random phase."""
+    """Simulate a number of series with dips at a random phase and return the findings in them."""
     result, count = Tally(), round(total_s / interval_s)
     for seed in range(number):
         source = np.random.default_rng(seed)
@@ -109,7 +109,7 @@ def tally(base: Base, interval_s: float, total_s: float, depth: float, number: i
 
 
 def main() -> None:
-    """Print a line for every base, series and depth."""
+    """Print a line per base, length of series and depth of dips."""
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     print(f"{'':52}    dips  other d.  levels    drift   single  t.noisy   steady")
     for name, (kind, base) in BASES.items():

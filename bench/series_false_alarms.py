@@ -1,6 +1,6 @@
-"""How often an event is found in a long series that has none, and how often rare dips are found: docs/series.md.
+"""Measure the rate of false events in long series without any, and of detected rare dips: docs/series.md.
 
-python bench/series_false_alarms.py [SERIES]     default: 1,000 series of each kind
+python bench/series_false_alarms.py [SERIES]     default: 1,000 series per kind
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from series_events import Source, wandering
 STEPS = 600
 NOISE = 0.03
 DIPS_DEPTH = 0.12
-# Period and length of the dips in steps, and the noise beside them.
+# Period and length of the dips in steps, and the standard deviation of the noise.
 DIPS = ((60.0, 1.0, 0.02), (60.0, 1.0, 0.05), (60.0, 3.0, 0.05), (30.0, 1.0, 0.05), (7.3, 1.0, 0.05))
 
 KINDS: dict[str, Callable[[Source], Array]] = {
@@ -49,7 +49,7 @@ def false_alarms(kind: Callable[[Source], Array], number: int) -> dict[str, floa
 
 
 def found_share(period: float, length: float, noise: float, number: int) -> float:
-    """Return the share of the series in which dips are found with a period that is right to 3 %."""
+    """Return the share of the series in which dips are found with a period within 3 % of the true one."""
     hits = 0
     for seed in range(number):
         source = np.random.default_rng(seed)
@@ -60,7 +60,7 @@ def found_share(period: float, length: float, noise: float, number: int) -> floa
 
 
 def main() -> None:
-    """Print a line for every kind of noise, then one for every kind of dips."""
+    """Print a line per kind of noise, then a line per kind of dips."""
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     for name, kind in KINDS.items():
         shares = false_alarms(kind, number)

@@ -1,6 +1,8 @@
-"""Eight hosts measured one at a time, one of them throttled by a fifth: how often it is named, and how often another.
+"""Measure how often a host that is throttled by a fifth is named among eight hosts, and how often another one is.
 
-python bench/slow_nodes.py [RUNS]: as root, where the control group's CPU controller is version 1.
+python bench/slow_nodes.py [RUNS]     default: 20 runs; needs root and the cgroup v1 CPU controller
+
+The hosts are measured one at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from nameplate.results.summarise import summarise
 
 HOSTS = [f"host{number}" for number in range(1, 9)]
 THROTTLED = "host5"
-# Of one CPU; the period is short beside a sample, so that every sample has its share.
+# The quota of one CPU. The period is short compared with a sample, so that every sample is throttled alike.
 QUOTA_US, PERIOD_US = 4000, 5000
 CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -29,7 +31,7 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 @contextmanager
 def quota() -> Iterator[Path]:
-    """A control group with four fifths of a CPU."""
+    """Create a control group that is limited to four fifths of a CPU and remove it afterwards."""
     group = CPU_GROUPS / f"nameplate-bench-{os.getpid()}"
     group.mkdir()
     try:
@@ -41,7 +43,7 @@ def quota() -> Iterator[Path]:
 
 
 def named(folder: Path, launcher: str, number: int) -> list[str]:
-    """The hosts that one run names, and on standard output how far each is behind."""
+    """Run once, print how much slower each host is and return the hosts that are named as slow."""
     path = folder / f"{number}.jsonl"
     words = ["run", "cpu_flops", "isa=avx2", "threads=1", "--rounds", "6", "--per-node", "in-turn", "-q",
              "-o", str(path), "--mpi", f"{launcher} -n {len(HOSTS)}"]  # fmt: skip
@@ -51,12 +53,12 @@ def named(folder: Path, launcher: str, number: int) -> list[str]:
     rate = nodes.metrics[0]
     behind = " ".join(f"{100 * (gap or 0):5.1f}" for gap in rate.gap)
     slow = [nodes.names[place] for place in rate.slow]
-    print(f"  behind by {behind} %  named: {', '.join(slow) or 'none'}", flush=True)
+    print(f"  slower by {behind} %  named: {', '.join(slow) or 'none'}", flush=True)
     return slow
 
 
 def main() -> None:
-    """Throttled and healthy runs in turn."""
+    """Run with and without the throttled host in alternation, and print how often a host was named."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     with tempfile.TemporaryDirectory() as folder, quota() as group:
         place = Path(folder)
@@ -67,13 +69,14 @@ def main() -> None:
         healthy = make_launcher(place / "healthy", HOSTS)
         found = others = wrong = 0
         for number in range(runs):
-            print(f"run {number + 1} of {runs}, {THROTTLED} throttled, then none")
+            print(f"run {number + 1} of {runs}: first with {THROTTLED} throttled, then with no host throttled")
             slow = named(place, throttled, 2 * number)
             found += THROTTLED in slow
             others += slow not in ([], [THROTTLED])
             wrong += bool(named(place, healthy, 2 * number + 1))
         print(
-            f"named in {found} of {runs} runs, others with or without it in {others}; healthy: any in {wrong} of {runs}"
+            f"throttled: {THROTTLED} named in {found} of {runs} runs, other hosts in {others}; "
+            f"not throttled: any host named in {wrong} of {runs} runs"
         )
 
 

@@ -1,6 +1,6 @@
-"""How often a step or a drift is found among simulated runs, and how often where there is none: docs/history.md.
+"""Measure how often a step or a drift is found in simulated histories with and without one: docs/history.md.
 
-python bench/trends.py [SERIES]     default: 600 series of each kind
+python bench/trends.py [SERIES]     default: 600 series per kind
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WANDERING = 0.7
 
 
 def wandering(source: Source, runs: int) -> Floats:
-    """Each run keeps a part of where the last one was."""
+    """Return values of an AR(1) process with the coefficient ``WANDERING`` and normal noise."""
     values = source.standard_normal(runs)
     for run in range(1, runs):
         values[run] += WANDERING * values[run - 1]
@@ -36,7 +36,7 @@ NOISES: dict[str, Callable[[Source, int], Floats]] = {
 
 
 def finds(logs: Floats, at: int | None = None) -> bool:
-    """Whether anything is found: a step within one run of ``at``, or without it a drift or any step."""
+    """Return whether a step is found within one run of ``at``, or without ``at`` whether any step or drift is found."""
     found = find_trend(np.exp(logs), np.arange(len(logs), dtype=np.float64))
     if at is None:
         return bool(found)
@@ -44,7 +44,7 @@ def finds(logs: Floats, at: int | None = None) -> bool:
 
 
 def rates(noise: Callable[[Source, int], Floats], spread: float, runs: int, series: int) -> str:
-    """A cell of the table."""
+    """Return the rates of false and of correct findings as a line of text."""
     source = np.random.default_rng(runs)
     wrong = sum(finds(spread * noise(source, runs)) for _ in range(series))
     steps = drifts = 0
@@ -56,11 +56,11 @@ def rates(noise: Callable[[Source, int], Floats], spread: float, runs: int, seri
         falling = spread * noise(source, runs) - np.linspace(0, DRIFT, runs)
         drifts += isinstance(find_trend(np.exp(falling), np.arange(runs, dtype=np.float64)), Drift)
     found = f"step of 6 % {steps / series:4.0%}  drift of 10 % {drifts / series:4.0%}"
-    return f"{runs:5} runs: wrong {wrong / series:6.2%}  {found}"
+    return f"{runs:5} runs: false {wrong / series:6.2%}  {found}"
 
 
 def main() -> None:
-    """Every kind of noise at half a percent and at two."""
+    """Print the rates for every kind of noise, at 0.5 % and at 2 %."""
     series = int(sys.argv[1]) if len(sys.argv) > 1 else 600
     for spread in (0.005, 0.02):
         for name, noise in NOISES.items():
