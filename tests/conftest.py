@@ -1,4 +1,4 @@
-"""Fixtures that every test may use."""
+"""Fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from nameplate.planning.sweep import ProbeInfo
 
 ROOT = Path(__file__).parent.parent
 
-# No test asserts a time, since the machine may be busy, and every run has the same examples.
+# There is no deadline, because the machine may be busy, and every run uses the same examples.
 settings.register_profile("nameplate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("nameplate")
 
 
 @pytest.fixture(scope="session")
 def core_path() -> Path:
-    """The nameplate-core under test."""
+    """Return the path of the nameplate-core under test."""
     return installed_core_path()
 
 
 @pytest.fixture(scope="session")
 def faulty_core() -> Path:
-    """The core with wrong kernels and probes that crash and hang; script/test builds it."""
+    """Return the path of the core with wrong kernels and probes that crash and hang; script/test builds it."""
     path = ROOT / "build" / "release" / "nameplate-core-faulty"
     assert path.is_file(), "build it: cmake --build --preset release --target nameplate-core-faulty"
     return path
@@ -36,25 +36,25 @@ def faulty_core() -> Path:
 
 @pytest.fixture
 def use_faulty_core(faulty_core: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This test runs the faulty core."""
+    """Make nameplate run the faulty core in this test."""
     monkeypatch.setitem(os.environ, CORE_VARIABLE, str(faulty_core))
 
 
 @pytest.fixture
 def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Open MPI wants to be told twice."""
+    """Allow Open MPI to run as root, which takes two variables."""
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 
 
 @pytest.fixture(params=["mpich", "openmpi"])
 def family(request: pytest.FixtureRequest) -> str:
-    """Each MPI in turn; script/bootstrap test installs both."""
+    """Return the name of an MPI; the test runs once for each. ``script/bootstrap test`` installs both."""
     assert request.param in mpi_programs(), "run script/bootstrap test"
     return str(request.param)
 
 
 @pytest.fixture(scope="session")
 def described() -> dict[str, ProbeInfo]:
-    """Every probe of every core that is installed."""
+    """Return the description of every probe of every installed core."""
     return describe_all()

@@ -1,4 +1,4 @@
-"""Headless Chromium with one page, steered over its debugging pipe."""
+"""Control headless Chromium with one page over its debugging pipe."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ DEADLINE_S = 60
 
 
 class Browser:
-    """Headless Chromium with one page, steered over a pair of pipes (--remote-debugging-pipe)."""
+    """Headless Chromium with one page, controlled over a pair of pipes (--remote-debugging-pipe)."""
 
     def __init__(self, profile: Path) -> None:
         commands, self._write = os.pipe()
         self._read, answers = os.pipe()
-        # The browser expects its pipes at 3 and 4.
+        # The browser expects its pipes at file descriptors 3 and 4.
         launcher = f'exec "$0" "$@" 3<&{commands} 4>&{answers}'
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe",
                    "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={profile}"]  # fmt: skip
@@ -38,7 +38,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """Waits for the answer; events that come before it are kept."""
+        """Call a method of the DevTools protocol and return its result; keep the events that arrive before it."""
         self._number += 1
         request = {"id": self._number, "method": method, "params": params}
         if self._session:
@@ -59,7 +59,7 @@ class Browser:
         return decoded
 
     def open(self, page: Path, width: int = 1280) -> None:
-        """Until every chart is drawn, or could not be."""
+        """Open a page and wait until every chart is drawn or is known not to be drawable."""
         self.events.clear()
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.call("Page.navigate", url=page.as_uri())
@@ -69,7 +69,7 @@ class Browser:
         )
 
     def value(self, expression: str) -> Any:
-        """Of JavaScript in the page; a promise is waited for."""
+        """Return the value of a JavaScript expression in the page, after waiting for it if it is a promise."""
         answer = self.call(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True, timeout=DEADLINE_S * 1000
         )
@@ -77,12 +77,12 @@ class Browser:
         return answer["result"].get("value")
 
     def show(self, scheme: str = "", media: str = "") -> None:
-        """By day (light) or by night (dark); as on paper with ``media`` print."""
+        """Emulate a colour scheme (``light`` or ``dark``), or paper if ``media`` is ``print``."""
         features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
         self.call("Emulation.setEmulatedMedia", media=media, features=features)
 
     def unfold(self) -> None:
-        """Everything that is folded, until its charts are drawn."""
+        """Open every ``details`` element and wait until its charts are drawn."""
         self.value("document.querySelectorAll('details').forEach(details => { details.open = true; })")
         self.value(
             "new Promise(done => { const look = () => document.querySelectorAll('[data-chart]').length =="
@@ -90,11 +90,11 @@ class Browser:
         )
 
     def requests(self) -> list[str]:
-        """Every address that the page asked for."""
+        """Return every URL that the page requested."""
         return [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
 
     def complaints(self) -> list[dict[str, Any]]:
-        """Uncaught exceptions, console output, refusals by the content security policy."""
+        """Return the uncaught exceptions, console messages and violations of the content security policy."""
         kinds = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
         return [event for event in self.events if event["method"] in kinds]
 

@@ -1,6 +1,7 @@
-"""The man page and the shells' completions below share/, made of what --help is made of.
+"""Generate the man page and the shell completions below share/ from the same definitions as --help.
 
-``python tests/command_line_files.py`` writes them; tests/unit/test_command_line_files.py tells when that is due.
+``python tests/support/command_line_files.py`` writes them; tests/unit/commands/test_command_line_files.py fails when
+they are out of date.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ COMPLETIONS: dict[Shell, Path] = {
 
 
 def man_page(app: App) -> str:
-    """nameplate(1) in the man macros of roff."""
+    """Return the man page nameplate(1) in the man macros of roff."""
     names = [name for name in app if not name.startswith("-")]
     lines = [
         f'.TH NAMEPLATE 1 "" "nameplate {__version__}" "User Commands"',
@@ -44,7 +45,7 @@ def man_page(app: App) -> str:
 
 
 def completion(app: App, shell: Shell) -> str:
-    """What a shell must know to complete nameplate's commands and options."""
+    """Return the script with which a shell completes nameplate's commands and options."""
     return app.generate_completion(shell=shell)
 
 
@@ -71,7 +72,7 @@ def _argument(argument: Argument) -> Iterator[str]:
 
 
 def _exit_codes() -> Iterator[str]:
-    """As the README lists them."""
+    """Yield the exit codes as README.md lists them."""
     found = re.search(r"^Exit codes: (.+?)\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert found, "README.md lists no exit codes"
     for code, meaning in re.findall(r"(\d) ([^;.]+)", found[1].replace("\n", " ")):
@@ -79,7 +80,7 @@ def _exit_codes() -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """In one line, with what roff would take for its own, and what is not ASCII, by its name."""
+    """Return the text in one line, with roff's special characters and those outside ASCII escaped."""
     text = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
     text = re.sub(r"``(.+?)``", r"\\fB\1\\fR", text)
     text = "".join(c if c.isascii() else f"\\[u{ord(c):04X}]" for c in text)
@@ -87,7 +88,7 @@ def _plain(text: str) -> str:
 
 
 def main() -> None:
-    """Writes all of them."""
+    """Write all files."""
     app = make_app()
     for path, text in [(MAN_PAGE, man_page(app)), *((path, completion(app, sh)) for sh, path in COMPLETIONS.items())]:
         path.parent.mkdir(parents=True, exist_ok=True)

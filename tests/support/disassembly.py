@@ -1,4 +1,4 @@
-"""The generated code of nameplate-core, for tests that look at what a kernel became."""
+"""Disassemble nameplate-core, for tests that check the generated code of a kernel."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-# The installed one has no function names left.
+# The installed core is stripped, so it has no function names.
 BUILT_CORE = ROOT / "build" / "release" / "nameplate-core"
 
 
 @cache
 def disassembly(core: Path) -> dict[str, list[str]]:
-    """Instructions by demangled function name."""
+    """Return the instructions of each function, by its demangled name."""
     text = subprocess.run(
         ["objdump", "-d", "-C", "--no-show-raw-insn", core], capture_output=True, text=True, check=True
     ).stdout
@@ -30,7 +30,7 @@ def disassembly(core: Path) -> dict[str, list[str]]:
 
 
 def inner_loop(instructions: list[str]) -> list[str]:
-    """From the target of the last backward jump up to it."""
+    """Return the instructions from the target of the last backward jump to that jump."""
     addresses = [int(line.split(":")[0], 16) for line in instructions]
     for index in range(len(instructions) - 1, -1, -1):
         jump = re.search(r"\tj\w+\s+([0-9a-f]+)", instructions[index])

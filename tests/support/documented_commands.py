@@ -1,4 +1,4 @@
-"""The nameplate commands that README.md and docs/ show, as a test runs them."""
+"""Find the nameplate commands in README.md and docs/, so that tests can run them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-# Fences of these languages show output or files.
+# Fenced blocks in these languages show output or files, not commands.
 _NO_COMMANDS = ("text", "toml", "ini")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(nameplate [^`]+)`")
 _COMMENT = re.compile(r"\s+#.*")
-# What a shell would replace.
+# A command substitution, which a shell would replace.
 _SUBSTITUTION = re.compile(r"\$\(.*?\)")
 
 

@@ -1,4 +1,4 @@
-"""Several hosts on this one machine, as an MPI launcher sees them: each with a name and shared memory of its own."""
+"""Present this machine to an MPI launcher as several hosts, each with a name and shared memory of its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-# By these MPI tells nodes apart. What is said before is for one host alone.
+# MPI distinguishes nodes by their name and shared memory. The lines in `before` are run for one host only.
 _AS_HOST = """#!/bin/sh
 name=$1
 shift
@@ -28,10 +28,10 @@ exec {as_host} {first} mpirun.openmpi --oversubscribe --bind-to none --mca mpi_y
 def make_launcher(
     directory: Path, hosts: Sequence[str], before: Mapping[str, str] | None = None, slots: int = 1
 ) -> str:
-    """Words for ``--mpi``, which go on with ``-n RANKS``; Open MPI fills one host with ``slots`` ranks after the other.
+    """Return the launcher for ``--mpi``, to be followed by ``-n RANKS``; Open MPI puts ``slots`` ranks on each host.
 
-    ``before`` are lines of shell that a host's first process runs: to join a control group, to mount something.
-    Needs root. Nothing is left when the launcher has ended.
+    ``before`` has shell commands that the first process of a host runs, for example to join a control group or to mount
+    a file system. Needs root. Nothing remains after the launcher has ended.
     """
     lines = "\n".join(f"  {name}) {words} ;;" for name, words in (before or {}).items())
     as_host = _script(directory / "as-host", _AS_HOST.format(before=lines or "  -) ;;"))

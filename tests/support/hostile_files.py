@@ -1,4 +1,4 @@
-"""Files that were made to stop their reader, each with the command that reads it and with what it should say."""
+"""Hostile files, each with the command that reads it and a part of the expected error message."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _pipe(*command: str) -> Callable[[Path], Sequence[str]]:
 
 
 def _job(**job: Any) -> Callable[[Path], Sequence[str]]:
-    """A run of several nodes with other facts about its job."""
+    """Return a maker of a run on several nodes whose job has these values instead."""
 
     def make(folder: Path) -> Sequence[str]:
         lines = unpacked("mpi_pairs").splitlines()
@@ -119,7 +119,7 @@ HOSTILE += [
     ),
 ]  # fmt: skip
 
-# Calls of pure functions that users reach by --mpi "srun …", by names of nodes and by notes of a run.
+# Calls of pure functions whose input comes from --mpi "srun …", from node names or from the notes of a run.
 SLOW_CALLS = {
     "a list of hosts with many long ranges": (
         "from nameplate.hostlist import expand; expand('n[' + '1-65536,' * 100_000 + '1]')",
@@ -165,7 +165,7 @@ def _many_experiments(folder: Path) -> Sequence[str]:
 
 
 def _many_sizes(folder: Path) -> Sequence[str]:
-    """A curve of message sizes with as many points as fit in 1 MB, whose times are noise."""
+    """Write a sweep over message sizes with as many points as fit in 1 MB and random times."""
     first, header, *others = _records("mpi_pingpong")
     template = first["plan"]["experiments"][0]
     sample, *_, outcome = _of_cell(others, template["id"])
@@ -181,7 +181,7 @@ def _many_sizes(folder: Path) -> Sequence[str]:
 
 
 def _long_series(folder: Path) -> Sequence[str]:
-    """A series of as many samples as fit in 1 MB, whose times are noise."""
+    """Write a series of as many samples as fit in 1 MB, with random times."""
     first, header, *others = _records("series")
     cell = first["plan"]["experiments"][0]
     sample, *_, outcome = _of_cell(others, cell["id"])
@@ -221,7 +221,7 @@ def _many_pairs(folder: Path) -> Sequence[str]:
 
 
 def _page_of_values(text: str) -> Callable[[Path], Sequence[str]]:
-    """A report of 1 MB whose data are many values, and noise so that they do not shrink too far."""
+    """Return a maker of a report of 1 MB with many values, and with noise that limits the compression."""
 
     def content() -> bytes:
         noise = json.dumps(base64.b64encode(os.urandom(500_000)).decode())
@@ -230,7 +230,7 @@ def _page_of_values(text: str) -> Callable[[Path], Sequence[str]]:
     return _bytes("x.html", content, "show")
 
 
-# Files that are as large as a hostile one may be, and in order or nearly so: they need not be refused.
+# Valid or almost valid files of the maximum size. Readers need not reject them.
 HEAVY = [
     Hostile("20,000 experiments", _many_experiments, ""),
     Hostile("900 message sizes", _many_sizes, ""),

@@ -1,4 +1,4 @@
-"""How the tests launch the MPI programs: with Debian's launchers, real ranks on few cores."""
+"""Launch the MPI programs in tests: Debian's launchers, with more ranks than cores if necessary."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from typing import Any
 
 from nameplate.execution.launch import mpi_programs
 
-# Their ranks take turns on few cores.
+# There may be fewer cores than ranks, so a waiting rank yields its core.
 OPEN_MPI = "mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1"
 MPICH = "mpirun.mpich"
 LAUNCHERS = {"openmpi": OPEN_MPI, "mpich": MPICH}
 
 
 def command(family: str, ranks: int, program: str = "") -> list[str]:
-    """What launches a family's program, or another one's, on so many ranks."""
+    """Return the command that launches a program on ``ranks`` ranks with a family's launcher.
+
+    The program is that of the launcher's family, or of the family ``program``.
+    """
     return [*LAUNCHERS[family].split(), "-n", str(ranks), str(mpi_programs()[program or family])]
 
 
 def ask(words: list[str], *requests: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The records that answer these requests; the job must end in order."""
+    """Run a command, send it these requests and return its records; the command must exit with 0."""
     text = "".join(json.dumps({"id": str(i), "warmup_s": 0.0, **r}) + "\n" for i, r in enumerate(requests))
     answer = subprocess.run(words, input=text, capture_output=True, text=True, timeout=120, check=False)
     assert answer.returncode == 0, answer.stderr
@@ -31,19 +34,19 @@ def ask(words: list[str], *requests: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def nameplate(*words: str) -> subprocess.CompletedProcess[str]:
-    """The command line tool, run to its end."""
+    """Run nameplate with these arguments and return the completed process."""
     return subprocess.run(
         [sys.executable, "-m", "nameplate", *words], capture_output=True, text=True, timeout=120, check=False
     )
 
 
 def stream(**params: Any) -> dict[str, Any]:
-    """A request of one sample of mpi_stream on small arrays."""
+    """Return a request for one sample of mpi_stream on small arrays."""
     return {"probe": "mpi_stream", "params": {"size": 1 << 20, "threads": 1, **params}, "slice_s": 20, "max_samples": 1}
 
 
 def ranks_of(program: Path, launcher: int) -> list[int]:
-    """The processes of a launched program."""
+    """Return the processes of a program that descend from a launcher."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -55,12 +58,15 @@ def ranks_of(program: Path, launcher: int) -> list[int]:
 
 
 def ranks_left(ranks: list[int]) -> list[int]:
-    """Those that are still there; what nobody has waited for yet has no program any more."""
+    """Return the ranks that still run; a zombie does not count, because it has no executable."""
     return [rank for rank in ranks if Path(f"/proc/{rank}/exe").exists()]
 
 
 def descends(pid: int, ancestor: int) -> bool:
-    """Launchers put their processes in sessions of their own, so the parents are followed."""
+    """Return whether a process descends from another one.
+
+    Follow the parents, because launchers put their processes into sessions of their own.
+    """
     while pid > 1:
         if pid == ancestor:
             return True

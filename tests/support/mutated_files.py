@@ -1,8 +1,8 @@
-"""Mutated files for every reader, and the command that reads each: no other errors may come than nameplate's own.
+"""Mutate files for every reader and run the command that reads each; only nameplate's own errors are allowed.
 
-A case is made from a generator of random numbers alone, so that it can be made again. The files are real ones: runs of
-``tests/golden`` with a few experiments of each probe, outputs of other tools, a report and a folder of runs written
-from those runs, plans, rated values and recorded machines.
+A case depends on a random generator alone, so that it can be reproduced. The files are real: runs of ``tests/golden``
+with a few experiments of each probe, outputs of other tools, a report and a folder of runs written from those runs,
+plans, reference values and recorded machines.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ODD_VALUES: tuple[Any, ...] = (
 
 @dataclass(frozen=True)
 class Found:
-    """A traceback: the case it came from, and where it was raised."""
+    """A traceback, with the case that caused it and the place where it was raised."""
 
     title: str
     command: Sequence[str]
@@ -67,12 +67,12 @@ class Found:
 
 
 def reduced(kind: str) -> list[dict[str, Any]]:
-    """The records of a recorded run with a few experiments of each probe and a few samples of each round."""
+    """Return the records of a recorded run, reduced to a few experiments per probe and a few samples per round."""
     records = [json.loads(line) for line in unpacked(kind).splitlines()]
     kept: dict[str, list[str]] = {}
     for experiment in records[0]["plan"]["experiments"]:
         own = kept.setdefault(experiment["probe"], [])
-        # Of a curve over the size all points, since a fit needs ten.
+        # A fit needs ten points, so a sweep over message sizes keeps twelve.
         if len(own) < (EXPERIMENTS_OF_PROBE if kind != "mpi_pingpong" else 12):
             own.append(experiment["id"])
     names = {name for own in kept.values() for name in own}
@@ -88,13 +88,13 @@ def _lines(kind: str) -> tuple[bytes, ...]:
 
 
 def run_file(kind: str) -> bytes:
-    """A run file of a kind."""
+    """Return the content of a reduced run file of this kind."""
     return b"".join(line + b"\n" for line in _lines(kind))
 
 
 @cache
 def stream_file() -> str:
-    """A file of DistributedStream with six nodes, one of them slow."""
+    """Return a file of DistributedStream with six nodes, one of which is slow."""
     times = {place: Spread(0.03 * (1.3 if place == 4 else 1 + place / 1000), 0.029, 0.05) for place in range(6)}
     nodes = [StreamNode(f"node{place}", 2, dict.fromkeys(KERNELS, spread)) for place, spread in times.items()]
     return stream_xml(StreamRun(STREAM_FILE, 2, 1, dict.fromkeys(KERNELS, 80_000_000), nodes))
@@ -102,7 +102,7 @@ def stream_file() -> str:
 
 @cache
 def page(kind: str) -> tuple[str, Any]:
-    """A report of a run without its data, and the data."""
+    """Return the data element of a run's report with a placeholder instead of the data, and the data."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.jsonl"
         path.write_bytes(run_file(kind))
@@ -117,7 +117,7 @@ def page(kind: str) -> tuple[str, Any]:
 
 @cache
 def index() -> bytes:
-    """The index of a folder with three runs."""
+    """Return the content of the index of a folder with three runs."""
     with tempfile.TemporaryDirectory() as folder:
         for name, kind in HISTORY.items():
             (Path(folder) / name).write_bytes(run_file(kind))
@@ -137,7 +137,7 @@ def _output_of(arguments: Sequence[str]) -> str:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of every value in a document, its own first."""
+    """Yield the path of every value in a document, starting with the document itself."""
     yield path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, own in items:
@@ -145,7 +145,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def mutate_document(document: Any, random: Random) -> Any:
-    """Change one or a few values of a document: another type, another size, gone, twice, or in another's place."""
+    """Change one or a few values of a document: replace, scale, remove, repeat, rename or move them."""
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         path = random.choice(list(places(document)))
         if not path:
@@ -180,7 +180,7 @@ def _mutate_at(parent: Any, key: Any, document: Any, random: Random) -> None:
 def mutate_lines(lines: Sequence[bytes], random: Random) -> bytes:
     """Change a record of a run file, or the order of its lines."""
     own = list(lines)
-    # The first records say most, and there are fewest of them.
+    # The first two records have most fields but are rare among the lines, so they are chosen more often.
     place = random.choice((0, 1, *[random.randrange(len(own)) for _ in range(3)]))
     own[place] = _encoded(mutate_document(json.loads(own[place]), random))
     way = random.randrange(12)
@@ -228,7 +228,7 @@ def _with_other(pattern: str, line: str, word: str, random: Random) -> str:
 
 
 def mutate_bytes(content: bytes, random: Random) -> bytes:
-    """Change, cut out or double some bytes."""
+    """Replace, remove or duplicate some bytes."""
     at = random.randrange(len(content) + 1)
     length = random.choice((0, 1, 2, 10, 1000))
     put = random.choice(
@@ -258,7 +258,7 @@ def _read_run(path: str, random: Random) -> list[str]:
 
 
 def case_of_run(folder: Path, random: Random) -> list[str]:
-    """A run file."""
+    """Make a mutated run file and return a command that reads it."""
     kind = random.choice(KINDS)
     (folder / "x.jsonl").write_bytes(mutate_lines(_lines(kind), random))
     (folder / "base.jsonl").write_bytes(run_file(kind))
@@ -266,7 +266,7 @@ def case_of_run(folder: Path, random: Random) -> list[str]:
 
 
 def case_of_page(folder: Path, random: Random) -> list[str]:
-    """A report."""
+    """Make a report with mutated data and return a command that reads it."""
     kind = random.choice(("quick", "series", "mpi_stream", "mpi_pairs", "per_node", "t2micro-posix"))
     text, data = page(kind)
     document = mutate_document(json.loads(json.dumps(data)), random)
@@ -278,7 +278,7 @@ def case_of_page(folder: Path, random: Random) -> list[str]:
 
 
 def case_of_output(folder: Path, random: Random) -> list[str]:
-    """Output of another tool."""
+    """Make a mutated output of another tool and return a command that reads it."""
     name = random.choice((*OUTPUTS, STREAM_FILE))
     text = stream_file() if name == STREAM_FILE else (GOLDEN / "references" / name).read_text()
     if name.endswith(".json") and random.random() < 0.7:
@@ -293,7 +293,7 @@ def case_of_output(folder: Path, random: Random) -> list[str]:
 
 
 def case_of_history(folder: Path, random: Random) -> list[str]:
-    """A folder of runs with its index."""
+    """Make a folder with mutated runs or a mutated index and return a command that reads it."""
     for name, kind in HISTORY.items():
         is_changed = random.random() < 0.4
         (folder / name).write_bytes(mutate_lines(_lines(kind), random) if is_changed else run_file(kind))
@@ -321,7 +321,7 @@ def _mutated_index(random: Random) -> bytes:
 
 
 def case_of_plan(folder: Path, random: Random) -> list[str]:
-    """A plan."""
+    """Make a mutated plan and return a command that reads it."""
     texts = [path.read_text() for path in sorted(SHIPPED.glob("*.toml"))]
     (folder / "x.toml").write_bytes(mutate_text(random.choice(texts), random))
     if random.random() < 0.5:
@@ -330,14 +330,14 @@ def case_of_plan(folder: Path, random: Random) -> list[str]:
 
 
 def case_of_rated(folder: Path, random: Random) -> list[str]:
-    """A file of rated values."""
+    """Make a mutated file of reference values and return a command that reads it."""
     text = "# ours\nmemory=59.7GB/s,disk=3.5GB/s\n\nnet=10Gbit/s\ncpu_clock=3.5GHz\nmpi_pingpong=5us\n"
     (folder / "rated.txt").write_bytes(mutate_text(text, random))
     return ["run", "null", "--dry-run", "--rated", "rated.txt"]
 
 
 def case_of_machine(folder: Path, random: Random) -> list[str]:
-    """A recorded machine."""
+    """Make a recorded machine with mutated files and return a command that reads it."""
     name = random.choice(names())
     (folder / "root").mkdir()
     unpack(name, folder / "root")
@@ -354,7 +354,7 @@ def case_of_machine(folder: Path, random: Random) -> list[str]:
 
 
 def case_of_arguments(folder: Path, random: Random) -> list[str]:
-    """Arguments that are not text."""
+    """Return a command with an argument that is not valid text."""
     (folder / "x.jsonl").write_bytes(run_file("mpi_stream"))
     bad = os.fsdecode(random.choice((b"\xff", b"a\xe4.jsonl", b"\xc3=1", b"x=\xff")))
     ways = (
@@ -375,7 +375,7 @@ CASES: Sequence[tuple[Make, int]] = (
 
 
 def read_case(random: Random, folder: Path) -> Found | None:
-    """Make a case in an empty folder and read it; return what is no error of nameplate's own, if anything."""
+    """Make a case in an empty folder and read it; return the error if it is not one of nameplate's own, else None."""
     make = random.choices([make for make, _ in CASES], [weight for _, weight in CASES])[0]
     command = make(folder, random)
     before = Path.cwd()
@@ -402,7 +402,7 @@ def read_case(random: Random, folder: Path) -> Found | None:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Take what is printed as a terminal in UTF-8 does, which has no way to show what is not text."""
+    """Redirect both streams to memory, with strict UTF-8 on standard output as on a UTF-8 terminal."""
     with (
         contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)),
         contextlib.redirect_stderr(io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True)),

@@ -1,24 +1,24 @@
-"""Recorded machines: the files in which Linux describes a machine, packed into one text file each.
+"""Unpack recorded machines: one text file per machine, with the files in which Linux describes it.
 
-A file `machines/NAME.machine` is read line by line:
+Each file `tests/machines/NAME.machine` consists of lines of these kinds:
 
-    # words                 a comment; the one that begins "# origin: " says where the content comes from
+    # text                  a comment; the one that begins with "# origin: " gives the source of the content
     [proc/self]             the directory of the entries that follow
     cgroup: 0::/            a file of one line
     mounts: <<              a file of several lines, up to a line that holds only ">>"
     proc /proc proc rw 0 0
     >>
-    DMI: bytes <<           a binary file: pairs of hexadecimal digits, and texts between quotation marks
+    DMI: bytes <<           a binary file: pairs of hexadecimal digits, and strings in quotation marks
     11 28 "DIMM_A1" 00
     >>
 
-A directory may stand for many: below `[sys/devices/system/cpu/cpu{0-3,8}/topology]` every entry is a file of
-each of the CPUs 0, 1, 2, 3 and 8. In its content `{n}` is the CPU's number and `{n-18}` that number less 18.
-`{mask n,n+36}` and `{mask 0-17,36-53}` are sets of CPUs, written as the kernel writes its masks: the second
-one is `3ffff0,0003ffff`.
+A directory may stand for several: the entries below `[sys/devices/system/cpu/cpu{0-3,8}/topology]` are files of each of
+the CPUs 0, 1, 2, 3 and 8. In their content, `{n}` is the number of the CPU and `{n-18}` that number minus 18.
+`{mask n,n+36}` and `{mask 0-17,36-53}` are sets of CPUs in the format of the kernel's masks; the second one is
+`3ffff0,0003ffff`.
 
-`unpack` makes a directory tree of it that `nameplate-core --root` takes for a machine. One of its files is none of
-Linux: `recorded/cpuid` has what the instruction CPUID answered, in the lines of `cpuid -1 -r`.
+`unpack` writes a directory tree that `nameplate-core --root` reads as a machine. One of its files does not exist on
+Linux: `recorded/cpuid` has the results of the CPUID instruction, in the format of `cpuid -1 -r`.
 """
 
 import re
@@ -38,20 +38,24 @@ _MASK_WORD_DIGITS = 8
 
 
 def names() -> list[str]:
-    """Every recorded machine, sorted."""
+    """Return the names of all recorded machines, sorted."""
     return sorted(path.stem for path in _MACHINES.glob("*" + _SUFFIX))
 
 
 def origin(name: str) -> str:
-    """Where the machine's content comes from: "recorded", or the documents that it was written after."""
+    """Return the source of the machine's content: "recorded", or the documents from which it was written."""
     for line in _read(name).splitlines():
         if line.startswith(_ORIGIN):
             return line.removeprefix(_ORIGIN)
-    raise ValueError(f"{name}: no line says the origin")
+    raise ValueError(f"{name}: no line gives the origin")
 
 
 def unpack(name: str, directory: Path) -> None:
-    """Writes the machine's files below `directory`; a path that the machine names twice is an error."""
+    """Write the machine's files below `directory`.
+
+    Raises:
+        FileExistsError: the machine names a path twice.
+    """
     for path, content in _files(_read(name)):
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -91,10 +95,10 @@ def _entries(text: str) -> Iterator[tuple[str, str | bytes]]:
         yield f"{directory}/{name}", _content(content.strip(), lines)
 
 
-def _content(said: str, lines: Iterator[str]) -> str | bytes:
-    if said == "bytes <<":
+def _content(text: str, lines: Iterator[str]) -> str | bytes:
+    if text == "bytes <<":
         return b"".join(_packed(match) for match in _TEXT_OR_BYTES.finditer(_block(lines)))
-    return _block(lines) if said == "<<" else said
+    return _block(lines) if text == "<<" else text
 
 
 def _packed(match: re.Match[str]) -> bytes:
@@ -107,7 +111,7 @@ def _block(lines: Iterator[str]) -> str:
         if line == ">>":
             return "\n".join(block)
         block.append(line)
-    raise ValueError("a file of several lines has no end")
+    raise ValueError("a file of several lines has no closing line '>>'")
 
 
 def _filled(content: str, cpu: int | None) -> str:

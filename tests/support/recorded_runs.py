@@ -1,6 +1,6 @@
-"""Recorded runs of every kind, and what ``show --format json`` said of them when they were recorded.
+"""Read the recorded runs of every kind and the expected output of ``show --format json`` for them.
 
-``python tests/recorded_runs.py`` writes what it says now, for a change that means to alter a value.
+``python tests/support/recorded_runs.py`` replaces the expected output by the current one, for an intended change.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def rows_of(recorded: Path, folder: Path) -> list[dict[str, Any]]:
 
 
 def expected_path(recorded: Path) -> Path:
-    """Return the file with the rows that a recording had."""
+    """Return the path of the expected rows of a recording."""
     return GOLDEN / "runs" / f"{recorded.name.removesuffix('.xz')}.rows.json.xz"
 
 
 def main() -> None:
-    """Write the rows of every recording as they are now."""
+    """Replace the expected rows of every recording by the current ones."""
     with TemporaryDirectory() as folder:
         for recorded in (*RUNS, *OUTPUTS):
             text = json.dumps(rows_of(recorded, Path(folder)), separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Reports with every kind of chart that a report can have, for tests of what must hold for all of them."""
+"""Build reports that together have every kind of chart, for tests that must hold for all of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PERCENTILES = {"p50": 2e-6, "p90": 3e-6, "p99": 5e-6, "max": 4e-5}
 
 @cache
 def one_machine() -> Report:
-    """Each kind but the maps of nodes: of one machine, with figures of each area."""
+    """Return a report of one machine with results of each area: every kind of chart except the maps of nodes."""
     memory = memory_report()
     own = [r for r in memory.results if r.summary.probe != "cpu_flops"]
     disturbed = result({"threads": 1, "mix": "div"}, samples=series([5e10 + 1e8 * i for i in range(40)], [3, 4]))
@@ -73,7 +73,7 @@ def one_machine() -> Report:
 
 @cache
 def cluster() -> Report:
-    """A run of many nodes, of which one is slow."""
+    """Return the report of a run on many nodes, one of which is slow."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "run.jsonl"
         write_stream_run(path, NODES, slow={17: 0.2}, rounds=3)
@@ -81,7 +81,7 @@ def cluster() -> Report:
 
 
 def every_kind() -> list[Report]:
-    """Several runs side by side, and between them every kind of chart."""
+    """Return several reports to be shown side by side, which together have every kind of chart."""
     return [
         one_machine(),
         report([_with_id(_without_samples(each)) for each in block_results(["random"])], host="b"),
@@ -90,7 +90,7 @@ def every_kind() -> list[Report]:
 
 
 def _without_samples(made: Result) -> Result:
-    """A chart of samples for each of them would make the page slow to look through, and none would be of a new kind."""
+    """Return the result without its samples, whose charts would make the page slow and add no new kind of chart."""
     return msgspec.structs.replace(made, series=Series([], [], [], []))
 
 
@@ -114,7 +114,7 @@ def _cell(probe: str, params: Mapping[str, Value], value: float, metric: str, un
 
 
 def _disk() -> list[Result]:
-    """Blocks, libraries and depths, and the percentiles of one of them."""
+    """Return results by block size, I/O library and queue depth, with the percentiles of one of them."""
     usual: dict[str, Value] = {"op": "read", "pattern": "random", "block": 4096, "library": "pread"}
     facts = {"file_bytes": 1 << 30, "memory_bytes": 8 << 30, "clock_cost_s": 25e-9, "timed_every": 1}
     cells: list[dict[str, Value]] = [
@@ -140,7 +140,7 @@ def _disk_figures(block: float, depth: float) -> list[tuple[str, float, str]]:
 
 
 def _network() -> list[Result]:
-    """Round trips by payload and by connections, with their distributions."""
+    """Return round trips by payload and by number of connections, with their distributions."""
     rising = [(1e-5 * (1 + share**8), share) for share in (0.0, 0.25, 0.5, 0.9, 0.99, 1.0)]
     places = [(payload, 1) for payload in (1, 1024, 65536)] + [(64, number) for number in (1, 2, 4)]
     made = []
@@ -156,7 +156,7 @@ def _network() -> list[Result]:
 
 
 def _messages() -> list[Result]:
-    """Messages by size and by pairs at once, and between all nodes, of which one is slow."""
+    """Return messages by size, by number of simultaneous pairs, and between all nodes, one of which is slow."""
     sizes = [0, *(2**power for power in range(0, 20, 2))]
     by_size = [_cell("mpi_pingpong", {"size": size, "pairs": 1}, 1e-6 + size / 1e9, "latency", "s") for size in sizes]
     by_pairs = [

@@ -1,4 +1,4 @@
-"""Reports written by hand, for tests of what is made of them."""
+"""Build reports from made-up values, for tests of the code that renders them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from nameplate.records.model import (
 
 
 def series(values: Sequence[float], disturbed: Sequence[int] = ()) -> Series:
-    """One sample each 10 ms; ``disturbed`` are indices."""
+    """Return a series with one sample every 10 ms; ``disturbed`` has the indices of the disturbed samples."""
     return Series(
         [i * 0.01 for i in range(len(values))],
         list(values),
@@ -39,7 +39,7 @@ def series(values: Sequence[float], disturbed: Sequence[int] = ()) -> Series:
     )
 
 
-def result(  # noqa: PLR0913 (each test names the one or two that it is about)
+def result(  # noqa: PLR0913 (a test passes only the one or two that matter to it)
     params: dict[str, Value],
     value: float | None = 50e9,
     *,
@@ -50,7 +50,7 @@ def result(  # noqa: PLR0913 (each test names the one or two that it is about)
     oversubscribed: bool = False,
     samples: Series | None = None,
 ) -> Result:
-    """A measured rate, or what could not be measured where ``value`` is None."""
+    """Return a result with this rate, or one without a value if ``value`` is None."""
     points = samples or (series([value * 0.99, value, value * 1.01], [1]) if value else Series([], [], [], []))
     efficiency = value / rated if value and rated else None
     summary = Summary(
@@ -69,7 +69,7 @@ def result(  # noqa: PLR0913 (each test names the one or two that it is about)
 
 
 def failed(params: dict[str, Value], outcome: Ending, reason: str) -> Result:
-    """A result without a number."""
+    """Return a result without a value."""
     return result(params, None, outcome=outcome, reason=reason)
 
 
@@ -89,7 +89,7 @@ def report(
 
 
 def scaling_results() -> list[Result]:
-    """One, two and four threads in two mixes; four are more than there are CPUs."""
+    """Return the rates of 1, 2 and 4 threads in two mixes; 4 threads are more than the CPUs."""
     return [
         result({"mix": mix, "threads": n}, rate * min(n, 2), rated=rated * min(n, 2), oversubscribed=n > 2)
         for mix, rate, rated in (("fma", 48e9, 50e9), ("mixed", 9e9, 10e9))
@@ -100,7 +100,7 @@ def scaling_results() -> list[Result]:
 KIB = 2**10
 
 
-def swept(  # noqa: PLR0913 (each test names the ones that it is about)
+def swept(  # noqa: PLR0913 (a test passes only those that matter to it)
     probe: str,
     params: dict[str, Value],
     value: float,
@@ -112,7 +112,7 @@ def swept(  # noqa: PLR0913 (each test names the ones that it is about)
     facts: dict[str, float] | None = None,
     remarks: Sequence[str] = (),
 ) -> Result:
-    """A cell of a probe other than ``cpu_flops``; of a unit in seconds less is better."""
+    """Return a result of a probe other than ``cpu_flops``; with the unit ``s``, a lower value is better."""
     made = result(params, value, probe=probe, rated=rated, oversubscribed=oversubscribed)
     named = with_summary(made, metric=metric, unit=unit)
     better: Literal["lower", "higher"] = "lower" if unit == "s" else "higher"
@@ -120,14 +120,17 @@ def swept(  # noqa: PLR0913 (each test names the ones that it is about)
 
 
 def latency_at(size: int, **others: Value) -> Result:
-    """Of a machine whose L1d ends at 32 KiB (1 ns), its L2 at 1 MiB (5 ns), memory takes 100 ns."""
+    """Return the latency at a size, with an L1d of 32 KiB (1 ns), an L2 of 1 MiB (5 ns) and memory (100 ns)."""
     value = 1e-9 if size <= 32 * KIB else 5e-9 if size <= 1024 * KIB else 100e-9
     params: dict[str, Value] = {"size": size, "stride": 64, "pages": "huge", "chains": 1, "load": 0, **others}
     return swept("memory_latency", params, value, "latency", "s", facts={"touched_bytes": float(size)})
 
 
 def read_at(size: int, threads: int = 1, **others: Value) -> Result:
-    """On that machine: 200 GB/s from the L1d, 100 GB/s from the L2, 10 GB/s from memory by each of two threads."""
+    """Return the read bandwidth at a size on the machine of ``latency_at``.
+
+    It is 200 GB/s from the L1d, 100 GB/s from the L2 and 10 GB/s from memory for each of at most two threads.
+    """
     value = 200e9 if size <= 32 * KIB else 100e9 if size <= 1024 * KIB else 10e9 * min(threads, 2)
     params: dict[str, Value] = {"op": "read", "threads": threads, "size": size, "pages": "huge", "stores": "plain"}
     facts = {"touched_bytes": float(size), "last_level_bytes": 1024.0 * KIB, "pass_bytes": float(size)}
@@ -137,12 +140,12 @@ def read_at(size: int, threads: int = 1, **others: Value) -> Result:
 
 
 def sizes(count: int) -> list[int]:
-    """So many from 4 KiB on, two in each octave."""
+    """Return ``count`` sizes from 4 KiB upwards, two per octave."""
     return [round(4 * KIB * 2 ** (step / 2)) for step in range(count)]
 
 
 def block_results(patterns: Sequence[str] = ("sequential", "random")) -> list[Result]:
-    """Bandwidth and latency of four blocks by four numbers of threads; more than two threads take turns."""
+    """Return bandwidth and latency of four block sizes by four numbers of threads; 4 and 8 are oversubscribed."""
     fixed: dict[str, Value] = {"op": "copy", "generator": "pcg"}
     return [
         swept("memory_block", {**fixed, "pattern": pattern, "block": block, "threads": n}, value, metric, unit,
@@ -155,7 +158,7 @@ def block_results(patterns: Sequence[str] = ("sequential", "random")) -> list[Re
 
 
 def memory_report() -> Report:
-    """A run with curves, a grid, peaks and bandwidths, and with what the probes derive from them."""
+    """Return a report with curves, a grid, peaks and bandwidths, and the results that the probes derive from them."""
     latencies = [latency_at(size) for size in sizes(31)]
     reads = [read_at(size) for size in sizes(29)] + [read_at(64 * 1024 * KIB, threads=n) for n in (2, 4)]
     flops = [result({"mix": "fma", "precision": "fp64", "threads": n}, 50e9 * n, rated=60e9 * n) for n in (1, 2)]
@@ -173,7 +176,7 @@ def memory_report() -> Report:
 
 
 def with_summary(original: Result, **changes: Any) -> Result:
-    """A copy with other fields in its summary."""
+    """Return a copy of the result with these fields of its summary changed."""
     return msgspec.structs.replace(original, summary=msgspec.structs.replace(original.summary, **changes))
 
 
@@ -187,7 +190,7 @@ FALL = Event(
 
 
 def twenty_seconds() -> Result:
-    """A series that falls in its middle and dips three times."""
+    """Return the result of a series over 20 s that falls in the middle and dips three times."""
     values = [50e9 if i < 10 else 40e9 for i in range(20)]
     points = Series([0.05 + i for i in range(20)], values, [False] * 20, [1] * 20)
     seen = OverTime(

@@ -1,4 +1,4 @@
-"""Records and run files made by hand, for tests of what reads them."""
+"""Build records and run files from made-up values, for tests of the code that reads them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sample(
     round_number: int = 0,
     disturbed: Mapping[str, float] | None = None,
 ) -> Sample:
-    """10 ms of a kernel on a core at 3 GHz with one port of 16 operations: its ceiling is 48 GFLOP/s."""
+    """Return a sample of 10 ms on a core at 3 GHz with one port of 16 operations, so the ceiling is 48 GFLOP/s."""
     return Sample(
         round=round_number, id=identity, index=index, start_s=0.01 * index, elapsed_s=0.01, repetitions=1,
         work=Work(0, flops, 0), counters={"cpu_user_s": 0.01, "cpu_system_s": 0.0, "burst_s": 1e-5},
@@ -72,7 +72,7 @@ def run(which: Plan) -> Run:
 
 
 class SilentProgress:
-    """Keeps the warnings."""
+    """Progress that shows nothing and keeps the warnings."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
@@ -101,9 +101,9 @@ Answer = Callable[[str, int], Iterable[Sample | Outcome]]
 
 @dataclass
 class FakeCores:
-    """Stands in for nameplate-core on a clock of its own: an experiment takes its slice and ``beside_s`` seconds.
+    """Replaces nameplate-core, on a simulated clock: an experiment takes its slice plus ``beside_s`` seconds.
 
-    ``answer(id, how many times it was asked before)`` gives the records, or raises what the core would.
+    ``answer(id, n_earlier_requests)`` returns the records of an experiment, or raises the error that the core would.
     """
 
     answer: Answer
@@ -156,7 +156,7 @@ class FakeCores:
 
 
 def run_of_one(probe: str, params: Mapping[str, Any], facts: Mapping[str, float], samples: Sequence[Sample]) -> RunFile:
-    """A run of one experiment, a round of ``samples``."""
+    """Return a run of one experiment with one round, which has these samples."""
     experiment = Experiment(id="x", probe=probe, params=dict(params), slice_s=1.0)
     which = Plan("test", [experiment], Limits(budget_s=60.0, precision=0.02))
     end = Outcome(

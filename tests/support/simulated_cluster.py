@@ -1,4 +1,4 @@
-"""Clusters that are not here: run files of mpi_stream on many nodes, with figures drawn at random."""
+"""Write run files of mpi_stream on many simulated nodes with random bandwidths."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def node_name(place: int) -> str:
 def write_stream_run(
     path: Path, nodes: int, spread: float = 0.01, slow: Mapping[int, float] | None = None, rounds: int = 6
 ) -> None:
-    """A run of the four functions; ``slow`` nodes, by their places, are slower by that share."""
+    """Write a run of the four operations; ``slow`` gives the share by which a node, by its index, is slower."""
     random = np.random.default_rng(7)
     usual = np.exp(random.normal(0, spread, nodes))
     for place, share in (slow or {}).items():

@@ -1,4 +1,4 @@
-"""A cluster of one node under Slurm: munged, slurmctld and slurmd of one's own, with ports and folders of their own."""
+"""Run a private Slurm cluster of one node: munged, slurmctld and slurmd with ports and folders of their own."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "scancel")
 _START_DEADLINE_S = 60.0
-# Daemons are not in every user's PATH.
+# Not every user's PATH has the directories of daemons.
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
-# One node with more places than a small machine has cores; no control groups, no accounting, no wire-up by default.
+# One node with 4 CPUs, even if the machine has fewer; no control groups, no accounting, no MPI plugin by default.
 _CONFIGURATION = """
 ClusterName=nameplate
 SlurmctldHost={host}(127.0.0.1)
@@ -49,10 +49,10 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 
 @contextmanager
 def slurm_here(directory: Path) -> Iterator[Path]:
-    """Runs until left; gives the configuration for SLURM_CONF. Skips the test where Slurm is not installed."""
+    """Run the cluster and yield the path for SLURM_CONF; skip the test if Slurm is not installed."""
     missing = [program for program in _PROGRAMS if shutil.which(program, path=_PATH) is None]
     if missing:
-        cannot_be_tested(f"no {' '.join(missing)} here: script/bootstrap test installs them")
+        cannot_be_tested(f"{' '.join(missing)} not found; script/bootstrap test installs them")
     configuration = _write_configuration(directory)
     environment = {**os.environ, "PATH": _PATH, "SLURM_CONF": str(configuration)}
     munged = ["munged", "--foreground", f"--socket={directory}/munge.socket", f"--key-file={directory}/munge.key",
@@ -74,7 +74,7 @@ def slurm_here(directory: Path) -> Iterator[Path]:
 
 
 def cannot_be_tested(reason: str) -> None:
-    """A skip, and where everything has to be tested (NAMEPLATE_TEST_EVERYTHING is set) a failure."""
+    """Skip the test, or fail it if NAMEPLATE_TEST_EVERYTHING is set."""
     if os.environ.get("NAMEPLATE_TEST_EVERYTHING"):
         pytest.fail(reason)
     pytest.skip(reason)
@@ -120,5 +120,5 @@ def _wait_until(happened: Callable[[], bool], directory: Path) -> None:
     while not happened():
         if time.monotonic() > deadline:
             words = "\n".join(path.read_text()[-1000:] for path in sorted(directory.glob("*.words")))
-            raise AssertionError(f"Slurm does not start: {words}")
+            raise AssertionError(f"Slurm does not respond: {words}")
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""Runs of the studies' plans made by hand, with the raw work and times that a document's own conditions give."""
+"""Build runs of the studies' plans from the work and times that follow from the conditions of a published study."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from nameplate.units import parse_size
 from run_samples import header
 from run_samples import run as run_of
 
-# What the core reports of a machine with 2 cores, whichever the probe.
+# The facts that the core reports on a machine with 2 cores, for all probes together.
 FACTS = {
     "file_bytes": 3e8, "memory_bytes": 1e9, "unwritten_bytes": 0.0, "is_memory": 0.0, "link_bytes_per_s": 0.0,
     "registered_buffers": 1.0, "offset_s": 0.0, "touched_bytes": 1e9, "last_level_bytes": 1e6, "huge_bytes": 1e9,
@@ -69,7 +69,7 @@ def plan_of(name: str, described: Mapping[str, ProbeInfo], where: Machine = MACH
 
 @dataclass(frozen=True)
 class Given:
-    """What a run was given besides its plan: the machine, ``--rated`` values, and what reference tools measured."""
+    """The inputs of a run besides its plan: the machine, ``--rated`` values, and values of reference tools."""
 
     where: Machine = MACHINE
     rated: Mapping[str, float] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Given:
 def report_of(
     plan: Plan, described: Mapping[str, ProbeInfo], work_of: WorkOf, given: Given = Given()
 ) -> Report:  # fmt: skip
-    """Return the summary of a run that took one sample of each experiment, a series three."""
+    """Return the summary of a run with one sample per experiment, or three for a series."""
     measurements = [_measured(each, described[each.probe], work_of(each)) for each in plan.experiments]
     run: Run = msgspec.structs.replace(run_of(plan), rated=dict(given.rated))
     head: Header = msgspec.structs.replace(header(), machine=given.where)
@@ -121,13 +121,13 @@ def _sample(identity: str, index: int, work: tuple[Work, float]) -> Sample:
 
 
 def table_of(report: Report, title: str) -> StudyTable:
-    """Return the study's table of that title."""
+    """Return the study's table with this title."""
     assert report.study is not None
     return next(table for table in report.study.tables if table.title == title)
 
 
 def cells_of(table: StudyTable) -> dict[tuple[str, str], StudyCell]:
-    """Return a table's entries by the names of row and column."""
+    """Return the cells of a table by the names of their row and column."""
     return {
         (row, column.name): cell
         for row, cells in zip(table.rows, table.cells, strict=True)

@@ -1,4 +1,4 @@
-"""Two hosts on this machine: network namespaces with a cable (veth) between them."""
+"""Simulate two hosts on this machine: two network namespaces connected by a veth pair."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ SERVER, CLIENT = "10.99.7.1", "10.99.7.2"
 
 @dataclass(frozen=True)
 class Host:
-    """One of the two: a namespace."""
+    """One of the two hosts: a network namespace."""
 
     name: str
 
     def command(self, *words: str | Path) -> list[str]:
-        """What runs ``words`` there."""
+        """Return the command that runs ``words`` on this host."""
         return ["ip", "netns", "exec", self.name, *map(str, words)]
 
     def run(self, *words: str | Path) -> None:
-        """Runs a command of the system there. Raises CalledProcessError."""
+        """Run a system command on this host.
+
+        Raises:
+            CalledProcessError: the command fails.
+        """
         subprocess.run(self.command(*words), check=True, capture_output=True)
 
 
 @contextmanager
 def two_hosts(mtu: int = 1500, rate: str = "") -> Iterator[tuple[Host, Host]]:
-    """Server and client; each sends at no more than ``rate`` (tbf). Skips the test where there can be none."""
+    """Yield server and client, which send at no more than ``rate`` (tbf); skip the test without network namespaces."""
     names = [f"nameplate-{os.getpid()}-{end}" for end in "sc"]
     made: list[str] = []
     try:
@@ -40,7 +44,7 @@ def two_hosts(mtu: int = 1500, rate: str = "") -> Iterator[tuple[Host, Host]]:
             try:
                 subprocess.run(["ip", "netns", "add", name], check=True, capture_output=True)
             except (FileNotFoundError, subprocess.CalledProcessError) as error:
-                pytest.skip(f"no network namespaces here: {getattr(error, 'stderr', error)!r}")
+                pytest.skip(f"network namespaces are not available: {getattr(error, 'stderr', error)!r}")
             made.append(name)
         cable = ["ip", "link", "add", "eth0", "mtu", str(mtu), "netns", names[0], "type", "veth"]
         subprocess.run([*cable, "peer", "name", "eth0", "mtu", str(mtu), "netns", names[1]], check=True)
@@ -60,7 +64,7 @@ def two_hosts(mtu: int = 1500, rate: str = "") -> Iterator[tuple[Host, Host]]:
 
 @contextmanager
 def serving(command: list[str], ready: str = "listening") -> Iterator[subprocess.Popen[str]]:
-    """A peer that is listening, ended afterwards."""
+    """Start a peer, wait until it prints ``ready``, yield it and end it afterwards."""
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as peer:
         try:
             assert peer.stderr is not None
