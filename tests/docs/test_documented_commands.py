@@ -1,7 +1,8 @@
-"""Every command that README.md and docs/ show works.
+"""Check that every command shown in README.md and docs/ works.
 
-A command really runs, in a folder of its own and with a budget of a second or so. If it would take long it is planned
-(``--dry-run``); if it needs what a test does not have, the real command line parses it. Both lists give the reason.
+Each command runs in a folder of its own with a budget of about a second. A command that would take long is only planned
+(``--dry-run``). A command that needs what a test does not have is only parsed by the real command line. Both lists give
+the reason.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from recorded_runs import recorded_file
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / "tests" / "golden" / "references"
 
-# Commands that begin so are only planned, because of the time that they take.
+# Commands that begin like this are only planned, because they would take this long.
 PLANNED = {
     "run full": "half an hour",
     "run soak": "half an hour",
@@ -45,7 +46,7 @@ PLANNED = {
     "run memory_latency": "a minute",
     "run disk_block op=write block=1MiB cache=direct size=100GB": "writes 100 GB",
 }
-# Commands that match are only parsed.
+# Commands that match are only parsed, for this reason.
 PARSED = {
     r"^versus": "runs the installed reference tools for minutes",
     r"--selftest": "measures for five minutes",
@@ -53,7 +54,7 @@ PARSED = {
     r"^serve --listen": "listens until Ctrl-C",
     r"^--install-completion": "changes the files of the user's shell",
 }
-# Instead of an automatic size, which fills memory.
+# Replaces the automatic size, which would fill the memory.
 SMALL = {
     "disk_block": "size=4MiB",
     "memory_stream": "size=1MiB",
@@ -62,14 +63,14 @@ SMALL = {
 }
 FAST = ("--rounds", "1", "--time", "10ms", "--samples", "1", "--warmup", "1ms")
 LAUNCHER = "mpirun.openmpi --oversubscribe -n 2"
-# Of compare and nodes: what they found.
+# The exit codes with which compare, nodes and doctor report their findings.
 VERDICTS = (0, 1, 4, 5)
 UNFINISHED = 3
 
 
 @pytest.fixture(scope="module")
 def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The address of a peer on this machine, and its key."""
+    """Start a peer on this machine and return its address and the path of its key."""
     key = tmp_path_factory.mktemp("peer") / "key"
     subprocess.run([core_path(), "serve", "--new-key", str(key)], check=True)
     with socket.socket() as free:
@@ -86,7 +87,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
 
 
 def wait_for(port: int) -> None:
-    """Return when something listens there; raise after ten seconds."""
+    """Return when a process listens on this port; raise after ten seconds."""
     deadline = time.monotonic() + 10
     while True:
         try:
@@ -115,14 +116,14 @@ def parse(words: list[str]) -> None:
 
 
 def recording_for(words: list[str]) -> str:
-    """The recorded run that a command reads in place of the file that it names."""
+    """Return the recorded run that replaces the file names in a command."""
     if words[0] == "nodes":
         return "per_node"
     return "t2micro-posix" if "study" in words else "quick"
 
 
 def make_inputs(words: list[str], folder: Path) -> None:
-    """Put what a command reads where it looks for it."""
+    """Write the input files that a command names."""
     written = {
         words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-o", "--report", "--figures", "--study")
     }
@@ -145,7 +146,7 @@ def make_inputs(words: list[str], folder: Path) -> None:
 
 
 def replaced(words: list[str], peer: tuple[str, Path]) -> list[str]:
-    """Replace what stands for something of the reader's."""
+    """Replace placeholders for values of the reader."""
     address, key = peer
     own = {"HOST": address, "KEY": str(key), "node17": "vm", "/tmp/run.jsonl": "run.jsonl"}
     words = [own.get(word, word) for word in words]
@@ -153,7 +154,7 @@ def replaced(words: list[str], peer: tuple[str, Path]) -> list[str]:
 
 
 def made_short(words: list[str]) -> list[str]:
-    """Replace the limits of a run by those of a test."""
+    """Replace the limits of a run by short ones."""
     words = [word for word in words if word != "--dry-run"]
     for option in ("--budget", "--rounds", "--time", "--samples"):
         if option in words:
@@ -170,7 +171,7 @@ def made_short(words: list[str]) -> list[str]:
 
 
 def measure(words: list[str], folder: Path) -> None:
-    """A run with a small budget; of a whole plan that has at least an experiment that was measured."""
+    """Run with a small budget; check that at least one experiment was measured."""
     words = made_short(words)
     if "-o" not in words:
         words += ["-o", "run.jsonl"]
@@ -205,7 +206,7 @@ def test_a_shown_command_works(
         plan(words) if is_planned(words) else measure(words, tmp_path)
         return
     if words[0] == "serve":
-        # It becomes the core's program, which would end this one.
+        # The command replaces its process by the core, which would end the test.
         new_key = [sys.executable, "-m", "nameplate", *words[:2], str(tmp_path / "key")]
         subprocess.run(new_key, check=True)
         return
@@ -226,14 +227,14 @@ def test_a_mentioned_command_exists(
         return
     options = {name for argument in app[words[0]].assemble_argument_collection() for name in argument.names}
     assert {word for word in words if word.startswith("-")} <= options
-    # Of a run that is named as a whole, the parameters are checked as well.
+    # A run with all its arguments is planned too, so that its parameters are checked.
     if words[0] == "run" and len(words) > 1 and "…" not in command.text and "--resume" not in words:
         (tmp_path / "my-plan.toml").write_text(shown_plan())
         plan(words)
 
 
 def shown_plan() -> str:
-    """The plan file that the page on studies shows."""
+    """Return the plan file that the page on studies shows."""
     return (ROOT / "docs" / "studies.md").read_text().partition("```toml\n")[2].partition("```")[0]
 
 

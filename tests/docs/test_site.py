@@ -1,4 +1,4 @@
-"""The documentation site: it builds without a warning, loads nothing from elsewhere, and has what the program has."""
+"""Check that the documentation site builds without a warning, loads nothing external and covers the whole program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nameplate.report.exports import export_names
 from nameplate.tools.external import load_importers, load_references
 
 ROOT = Path(__file__).parents[2]
-# JavaScript: waits until a function returns something, and returns that.
+# JavaScript: wait until a function returns a truthy value, and return that value.
 UNTIL = (
     "(look => new Promise(done => { const again = () => { const found = look(); found && found.length !== 0"
     " ? done(found) : setTimeout(again, 50); }; again(); }))"
@@ -36,7 +36,7 @@ TYPE = (
 
 
 def build(root: Path, site: Path) -> subprocess.CompletedProcess[str]:
-    """Build the site as script/docs does, which also installs what that needs."""
+    """Build the site as script/docs does, including the installation of its requirements."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(root / "mkdocs.yml")]
     return subprocess.run(
         [*command, "--site-dir", str(site)], capture_output=True, text=True, check=False, timeout=300,

@@ -1,7 +1,7 @@
-"""The prose keeps to one vocabulary: phrases that nobody in the field uses do not come back.
+"""Check that the prose keeps to one vocabulary and that unidiomatic phrases do not come back.
 
-README.md and docs/ are checked as a whole, without code and quoted output. Of Python files it is the docstrings and the
-string literals; ``SOURCES`` lists the modules that pass so far.
+README.md and docs/ are checked as a whole, without code and quoted output. In Python files the docstrings and string
+literals are checked; ``SOURCES`` lists the modules that pass so far.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# Files and folders below the root whose strings are checked too. Add what passes.
+# Files and folders below the root whose strings are checked too. Add modules that pass.
 SOURCES = [
     "docs/generate", "src/nameplate/__main__.py", "src/nameplate/command_line.py", "src/nameplate/commands",
     "src/nameplate/control_characters.py", "src/nameplate/errors.py", "src/nameplate/execution",
@@ -23,7 +23,7 @@ SOURCES = [
     "src/nameplate/streams.py", "src/nameplate/units.py", "tests/docs",
 ]  # fmt: skip
 
-# What not to write, and what to write instead.
+# Phrases to avoid, and what to write instead.
 PHRASES = {
     r"what (?:a|the|all|it|this|\w+ it) \w*\s?comes? to": "the run's summary",
     r"\b(?:is|are|was|were) told by\b": "is located from, is computed from",
@@ -45,21 +45,21 @@ PHRASES = {
     r"\bFEWEST_\w+|\bMOST_[A-Z]\w+|\bkMost\w+": "MIN_X, MAX_X, kMax",
     r"\bon paper\b": "nominal",
 }
-# How a docstring must not begin.
+# Words with which a docstring must not begin.
 FRAGMENTS = re.compile(r"(?:Of|By|What|Whatever|In an order)\s")
 
 _CODE = re.compile(r"^```.*?^```|`[^`]*`|<!--.*?-->|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
 
 
 def prose(page: Path) -> str:
-    """A page without its code and addresses, each run of white space one space."""
+    """Return the text of a page without code and link targets, with single spaces."""
     return " ".join(_CODE.sub(" ", page.read_text()).split())
 
 
 def strings(source: Path) -> Iterator[str]:
-    """The docstrings and other strings of a Python file, f-strings piece by piece."""
+    """Yield the docstrings and string literals of a Python file; an f-string is yielded in parts."""
     for node in ast.walk(ast.parse(source.read_text())):
-        # A single word is a name of the program's, not prose.
+        # A single word is an identifier of the program, not prose.
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield " ".join(node.value.split())
 
@@ -72,7 +72,7 @@ def docstrings(source: Path) -> Iterator[str]:
 
 
 def found(text: str) -> list[str]:
-    """The phrases in a text, with what to write instead."""
+    """Return the phrases found in a text, with what to write instead."""
     hits = ((match, instead) for pattern, instead in PHRASES.items() for match in re.finditer(pattern, text))
     return [f"…{text[max(0, hit.start() - 30) : hit.end() + 30]}…: write {instead}" for hit, instead in hits]
 

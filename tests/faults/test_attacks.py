@@ -1,4 +1,4 @@
-"""Attacks and mishaps that a second audit tried: links, files that vanish, numbers without end, broken builds."""
+"""Attacks and mishaps from a second audit: links, files that vanish, unbounded numbers and broken builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crash of the machine or a kill at any moment: what was measured is kept, and the rest is measured after it."""
+"""A crash or a kill at any moment: measured results are kept, and a resumed run measures the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nameplate.results.run_file import read_run
 FAULTS = Path(__file__).parent
 SYNC_AFTER_S = 1.0
 ROUNDS = 40
-# A slice that no busy machine uses up before the samples are taken.
+# The slice is long enough for all samples, even on a busy machine.
 PATIENT_PLAN = """
 [[experiment]]
 probe = "null"
@@ -39,7 +39,7 @@ main()
 
 @pytest.fixture(scope="session")
 def lossy_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that keeps apart what was synced."""
+    """Compile and return the library that keeps a copy of the data that was synced."""
     library = tmp_path_factory.mktemp("faults") / "sync_faults.so"
     subprocess.run(["gcc", "-shared", "-fPIC", FAULTS / "sync_faults.c", "-o", library], check=True)
     return library
@@ -60,7 +60,7 @@ def test_a_crash_of_the_machine_loses_no_more_than_the_stated_time(tmp_path: Pat
     killed_at = time.monotonic()
     process.kill()
     process.communicate()
-    # Between the end of an experiment and the fsync lie the next experiment and its round's start.
+    # Between the end of an experiment and the fsync, the next experiment runs and its round may start.
     slack_s = 1.0 + 2 * longest_pause_s(sizes)
     old_enough = max(size for at, size in sizes if at < killed_at - SYNC_AFTER_S - slack_s or size == 0)
     kept = left.read_bytes()
@@ -71,13 +71,13 @@ def test_a_crash_of_the_machine_loses_no_more_than_the_stated_time(tmp_path: Pat
 
 
 def longest_pause_s(sizes: Sequence[tuple[float, int]]) -> float:
-    """Return the longest time for which the file did not grow, once it had begun to."""
+    """Return the longest time in seconds for which the file did not grow, after its first growth."""
     grown = [at for (_, before), (at, size) in pairwise(sizes) if size > before]
     return max((later - earlier for earlier, later in pairwise(grown)), default=0.0)
 
 
 def rounds_of(path: Path) -> list[int]:
-    """The rounds of a run of one experiment that is whole."""
+    """Return the round numbers of a complete run with one experiment."""
     file = read_run(path)
     assert file.stop is not None
     assert file.stop.reasons == {"null": "rounds"}
@@ -138,7 +138,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def measured(path: Path) -> tuple[dict[str, str], list[tuple[str, int, int]]]:
-    """Why each experiment ended, and its whole measurements: identity, round, number of samples."""
+    """Return why each experiment stopped, and the complete measurements as (id, round, number of samples)."""
     file = read_run(path)
     assert file.stop is not None
     whole = [each for each in file.measurements if not each.outcome.interrupted]

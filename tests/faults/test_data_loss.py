@@ -1,4 +1,4 @@
-"""Nothing of the user's is removed or overwritten, and nothing that was measured is lost."""
+"""No file of the user is removed or overwritten, and no measured result is lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRECIOUS = (".nameplate-key", ".nameplate-0011223344556677", ".nameplate-abc.tmp
 
 @pytest.fixture(scope="session")
 def disk_faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that makes system calls of the disk probe fail."""
+    """Compile and return the library that makes system calls of the disk probe fail."""
     library = tmp_path_factory.mktemp("faults") / "disk_faults.so"
     subprocess.run(["gcc", "-shared", "-fPIC", FAULTS / "disk_faults.c", "-o", library], check=True)
     return library

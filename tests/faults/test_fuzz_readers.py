@@ -1,6 +1,6 @@
-"""Whatever a file says, its reader shows it or says in one line what is wrong with it.
+"""A reader shows a mutated file or reports the error in one line.
 
-A few hundred of the cases that ``bench/fuzz_readers.py`` makes by the thousand. They are the same in every run.
+These are a few hundred of the cases of ``bench/fuzz_readers.py``, the same ones in every test run.
 """
 
 from __future__ import annotations

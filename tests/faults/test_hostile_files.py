@@ -1,7 +1,7 @@
-"""Files that were made to stop their reader: it says in one line what is wrong, within bounds of time and memory.
+"""Readers reject hostile files with one line, within limits of time and memory.
 
-Each command runs in a process of its own. The limits are generous: a reader without bounds passes them by far, and a
-slow machine does not reach them. ``bench/reader_bounds.py`` measures how much is really used.
+Each command runs in its own process. The limits are generous: an unbounded reader exceeds them by far, and a slow
+machine does not reach them. ``bench/reader_bounds.py`` measures the actual time and memory.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def _limit() -> None:
 
 
 def nameplate(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of nameplate within the limits, in ``folder``, without standard input."""
+    """Run a nameplate command within the limits, in ``folder``, without standard input."""
     return limited([sys.executable, "-m", "nameplate", *map(str, arguments)], folder)
 
 
 def limited(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command within the limits."""
+    """Run a command within the limits of time and memory."""
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # each thread reserves address space
     return subprocess.run(
         command, cwd=folder, env=environment, preexec_fn=_limit, stdin=subprocess.DEVNULL, capture_output=True,

@@ -1,4 +1,4 @@
-"""No output of a command replaces an input or a run file, and none is refused only after the work."""
+"""No command overwrites an input or a run file, and an output that cannot be written is rejected before the work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def recorded(tmp_path: Path) -> Path:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    """The one line that a command is refused with."""
+    """Run a command that must be rejected, and return its single line of error message."""
     assert run([*map(str, arguments)]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1

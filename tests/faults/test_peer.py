@@ -1,4 +1,4 @@
-"""What strangers, neighbours and shortages can do to `nameplate serve`: little."""
+"""Strangers, other users and exhausted resources cannot disturb `nameplate serve`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 OTHER_USER = 65533
-# Its arguments: a port, options, and the user to become, if any.
+# Arguments: a port, options, and the user to become, if any.
 BIND = """
 import os, socket, sys
 if sys.argv[3]:
@@ -37,7 +37,7 @@ neighbour.bind(("127.0.0.1", int(sys.argv[1])))
 def serving(
     core: Path, *words: str | Path, before: Sequence[str] = (), **more: Any
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run a peer on a free port of this machine, by the command ``before``; yield its process and its port."""
+    """Run a peer on a free port with the command ``before``; yield its process and its port."""
     command = [*before, core, "serve", "--port", "0", *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **more) as peer:
         assert peer.stderr is not None
@@ -50,7 +50,7 @@ def serving(
 
 
 def outcome_of(core: Path, port: int, probe: str, params: Mapping[str, Any], *words: str | Path) -> dict[str, Any]:
-    """Return how one short experiment with that peer ended."""
+    """Run one short experiment against that peer and return its outcome."""
     request = {"id": "x", "probe": probe, "params": params, "slice_s": 0.05, "sample_s": 0.01, "warmup_s": 0.0}
     answer = subprocess.run([core, "--peer", f"127.0.0.1:{port}", *words], input=json.dumps(request) + "\n",
                             capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
@@ -71,14 +71,14 @@ def test_another_user_cannot_share_the_udp_port(core_path: Path, options: str) -
 
 @pytest.fixture
 def key(core_path: Path, tmp_path: Path) -> Path:
-    """Make a file with a new key."""
+    """Create a file with a new key and return its path."""
     file = tmp_path / "key"
     subprocess.run([core_path, "serve", "--new-key", file], check=True)
     return file
 
 
 def memory_of(process: int) -> bytes:
-    """Return everything that the process has written to: its heap, its stacks and its variables."""
+    """Return the writable memory of a process: its heap, its stacks and its variables."""
     found = b""
     with Path(f"/proc/{process}/mem").open("rb", buffering=0) as memory:
         for line in Path(f"/proc/{process}/maps").read_text().splitlines():
@@ -102,11 +102,11 @@ def test_of_a_key_that_was_read_one_copy_is_left(core_path: Path, key: Path, sou
 
 
 def listening_child_of(process: int) -> int:
-    """Wait for the process to start another that opens a socket, and return that one."""
+    """Wait until the process starts a child that opens a socket, and return that child."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         for status in Path("/proc").glob("[0-9]*/status"):
-            with suppress(OSError):  # it may end meanwhile
+            with suppress(OSError):  # the child may end meanwhile
                 child = int(status.parent.name)
                 if f"PPid:\t{process}\n" in status.read_text() and "socket:" in str(open_files(child)):
                     return child
@@ -114,17 +114,17 @@ def listening_child_of(process: int) -> int:
 
 
 def open_files(process: int) -> set[str]:
-    """Return what the process has open apart from its standard streams."""
+    """Return the open files of a process, without its standard streams."""
     names = set()
     for link in Path(f"/proc/{process}/fd").iterdir():
-        with suppress(FileNotFoundError):  # it may be closed meanwhile
+        with suppress(FileNotFoundError):  # the descriptor may be closed meanwhile
             if int(link.name) > 2:
                 names.add(str(link.readlink()))
     return names
 
 
 def shared_files(core: int, peer: int) -> set[str]:
-    """Return what both have open once the core has read the peer's port, which comes through a pipe of both."""
+    """Return the files that both processes have open after the core has read the peer's port from a shared pipe."""
     deadline = time.monotonic() + 10
     while True:
         shared = {name for name in open_files(core) & open_files(peer) if not name.startswith("anon_inode:")}
@@ -153,12 +153,12 @@ def test_a_peer_of_the_cores_own_inherits_neither_keys_nor_files(core_path: Path
     assert [bool(re.search(rb"NAMEPLATE_KEY=[0-9a-f]", text)) for text in environments] == [False, False]
 
 
-# Who reads the file, with which groups, and owner, group and mode of the file.
+# The user and groups of the reader; owner, group and mode of the file; and whether the key is accepted.
 @pytest.mark.parametrize(
     ("reader", "groups", "owner", "mode", "is_accepted"),
     [
-        (OTHER_USER, [], (0, 0), 0o440, False),  # not readable at all without a credential's access list
-        (OTHER_USER, [4000], (0, 4000), 0o440, True),  # Kubernetes with fsGroup
+        (OTHER_USER, [], (0, 0), 0o440, False),  # not readable without an access control list
+        (OTHER_USER, [4000], (0, 4000), 0o440, True),  # Kubernetes with fsGroup sets this owner and mode
         (OTHER_USER, [4000], (OTHER_USER, 4000), 0o440, False),
         (OTHER_USER, [4000], (0, 4000), 0o460, False),
         (OTHER_USER, [4000], (0, 4000), 0o444, False),
@@ -172,7 +172,7 @@ def test_a_key_file_of_a_group(  # noqa: PLR0913, PLR0917 (one of each kind)
         pytest.skip("only root can act as another user")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        folder.chmod(0o755)  # unlike tmp_path, open to the other user
+        folder.chmod(0o755)  # the other user cannot read files below tmp_path
         core, file = shutil.copy(core_path, folder), shutil.copy(key, folder)
         os.chown(file, *owner)
         Path(file).chmod(mode)
@@ -194,18 +194,18 @@ def test_only_the_core_inherits_the_key_from_nameplate(core_path: Path, key: Pat
     with serving(core_path, "--key-file", str(key)) as (_, port):
         own = [*run, "--peer", f"127.0.0.1:{port}", "-o", str(tmp_path / "own.jsonl"), "payload=1", "protocol=tcp"]
         assert subprocess.run(own, env=variables, check=False).returncode == 0
-    # A launcher is asked who it is before it starts a core.
+    # nameplate asks a launcher for its version before it starts a core.
     subprocess.run([*run, "--mpi", launcher, "--dry-run"], env=variables, capture_output=True, check=False)
     assert launcher.with_name("mpirun.key").read_text() == "none\n"
 
 
 def stranger(port: int, host: str = "127.0.0.1") -> socket.socket:
-    """Connect from this address and say nothing."""
+    """Connect from this address and send nothing."""
     return socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(host, 0))
 
 
 def is_open(connection: socket.socket) -> bool:
-    """Tell whether the peer has left the connection open."""
+    """Return whether the peer has left the connection open."""
     connection.setblocking(False)
     try:
         return connection.recv(1) != b""
@@ -215,19 +215,20 @@ def is_open(connection: socket.socket) -> bool:
         return False
 
 
-# The peer ends the connection of whoever says nothing for three seconds.
+# The peer closes a connection that has sent nothing for this time.
 HANDSHAKE_S = 3.0
 
 
 def who_stays(port: int, wait_s: float) -> tuple[bool, bool, bool] | None:
-    """Return whether the oldest and the newest of 1,200 strangers of one network, and an older one of another, stay.
+    """Return whether three strangers stay connected when 1,200 of one network connect.
 
-    None where this took so long that the peer ended the first connections for their silence.
+    They are the oldest and the newest of these 1,200, and an older one of another network. Return None if connecting
+    took so long that the peer closed the first connections for their silence.
     """
     with ExitStack() as stack:
         began = time.monotonic()
         quiet = stack.enter_context(stranger(port, "127.0.1.1"))
-        # More than the peer keeps, and no more of any address than of the others.
+        # More connections than the peer keeps, spread evenly over the addresses of one network.
         busy = [stack.enter_context(stranger(port, f"127.0.2.{i % 8 + 1}")) for i in range(1200)]
         while is_open(busy[0]) and time.monotonic() - began < wait_s:
             time.sleep(0.01)
@@ -243,13 +244,13 @@ def test_strangers_of_one_network_do_not_push_out_those_of_another(core_path: Pa
 
 
 def cpu_seconds(process: int) -> float:
-    """Return the CPU time that the process has used."""
+    """Return the CPU time of a process in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_a_peer_without_descriptors_neither_spins_nor_starves(core_path: Path) -> None:
-    # The limits of another user's process would not be this one's to change.
+    # The test cannot change the limits of another user's process.
     with serving(core_path, "--user", "root") as (peer, port):
         limits = resource.prlimit(peer.pid, resource.RLIMIT_NOFILE)
         n_open = len(list(Path(f"/proc/{peer.pid}/fd").iterdir()))
@@ -263,7 +264,7 @@ def test_a_peer_without_descriptors_neither_spins_nor_starves(core_path: Path) -
             assert outcome_of(core_path, port, "net_pingpong", {})["ending"] == "ok"
             waiting.setblocking(True)
             waiting.sendall(b"x" * 64)
-            assert waiting.recv(1) == b""  # whoever waited is served too
+            assert waiting.recv(1) == b""  # a client that waited is served too
     assert used_s < 0.2
 
 

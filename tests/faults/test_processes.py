@@ -1,4 +1,4 @@
-"""Programs that nameplate starts: what they write never blocks them, and none of them outlives it."""
+"""Programs that nameplate starts never block when they write much, and none of them outlives nameplate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAIT_S = 20.0
 
 
 def launcher(folder: Path, script: str) -> Launch:
-    """A stand-in for an MPI launcher: a shell script before the core's own command."""
+    """Return a launch of the core through a shell script that replaces an MPI launcher."""
     path = folder / "launcher"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
@@ -38,7 +38,7 @@ def is_running(pid: int) -> bool:
 
 
 def wait_until_gone(pids: list[int]) -> list[int]:
-    """The processes that are still there after a while."""
+    """Wait for the processes to end; return those that still run after the deadline."""
     deadline = time.monotonic() + WAIT_S
     while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -84,7 +84,7 @@ def test_a_tool_that_writes_much_on_both_streams_ends(tmp_path: Path) -> None:
     assert len(run_tool([sys.executable, "-c", script], tmp_path, WAIT_S)) == 1_000_000
 
 
-# A parent that starts a program as nameplate does, says its number, and waits.
+# A parent that starts a program as nameplate does, prints its process id and waits.
 PARENT = """
 import sys, time
 from nameplate.execution import child_process
@@ -122,7 +122,7 @@ def test_a_programs_own_children_end_with_it() -> None:
 
 
 def descendants_named(parent: int, word: str) -> list[int]:
-    """The processes below ``parent`` whose command line has the word."""
+    """Return the descendants of ``parent`` whose command line contains the word."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -153,7 +153,7 @@ def test_versus_leaves_no_server_and_no_folder(tmp_path: Path, number: signal.Si
     assert "Traceback" not in errors
     assert wait_until_gone(servers) == []
     if number == signal.SIGKILL:
-        # Nothing of ours is left that could remove it; the next one does.
+        # A killed process cannot remove its folder, so the next versus does.
         (tmp_path / ".nameplate-versus-stray").write_text("no folder")
         with scratch(tmp_path) as folder:
             assert [path for path in tmp_path.iterdir() if path.is_dir()] == [folder]

@@ -1,4 +1,4 @@
-"""Files that take memory or a shared file system's room are refused before anybody is harmed."""
+"""Files that would exhaust memory or a shared file system are rejected before they are written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
 
 @pytest.fixture
 def group_of_600_mb() -> Iterator[Path]:
-    """A memory control group, where this user may make one."""
+    """Create a control group with a memory limit of 600 MiB; skip the test if that is not possible."""
     group = MEMORY_GROUPS / f"nameplate-test-room-{os.getpid()}"
     try:
         group.mkdir()
@@ -62,7 +62,7 @@ def test_a_file_in_memory_is_refused_where_the_group_has_no_room_for_it(
 
 @pytest.mark.usefixtures("as_root")
 def test_nodes_on_a_shared_file_system_find_room_for_all_of_them(tmp_path: Path) -> None:
-    """A tmpfs of 2.3 GiB, of which 2 GiB stay free, is shown to the core as NFS: it has room for one file of 200 MB."""
+    """Show the core a tmpfs of 2.3 GiB as NFS; it has room for one file of 200 MB, because 2 GiB must stay free."""
     place, root = tmp_path / "shared", tmp_path / "root"
     place.mkdir()
     (root / "proc" / "self").mkdir(parents=True)

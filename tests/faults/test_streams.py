@@ -1,4 +1,4 @@
-"""Standard streams that break, are full, closed or limited to ASCII, and signals at any moment."""
+"""Standard streams that are broken, full, closed or limited to ASCII, and signals at any moment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(*arguments: str | bytes) -> list[str | bytes]:
 
 
 def shell(folder: Path, words: str) -> subprocess.CompletedProcess[str]:
-    """A line of bash with ``nameplate`` in it; the exit code of a pipe is nameplate's."""
+    """Run a line of bash in which ``nameplate`` is a command, and return the completed process."""
     line = f'nameplate() {{ {sys.executable} -m nameplate "$@"; }}; {words}'
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=folder, check=False, timeout=WAIT_S)
 
@@ -119,7 +119,7 @@ def test_an_interrupt_during_the_start_ends_it_without_a_traceback(tmp_path: Pat
 
 
 def started_run(folder: Path, *before: str) -> subprocess.Popen[str]:
-    """A run of a minute that has written its header."""
+    """Start a run of one minute and return its process when the header is written."""
     process = subprocess.Popen(
         [*before, *map(str, command("run", "null", "--rounds", "60", "--time", "1s", "-o", "x.jsonl"))],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
@@ -166,7 +166,7 @@ def test_a_second_interrupt_leaves_at_once_without_a_traceback(tmp_path: Path, b
 
 
 def in_a_terminal(words: str, columns: int, keys: bytes, folder: Path) -> tuple[str, int]:
-    """Run a line of shell in a real terminal of this width, type ``keys`` after its first output; output, exit code."""
+    """Run a line of shell in a terminal, type ``keys`` after its first output; return output and exit code."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder)
@@ -178,7 +178,7 @@ def in_a_terminal(words: str, columns: int, keys: bytes, folder: Path) -> tuple[
     while True:
         try:
             part = os.read(terminal, 1 << 16)
-        except OSError:  # the terminal's other end is closed
+        except OSError:  # the other end of the terminal is closed
             break
         if not said and keys:
             os.write(terminal, keys)

@@ -1,4 +1,4 @@
-"""What a file says is shown as text: it never becomes a command, an option, a used path, markup or a formula."""
+"""The content of a file is shown as text; it never becomes a command, an option, a path to use, markup or a formula."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_name_with_markup_does_not_end_the_live_display(tmp_path: Path) -> Non
 
 
 def cut_off(path: Path, **params: Value) -> Path:
-    """A run of disk_block in some place that ended before it measured anything."""
+    """Write a run of disk_block with these parameters that stopped before its first measurement."""
     first = read_run(recorded_file("quick.jsonl", path.parent)).run
     experiment = next(each for each in first.plan.experiments if each.probe == "disk_block")
     placed = msgspec.structs.replace(experiment, params={**experiment.params, **params})
@@ -193,7 +193,7 @@ def test_a_recheck_uses_no_place_of_the_run_unasked(tmp_path: Path, capsys: pyte
 
 
 ESCAPE = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m"
-# As JSON writes it, with the C1 control raw and as an escape.
+# The sequence in JSON, with the C1 control both raw and escaped.
 ESCAPED = [json.dumps(ESCAPE, ensure_ascii=is_ascii)[1:-1].encode() for is_ascii in (False, True)]
 WORDS = ('"avx512', '"far1', '"Debian', '"EPYC', '"hostname":"', '"reason":"', '"AMD', '"virtio')
 READING = [
@@ -210,7 +210,7 @@ OTHERS = [
 
 
 def hostile(folder: Path, escaped: bytes) -> Path:
-    """A folder with files of every kind whose names, parameters, notes and reasons hold escape sequences."""
+    """Create a folder with files of every kind whose names, parameters, notes and reasons contain escape sequences."""
     folder.mkdir()
     for name in ("quick.jsonl", "per_node.jsonl", "series.jsonl"):
         path = recorded_file(name, folder)
@@ -224,7 +224,7 @@ def hostile(folder: Path, escaped: bytes) -> Path:
 
 
 def assert_shows_nothing_to_obey(*arguments: str, folder: Path) -> None:
-    """Run a command in a terminal, which gets colours, and look for what else it would obey."""
+    """Run a command in a terminal and check that its output has no control sequence except colours."""
     answer = subprocess.run(
         ["script", "-qec", shlex.join([sys.executable, "-m", "nameplate", *arguments]), "/dev/null"],
         capture_output=True, check=False, cwd=folder, stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"},

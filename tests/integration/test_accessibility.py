@@ -1,4 +1,4 @@
-"""The HTML report judged by axe-core in a real browser: wide and narrow, by day and by night."""
+"""axe-core finds no violation in the HTML report in a real browser, at two widths and in both colour schemes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nameplate.report.html.document import write_html
 from report_kinds import every_kind
 
 WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
-# Axe cannot tell what lies behind a chart's words; their colours are judged in tests/unit/test_theme.py.
+# axe cannot determine the background of text in a chart; tests/unit/report/test_theme.py checks those colours.
 IN_CHARTS = ".chart"
 FOUND = "found => found.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.target.join(' '))}))"
 
@@ -23,7 +23,10 @@ pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is no
 
 
 def axe() -> str:
-    """The package is installed without the browsers that it would bring, so it is found and not imported."""
+    """Return the source of axe-core.
+
+    The package is installed without its dependencies, the browsers, so it is located but not imported.
+    """
     spec = importlib.util.find_spec("axe_playwright_python")
     assert spec is not None, "run script/bootstrap test"
     folders = spec.submodule_search_locations
@@ -47,22 +50,22 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module", params=WIDTHS)
 def seen(browser: Browser, page: Path, request: pytest.FixtureRequest) -> Browser:
-    """Everything unfolded, and axe inside."""
+    """Open the page with every section open and axe loaded."""
     browser.open(page, request.param)
     browser.unfold()
-    # Its last value is axe itself, which is too large to be answered.
+    # The value of the script is axe itself, which is too large to return.
     browser.value(f"{axe()};null")
     return browser
 
 
 def violations(browser: Browser, context: object, options: object) -> list[str]:
-    """Each with the first few places where it was found."""
+    """Return each violation with the first places where it was found."""
     found: list[dict[str, Any]] = browser.value(f"axe.run({json.dumps(context)}, {json.dumps(options)}).then({FOUND})")
     return [f"{each['id']} ({each['help']}): {len(each['nodes'])} times, as in {each['nodes'][:3]}" for each in found]
 
 
 def test_no_rule_is_broken(seen: Browser) -> None:
-    """All of axe's rules: WCAG's A and AA, and best practices."""
+    """Check all rules of axe: WCAG levels A and AA, and best practices."""
     colours_apart = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": False}}}
     assert violations(seen, {"include": ["html"]}, colours_apart) == []
 
@@ -70,7 +73,7 @@ def test_no_rule_is_broken(seen: Browser) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_words_stand_out_from_what_is_behind_them(seen: Browser, scheme: str) -> None:
-    # Further rows look like those before them, and each takes its time; so do the tables of further charts.
+    # Rows and tables that look like earlier ones are removed to save time.
     alike = "tbody tr:nth-child(n+5), article .points:not(article:first-of-type *) table"
     seen.value(f"document.querySelectorAll({json.dumps(alike)}).forEach(element => element.remove())")
     seen.show(scheme)
@@ -88,7 +91,7 @@ def test_what_is_broken_would_be_found(seen: Browser) -> None:
 
 
 class TestKeyboard:
-    """Tab reaches everything that can be worked with, in the page's order, and shows where it is."""
+    """Tab reaches every control in the order of the page and shows the focus."""
 
     def test_every_control_is_reached_and_shows_it(self, browser: Browser, page: Path) -> None:
         browser.open(page)
@@ -102,7 +105,7 @@ class TestKeyboard:
         assert all(outline not in ("none", "") for _, outline in reached)
 
     def pressed(self, browser: Browser) -> tuple[str, str]:
-        """What Tab leads to, and the outline that it has there."""
+        """Press Tab; return the element that has the focus and the style of its outline."""
         for kind in ("keyDown", "keyUp"):
             browser.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
         place, outline = browser.value(
@@ -121,7 +124,7 @@ class TestKeyboard:
 
 
 class TestPaper:
-    """What is printed has its tables, and charts no wider than the sheet."""
+    """A printed page has its tables, and no chart is wider than the sheet."""
 
     def test_tables_are_unfolded_for_it_and_folded_again(self, browser: Browser, page: Path) -> None:
         browser.open(page)

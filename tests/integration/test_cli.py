@@ -1,4 +1,4 @@
-"""The program as a user meets it: real processes, real files, exit codes and messages."""
+"""The program from a user's point of view: real processes, real files, exit codes and messages."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_an_instruction_set_that_this_cpu_lacks_is_skipped_with_the_reason(tmp_p
     rows = rows_of(answer)
     skipped = [row for row in rows if row["outcome"] == "skipped"]
     assert {row["outcome"] for row in rows} == {"ok", "skipped"}
-    assert len(skipped) >= 2  # no CPU has both x86's and Arm's
+    assert len(skipped) >= 2  # no CPU has the instruction sets of both x86 and Arm
     assert all(row["value"] is None and row["reason"] for row in skipped)
 
 
@@ -189,7 +189,7 @@ def test_more_threads_than_cores_are_allowed_and_flagged(tmp_path: Path) -> None
     many = str(2 * (os.cpu_count() or 1) + 1)
     answer = nameplate("run", "cpu_flops", f"threads=1,{many}", *FAST, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.count("oversubscribed,") == 1  # for all metrics of the cell
+    assert answer.stdout.count("oversubscribed,") == 1  # once for all metrics of the experiment
     assert "! oversubscribed: there are more workers than CPUs" in answer.stdout
 
 
@@ -205,7 +205,7 @@ def test_three_repeats_of_a_given_length(tmp_path: Path) -> None:
     rows = rows_of(nameplate(*arguments, "-o", "x.jsonl", cwd=tmp_path))
     assert (rows[0]["rounds"], rows[0]["samples"], rows[0]["stop"]) == (3, 3, "rounds")
     lengths = [s.elapsed_s for m in read_run(tmp_path / "x.jsonl").measurements for s in m.samples]
-    # Ten times what a sample is otherwise; calibrated beside a busy neighbour it may be half of what was asked.
+    # Ten times a usual sample. If the CPU was busy during calibration, a sample may take half of the given time.
     assert all(length > 0.05 for length in lengths)
 
 
@@ -289,7 +289,7 @@ def test_threads_that_the_system_does_not_give_are_a_failure_not_a_hang(engine: 
 
 
 def core_wrapper(directory: Path, limit: str) -> Path:
-    """A nameplate-core that runs under a limit of the shell."""
+    """Return a nameplate-core that runs under a limit set by the shell."""
     path = directory / "limited-core"
     path.write_text(f'#!/bin/sh\n{limit} exec {core_path()} "$@"\n')
     path.chmod(0o755)
@@ -367,7 +367,7 @@ def test_ctrl_c_once_keeps_a_valid_partial_run(signal_number: int, tmp_path: Pat
 def test_ctrl_c_twice_leaves_now_even_when_the_core_hangs(tmp_path: Path) -> None:
     process = start("run", "fault_hang", "--rounds", "1", "-o", "x.jsonl", cwd=tmp_path)
     wait_for(lambda: (tmp_path / "x.jsonl").exists() and b'"header"' in (tmp_path / "x.jsonl").read_bytes())
-    time.sleep(0.3)  # the hanging call itself leaves no trace to wait for
+    time.sleep(0.3)  # the hanging call has no visible effect to wait for
     core = children_of(process.pid)
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
@@ -386,7 +386,7 @@ def test_after_a_kill_resume_measures_only_what_is_missing(tmp_path: Path) -> No
     core = children_of(process.pid)
     process.kill()
     process.communicate()
-    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in core))  # it dies with its parent
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in core))  # the core ends with its parent
     with path.open("ab") as file:
         file.write(b'{"type":"sample","round":2,"id')
     before = [(m.outcome.round, m.outcome.id) for m in read_run(path).measurements]

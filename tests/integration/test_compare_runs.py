@@ -1,4 +1,4 @@
-"""``nameplate compare`` on files of real runs."""
+"""Compare files of real runs with ``nameplate compare``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MEASURE = ["--rounds", "6", "--samples", "5", "--time", "2ms", "--quiet"]
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six rounds of two mixes, of one of which the chains are so long that it cannot be as fast."""
+    """Measure six rounds of two mixes, of which ``div`` is always slower."""
     path = tmp_path_factory.mktemp("runs") / "base.jsonl"
     assert run(["run", "cpu_flops", "mix=fma,div", "threads=1", *MEASURE, "-o", str(path)]) == 0
     return path
 
 
 def slowed(original: Path, path: Path, factor: float) -> Path:
-    """The same run with every sample ``factor`` times as long."""
+    """Write the same run with every sample ``factor`` times as long."""
     lines = []
     for line in original.read_text().splitlines():
         record = json.loads(line)
@@ -120,7 +120,7 @@ def test_what_cannot_be_compared(
 
 
 def test_a_run_that_is_still_being_written(measured: Path, tmp_path: Path) -> None:
-    """What it has is compared; an experiment that is not whole is left out."""
+    """An experiment that is not complete is left out, and the others are compared."""
     lines = measured.read_text().splitlines(keepends=True)
     cut = tmp_path / "cut.jsonl"
     cut.write_text("".join(lines[: len(lines) // 2]) + lines[len(lines) // 2][:20])

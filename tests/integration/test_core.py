@@ -1,4 +1,4 @@
-"""nameplate-core itself: every record against the schema, and what it was built into."""
+"""nameplate-core alone: every record matches the schema, and the generated code is the intended one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ask(core: Path, *requests: Mapping[str, object]) -> list[dict[str, Any]]:
 
 def assert_valid(records: Iterable[dict[str, Any]]) -> None:
     for record in records:
-        # Against its own definition, whose errors are readable; `oneOf` would only say that none fits.
+        # Validated against the definition of this record, because the errors of `oneOf` are unreadable.
         name = "machine_record" if record["type"] == "machine" else record["type"]
         own = validator().evolve(schema={"$ref": f"#/$defs/{name}", "$defs": validator().schema["$defs"]})
         errors = [error.message for error in own.iter_errors(record)]
@@ -132,7 +132,7 @@ def test_every_probe_says_what_it_measures_and_what_it_does_not() -> None:
 
 
 def test_an_empty_run_costs_what_reading_the_clock_twice_costs(core_path: Path) -> None:
-    """Not a time: the sample holds nothing but the two readings, so their cost bounds it on any machine."""
+    """The limit is relative to the cost of reading the clock, so that it holds on any machine."""
     request = {
         "id": "x",
         "probe": "null",
@@ -148,7 +148,7 @@ def test_an_empty_run_costs_what_reading_the_clock_twice_costs(core_path: Path) 
 
 
 def test_an_empty_loop_is_not_optimised_away(core_path: Path) -> None:
-    """Otherwise no number of repetitions would ever make a sample long enough, and calibration would not end."""
+    """If it were, no number of repetitions would make a sample long enough, and calibration would not end."""
     records = ask(core_path, {"id": "x", "probe": "null", "params": {"duration": "0"}, "max_samples": 1})
     sample = next(record for record in records if record["type"] == "sample")
     assert sample["elapsed_s"] >= 0.001
@@ -179,7 +179,7 @@ def test_a_core_that_is_not_there_or_no_core(monkeypatch: pytest.MonkeyPatch, tm
 # The generated code.
 
 
-# Target, mix (of FloatMix), element, what the loop must consist of, registers it must use.
+# Target, mix (of FloatMix), element type, instructions of the loop, and registers that it must use.
 LOOPS = [
     ("N_AVX3", 0, "double", r"vf[n]?madd\d+pd", "zmm"),
     ("N_AVX3", 0, "float", r"vf[n]?madd\d+ps", "zmm"),

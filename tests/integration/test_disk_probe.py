@@ -1,4 +1,4 @@
-"""The disk probe: what it measures and says of it, what it refuses, and what it leaves behind when things go wrong."""
+"""The disk probe: its results, its error messages, and the state of the directory after a failure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SYS_IO_URING_SETUP = 425
 
 @pytest.fixture(scope="session")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that makes system calls fail."""
+    """Compile and return the library that makes system calls fail."""
     library = tmp_path_factory.mktemp("faults") / "disk_faults.so"
     subprocess.run(["gcc", "-shared", "-fPIC", FAULTS, "-o", library], check=True)
     return library
@@ -43,7 +43,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An empty directory, which must be empty again afterwards."""
+    """Create an empty directory; ``measure`` checks that it is empty again afterwards."""
     place = tmp_path / "disk"
     place.mkdir()
     return place
@@ -56,7 +56,7 @@ def measure(
     preexec: Callable[[], None] | None = None,
     **params: Any,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The outcome and the samples of one short experiment; nothing may be left in the directory."""
+    """Run one short experiment, check that the directory is empty again, and return the outcome and the samples."""
     params = {"file": str(folder), "size": SIZE, "threads": 1, **params}
     params = {name: value for name, value in params.items() if value is not None}
     request = {"id": "x", "probe": "disk_block", "params": params, "slice_s": 0.01, "warmup_s": 0.0, "sample_s": 0.001}
@@ -71,21 +71,21 @@ def measure(
 
 
 def measured(core: Path, folder: Path, **params: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Of one that must succeed."""
+    """Run one short experiment that must succeed, and return its outcome and samples."""
     outcome, samples = measure(core, folder, **params)
     assert outcome["ending"] == "ok", outcome["reason"]
     return outcome, samples
 
 
 def ask(core: Path, folder: Path, params: dict[str, Any], **request: Any) -> list[dict[str, Any]]:
-    """Every record of one request."""
+    """Send one request to the core and return all its records."""
     params = {"file": str(folder), "size": SIZE, "threads": 1, **params}
     line = json.dumps({"id": "x", "probe": "disk_block", "params": params, **request}) + "\n"
     text = subprocess.run([core], input=line, capture_output=True, text=True, check=True).stdout
     return [json.loads(record) for record in text.splitlines()]
 
 
-# What it does.
+# Results.
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -151,7 +151,7 @@ def test_cold_is_fetched_from_the_device_and_warm_is_not(core_path: Path, folder
 
 
 def test_as_is_neither_fills_nor_empties_the_page_cache(core_path: Path, folder: Path) -> None:
-    """After direct reads, which drop the file from the cache, it is not there; after a warm one it is."""
+    """After direct reads, which drop the file from the cache, it is not cached; after a warm experiment it is."""
     states = ["direct", "as-is", "warm", "as-is"]
     params = {"file": str(folder), "size": "64MiB", "threads": 1, "block": "4KiB", "pattern": "random"}
     short = {"probe": "disk_block", "slice_s": 0.001, "warmup_s": 0.0, "sample_s": 0.001}
@@ -165,7 +165,7 @@ def test_as_is_neither_fills_nor_empties_the_page_cache(core_path: Path, folder:
         pytest.skip("this directory has no O_DIRECT, or lies in memory")
     first = [next(r for r in records if r["type"] == "sample" and r["id"] == str(n)) for n in range(len(states))]
     resident = [sample["counters"]["resident_before_bytes"] for sample in first]
-    assert resident[1] < 32 << 20  # calibration has read a part of it
+    assert resident[1] < 32 << 20  # calibration has read a part of the file
     assert resident[3] == 64 << 20
 
 
@@ -196,7 +196,7 @@ def test_a_file_for_each_thread(core_path: Path, folder: Path) -> None:
     assert samples[-1]["counters"]["resident_before_bytes"] == 4 << 20
 
 
-# Who served it.
+# Where the bytes came from.
 
 
 def verdict(core: Path, folder: Path, **params: Any) -> str:
@@ -256,7 +256,7 @@ def test_on_an_overlay_the_page_cache_is_that_of_the_layer_below(core_path: Path
         subprocess.run(["umount", merged], check=True)
 
 
-# What is refused, with the rule.
+# Rejected parameters, with the rule in the message.
 
 REFUSED = [
     ({"cache": "direct", "block": "1"}, "skipped", "O_DIRECT requires multiples of"),
@@ -391,7 +391,7 @@ def test_without_o_tmpfile_a_random_name_serves_and_leftovers_go(core_path: Path
 
 
 def _without_io_uring() -> None:
-    """A seccomp filter that answers io_uring_setup with EPERM, as a container's does."""
+    """Install a seccomp filter that answers io_uring_setup with EPERM, as container runtimes do."""
     load_number, is_setup, allow, refuse = (0x20, 0, 0, 0), (0x15, 0, 1, SYS_IO_URING_SETUP), 0x7FFF0000, 0x00050001
     program = [load_number, is_setup, (0x06, 0, 0, refuse), (0x06, 0, 0, allow)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in program))
@@ -444,7 +444,7 @@ def test_a_killed_core_leaves_nothing_in_any_phase(
         assert json.loads(text.splitlines()[-1])["type"] == "end", "what was measured is kept"
 
 
-# Files are kept from process to process.
+# Test files are kept from process to process.
 
 
 def test_the_next_core_takes_over_the_file_of_the_last(

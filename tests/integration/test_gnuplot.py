@@ -1,4 +1,4 @@
-"""Every kind of chart, drawn by Debian's gnuplot."""
+"""gnuplot of Debian draws every kind of chart."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from simulated_cluster import write_stream_run
 
 
 def draw(made: Report, directory: Path) -> dict[str, str]:
-    """The drawings by their names. gnuplot must be silent, and draw every figure."""
+    """Draw every chart of a report and return the drawings by name; gnuplot must print nothing."""
     files = gnuplot.export(made)
     for name, text in files.items():
         (directory / name).write_text(text, encoding="utf-8")
@@ -69,7 +69,8 @@ def test_a_series_has_its_levels_and_events(tmp_path: Path) -> None:
 def test_many_nodes_and_pairs_of_them(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 20, slow={17: 0.2}, rounds=3)
     names = list(draw(summarise(read_run(tmp_path / "run.jsonl")), tmp_path))
-    assert sum(name.startswith("nodes-") for name in names) == 12  # average, minimum and maximum of STREAM's four
+    # The average, minimum and maximum of the four operations of STREAM.
+    assert sum(name.startswith("nodes-") for name in names) == 12
     made = with_summary(result({"between": "nodes", "size": 8}, 1e-5, probe="mpi_pairs"), metric="latency", unit="s")
     named = report([msgspec.structs.replace(made, pairs=[1e-5 + i for i, _ in enumerate(combinations(range(5), 2))])])
     job = {"nodes": [f"n{i}" for i in range(5)], "ranks": 5, "library": "MPI"}

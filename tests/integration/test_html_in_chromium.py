@@ -1,4 +1,4 @@
-"""The HTML report in a real browser: its charts are drawn, nothing fails, nothing is fetched."""
+"""In a real browser, the HTML report draws its charts, reports no error and fetches nothing."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def texts(browser: Browser, selector: str) -> list[str]:
 
 
 class TestMemory:
-    """Curves, heat maps and the roofline."""
+    """Memory results: curves, heat maps and the roofline."""
 
     def test_all_are_drawn_without_complaint(self, memory_seen: Browser) -> None:
         assert count(memory_seen, ".roofline svg.marks") == 1
@@ -208,7 +208,7 @@ def test_nodes_have_a_map_in_which_the_slow_one_is_framed(browser: Browser, tmp_
     write_html([summarise(read_run(tmp_path / "run.jsonl"))], tmp_path / "nodes.html")
     browser.open(tmp_path / "nodes.html", width)
     card = "document.getElementById('run-1-nodes').parentElement"
-    # Average, minimum and maximum of each of STREAM's four.
+    # Average, minimum and maximum of each of the four operations of STREAM.
     assert browser.value(f"{card}.querySelectorAll('[data-chart] svg.marks').length") == 12
     layers = f"[...{card}.querySelector('svg.marks').querySelectorAll('.mark-rect.role-mark')]"
     rectangles = browser.value(f"{layers}.map(layer => layer.querySelectorAll('path').length)")

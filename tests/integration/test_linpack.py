@@ -1,4 +1,4 @@
-"""cpu_linpack with real libraries: what they solve, what is found wrong, and which of them are taken."""
+"""cpu_linpack with real libraries: the solution, detected errors, and the choice of the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALL: Mapping[str, Any] = {"n": 200, "threads": 1}
 
 @pytest.fixture(scope="module")
 def plain_lapack(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library of our own, which can be made to err and offers no threads."""
+    """Compile and return a LAPACK library without threads that can be made to return errors."""
     library = tmp_path_factory.mktemp("faults") / "liblapack_faults.so"
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", library, FAULTS, "-lm"], check=True)
     return library
@@ -27,7 +27,7 @@ def plain_lapack(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def measure(
     core: Path, *options: str, env: Mapping[str, str] | None = None, **params: Any
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The outcome and the samples of one short experiment."""
+    """Run one short experiment and return its outcome and samples."""
     request = {"id": "x", "probe": "cpu_linpack", "params": params, "slice_s": 0.0, "warmup_s": 0.0}
     answer = subprocess.run(
         [core, *options], input=json.dumps(request) + "\n", capture_output=True, text=True, timeout=120, check=True,
@@ -89,7 +89,7 @@ def test_more_threads_than_cpus_are_flagged(core_path: Path) -> None:
 
 
 def test_a_library_is_loaded_and_called_where_its_threads_may_run_anywhere(core_path: Path, plain_lapack: Path) -> None:
-    """Ports are counted, and A is made, by threads that are bound to a core; what a library starts must not be."""
+    """A thread that is bound to a core must not load the library, because its threads would inherit the binding."""
     outcome, _ = measure(core_path, "--blas", str(plain_lapack), env={"NAMEPLATE_FAULT": "affinity"}, **SMALL)
     assert outcome["reason"].endswith(f"INFO = {len(os.sched_getaffinity(0))}"), outcome
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_is_refused_with_the_rule(
     assert words in outcome["reason"]
 
 
-# What is found wrong.
+# Detected errors.
 
 
 def test_an_element_that_is_not_the_equations_is_found(faulty_core: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_library_that_errs_is_invalid(core_path: Path, plain_lapack: Path, fau
     assert words in outcome["reason"]
 
 
-# Which library is taken.
+# The choice of the library.
 
 
 def test_a_library_without_a_word_about_itself_serves_too(core_path: Path, plain_lapack: Path) -> None:
@@ -165,7 +165,7 @@ MISSING = "libopenblas.so.0 is not on this machine; apt install libopenblas0-pth
 
 @pytest.fixture
 def without_openblas() -> list[str | Path]:
-    """The beginning of a command that finds an empty folder where the library is."""
+    """Return the start of a command that hides Debian's OpenBLAS behind an empty folder."""
     if os.getuid() != 0 or not OPENBLAS.is_dir():
         pytest.skip("needs root, and Debian's OpenBLAS for x86-64")
     return ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$1" && shift && exec "$@"', "sh", OPENBLAS]

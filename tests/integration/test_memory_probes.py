@@ -1,4 +1,4 @@
-"""The probes of memory and caches: what they find wrong, what they refuse, and what their loops were compiled to."""
+"""The probes of memory and caches: detected errors, rejected parameters, and the generated code of their loops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CGROUP_V1 = Path("/sys/fs/cgroup/memory")
 def measure(
     core: Path, probe: str, preexec: Callable[[], None] | None = None, slice_s: float = 0.01, **params: Any
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The outcome and the samples of one short experiment."""
+    """Run one short experiment and return its outcome and samples."""
     request = {
         "id": "x",
         "probe": probe,
@@ -43,13 +43,13 @@ def measure(
 
 
 def measured(core: Path, probe: str, **params: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The outcome and the last sample of one that must succeed."""
+    """Run one short experiment that must succeed; return its outcome and its last sample."""
     outcome, samples = measure(core, probe, **params)
     assert outcome["ending"] == "ok", outcome["reason"]
     return outcome, samples[-1]
 
 
-# What is found wrong. The faulty core's kernels each spoil one element.
+# Detected errors. Each kernel of the faulty core spoils one element.
 
 WRONG = [
     ("memory_stream", {"op": "copy", "size": "64KiB"}, r"c\[4096\] is [\d.]+, but copy gives [\d.]+"),
@@ -77,7 +77,7 @@ def test_one_wrong_element_is_named(faulty_core: Path, probe: str, params: dict[
     assert re.search(words, outcome["reason"]), outcome["reason"]
 
 
-# What is refused, with the rule.
+# Rejected parameters, with the rule in the message.
 
 REFUSED = [
     ("memory_stream", {"size": "1TiB"}, "skipped", "would take 3072.0 GiB of memory"),
@@ -115,7 +115,7 @@ def test_what_cannot_be_is_refused_with_the_rule(
 
 @contextmanager
 def memory_group(limit_bytes: int) -> Iterator[Path]:
-    """A control group of our own, where this user may make one."""
+    """Create a control group with a memory limit; skip the test if that is not possible."""
     group = CGROUP_V1 / f"nameplate-test-{os.getpid()}"
     try:
         group.mkdir()
@@ -154,7 +154,7 @@ def test_huge_pages_that_are_not_given_are_missing_in_the_facts(core_path: Path)
     assert outcome["facts"]["huge_bytes"] == 0
 
 
-# What is counted.
+# Counted work and traffic.
 
 
 def test_stream_counts_the_users_bytes_and_the_buss(core_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_chains_and_traffic_beside_a_chase(core_path: Path) -> None:
     _, alone = measured(core_path, "memory_latency", size="1MiB", chains=16)
     assert alone["work"]["ops"] == alone["repetitions"] * 16 * 16
     assert alone["counters"]["load_bytes"] == 0
-    # Long enough for threads that wait for a busy CPU.
+    # The slice is long enough for load threads that wait for a busy CPU.
     outcome, samples = measure(core_path, "memory_latency", slice_s=2.0, size="1MiB", load="100MB", load_threads=2)
     assert samples[-1]["work"]["ops"] == samples[-1]["repetitions"] * 16
     assert any(sample["counters"]["load_bytes"] > 0 for sample in samples)
@@ -238,7 +238,7 @@ def code_of(pattern: str) -> list[str]:
 
 
 def longest_loop(code: list[str]) -> list[str]:
-    """The loop over whole vectors comes first: what is behind it is the tail's."""
+    """Return the last loop over whole vectors; the loops behind it process the tail."""
     for end in range(len(code), 0, -1):
         try:
             loop = inner_loop(code[:end])

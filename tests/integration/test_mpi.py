@@ -1,4 +1,4 @@
-"""The MPI program with both of Debian's MPIs: real launchers, real ranks."""
+"""The MPI program with both MPIs of Debian: real launchers and real ranks."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_rank_that_is_killed_ends_the_job_and_what_was_measured_is_kept(family
         os.kill(ranks[-1], signal.SIGKILL)
         out, err = process.stdout.read(), process.stderr.read()
         assert process.wait(60) != 0
-    # MPICH's says it among the records, which nameplate sorts out.
+    # The launcher of MPICH writes this message among the records, where nameplate filters it.
     assert "ignal 9" in err + out
     lines = [json.loads(line) for line in [*measured, *out.splitlines()] if line.startswith("{")]
     outcomes = [r for r in lines if r["type"] == "outcome"]
@@ -126,7 +126,7 @@ def test_a_rank_that_is_killed_ends_the_job_and_what_was_measured_is_kept(family
 
 
 def _lines_until(stream: IO[str], record: str) -> list[str]:
-    """Return what a program writes up to its first record of this type."""
+    """Return the lines of a program's output up to its first record of this type."""
     lines = [stream.readline()]
     while lines[-1] and f'"type":"{record}"' not in lines[-1]:
         lines.append(stream.readline())
@@ -191,8 +191,8 @@ def test_a_run_survives_a_rank_that_dies(tmp_path: Path, family: str) -> None:
     more = ["--mpi", f"{LAUNCHERS[family]} -n 2", "--rounds", "1", "--samples", "1", "--time", "2s", "-o", str(path)]
     with subprocess.Popen([*words, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
-        # The plan's record and the header's: the ranks of the run itself are there, and no longer those that were asked
-        # for the machine.
+        # With the records of the plan and of the machine in the file, the ranks are those of the run, not those that
+        # described the machine.
         while (not path.exists() or len(path.read_text().splitlines()) < 2) and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""mpi_stream on some of a node's ranks: the others sleep, and one plan sweeps ranks × threads."""
+"""mpi_stream on some of the ranks of a node while the others sleep, and sweeps over ranks × threads in one plan."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_some_ranks_of_every_node_take_part(tmp_path: Path) -> None:
 
 
 def test_ranks_that_take_no_part_sleep() -> None:
-    """The one that works is busy all the time; the others only look for a message now and then."""
+    """The working rank is busy all the time; the others only poll for a message now and then."""
     with subprocess.Popen(
         command("openmpi", 3), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

@@ -1,4 +1,4 @@
-"""Kinds of memory of mpi_stream: real files on real mounts, through libpmem and memkind."""
+"""The kinds of memory of mpi_stream: real files on real mounts, through libpmem and memkind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRITING = [op for op in OPERATIONS if op != "read"]
 
 @pytest.fixture
 def small_mount(tmp_path: Path) -> Iterator[Path]:
-    """A tmpfs of 4 MiB."""
+    """Mount a tmpfs of 4 MiB; skip the test if that is not possible."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount")
     place = tmp_path / "small"
@@ -42,7 +42,7 @@ def small_mount(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def tmpfs() -> Path:
-    """Debian's own."""
+    """Return the tmpfs that Debian mounts."""
     return Path("/dev/shm")
 
 
@@ -138,7 +138,7 @@ def test_several_directories_are_one_for_each_node(tmpfs: Path, tmp_path: Path) 
 
 
 def test_ranks_whose_memory_differs_are_refused_by_name(tmpfs: Path, tmp_path: Path) -> None:
-    """As where a mount is missing on one node: each rank's path is another one's."""
+    """Each rank's path is on another file system, as if a mount were missing on one node."""
     program = mpi_programs()["openmpi"]
     (tmp_path / "0").symlink_to(tmpfs)
     (tmp_path / "1").mkdir()
@@ -165,7 +165,7 @@ def test_a_killed_job_leaves_no_file_and_no_memory_behind(tmpfs: Path, tmp_path:
 
 
 def _mapping_programs(place: Path) -> list[str]:
-    """Return the processes that have memory of files in ``place``, which counts as long as they do."""
+    """Return the processes that map files in ``place``; a mapping keeps a deleted file's memory in use."""
     found = []
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with suppress(OSError):
@@ -190,7 +190,7 @@ def _start_and_kill(request: dict[str, Any]) -> None:
 
 
 def _with_arrays(launcher: int, place: str) -> list[int]:
-    """The ranks that have all three arrays mapped."""
+    """Return the ranks that have mapped all three arrays."""
     ranks = ranks_of(mpi_programs()["openmpi"], launcher)
     return [rank for rank in ranks if _mapped_bytes(rank, place) >= 3 * (128 << 20)]
 

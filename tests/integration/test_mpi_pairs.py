@@ -40,7 +40,7 @@ def test_every_two_ranks_meet(family: str, ranks: int) -> None:
         assert min(sample["pairs"]) > 0
         messages = 2 * sample["repetitions"]
         assert sample["work"]["ops"] == messages * pairs
-        # Each of the rounds takes as long as its slowest pair, and the pairs' times are rounded.
+        # Each round takes as long as its slowest pair, and the times of the pairs are rounded.
         slowest_s, all_s = max(sample["pairs"]) * messages, sum(sample["pairs"]) * messages
         assert slowest_s * 0.9999 <= sample["elapsed_s"] <= min(rounds * slowest_s, all_s) * 1.0001
 
@@ -90,7 +90,7 @@ def test_a_link_that_flips_a_byte_is_named(family: str, tmp_path: Path, monkeypa
     assert re.fullmatch(words, outcomes[0]["reason"]), outcomes[0]["reason"]
 
 
-# A host's own name and shared memory, by which MPI tells nodes apart.
+# Sets a host name and mounts private shared memory, by which MPI distinguishes nodes.
 OWN_HOST = 'hostname "$0"; mount -t tmpfs tmpfs /dev/shm; exec "$@"'
 AGENT = """#!/bin/sh
 shift
@@ -99,12 +99,12 @@ exec {inside} sh -c "$*"
 
 
 def as_host(host: Host, name: str) -> list[str]:
-    """What runs a command that follows on a host of that name."""
+    """Return the start of a command that runs on a host with that name."""
     return [*host.command("unshare", "--uts", "--ipc", "--mount"), "sh", "-c", OWN_HOST, name]
 
 
 def test_nodes_meet_over_their_network(tmp_path: Path) -> None:
-    """One rank of each node: the link's 100 Mbit/s, less the 32 KiB that its token bucket holds, each way."""
+    """One rank of each node takes part, limited by the link: 100 Mbit/s, after 32 KiB that fill the token bucket."""
     with two_hosts(rate="100mbit") as (first, second):
         agent = tmp_path / "agent"
         agent.write_text(AGENT.format(inside=shlex.join(as_host(second, "far"))))

@@ -1,4 +1,4 @@
-"""The network probes and their peer: known truths between two hosts, and what is said when things go wrong."""
+"""The network probes and their peer: known results between two hosts, and the messages after failures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nameplate.results.summarise import summarise
 from two_hosts import SERVER, Host, serving, two_hosts
 
 KEY_DIGITS = 64
-# Ethernet's header, and those of IPv4 with UDP, and with TCP and its timestamps.
+# Sizes of the headers of Ethernet, of IPv4 with UDP, and of IPv4 with TCP and its timestamps.
 ETHERNET, UDP, TCP = 14, 28, 52
 MTU = 1500
 MTU_PLAN = """
@@ -31,13 +31,13 @@ slice = "100ms"
 protocol = "udp"
 payload = "1024..3072+64"
 """
-# A link that counts each packet as so many bytes more takes a third of a millisecond for it.
+# A link that adds 10,000 bytes to the size of each packet, which cost a third of a millisecond.
 DEAR_PACKETS = ["tbf", "rate", "250mbit", "burst", "20kb", "latency", "50ms", "overhead", "10000"]
 
 
 @pytest.fixture
 def key(core_path: Path, tmp_path: Path) -> Path:
-    """A new key's file."""
+    """Create a file with a new key and return its path."""
     file = tmp_path / "key"
     subprocess.run([core_path, "serve", "--new-key", file], check=True)
     assert len(file.read_text().strip()) == KEY_DIGITS
@@ -105,7 +105,7 @@ def test_round_trips_on_this_machine(core_path: Path, protocol: str, wait: str, 
     ids=lambda params: " ".join(f"{k}={v}" for k, v in params.items()),
 )
 def test_streams_on_this_machine(core_path: Path, params: dict[str, Any]) -> None:
-    # Threads that wake up late are a part of a short sample.
+    # Threads that wake up late cost a part of a short sample.
     sample_s = 0.2 if "rate" in params else 0.01
     outcome, samples = measure([str(core_path)], "net_stream", sample_s, **params)
     assert outcome["ending"] == "ok", outcome
@@ -125,7 +125,7 @@ def test_streams_on_this_machine(core_path: Path, params: dict[str, Any]) -> Non
 
 
 def test_a_paced_round_trip_counts_from_its_planned_start(core_path: Path) -> None:
-    """A peer that is stopped for a while delays all that were to be sent meanwhile, not one."""
+    """A peer that is stopped for a while delays all messages that were planned meanwhile, not one."""
     command = [str(core_path), "serve", "--port", "0"]
     with serving_here(command) as (peer, place):
         request = {"id": "x", "probe": "net_pingpong", "params": {"rate": 1000}, "sample_s": 0.5, "max_samples": 1,
@@ -144,18 +144,18 @@ def test_a_paced_round_trip_counts_from_its_planned_start(core_path: Path) -> No
     records = [json.loads(line) for line in out.splitlines()]
     histogram = next(r for r in records if r["type"] == "sample")["histogram"]
     late = sum(n for lower, n in zip(histogram["lower_ns"], histogram["count"], strict=True) if lower > 20e6)
-    assert late > 50  # of each stop of 100 ms, some eighty that were planned in its first 80 ms
+    assert late > 50  # of each stop of 100 ms, about 80 round trips were planned in the first 80 ms
 
 
 @pytest.fixture
 def idle_peer(core_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A peer without a key on any free port of this machine, and where it is."""
+    """Start a peer without a key on a free port of this machine; yield its process and its address."""
     with serving_here([str(core_path), "serve", "--port", "0"]) as found:
         yield found
 
 
 class serving_here:  # noqa: N801 (used as a function)
-    """A peer on this machine, and its place."""
+    """Runs a peer on this machine; yields its process and its address."""
 
     def __init__(self, command: list[str]) -> None:
         self.command = command
@@ -420,7 +420,7 @@ def test_strangers_do_not_keep_anybody_waiting(core_path: Path, idle_peer: tuple
 
 
 def between(hosts: tuple[Host, Host], core: Path, key: Path) -> tuple[list[str], list[str]]:
-    """The commands of a peer on one host, and of a core on the other that uses it."""
+    """Return the command of a peer on one host, and that of a core on the other host which uses it."""
     server, client = hosts
     serve = server.command(core, "serve", "--listen", SERVER, "--key-file", key)
     return serve, client.command(core, "--peer", SERVER, "--key-file", key)
@@ -441,7 +441,7 @@ def test_a_link_of_100_mbit_delivers_what_its_headers_leave(
     assert outcome["labels"]["route"] == "direct"
     assert (outcome["facts"]["interface_mtu_bytes"], outcome["facts"]["is_local"]) == (MTU, 0)
     payload = MTU - headers
-    # A sender that has to wait for a busy CPU leaves the link idle.
+    # A sender that waits for a busy CPU leaves the link idle.
     best = max(rate_of([sample]) for sample in samples)
     assert best == pytest.approx(100e6 / 8 * payload / (MTU + ETHERNET), rel=0.015)
 
@@ -456,7 +456,7 @@ def test_what_the_network_drops_is_lost_in_the_network(core_path: Path, key: Pat
             outcome, samples = measure(command, "net_stream", 0.5, 2, protocol="udp", rate="20Mbit/s")
     assert outcome["ending"] == "ok", outcome
     assert total(samples, "lost_network") / total(samples, "sent") == pytest.approx(0.1, abs=0.01)
-    # A receiver that waits for a busy CPU may lose some in its queue: those are not the network's.
+    # A receiver that waits for a busy CPU may lose datagrams in its queue, which are not lost in the network.
     assert total(samples, "lost_sender") == total(samples, "duplicates") == 0
 
 
@@ -486,7 +486,7 @@ def test_the_mtu_is_found_from_the_times_of_round_trips(core_path: Path, key: Pa
             host.run("tc", "qdisc", "add", "dev", "eth0", "root", *DEAR_PACKETS)
         serve, _ = between(hosts, core_path, key)
         with serving(serve):
-            # Busy neighbours may hide it in a few rounds.
+            # Disturbances by other programs may hide the MTU in a few rounds.
             tries = (mtu_found(hosts, plan, key, rounds) for rounds in (4, 8, 16))
             found = next((mtu for mtu in tries if mtu), [])
     assert len(found) == 1

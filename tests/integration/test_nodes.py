@@ -1,4 +1,4 @@
-"""``nameplate nodes``: the cluster view of runs and of DistributedStream's files."""
+"""``nameplate nodes``: the cluster view of runs and of files of DistributedStream."""
 
 from __future__ import annotations
 

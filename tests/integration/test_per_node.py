@@ -1,4 +1,4 @@
-"""Single machines' probes on every node of a job: several hosts on this machine, real ranks on them."""
+"""Probes of single machines on every node of a job: several hosts on this machine, with real ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "schema" / "record.schema.json"
 
 @pytest.fixture
 def launcher(tmp_path: Path) -> str:
-    """Four hosts with a rank each."""
+    """Return a launcher for four hosts with one rank each."""
     return make_launcher(tmp_path, HOSTS)
 
 
@@ -65,13 +65,13 @@ def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: s
 
 @pytest.mark.slow
 def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) -> None:
-    """One that was a hundred times slower than the others, which were alike, and is not now."""
+    """The first run shows one node a hundred times slower than the others; the second run finds it normal."""
     first, again = tmp_path / "run.jsonl", tmp_path / "again.jsonl"
     answer = nameplate("run", *CELL[:-1], "6", "--per-node", "in-turn", "-o", str(first), "--mpi", f"{launcher} -n 4")
     assert answer.returncode == 0, answer.stderr
     slowed = records(first)
     for record in slowed:
-        # Whatever else the machine did meanwhile shows in no node's figure.
+        # The times are replaced, so that disturbances on this machine do not affect the result.
         if record["type"] == "sample":
             record["elapsed_s"] = record["work"]["flops"] / (1e8 if record["node"] == 2 else 1e10)
     first.write_text("".join(json.dumps(record) + "\n" for record in slowed))
@@ -135,7 +135,7 @@ def test_a_rank_that_dies_leaves_what_the_others_told(tmp_path: Path, launcher: 
 
 
 def ranks_by_host(launcher: int) -> list[tuple[int, str]]:
-    """The ranks of a launched job by the name that their host has."""
+    """Return the ranks of a launched job with the name of their host."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -165,9 +165,9 @@ def test_ranks_need_not_be_spread_evenly(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_plan_for_clusters(tmp_path: Path, launcher: str) -> None:
-    """Every node by itself, although the command line does not say so, and all of them together.
+    """Every node is measured alone, without an option for it, and then all nodes together.
 
-    The hosts share one machine's memory, so their arrays are smaller than the plan's, which go by the caches.
+    The hosts share the memory of one machine, so the arrays are smaller than those of the plan.
     """
     path, own = tmp_path / "run.jsonl", tmp_path / "cluster.toml"
     own.write_text((SHIPPED / "cluster.toml").read_text().replace('op = "triad"', 'op = "triad"\nsize = "64MB"'))

@@ -1,4 +1,4 @@
-"""What travels tells nothing of who and where: a real run on a host with a name, in a home directory."""
+"""Exported data do not identify the user or the machine: a real run on a named host, in a home directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMEPLATE = str(Path(sys.executable).with_name("nameplate"))
 
 
 def on_that_host(home: Path, *arguments: str) -> str:
-    """Output of a nameplate command in the home directory of that user, on a host of that name."""
+    """Run a nameplate command in that user's home directory on a host of that name, and return its output."""
     named = ["unshare", "--uts", "sh", "-c", f'hostname {HOST} && exec "$@"', "sh", NAMEPLATE, *arguments]
     environment = {"HOME": str(home), "USER": USER, "LOGNAME": USER, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     ended = subprocess.run(named, cwd=home, env=environment, capture_output=True, text=True, check=False)
@@ -29,7 +29,7 @@ def on_that_host(home: Path, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
-    """With a run of probes that name files and addresses, and its report."""
+    """Create a home directory with runs of probes that record files and addresses, and with their report."""
     place = Path("/home") / USER
     place.mkdir(parents=True)
     few = ["--rounds", "1", "--samples", "2", "--time", "2ms", "--quiet"]
@@ -42,7 +42,7 @@ def home() -> Iterator[Path]:
 
 
 def identifiers() -> set[str]:
-    """Of this machine and that user: names, addresses, serial numbers, as far as there are any."""
+    """Return the names, addresses and serial numbers of this machine and that user."""
     found = {HOST, USER}
     names = ("/etc/machine-id", "/proc/sys/kernel/random/boot_id", "/var/lib/dbus/machine-id")
     found |= {path.read_text().strip() for path in map(Path, names) if path.exists()}
@@ -54,7 +54,7 @@ def identifiers() -> set[str]:
 
 
 def test_a_run_file_keeps_what_was_where(home: Path) -> None:
-    """So that the others are known to have hidden something."""
+    """Without this, the other tests would not prove that anything is hidden."""
     text = (home / "disk.jsonl").read_text()
     assert HOST in text
     assert str(home) in text
@@ -72,7 +72,7 @@ def test_nothing_that_identifies_is_in_a_report(home: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted({*export_names()} - {"study", "xml"}))
 def test_nothing_that_identifies_is_in_an_export(home: Path, tmp_path: Path, name: str) -> None:
-    """DistributedStream's form is of runs with several nodes only, a study's of its plan's: see its unit tests."""
+    """The exports ``xml`` and ``study`` need other runs; their unit tests check them."""
     for run in ("disk.jsonl", "bad.jsonl", "net.jsonl"):
         output = ["-o", str(tmp_path)] if name == "gnuplot" else []
         if name == "gnuplot" and run == "bad.jsonl":

@@ -1,4 +1,4 @@
-"""What commands take as runs: run files and reports, and files that were made to do harm."""
+"""The inputs that commands read as runs: run files, reports, and hostile files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the core says about recorded machines: the facts that their files hold, nothing that names a unit."""
+"""The core's description of recorded machines: the facts in their files, and nothing that identifies a unit."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def described(core: Path, root: Path) -> Machine:
 
 @pytest.fixture(scope="module")
 def describe(core_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Describe:
-    """What the core says about a machine, which is unpacked and asked about once."""
+    """Return a function that unpacks a machine and returns the core's description of it, once per machine."""
     known: dict[str, Machine] = {}
 
     def of(name: str) -> Machine:
@@ -52,7 +52,7 @@ def describe(core_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Descr
 
 @pytest.fixture
 def changed(core_path: Path, tmp_path: Path) -> DescribeChanged:
-    """What the core says about a machine after some of its files got another content."""
+    """Return a function that returns the core's description of a machine after some of its files were changed."""
 
     def of(name: str, files: dict[str, str]) -> Machine:
         recorded_machine.unpack(name, tmp_path)
@@ -69,19 +69,19 @@ def counts(machine: Machine) -> tuple[int, int, int]:
 
 
 def caches(machine: Machine) -> set[tuple[int, str, int, int, int, int]]:
-    """As (level, type, bytes, ways, how many, threads that share one)."""
+    """Return the caches as (level, type, bytes, ways, count, threads that share one)."""
     fields = ("level", "type", "size_bytes", "ways", "count", "shared_by")
     return {tuple(cache[field] for field in fields) for cache in machine["topology"]["caches"]}
 
 
 def cpuid_caches(machine: Machine) -> list[tuple[int, str, int, int, int]]:
-    """As (level, type, bytes, ways, threads that may share one)."""
+    """Return the caches of CPUID as (level, type, bytes, ways, threads that may share one)."""
     fields = ("level", "type", "size_bytes", "ways", "shared_by")
     return [tuple(cache[field] for field in fields) for cache in machine["topology"]["cpuid_caches"]]
 
 
 def unlimited(version: int) -> dict[str, int | None]:
-    """The limits of control groups of this version that allow everything."""
+    """Return the limits of control groups of this version without any limit."""
     return {"cgroup_version": version, "cpus": None, "memory_bytes": None, "memory_available_bytes": None}
 
 
@@ -90,18 +90,18 @@ def nodes(machine: Machine) -> dict[int, str]:
 
 
 def kinds(machine: Machine) -> list[tuple[int, int]]:
-    """As (cores, maximum frequency), in the core's order."""
+    """Return the kinds of cores as (cores, maximum frequency), in the core's order."""
     return [(kind["cores"], kind["maximum_frequency_hz"]) for kind in machine["topology"]["core_kinds"]]
 
 
 def frequencies(machine: Machine) -> tuple[float | None, float | None, float | None]:
-    """As (base, maximum, listed)."""
+    """Return the frequencies as (base, maximum, listed)."""
     cpu = machine["cpu"]
     return cpu["base_frequency_hz"], cpu["maximum_frequency_hz"], cpu["listed_frequency_hz"]
 
 
 def settings(machine: Machine) -> tuple[str | None, bool | None, bool | None]:
-    """As (governor, turbo, hardware threads)."""
+    """Return the settings as (governor, turbo, hardware threads)."""
     cpu = machine["cpu"]
     return cpu["governor"], cpu["turbo"], cpu["smt"]
 
@@ -361,7 +361,7 @@ class TestCloudGuest:
         }
 
     def test_the_tightest_group_limits_threads_and_memory(self, machine: Machine) -> None:
-        # Of the 768 MiB in use 384 are page cache that can be dropped.
+        # Of the 768 MiB in use, 384 MiB are page cache that can be dropped.
         available = 2 * GIBI - 384 * MEBI
         assert machine["limits"] == {
             "cgroup_version": 2, "cpus": 1.5, "memory_bytes": 2 * GIBI, "memory_available_bytes": available,
@@ -377,7 +377,7 @@ class TestCloudGuest:
 
 
 class TestCpuset:
-    """A server of which the control group leaves the process four cores of the first socket."""
+    """A server whose control group allows the process four cores of the first socket."""
 
     @pytest.fixture
     def machine(self, changed: DescribeChanged) -> Machine:

@@ -1,4 +1,4 @@
-"""The commands beside a report's charts are ones that ``nameplate run`` takes."""
+"""``nameplate run`` accepts the commands that a report shows next to its charts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from report_kinds import every_kind
 
 
 def commands() -> list[str]:
-    """Each once, with a number of ranks where the run does not tell it."""
+    """Return each command once."""
     charts: list[Chart] = []
     sources: list[str] = []
     for report in every_kind():
         section = make_section(1, report, DETAILS[0], charts)
         sources += [source.command for card in section.cards for source in card.sources]
     found = [command for chart in charts for command in chart.commands]
-    # Of the cells' own commands one of each probe: they are made alike.
+    # The commands of experiments are all built alike, so one per probe is enough.
     first = {command.split()[2]: command for command in sources}
     return list(dict.fromkeys([*found, *first.values()]))
 
@@ -33,7 +33,7 @@ def commands() -> list[str]:
 def test_a_dry_run_takes_it(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # This machine is no cluster, and Open MPI wants to be told that it may have more ranks than cores.
+    # The command names no number of ranks if the run did not record it, and there may be fewer cores than ranks.
     words = shlex.split(re.sub(r"mpirun -n \w+", "mpirun --oversubscribe -n 2", command))
     assert words[0] == "nameplate"
     monkeypatch.chdir(tmp_path)

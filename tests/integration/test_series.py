@@ -1,4 +1,4 @@
-"""Long series by the real core: one sample for each interval, and what disturbs them."""
+"""Long series with the real core: one sample per interval, and the disturbances in them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_one_sample_for_each_interval_and_no_gap(
         assert after.start_s == pytest.approx(before.start_s + before.elapsed_s, abs=1e-6)
     total_s = samples[-1].start_s + samples[-1].elapsed_s - begin_s
     assert sum(sample.elapsed_s for sample in samples) == pytest.approx(total_s, rel=1e-3)
-    # Others on the machine may hold the last sample up; what was held up before it is made up for.
+    # A disturbance may delay the last sample; the series makes up for earlier delays.
     assert total_s > (count - 1) * interval_s
     assert all(0 <= sample.disturbed["between_calls_s"] <= sample.elapsed_s for sample in samples)
 
@@ -69,7 +69,7 @@ def test_an_interval_that_is_too_short_is_refused_in_a_line(tmp_path: Path) -> N
 
 
 def measuring_core(process: subprocess.Popen[bytes]) -> int:
-    """The nameplate-core that takes a nameplate's samples; others before it only describe."""
+    """Return the core that takes nameplate's samples; earlier ones only describe the probes."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         for path in Path(f"/proc/{process.pid}/task").glob("*/children"):
@@ -85,7 +85,7 @@ PERIOD_S = 1.2
 
 
 def stop_now_and_then(process: subprocess.Popen[bytes], core: int) -> None:
-    """Takes the CPU away from a core for the sixth part of each 1.2 s."""
+    """Stop a core for a sixth of each 1.2 s."""
     begin = time.monotonic()
     times = 0
     while process.poll() is None:
@@ -109,7 +109,7 @@ def test_a_disturbance_that_comes_again_and_again_is_found_and_explained(tmp_pat
     assert len(samples_of(tmp_path / "x.jsonl")) == 120
     dips = [event for event in row["over_time"]["events"] if event["kind"] == "dips"]
     assert len(dips) == 1, row["over_time"]["events"]
-    # Where others on the machine make deeper dips of some of them, those alone may stand out.
+    # Disturbances may deepen some of the dips, and then only those may stand out.
     each = dips[0]["period_s"] / PERIOD_S
     assert each == pytest.approx(max(1, round(each)), rel=0.02)
     assert dips[0]["change"] < -0.2

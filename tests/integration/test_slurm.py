@@ -34,7 +34,7 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def cluster(configuration: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands run in a folder of their own; ranks take turns on few cores."""
+    """Run commands in a folder of their own; ranks yield, because there may be fewer cores than ranks."""
     monkeypatch.setenv("SLURM_CONF", str(configuration))
     monkeypatch.setenv("OMPI_MCA_mpi_yield_when_idle", "1")
     monkeypatch.chdir(tmp_path)
@@ -42,7 +42,7 @@ def cluster(configuration: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture(params=sorted(PMI_OF))
 def srun(request: pytest.FixtureRequest) -> str:
-    """With each MPI in turn, by the interface that it knows."""
+    """Return the launcher for each MPI, with the PMI that it supports."""
     assert request.param in mpi_programs(), "run script/bootstrap test"
     return f"srun --mpi={PMI_OF[request.param]}"
 
@@ -85,9 +85,9 @@ SHORT = ("--rounds", "2", "--samples", "1", "--time", "1ms")
 
 
 def stream_plan(slice_s: int, ops: str = '"triad"') -> str:
-    """A plan whose samples end in time on busy cores too, as messages between ranks that spin do not.
+    """Write a plan whose samples end in time on busy cores too, and return its name.
 
-    They are long enough to be written one by one.
+    Messages between spinning ranks would not end in time. The samples are long enough to be written one by one.
     """
     Path("stream.toml").write_text(
         f'rounds = 1\n[[experiment]]\nprobe = "mpi_stream"\nslice = "{slice_s}s"\nop = [{ops}]\n'
@@ -101,12 +101,12 @@ def long_run(path: Path, *more: str) -> tuple[str, ...]:
 
 
 def has_begun(path: Path) -> Callable[[], bool]:
-    """A sample is there, so its ranks are those of the run itself."""
+    """Return a function that tells whether the run has written a sample, so that its ranks exist."""
     return lambda: path.exists() and '"type":"sample"' in path.read_text()
 
 
 def rank_of(family: str, number: int) -> int:
-    """The process that is this rank of the step that is running here."""
+    """Return the process of this rank of the running step."""
     wanted = {f"SLURM_PROCID={number}".encode(), f"SLURM_CONF={os.environ['SLURM_CONF']}".encode()}
     for entry in Path("/proc").iterdir():
         try:
@@ -186,9 +186,9 @@ def test_what_slurm_sends_before_the_time_is_over_ends_a_job_in_order(srun: str)
     assert run(*nameplate(*long_run(path, "--mpi", f"{srun} -n 2", "--slurm", "job.sbatch"))).returncode == 0
     job = submit("job.sbatch")
     wait_until(has_begun(path), "the job does not begin")
-    # As --signal=B:INT@60 has it sent.
+    # The signal that --signal=B:INT@60 sends.
     said("scancel", "--signal=INT", "--batch", job)
-    assert finished(job) == "FAILED"  # exit code 3: not all was measured
+    assert finished(job) == "FAILED"  # exit code 3: not everything was measured
     assert_stopped_in_order(read_run(path))
 
 
@@ -234,7 +234,7 @@ def test_a_job_that_is_cancelled_leaves_a_file_that_can_be_read(srun: str) -> No
     wait_until(has_begun(path), "the job does not begin")
     said("scancel", job)
     assert finished(job) == "CANCELLED"
-    # Slurm ends srun as well, so the experiment itself may have no outcome any more.
+    # Slurm ends srun as well, so the experiment may have no outcome.
     cancelled = read_run(path)
     assert cancelled.lost or cancelled.measurements
     assert cancelled.stop is None or cancelled.stop.interrupted

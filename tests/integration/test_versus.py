@@ -1,4 +1,4 @@
-"""nameplate beside other tools: real sockperf, and stand-ins for what goes wrong."""
+"""nameplate compared with other tools: real sockperf, and scripts that replace tools for the failures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STREAM = (GOLDEN / "stream-5.10.txt").read_text()
 
 @pytest.fixture
 def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is all of PATH but for the shell's own programs."""
+    """Create a folder that is the whole PATH; it has only the programs that the scripts need."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "cat", "sleep", "taskset"):
@@ -39,14 +39,14 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stand_in(tools: Path, name: str, script: str) -> None:
-    """A program of that name."""
+    """Write a script that replaces the program of that name."""
     path = tools / name
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
 
 
 def versus(*arguments: str) -> tuple[int, dict[str, object], str]:
-    """Exit code, the JSON that was printed, and the words beside."""
+    """Run ``nameplate versus``; return its exit code, its JSON output and its messages."""
     done = subprocess.run(
         [sys.executable, "-m", "nameplate", "versus", *arguments, "--json", "-q"], capture_output=True, text=True,
         check=False, timeout=300,
@@ -62,7 +62,7 @@ def rows(answer: dict[str, object]) -> list[dict[str, object]]:
 
 
 def sysbench(file_test: str) -> str:
-    """A sysbench whose memory test says what a real one said."""
+    """Return a sysbench script whose memory test prints a recorded output."""
     cases = {
         "--version": 'echo "sysbench 1.0.20"', "memory": f"cat {GOLDEN}/sysbench-memory-1.0.20.txt", "prepare": ":",
         "": file_test,
@@ -71,7 +71,7 @@ def sysbench(file_test: str) -> str:
 
 
 def is_running(process: int) -> bool:
-    """Whether it is there, and not only waiting for its parent to hear of its end."""
+    """Return whether a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -157,7 +157,7 @@ def test_a_run_that_is_ended_keeps_what_it_has_and_leaves_nothing(tools: Path, t
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert run.stderr is not None
-        # From the second round on each work has a figure of both.
+        # From the second round on, each piece of work has a value of both programs.
         assert any("round 2" in line for line in run.stderr)
         run.send_signal(number)
         output, words = run.communicate(timeout=60)

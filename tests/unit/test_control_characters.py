@@ -1,4 +1,4 @@
-"""What a terminal would obey is replaced; everything else stays as it is."""
+"""Characters that a terminal would interpret are replaced; everything else remains unchanged."""
 
 from __future__ import annotations
 

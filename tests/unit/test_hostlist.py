@@ -1,4 +1,4 @@
-"""Lists of hosts as Slurm writes them."""
+"""Host lists in Slurm's notation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports point one way, in both languages."""
+"""Imports point in one direction, in both languages."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# A package may import from itself and from those named before it.
+# A package may import from itself and from the packages before it.
 PACKAGES = [
     "records", "statistics", "probes", "planning", "results", "execution", "comparison", "tools", "history", "report",
     "commands",
 ]  # fmt: skip
-# Modules that every package may use, and that use none.
+# Modules that every package may use, and that use no package.
 SHARED = {"__init__", "errors", "control_characters", "hostlist", "interruption", "streams", "units"}
-# What starts the program uses everything.
+# The modules that start the program may use everything.
 TOP = {"__main__", "command_line"}
 CORE_ORDER = [
     "kernels",
@@ -33,7 +33,7 @@ CORE_ORDER = [
     "probes",
     "main.cpp",
 ]
-# Headers of a higher part that a lower one may see: errors are raised everywhere.
+# Headers of a higher layer that a lower layer may include: errors are raised everywhere.
 CORE_EXCEPTIONS = {"probe/error.h"}
 
 
@@ -41,7 +41,7 @@ PYTHON_FILES = sorted((ROOT / "src" / "nameplate").rglob("*.py"))
 
 
 def python_imports(path: Path) -> set[str]:
-    """The modules of nameplate that a file imports, with the names: "probes.shared.job.nodes_of"."""
+    """Return what a file imports from nameplate, with the names: "probes.shared.job.nodes_of"."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "nameplate":
@@ -50,7 +50,7 @@ def python_imports(path: Path) -> set[str]:
 
 
 def package_of(path: Path) -> str:
-    """The package or top-level module that a file is in."""
+    """Return the package or top-level module of a file."""
     return path.relative_to(ROOT / "src" / "nameplate").parts[0].removesuffix(".py")
 
 
@@ -90,7 +90,7 @@ def test_core_includes_point_one_way(path: Path) -> None:
 
 
 def test_nothing_is_timed_by_a_clock_that_somebody_can_set() -> None:
-    """Of the day, which jumps; what the kernel waits by (SO_RCVTIMEO, epoll, nanosleep) does not."""
+    """The time of day jumps when it is set; the clocks of SO_RCVTIMEO, epoll and nanosleep do not."""
     for path in CORE_FILES:
         assert not re.search(r"system_clock|CLOCK_REALTIME|gettimeofday|\btime\(", path.read_text()), path.name
 

@@ -1,4 +1,4 @@
-"""The version has one place, src/nameplate/__init__.py, and everything that names it agrees."""
+"""The version is defined in one place, src/nameplate/__init__.py, and every other place agrees with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The man page and the shells' completions say what the command line says."""
+"""The man page and the shell completions agree with the command line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_man_page_names_every_command_and_option() -> None:
 def test_completions_know_every_command_and_option(shell: Shell) -> None:
     app = make_app()
     script = COMPLETIONS[shell].read_text()
-    # Not the whole text: another version of the library writes the same in other words.
+    # Compare the options, not the whole text, which depends on the version of the library.
     assert options_of(script) == options_of(completion(app, shell)), RENEW
     for name in (name for name in app if not name.startswith("-")):
         assert re.search(rf"\b{name}\b", script), RENEW
@@ -56,7 +56,7 @@ def fish(line: str, folder: Path) -> set[str]:
 
 
 def zsh(line: str, folder: Path) -> set[str]:
-    """The word that Tabs make of the last one: the first only lists it where there is a message to show as well."""
+    """Return the word that one Tab completes; menu-complete inserts it even if there is also a message to show."""
     (folder / ".zshrc").write_text(
         f"fpath=({shlex.quote(str(COMPLETIONS['zsh'].parent))} $fpath); autoload -Uz compinit; compinit -u -D\n"
         'tab() { zle menu-complete; print -r -- "$BUFFER" > answer; exit }; zle -N tab; bindkey "^I" tab\n'

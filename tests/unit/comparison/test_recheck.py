@@ -1,4 +1,4 @@
-"""What becomes of slow nodes that are measured again by themselves."""
+"""Measure slow nodes again, each alone, and judge the result."""
 
 from __future__ import annotations
 

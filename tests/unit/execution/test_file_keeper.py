@@ -1,4 +1,4 @@
-"""Files without a name, kept from one process to the next."""
+"""Files without a name that are kept from one process to the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is advised for a core that lacks something."""
+"""The advice that is shown if the core lacks something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The policy of a run, on a clock that stands still but for the slices."""
+"""The scheduling of a run, on a clock that only slices move."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_full_disk_ends_the_run() -> None:
 
 
 def test_dense_points_are_measured_only_where_they_are_worth_it() -> None:
-    """Asked for after two rounds; what is not wanted rests as ``even`` and keeps nothing waiting."""
+    """The session asks after two rounds; a point that is not wanted stops as ``even`` and delays nothing."""
     asked: list[dict[str, int]] = []
 
     def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:
@@ -178,7 +178,7 @@ def bound(*identities: str, rounds: int, budget_s: float) -> Plan:
 
 
 def test_slices_become_shorter_where_set_up_takes_longer_than_estimated() -> None:
-    """24 slices of 1 s fit 30 s by the probe's estimate of 0.15 s each; the fake cores take 1 s besides."""
+    """24 slices of 1 s fit into 30 s by the estimate of 0.15 s per slice; the simulated cores take 1 s more each."""
     cores = FakeCores(noisy, beside_s=1.0)
     cores.session(bound(*"abcdefgh", rounds=3, budget_s=30.0), rate).run()
     assert set(Counter(identity for _, identity in cores.asked).values()) == {3}

@@ -1,4 +1,4 @@
-"""The script for a batch job: what it asks for, and that it runs the command it was written from."""
+"""The batch script: the resources that it requests, and the command that it runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def asked_by(script: Path) -> dict[str, str]:
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the place of the installed program, in a folder that must be quoted: it only says what it was given."""
+    """Replace the installed program by one that prints its arguments, in a folder whose name must be quoted."""
     path = tmp_path / "it's here" / "nameplate"
     path.parent.mkdir()
     path.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n")
@@ -45,7 +45,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def arguments_of(script: Path) -> list[str]:
-    """What the script runs nameplate with, by the stand-in."""
+    """Run a script and return the arguments with which it runs nameplate."""
     environment = {**os.environ, "SLURM_JOB_ID": "17"}
     answer = subprocess.run(["bash", str(script)], env=environment, capture_output=True, check=True)
     return [str(argument) for argument in json.loads(answer.stdout)]
@@ -88,8 +88,8 @@ def test_a_run_file_that_is_named_keeps_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("of_plan", "given", "minutes"),
     [
-        (plan(), {}, "21"),  # ten of the budget, ten to start, and one before the end
-        (plan(rounds=1, series_s=600.0), {}, "32"),  # twice the series, and what the probe adds to it
+        (plan(), {}, "21"),  # 10 min of the budget, 10 min to start, and 1 min before the end
+        (plan(rounds=1, series_s=600.0), {}, "32"),  # twice the series, and the overhead of the probe
         (plan(), {"time": "2:00:00"}, "2:00:00"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A folder of runs and its index: what is read, what is kept, and that the run files are the truth."""
+"""A folder of runs and its index: what is read, what is kept, and that the run files are authoritative."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROUNDS = 6
 
 
 def write_run(path: Path, day: int, flops: float = 480e6, host: str = "node01", **machine: Any) -> None:
-    """A whole run of one cell, six rounds of one sample."""
+    """Write a complete run of one experiment with six rounds of one sample."""
     which = plan("x")
     own = header()
     records: list[FileRecord] = [
@@ -50,7 +50,7 @@ def write_run(path: Path, day: int, flops: float = 480e6, host: str = "node01", 
 
 
 def write_runs(folder: Path, runs: int, host: str = "node01", slower_from: int | None = None) -> None:
-    """A run a day, about one in a thousand apart; ``slower_from`` on a tenth slower, under another kernel."""
+    """Write one run per day, with values that vary by 0.2 %; from ``slower_from`` on, 10 % slower on another kernel."""
     source = random.Random(host)
     for day in range(runs):
         is_slower = slower_from is not None and day >= slower_from
@@ -110,7 +110,7 @@ def test_each_run_stands_beside_what_is_usual(folder: Path) -> None:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The files that are read."""
+    """Record the names of the run files that are read."""
     seen: list[str] = []
 
     def reading(path: Path) -> Any:
@@ -138,7 +138,7 @@ def test_only_what_is_new_is_read(folder: Path, reads: list[str]) -> None:
 
 
 def same(one: Index, other: Index, folder: Path) -> bool:
-    """Whether both say the same; the places of figures and machines in them do not matter."""
+    """Return whether two indexes have the same content, in whatever order."""
 
     def said(index: Index) -> Any:
         series = sorted(map(repr, series_of(index, range(len(index.figures)))))
@@ -203,7 +203,7 @@ def _index_again_and_again(folder: Path, times: int) -> None:
 
 
 def test_two_writers_at_once(folder: Path) -> None:
-    """Neither ever sees half an index, and nothing of them is left behind."""
+    """No reader ever sees an incomplete index, and no temporary file remains."""
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_index_again_and_again, args=(folder, 15)) for _ in range(2)]
     for writer in writers:
@@ -277,7 +277,7 @@ def test_a_run_that_is_still_written_counts_as_far_as_it_is(tmp_path: Path) -> N
 
 @pytest.fixture
 def with_figures(folder: Path) -> Path:
-    """The same runs as they end in order: what each comes to is its last line."""
+    """Append to each run the record with its values, with which a complete run ends."""
     for path in folder.rglob("*.jsonl"):
         append_figures(file := read_run(path), figures_of(file))
     return folder
@@ -304,7 +304,7 @@ def _other_samples(content: bytes) -> bytes:
 
 
 def _gone_on_with(content: bytes) -> bytes:
-    """As --resume does: a core's header, rounds, and a stop of its own behind what was the last line."""
+    """Append the records that --resume would: a header, rounds and a stop record."""
     lines = content.splitlines(keepends=True)
     return content + b"".join(lines[1:-1])
 

@@ -18,7 +18,7 @@ LONG_S = 1e6
 
 
 def has_free(monkeypatch: pytest.MonkeyPatch, total_gib: int, free_gib: int) -> None:
-    """The file system has so much room in all, and free."""
+    """Make the file system report this total and free space."""
     status = SimpleNamespace(f_blocks=total_gib * GIB // BLOCK, f_bavail=free_gib * GIB // BLOCK, f_frsize=BLOCK)
     monkeypatch.setattr(file_size, "os", SimpleNamespace(statvfs=lambda _: status))
 

@@ -1,4 +1,4 @@
-"""Plans: shipped ones, one's own, and what is wrong with some."""
+"""Plan files: shipped ones, the user's own, and error messages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def number_of(cells: Cells) -> int:
 
 
 def test_quick_fits_into_a_minute() -> None:
-    """Every probe's cells of the plan, later ones too, in the six rounds that the budget must hold."""
+    """Include the experiments that are measured later, in the six rounds that the budget must hold."""
     round_s = sum(
         number_of(cells) * (cells.slice_s + (probe.overhead_s if cells.overhead_s is None else cells.overhead_s))
         for probe in load_probes().values()
@@ -76,7 +76,7 @@ def test_a_file_that_could_not_be_larger_than_the_memory_is_noted(tmp_path: Path
 
 
 def test_what_stands_in_for_a_machine(tmp_path: Path) -> None:
-    """The end of a sweep beyond the caches, whatever the system lists, and its NUMA nodes."""
+    """``{beyond}`` ends a sweep beyond the caches that the system lists, and ``{nodes}`` stands for the NUMA nodes."""
     path = tmp_path / "mine.toml"
     path.write_text('[[experiment]]\nprobe = "sized"\nsize = "1MiB..{beyond}*2"\nnode = "{nodes}"\n')
     node = Parameter(name="node", type="integer", summary="", default="0", automatic="", minimum=0, maximum=8)
@@ -102,7 +102,7 @@ def sized(name: str) -> dict[str, ProbeInfo]:
 
 
 def test_a_probes_own_sweep_and_what_is_given_in_its_place() -> None:
-    """A curve is sparse at first; its sizes, given, are measured as they are and nothing beside them."""
+    """The probe's own sweep is sparse at first; sizes that are given are measured as they are, and nothing else."""
     plan = sweep_plan("cpu_workset", {}, sized("cpu_workset"), {}, MACHINE)
     own = [e for e in plan.experiments if e.probe == "cpu_workset"]
     sizes = sorted(int(e.params["size"]) for e in own)
@@ -214,7 +214,7 @@ def test_what_is_wrong_with_a_plan(tmp_path: Path, text: str, message: str) -> N
 
 
 def test_a_plan_fits_itself_into_its_budget(tmp_path: Path) -> None:
-    """Its rounds are kept, its slices and series give way, and what needs more time is left out."""
+    """The plan keeps its rounds, shortens slices and series, and leaves out experiments that do not fit."""
     path = tmp_path / "mine.toml"
     path.write_text(
         'budget = "100s"\nrounds = 3\nfit = true\n'

@@ -1,4 +1,4 @@
-"""What a plan's names stand for: above all ranks × threads of a job's nodes."""
+"""The names in braces in a plan, above all those for ranks × threads of a job's nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes, sweeps and parameters as people write them."""
+"""Sizes, sweeps and parameters in the notation of the command line."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_shares() -> None:
 
 
 def test_a_range_by_a_root() -> None:
-    """Eight sizes an octave, each octave's end exact."""
+    """Check that there are eight sizes per octave, and that each octave ends exactly."""
     values = parse_values(SIZE, "1KiB..1MiB*2^(1/8)")
     assert len(values) == 81
     assert values[::8] == [2**power for power in range(10, 21)]

@@ -1,4 +1,4 @@
-"""Ceilings and where they come from."""
+"""Ceilings and their sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nameplate.records.machine_record import Machine
 
 
 def facts(per_cycle: float) -> dict[str, float]:
-    """Of a kernel that begins so many instructions in a cycle, on a core at 3 GHz."""
+    """Return the facts of a kernel that starts ``per_cycle`` instructions per cycle on a core at 3 GHz."""
     return {
         "burst_cycles": 32768,
         "port_burst_s": 32768 / 3e9,
@@ -68,7 +68,7 @@ def test_a_guest_without_a_nominal_clock_says_so() -> None:
     assert nominal_clock(machine(2.3e9, 3.7e9, None)).value == 3.7e9
     assert nominal_clock(machine(2.3e9, 3.7e9, None)).is_ceiling
     assert nominal_clock(machine(2.3e9, None, None)).value == 2.3e9
-    assert not nominal_clock(machine(2.3e9, None, None)).is_ceiling  # turbo goes past it
+    assert not nominal_clock(machine(2.3e9, None, None)).is_ceiling  # the turbo clock exceeds it
     unknown = nominal_clock(machine(None, None, 2.6e9))
     assert unknown.value is None
     assert "--rated cpu_clock=" in unknown.source
@@ -93,7 +93,7 @@ def test_a_rated_value_that_is_none(line: str) -> None:
 
 
 def module(locator: str, bank: str = "", speed: float | None = 3200, kind: str | None = "DDR4", **fields: Any) -> Any:
-    """One of 16 GiB with 64 bits; speeds in MT/s."""
+    """Return a module of 16 GiB with 64 bits; ``speed`` is in MT/s."""
     configured = speed * 1e6 if speed else None
     return {
         "locator": locator, "bank": bank, "size_bytes": 16 * 2**30, "width_bits": 64, "type": kind,
@@ -102,7 +102,7 @@ def module(locator: str, bank: str = "", speed: float | None = 3200, kind: str |
 
 
 def empty(locator: str, bank: str = "") -> Any:
-    """A slot without a module."""
+    """Return a slot without a module."""
     return module(locator, bank, None, None, size_bytes=0, width_bits=None)
 
 
@@ -111,8 +111,8 @@ def with_modules(*modules: Any, status: str = "read", hypervisor: str | None = N
     return machine_with(hypervisor=hypervisor, memory=memory)
 
 
-# Written after public documentation of such machines (manuals, and what `dmidecode` shows in bug reports); nothing here
-# was recorded.
+# These are based on public documentation of such machines (manuals, and output of `dmidecode` in bug reports), not on
+# recordings.
 PLATFORMS = {
     "Ryzen desktop: the second slot of each channel": (
         [

@@ -1,4 +1,4 @@
-"""The disk probe's tables."""
+"""The tables of the disk probe."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_iozones_matrix_takes_the_place_of_the_other_tables() -> None:
 
 
 def test_a_study_with_iozones_columns_keeps_its_other_tables() -> None:
-    """Its cells on several threads are no part of IOzone's matrix."""
+    """The experiments on several threads do not belong to IOzone's matrix."""
     kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),
              ("read", "backward"), ("write", "record"), ("read", "stride")]  # fmt: skip
     cells = [
@@ -105,7 +105,7 @@ def test_a_study_with_iozones_columns_keeps_its_other_tables() -> None:
 
 
 def test_a_stopped_plan_still_prints_iozones_matrix() -> None:
-    """Of two file sizes one was reached, with three of its columns."""
+    """One of two file sizes was measured, with three of its columns."""
     kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),
              ("read", "backward"), ("write", "record"), ("read", "stride")]  # fmt: skip
     planned = [

@@ -1,4 +1,4 @@
-"""Cache levels of a whole run: what is derived, tabulated and named."""
+"""The cache levels of a whole run: derived results, tables and notes."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def cell(probe: str, metric: str, unit: str, params: Mapping[str, Value], value:
     )  # fmt: skip
 
 
-def curve(  # noqa: PLR0913, PLR0917 (what a curve is made of)
+def curve(  # noqa: PLR0913, PLR0917 (the properties of a curve)
     probe: str, metric: str, unit: str, params: Mapping[str, Value], at: list[int], value: Callable[[int], float]
 ) -> list[Result]:
     return [cell(probe, metric, unit, {**params, "size": size}, value(size)) for size in at]
 
 
 def by_capacity(size: int) -> float:
-    """A Sapphire Rapids guest: 48 KiB, 2 MiB, and 9 MiB of an L3 that the system lists with 105."""
+    """Return the latency on a Sapphire Rapids guest: 48 KiB, 2 MiB, and 9 MiB of an L3 listed with 105 MiB."""
     return 1.7e-9 if size <= 48 * KIB else 5.4e-9 if size <= 2 * MIB else 19.5e-9 if size <= 9 * MIB else 90e-9
 
 
@@ -102,7 +102,7 @@ def test_levels_are_derived_with_their_sizes_intervals_and_latencies() -> None:
 
 
 def test_what_the_system_claims_does_not_move_what_was_measured() -> None:
-    """Falsified sizes change what stands beside, not the levels."""
+    """Wrong sizes from the system change the comparison, not the measured levels."""
     by_probe = {"memory_latency": latencies(), "cpu_workset": rates()}
     true, false = machine(), machine(l1=KIB, l2=64 * MIB, l3=4 * KIB)
     for probe in by_probe:
@@ -132,7 +132,7 @@ def test_one_line_a_page_tells_a_cache_from_a_translation_buffer() -> None:
 
 
 def test_a_second_translation_buffer_s_reach_is_no_level() -> None:
-    """Beyond what the first cache holds of one line a page, a step of both walks is told by its share."""
+    """Beyond the capacity of the first cache with one line per page, the step's share in both walks identifies it."""
     reach = 3 * MIB // 2
 
     def with_reach(size: int) -> float:
@@ -148,7 +148,7 @@ def test_a_second_translation_buffer_s_reach_is_no_level() -> None:
         6 * MIB, rel=0.15
     )
 
-    # The same where a neighbour mostly has a half of what lies behind: only the best samples tell what the step costs.
+    # If a neighbour takes half of the next cache most of the time, only the best samples show the cost of the step.
     results = [mostly_slower(each) if reach < int(each.summary.params["size"]) < 6 * MIB else each for each in results]
     found = values(derived("memory_latency", {"memory_latency": results}, machine()))
     assert found["l2_size"] == pytest.approx(6 * MIB, rel=0.15)
@@ -161,7 +161,7 @@ def test_a_second_translation_buffer_s_reach_is_no_level() -> None:
 def test_what_loads_wait_for_translations_hides_no_level_and_makes_none(
     reach: int, small: int, behind_s: float
 ) -> None:
-    """A guest of small pages: the second cache ends where a first translation buffer is mostly missed."""
+    """On a guest with small pages, the second cache ends where most accesses miss a first-level translation buffer."""
 
     def lines(size: int) -> float:
         own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= small else behind_s if size <= 5 * MIB else 130e-9
@@ -186,7 +186,7 @@ def test_what_loads_wait_for_translations_hides_no_level_and_makes_none(
 
 
 def test_a_size_that_was_always_disturbed_does_not_end_a_level_before_it() -> None:
-    """The larger ones were served in it, so it would have been as well."""
+    """Larger sizes were served by the level, so the disturbed size must have been as well."""
     last = max(size for size in sizes(4 * KIB, 256 * MIB) if size <= 44 * KIB)
 
     def disturbed(size: int) -> float:

@@ -1,4 +1,4 @@
-"""What mpi_stream's figures of memory on a mount are shown as."""
+"""The results of mpi_stream for memory on a mount."""
 
 from __future__ import annotations
 

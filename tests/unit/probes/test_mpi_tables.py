@@ -1,4 +1,4 @@
-"""What mpi_pingpong's figures are shown as: costs of a message, break points and their limits, pairs at once."""
+"""The tables of mpi_pingpong: costs of a message, break points and their explanations, and simultaneous pairs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cell(metric: str, value: float, size: int, pairs: int = 1, **evidence: float
 
 
 def curve(place: int = 20_000) -> list[Result]:
-    """20 µs + 1 ns/B up to the eager limit, 50 µs + 2 ns/B beyond it."""
+    """Return the latencies of 20 µs + 1 ns/B up to ``place``, and 50 µs + 2 ns/B beyond it."""
     return [
         cell("latency", 20e-6 + 1e-9 * size if size <= place else 50e-6 + 2e-9 * size, size)
         for size in range(0, 60_001, 1000)
@@ -72,7 +72,7 @@ def test_a_break_where_no_limit_lies_is_not_explained() -> None:
 
 
 def test_a_start_up_time_of_zero_is_shown_with_its_interval_and_no_bandwidth_without_bound() -> None:
-    """As small messages that all take the same time, and a token bucket's large ones."""
+    """Small messages that all take the same time, followed by the large ones of a token bucket, give such lines."""
     flat = [cell("latency", 20e-6, size) for size in range(0, 10_000, 1000)]
     steep = [cell("latency", 1e-7 * size - 9.8e-4, size) for size in range(10_000, 40_001, 1000)]
     cost = titled(tables([*flat, *steep]), "Message cost")
@@ -163,7 +163,7 @@ def times(average_s: float, minimum_s: float, maximum_s: float) -> Spread:
 
 
 def node(scale: float, ranks: int = 2) -> NodeTimes:
-    """A node whose repeats move 8 GB: a second on average, as a whole and for each rank, times ``scale``."""
+    """Return a node whose repeats move 8 GB each and take ``scale`` seconds on average, on each rank and as a whole."""
     own = times(1.0 * scale, 0.8 * scale, 2.0 * scale)
     return NodeTimes(ranks=ranks, repeats=10, bytes_in_repeat=8 * 10**9, window=own, longest=own, rank=own,
                      start_skew_s=1e-5 * scale)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which break of a message's cost the MTU of a link explains."""
+"""The choice of the break point that the MTU of a link explains."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def test_the_lines_beside_the_break_at_the_mtu_are_given_and_not_the_first_and_t
     ("low", "high", "is_near"),
     [
         (1460.0, 1500.0, True),
-        (1000.0, 1034.0, True),  # 1,500 less 80 and 128 of headers, less than a factor of 1.25 away
+        (1000.0, 1034.0, True),  # 1,500 B minus 80 B and 128 B of headers, within a factor of 1.25
         (1000.0, 1033.0, False),
         (1875.0, 1900.0, True),
         (1876.0, 1900.0, False),
-        (900.0, 1801.0, False),  # wider than a factor of two: it would hold any limit
+        (900.0, 1801.0, False),  # wider than a factor of two, so it would contain any limit
     ],
 )
 def test_near_is_a_factor_of_1_25_around_what_fills_a_packet(low: float, high: float, is_near: bool) -> None:

@@ -1,4 +1,4 @@
-"""What the network probes' figures are shown as: tables, ceilings, remarks, and the distribution of round trips."""
+"""The network probes' tables, reference values, remarks, and distribution of round trips."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_distribution_rises_and_is_drawn_by_cell() -> None:
 
 
 def test_a_sample_in_which_no_operation_was_timed_has_no_part_in_percentiles() -> None:
-    """Which operations are timed is chance, where reading the clock for each would cost too much."""
+    """The timed operations are a random selection if reading the clock for each one would cost too much."""
     untimed = msgspec.structs.replace(sample(), histogram=Histogram([], []))
     report = summarise(run_of_one("net_pingpong", {"protocol": "tcp", "payload": 64, "connections": 1}, LOCAL,
                                   [untimed, sample(), untimed]))  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is made of the times between all pairs: medians by node, the slow ones, the heat map."""
+"""The results from the times between all pairs: medians by node, slow nodes, and the heat map."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def job(nodes: int, ranks_each: int = 1) -> dict[str, Any]:
 
 
 def matrix(parties: int, slow: int) -> list[float]:
-    """All pairs are alike but for those of one party."""
+    """Return the times between all pairs, which are equal except for those of one slow party."""
     return [SLOW_S if slow in pair else FAST_S for pair in combinations(range(parties), 2)]
 
 
@@ -164,7 +164,7 @@ def test_a_report_of_a_thousand_nodes_is_small_and_names_none_of_them(tmp_path: 
 
 @pytest.mark.parametrize("pairs", [[], [1e-5] * 4, [1e-5] * 5])
 def test_what_is_no_matrix_has_no_figure(pairs: list[float]) -> None:
-    """Of a run file that somebody wrote by hand."""
+    """Such a matrix can come from a run file that was edited by hand."""
     file = run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(pairs)])
     assert [(r.summary.value, r.pairs) for r in summarise(file).results] == []
 

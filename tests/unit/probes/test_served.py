@@ -1,4 +1,4 @@
-"""Who served a file's bytes: the verdict and its figures."""
+"""Where the bytes of a file came from: the verdict and its values."""
 
 from __future__ import annotations
 

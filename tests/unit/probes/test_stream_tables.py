@@ -1,4 +1,4 @@
-"""mpi_stream's tables and averages: the published ones of DistributedStream, and rows that can be told apart."""
+"""The tables of mpi_stream: the published values of DistributedStream, and names that distinguish rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nameplate.results.published import Published, published
 from nameplate.results.studies import StudyRun, make_study
 from report_samples import report, result, with_summary
 
-# The document's job: 1,104 processes, 48 on each of 23 nodes; 5,000,000 elements of 8 bytes in each array.
+# The published job: 1,104 processes, 48 on each of 23 nodes, with 5,000,000 elements of 8 bytes in each array.
 RANKS, NODES, ARRAY_BYTES = 48, 23, 40_000_000
 ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
 JOB = {
@@ -40,7 +40,7 @@ def printed(op: str, table: str, metric: str) -> float:
 
 
 def document_sample(op: str) -> Sample:
-    """The document's times, unrounded by its bandwidths: nodes differ, and each extreme is another node's."""
+    """Return a sample whose times give the printed bandwidths; each extreme is on another node."""
     moved = ARRAYS[op] * ARRAY_BYTES
     average_s, shortest_s, longest_s = (
         RANKS * moved / (printed(op, "node", f"bandwidth_{which}") * 1e6) for which in ("avg", "max", "min")
@@ -65,7 +65,7 @@ def document_sample(op: str) -> Sample:
 
 
 def measured(op: str, **given: Any) -> Result:
-    """A cell of which ``given`` are the parameters that its plan names beside the function."""
+    """Return the result of an experiment; ``given`` has the parameters that its plan sets besides the operation."""
     params = {"op": op, "threads": 1, "size": ARRAY_BYTES, "repeats": 10, "pages": "huge", "stores": "plain", **given}
     taken = document_sample(op)
     assert isinstance(taken.nodes, list)

@@ -1,4 +1,4 @@
-"""DistributedStream's XML: written for programs that read the original's, and read whoever wrote it."""
+"""The XML of DistributedStream: readers of the original can read it, and nameplate reads files of any writer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nameplate.tools.imported_run import read_imported
 from run_samples import FACTS, run_of_one, sample
 from simulated_cluster import ARRAY_BYTES, RANKS, node_name, write_stream_run
 
-# As the original writes it, with what its readers look for.
+# The elements and attributes that the original writes and its readers expect.
 ORIGINAL = """<?xml version="1.0"?>
 <stream_run>
   <experiment>memory_results-48x1-1580000000.dat</experiment>
@@ -52,7 +52,7 @@ def test_the_originals_file_gives_its_nodes_bandwidths_and_the_slow_one(tmp_path
     factors = (1.0, 1.004, 0.996, 1.25, 1.002)
     nodes = judged_stream(read_stream_run(original(tmp_path / "x.dat", *(node(f"n{f}", f) for f in factors))))
     assert [metric.title for metric in nodes.metrics] == [f"{k} bandwidth" for k in ("Copy", "Scale", "Add", "Triad")]
-    # The study's first row: 135,687 MB/s of a node with 48 processes.
+    # The first row of the study: 135,687 MB/s on a node with 48 processes.
     assert nodes.metrics[0].value[0] == pytest.approx(135_687e6, rel=1e-3)
     assert [metric.slow for metric in nodes.metrics] == [[3]] * 4
     assert nodes.names[3] == "n1.25"

@@ -1,4 +1,4 @@
-"""Writing a run file: whole lines only, one writer only, on the disk in time."""
+"""Writing a run file: only complete lines, only one writer, and on the disk in time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
 
 
 class FakeDisk:
-    """A clock, and an fsync that takes some time by it."""
+    """A simulated clock, and an fsync that takes a given time on it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, takes_s: float) -> None:
         self.now = 100.0

@@ -1,4 +1,4 @@
-"""Tables in a narrow terminal: every word and number is there, and no line is wider than the terminal."""
+"""Tables in a narrow terminal show every word and number, and no line is wider than the terminal."""
 
 from __future__ import annotations
 

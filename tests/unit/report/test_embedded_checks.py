@@ -1,4 +1,4 @@
-"""The data of a report are checked where they are read back."""
+"""The data in a report are checked when they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of the machine above a run's figures."""
+"""The facts about the machine above the results of a run."""
 
 from __future__ import annotations
 

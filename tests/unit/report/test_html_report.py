@@ -1,4 +1,4 @@
-"""What stands in an HTML report, and what must not."""
+"""The content of an HTML report, and what it must not contain."""
 
 from __future__ import annotations
 
@@ -474,7 +474,7 @@ class TestLargeSweeps:
 
 
 class TestDerived:
-    """What is made of all cells together: no parameters, no samples, and a size that the system lists."""
+    """Derived results have no parameters and no samples; some have a size that the system lists."""
 
     @staticmethod
     def smaller_cache(listed: float = 32768.0) -> Result:

@@ -1,4 +1,4 @@
-"""Maps of nodes: names and values in the cells, a colour bar with numbers, average, minimum and maximum."""
+"""Maps of nodes: names and values in the cells, a colour bar with numbers, and average, minimum and maximum."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cluster(values: list[float | None], unit: str = "B/s", classes: list[str] | 
 
 
 def parts(chart: Chart) -> tuple[Points, Points]:
-    """The nodes' cells and the colour bar's."""
+    """Return the cells of the nodes and those of the colour bar."""
     nodes, bar = sorted(chart.spec["datasets"].values(), key=lambda points: "node" not in points[0])
     return list(nodes), list(bar)
 

@@ -1,4 +1,4 @@
-"""The nodes of a cluster in the terminal: values of one line have one definition."""
+"""The nodes of a cluster in the terminal: all values of a line follow from one definition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from report_samples import report
 from report_samples import result as measured
 
 CLASSES = ["old"] * 5 + ["new"] * 5
-# Rounds drift, and no node's median round is the one in which its class had its median.
+# Rounds drift, and for no node the median round is the one in which its class had its median.
 ROUNDS = np.array([
     [10.0, 10.2, 9.9, 10.1, 9.1, 20.0, 20.4, 19.9, 20.1, 20.2],
     [8.1, 8.0, 7.2, 7.9, 7.7, 16.0, 16.2, 15.9, 14.0, 16.1],

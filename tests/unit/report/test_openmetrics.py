@@ -10,7 +10,7 @@ from report_samples import failed, memory_report, report, result, with_summary
 
 
 def samples(made: Report) -> dict[tuple[str, str], float]:
-    """As Prometheus's own reader takes them, by name and ``threads``."""
+    """Return the samples that Prometheus's own parser finds, by name and ``threads``."""
     families = text_string_to_metric_families(openmetrics.export(made))
     return {(s.name, s.labels.get("threads", "")): s.value for family in families for s in family.samples}
 

@@ -1,4 +1,4 @@
-"""Heat maps of the HTML report: which cells are a grid, and what stands in them."""
+"""Heat maps of the HTML report: which experiments form a grid, and the content of its cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every chart of a report has: its meaning, its table and its command, whatever kind it is of."""
+"""Every chart of a report, of whatever kind, has its meaning, its table and its command."""
 
 from __future__ import annotations
 

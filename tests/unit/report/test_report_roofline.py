@@ -1,4 +1,4 @@
-"""The roofline of the HTML report: which figures bound a loop, and where they meet."""
+"""The roofline of the HTML report: the limits of a loop, and where they meet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a report of the shipped plans can become: runs of all their cells, with as many samples as fit in."""
+"""The size of a report of the shipped plans: runs of all their experiments, with as many samples as fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nameplate.report.html.document import DETAILS, QUICK_LIMIT, SIZE_LIMIT
 from nameplate.report.html.page import render
 from report_samples import report, swept
 
-# What a calibrated sample takes.
+# The duration of a calibrated sample.
 SAMPLE_S = 0.01
 DISTURBED = 0.05
 
@@ -56,6 +56,6 @@ def results_of(cell: Experiment, info: ProbeInfo, noise: random.Random) -> list[
 
 @pytest.mark.parametrize(("name", "limit", "detail"), [("quick", QUICK_LIMIT, 0), ("full", SIZE_LIMIT, -1)])
 def test_a_shipped_plan_fits(described: dict[str, ProbeInfo], name: str, limit: int, detail: int) -> None:
-    """Quick with all that a report can hold; full may have to leave something out."""
+    """quick fits with all details; full may have to leave some out."""
     page = render(without_names([run_of(name, described)]), DETAILS[detail])
     assert len(page.encode()) <= limit

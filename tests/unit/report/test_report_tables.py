@@ -1,4 +1,4 @@
-"""A probe's own tables outside the terminal."""
+"""The tables of a probe in exports."""
 
 from __future__ import annotations
 

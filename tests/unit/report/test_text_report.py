@@ -1,4 +1,4 @@
-"""What the terminal says of a run that was ends before; what is passed on must not name the file."""
+"""The terminal's notes on a run that ended too early; exported notes must not name the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The colours of page and charts: words and marks stand out from what is behind them, by day and by night."""
+"""The colours of page and charts: text and marks have enough contrast with their background in both colour schemes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from nameplate.report.charts.theme import STYLE
 
-# WCAG 2: of words, and of what is drawn.
+# The minimum contrast of WCAG 2 for text, and for graphical objects.
 WORDS, MARKS = 4.5, 3.0
 
 

@@ -1,4 +1,4 @@
-"""Round trips over UDP of which a sample, a round or all were lost: there is no latency of what did not come back."""
+"""UDP round trips of which a sample, a round or all were lost have no latency."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDS = 6
 
 
 def six_rounds() -> list[dict[str, Any]]:
-    """A recorded run of which the cell's only round is there six times."""
+    """Return the records of a run in which the only round of the experiment is repeated six times."""
     records = [json.loads(line) for line in unpacked("quick").splitlines()]
     own = [record for record in records if record.get("id") == CELL]
     place = next(place for place, record in enumerate(records) if record["type"] == "stop")
@@ -28,14 +28,14 @@ def six_rounds() -> list[dict[str, Any]]:
 
 
 def lost(record: dict[str, Any]) -> dict[str, Any]:
-    """The same sample, had every datagram been lost."""
+    """Return the sample as if every datagram had been lost."""
     kept = {key: value for key, value in record.items() if key != "histogram"}
     nothing = {"bytes": 0, "flops": 0, "ops": 0}
     return {**kept, "work": nothing, "counters": {**record["counters"], "lost": 12}}
 
 
 def with_losses(folder: Path, rounds: int, samples: int) -> dict[str, Result]:
-    """Show a run in which the first ``samples`` of the first ``rounds`` of a cell lost every datagram."""
+    """Return the results of a run in which the first ``samples`` of the first ``rounds`` of an experiment were lost."""
     records = [
         lost(record)
         if record.get("id") == CELL and record["round"] <= rounds and record.get("index", samples) < samples

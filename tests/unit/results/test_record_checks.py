@@ -1,4 +1,4 @@
-"""What is wrong with a record is said where it is read, with the file, the line and the field."""
+"""An invalid record is reported when it is read, with the file, the line and the field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HUGE = 10**11
 
 
 def edited(kind: str, record_type: str, field: str, value: Any) -> tuple[bytes, int]:
-    """A recorded run with another value in its first such record that has the field, and that record's line."""
+    """Return a recorded run with another value in this field of the first such record, and the number of its line."""
     lines = unpacked(kind).splitlines()
     *parents, name = field.split("/")
     for number, line in enumerate(lines, start=1):
@@ -110,6 +110,6 @@ def test_an_experiment_is_there_once(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_the_system_does_not_tell_is_no_damage(tmp_path: Path, record_type: str, field: str) -> None:
     path = tmp_path / "x.jsonl"
-    for value in (-1, -23):  # a node's sample is the sum of many
+    for value in (-1, -23):  # the sample of a node is a sum of many values
         path.write_bytes(edited("quick", record_type, field, value)[0])
         assert read_run(path).stop is not None

@@ -15,7 +15,7 @@ from recorded_runs import OUTPUTS, RUNS, expected_path, recorded_file, rows_of
 
 
 def same(now: Any, then: Any) -> bool:
-    """Return whether two values are equal; the last bits of a float depend on the CPU's vectors and its libm."""
+    """Return whether two values are equal, up to the last bits of a float, which depend on the CPU and its libm."""
     if isinstance(now, float) and isinstance(then, int | float):
         return math.isclose(now, then, rel_tol=1e-9, abs_tol=1e-300)
     if isinstance(now, dict):
@@ -26,7 +26,7 @@ def same(now: Any, then: Any) -> bool:
 
 
 def same_entry(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
-    """Return whether two rows agree in a field; of a reason, which is prose, whether both rows have one."""
+    """Return whether two rows agree in a field; the reason is prose, so it must only be present in both or neither."""
     return bool(now[key]) == bool(then[key]) if key == "reason" else same(now[key], then[key])
 
 

@@ -1,4 +1,4 @@
-"""Run files: what a reader makes of whole, cut-off, foreign and damaged ones."""
+"""Reading run files that are complete, cut off, foreign or damaged."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_what_a_run_comes_to_is_not_needed_to_read_it(
     whole = read_run(path)
     with path.open("ab") as file:
         file.write(line)
-    assert read_run(path) == whole  # also where it ends, so that --resume cuts off what no longer is
+    assert read_run(path) == whole  # also the end, so that --resume cuts off the damaged line
     if line.endswith(b"\n"):
         writer = RunWriter.reopen(path)
         writer.write(STOP)
@@ -141,7 +141,7 @@ def test_what_a_run_comes_to_is_no_first_line(tmp_path: Path) -> None:
 def test_of_a_long_file_that_is_no_run_only_the_end_is_read_for_figures(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     with path.open("wb") as file:
-        file.truncate(1 << 40)  # a hole; whoever reads it all does not come back
+        file.truncate(1 << 40)  # a sparse file of 1 TiB, which a reader of the whole file would never finish
     assert read_figures(path, "x") is None
 
 

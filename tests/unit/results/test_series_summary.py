@@ -18,7 +18,7 @@ QUIET = {"involuntary_switches": 1.0, "burst_s": 9e-6, "steal_s": 0.0}
 def series(
     rate: Callable[[int], float], disturbed: Callable[[int], Mapping[str, float]], count: int = 600
 ) -> list[Sample]:
-    """One sample a second."""
+    """Return a series with one sample per second."""
     noise = random.Random(1)
     return [
         Sample(

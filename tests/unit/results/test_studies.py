@@ -1,4 +1,4 @@
-"""The published studies: their documents' own conditions give their own values back, and every value has a place."""
+"""The published studies: under their own conditions nameplate reproduces their values, and all are in a table."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ STUDIES = ("cs553-kvm", "cse557-now", "distributed-stream", "t2micro-cloud", "t2
 ON_ONE_MACHINE = ("cs553-kvm", "t2micro-cloud", "t2micro-posix")
 FOLDER = Path(__file__).parents[3] / "src" / "nameplate" / "results" / "published"
 MIB = 2**20
-# What the documents call a MB in their throughputs, in bytes.
+# The number of bytes that the document calls 1 MB in its throughputs.
 MEGABYTE = {"cs553-kvm": MIB, "t2micro-cloud": 10**6, "t2micro-posix": MIB}
-# The bytes of a message that the documents count for each round trip.
+# The bytes of a message that the document counts for each round trip.
 MESSAGE = {"cs553-kvm": 65_505}
 OPERATIONS = 1000
-# The documents' machines: clock and cores.
+# The machines of the documents: clock frequency and cores.
 MACHINES = {"cs553-kvm": machine(3.049e9, 2), "t2micro-cloud": machine(2.5e9, 1), "t2micro-posix": machine(2.5e9, 1)}
 
 
@@ -41,7 +41,7 @@ def generic(_: Experiment) -> tuple[Work, float]:
 
 
 def as_published(plan: str, experiment: Experiment) -> tuple[Work, float]:
-    """The raw work and time that the core would report on the document's machine, from its printed throughput."""
+    """Return the work and time that the core would report on the document's machine, from the printed throughput."""
     params = experiment.params
     printed = _printed(plan, experiment)
     if printed is None:
@@ -50,13 +50,13 @@ def as_published(plan: str, experiment: Experiment) -> tuple[Work, float]:
         return Work(0, round(printed * 1e9), round(printed * 1e9)), 1.0
     block = int(params.get("block", params.get("payload", 0)))
     if experiment.probe == "net_pingpong":
-        # The core counts a message and its answer; the document one message for each round trip.
+        # The core counts a message and its answer; the document counts one message per round trip.
         return Work(2 * OPERATIONS * block, 0, OPERATIONS), OPERATIONS * block / (printed * MEGABYTE[plan])
     return Work(OPERATIONS * block, 0, OPERATIONS), OPERATIONS * block / (printed * MEGABYTE[plan])
 
 
 def _printed(plan: str, experiment: Experiment) -> float | None:
-    """The throughput or rate that the document prints for an experiment's work."""
+    """Return the throughput or rate that the document prints for an experiment."""
     params = experiment.params
     if experiment.interval_s or "pass" in params:
         return None
@@ -90,7 +90,7 @@ def test_the_documents_throughputs_and_rates_come_back(plan: str, described: dic
 
 
 SECONDS = {"ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-# The documents contradict themselves there: the latency is not the block over the throughput.
+# The documents contradict themselves here: the latency is not the block size divided by the throughput.
 CONTRADICTED = {
     ("t2micro-cloud", "write", "random", "1", "2"), ("t2micro-cloud", "read", "random", "1", "2"),
     ("t2micro-cloud", "read", "random", "1024", "1"),
@@ -98,7 +98,7 @@ CONTRADICTED = {
 
 
 def printed_latencies(plan: str) -> dict[float, str]:
-    """The latencies with a known unit that the document does not contradict: seconds, and the printed digits."""
+    """Return the printed latencies by their value in seconds, without those of unknown unit or in contradiction."""
     with (FOLDER / f"{plan}.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["metric"] == "latency" and row["corrected_unit"]]
     return {
@@ -108,7 +108,7 @@ def printed_latencies(plan: str) -> dict[float, str]:
 
 
 def last_place_s(printed: str) -> float:
-    """One unit in the last printed digit, in seconds."""
+    """Return one unit in the last printed digit, in seconds."""
     value, unit = printed.split()
     mantissa, _, exponent = value.lower().partition("e")
     return float(10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))) * SECONDS[unit]
@@ -116,7 +116,7 @@ def last_place_s(printed: str) -> float:
 
 @pytest.mark.parametrize("plan", ["cs553-kvm", "t2micro-cloud"])
 def test_the_documents_latencies_follow_from_its_throughputs(plan: str, described: dict[str, ProbeInfo]) -> None:
-    """To the last printed digit, whatever the number of threads: the block over the throughput of all threads."""
+    """The latency is the block size divided by the throughput of all threads, to the last printed digit."""
     report = document_of(plan, described)
     printed = printed_latencies(plan)
     found = {}
@@ -129,7 +129,7 @@ def test_the_documents_latencies_follow_from_its_throughputs(plan: str, describe
 
 
 def test_the_repeats_of_a_study_explain_what_its_latencies_differ_by(described: dict[str, ProbeInfo]) -> None:
-    """The document averages the latencies of three repeats, which is not the block over their mean throughput."""
+    """The document averages the latencies of three repeats, which is not the block size divided by the mean rate."""
     pairs = latencies_of(document_of("t2micro-posix", described))
     assert len(pairs) == 36
     for here_s, published_s in pairs:
@@ -142,7 +142,7 @@ def document_of(plan: str, described: dict[str, ProbeInfo]) -> Report:
 
 
 def latencies_of(report: Report) -> list[tuple[float, float]]:
-    """Here and published, in seconds."""
+    """Return the measured and the published latencies in seconds."""
     assert report.study
     return [
         (cell.here * SECONDS[table.columns[0].unit], cell.published * SECONDS[table.columns[0].unit])
@@ -152,7 +152,7 @@ def latencies_of(report: Report) -> list[tuple[float, float]]:
 
 
 def test_nameplates_own_latency_has_a_line_of_its_own(described: dict[str, ProbeInfo]) -> None:
-    """On n threads an operation is in flight n times as long as the block ÷ the throughput of all of them."""
+    """With n threads, an operation is in flight n times as long as the block size ÷ the throughput of all threads."""
     table = table_of(document_of("cs553-kvm", described), "Disk latency, 8 B blocks")
     assert table.own == "in flight"
     cells = cells_of(table)
@@ -179,7 +179,7 @@ PEAKS = [("cs553-kvm", 12.196, 20.85), ("t2micro-cloud", 20.0, 40.0), ("t2micro-
 def test_the_documents_theoretical_peak_comes_back(
     plan: str, peak: float, share: float, described: dict[str, ProbeInfo]
 ) -> None:
-    """Clock × cores × operations per cycle on the document's machine, and the share that its CPU table reaches."""
+    """The peak is clock × cores × operations per cycle; the CPU table reaches a share of it."""
     report = document_of(plan, described)
     cell = value_of(report, "Theoretical peak of the CPU", "theoretical peak, GFLOP/s")
     assert cell.here == pytest.approx(peak)
@@ -242,7 +242,7 @@ def test_the_series_is_no_cell_of_a_table(described: dict[str, ProbeInfo]) -> No
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)
 def test_every_published_value_has_one_of_this_machine(plan: str, described: dict[str, ProbeInfo]) -> None:
-    """With the whole budget; what IOzone itself measures, and what no DMI table states, is not of the plan."""
+    """The full budget is used. IOzone's own values, and those that no DMI table states, are not part of the plan."""
     report = report_of(plan_of(plan, described), described, generic, Given(rated={"memory B/s": 1e10, "disk B/s": 1e9}))
     assert report.study
     missing = [
@@ -252,12 +252,12 @@ def test_every_published_value_has_one_of_this_machine(plan: str, described: dic
     ]  # fmt: skip
     series = [place for place in missing if place[0].startswith("iperf3")]
     assert missing == series
-    assert len(series) == (7 * 4 if plan == "cs553-kvm" else 0)  # the run made here has three of the ten seconds
+    assert len(series) == (7 * 4 if plan == "cs553-kvm" else 0)  # this run has three of the ten seconds
 
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)
 def test_every_published_value_reaches_a_table(plan: str, described: dict[str, ProbeInfo]) -> None:
-    """Each row of both CSV files is the published value of an entry, in the unit that the table shows."""
+    """Each row of both CSV files is the published value of a cell, in the unit that the table shows."""
     report = report_of(plan_of(plan, described), described, generic)
     assert report.study
     shown = [
@@ -267,9 +267,9 @@ def test_every_published_value_reaches_a_table(plan: str, described: dict[str, P
     numbers = [value * FACTORS[unit] for value, unit in shown if isinstance(value, float)]
     words = " ".join(value for value, _ in shown if isinstance(value, str))
     for each in published(plan):
-        # IOzone's kB are 1,024 B.
+        # A kB of IOzone is 1,024 B.
         factor = FACTORS["KiB/s" if each.corrected_unit == "kB/s" else each.corrected_unit or each.unit]
-        plain = (each.value * factor, each.value)  # a theoretical peak's unit is in the name of its row
+        plain = (each.value * factor, each.value)  # the unit of a theoretical peak is in the name of its row
         assert f"{each.value:g}" in words or any(n == pytest.approx(p, rel=1e-5) for n in numbers for p in plain), each
 
 
@@ -304,7 +304,7 @@ def test_a_unit_that_cannot_be_derived_has_no_ratio(described: dict[str, ProbeIn
 
 
 def test_a_missing_value_says_why(described: dict[str, ProbeInfo]) -> None:
-    """What the budget leaves no time for is named below the table."""
+    """An experiment that does not fit the budget is named below the table."""
     plan = build_plan(read_plan("cs553-kvm"), described, {"budget": "20min"}, MACHINE)
     table = table_of(report_of(plan, described, generic), "LINPACK, 2 threads")
     assert cells_of(table)["10,000", "average"].here is None
@@ -329,7 +329,7 @@ def test_a_short_budget_is_kept_and_said(plan: str, described: dict[str, ProbeIn
         re.fullmatch(r"slices and series are shortened to \d+\.\d % of .*, to fit 720 s", note) for note in short.notes
     )
     assert sum(e.slice_s for e in short.experiments) < sum(e.slice_s for e in full.experiments) / 2
-    # The size of a file depends on the room and the time that there are.
+    # The size of a file depends on the free space and the available time.
     full_ids, short_ids = ({re.sub(r" size=\d+", "", e.id) for e in each.experiments} for each in (full, short))
     assert full_ids >= short_ids
 

@@ -1,4 +1,4 @@
-"""The studies of MPI jobs: their documents' own conditions give their own values back."""
+"""The published studies of MPI jobs: under their own conditions nameplate reproduces their values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nameplate.results.studies import StudyRun, make_study
 from report_samples import report
 from study_runs import cells_of
 
-# The document's two lines: seconds, and seconds for each byte, below and from the MTU on.
+# The document's two lines, below and from the MTU on: t_s in seconds and t_w in seconds per byte.
 BELOW, FROM = (181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)
 MTU = 1500
 SIZES = (0, 64, 128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1400, 1460,
@@ -42,7 +42,7 @@ def result(probe: str, metric: str, values: Sequence[float], params: Mapping[str
 
 
 def message(size: int, pairs: int = 1, slower_s: float = 0.0) -> Result:
-    """The time of a message by the document's lines, in six rounds that differ by a ten-thousandth."""
+    """Return the time of a message on the document's lines, in six rounds that differ by a ten-thousandth."""
     startup, per_byte = BELOW if size < MTU else FROM
     time_s = startup + per_byte * size + slower_s
     times = [time_s * (1 + 1e-4 * (round_number - 2.5)) for round_number in range(6)]
@@ -63,7 +63,7 @@ def test_the_lines_of_a_message_come_back_on_both_sides_of_the_mtu() -> None:
             cell = cells[row, side]
             if cell.published is not None:
                 assert cell.here == pytest.approx(cell.published, rel=2e-3), (row, side)
-    assert cells["1/t_w, % of the link", "below the MTU"].published is None  # the document gives one share only
+    assert cells["1/t_w, % of the link", "below the MTU"].published is None  # the document gives only one share
     assert cells["1/t_w, % of the link", "from the MTU on"].published == pytest.approx(87.15)
     at = cells["break point, B", "below the MTU"].here
     assert isinstance(at, float)
@@ -82,7 +82,7 @@ def test_without_a_link_no_break_is_named_after_its_mtu() -> None:
 
 
 def test_without_a_break_at_the_mtu_one_line_holds_on_both_sides() -> None:
-    """As on a virtual network, which has no packets of that size on a wire."""
+    """An example is a virtual network, where no packet of that size is sent on a wire."""
     straight = [
         result("mpi_pingpong", "latency", [(FROM[0] + FROM[1] * size) * (1 + 1e-4 * r) for r in range(-3, 3)],
                {"size": size, "pairs": 1, "pairing": "block"}, {})
@@ -122,7 +122,7 @@ def test_figures_3_and_4_have_every_message() -> None:
     assert sum(line.is_published for line in charts["Figure 3"].lines) == 2
     times = dict(scatter.points)
     fitted = [line for line in charts["Figure 3"].lines if line.is_joined and not line.is_published]
-    assert len({line.name for line in fitted}) == len(fitted) >= 2  # lines of one name would be drawn as one
+    assert len({line.name for line in fitted}) == len(fitted) >= 2  # lines with the same name would be drawn as one
     for line in fitted:
         for at, time in line.points:
             near = min(times, key=lambda size: abs(size - at))
@@ -155,12 +155,12 @@ def test_a_study_that_travels_names_no_host() -> None:
     assert b"machine 3" in msgspec.json.encode(named.study)
 
 
-# The document's times of copy, and what it computes from them: 48 processes of 1/48 of a node's bytes.
+# The document's times of copy and its results: 48 processes, each with 1/48 of the bytes of a node.
 PROCESSES, AVERAGE_S, SHORTEST_S, LONGEST_S = 48, 0.0283, 0.028457, 0.029185
 
 
 def test_the_node_tables_average_may_exceed_its_maximum() -> None:
-    """The average goes by the processes' mean time, maximum and minimum by the slowest process of a repeat."""
+    """The average uses the mean time of the processes; maximum and minimum use the slowest process of a repeat."""
     node_bytes = 135_686.9e6 * AVERAGE_S
     evidence = {
         "rank_sum_average": node_bytes / AVERAGE_S, "rank_sum_average_s": AVERAGE_S,

@@ -1,4 +1,4 @@
-"""From records to figures."""
+"""From records to metric values."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_best_is_never_worse_than_any_other_statistic_of_the_same_samples(flops:
         sign = 1 if result.better == "higher" else -1
         for other in (row.mean, row.value, row.sustained, row.p95, row.p99):
             assert other is not None
-            # Sums of floats round: a mean of equal values may differ from them in the last digit.
+            # Sums of floats are rounded, so a mean of equal values may differ from them in the last digit.
             assert sign * row.best >= sign * other - 1e-12 * abs(other)
 
 

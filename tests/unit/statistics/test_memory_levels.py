@@ -1,4 +1,4 @@
-"""Levels of a memory hierarchy from curves whose truth is known, and from a guest's."""
+"""Levels of a memory hierarchy, from curves whose true levels are known and from a recorded guest."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from nameplate.statistics.memory_levels import (
 from nameplate.statistics.stats import median
 
 KIB, MIB = 2**10, 2**20
-# Eight sizes an octave, from 4 KiB to 512 MiB.
+# Eight sizes per octave, from 4 KiB to 512 MiB.
 GRID = tuple(round(2 ** (12 + k / 8)) for k in range(17 * 8 + 1))
-# More curves than a test run has time for: NAMEPLATE_MANY_CURVES=1000 pytest tests/unit/test_fit.py
+# The number of curves. For a thorough test, set NAMEPLATE_MANY_CURVES=1000.
 CURVES = int(os.environ.get("NAMEPLATE_MANY_CURVES", "150"))
 
 
 @dataclass(frozen=True)
 class Truth:
-    """Levels as they are: octaves where each ends, how many times the next one's value, octaves of the ramp to it."""
+    """The true levels: where each ends, the factor to the next one, and the length of the ramp to it, in octaves."""
 
     ends: Sequence[float]
     ratios: Sequence[float]
@@ -47,7 +47,7 @@ class Truth:
         return len(self.ends) + 1
 
     def value(self, size: float) -> float:
-        """A latency that begins at 1."""
+        """Return the latency at a size, which is 1 in the first level."""
         x = math.log2(size)
         log = sum(
             math.log(ratio) * (min(1.0, max(0.0, (x - end) / ramp)) if ramp else float(x > end))
@@ -58,7 +58,7 @@ class Truth:
 
 
 def some_truth(source: random.Random) -> Truth:
-    """1 to 4 levels that end 4 times apart or more, and plateaus of three quarters of an octave or more."""
+    """Return 1 to 4 levels whose ends are at least a factor of 4 apart, with plateaus of at least 3/4 octave."""
     count = source.randint(0, 3)
     ends = [0.0] * 2
     while any(after - before < 2 for before, after in pairwise(ends)):
@@ -76,7 +76,7 @@ def measured(
     noise: float = 0.05,
     sizes: Sequence[int] = GRID,
 ) -> Curve:
-    """Latencies with noise: one value in twenty, and sometimes all of one round, are 30 % slow."""
+    """Return noisy latencies: one value in twenty, and sometimes all values of a round, are 30 % slower."""
     slow_round = source.randrange(rounds) if rounds > 5 and source.random() < 0.3 else None
 
     def one(size: int, index: int) -> float:
@@ -87,7 +87,7 @@ def measured(
 
 
 def inverse(curve: Curve) -> Curve:
-    """A latency's rate."""
+    """Return the rates that correspond to latencies."""
     return Curve(curve.size_bytes, tuple(tuple(1 / value for value in values) for values in curve.values))
 
 
@@ -101,7 +101,7 @@ def only(curve: Curve, sizes: set[int]) -> Curve:
 
 
 def adaptive(curve: Curve) -> Curve:
-    """What is left of a curve when it is measured on the coarse grid first."""
+    """Return the points of a curve that remain if it is measured on the coarse grid first."""
     first = coarse(curve.size_bytes)
     return only(curve, first | refine(curve.size_bytes, medians(only(curve, first))))
 
@@ -116,7 +116,7 @@ def intervals(levels: Sequence[MemoryLevel]) -> list[tuple[float, float]]:
 
 @cache
 def many() -> list[tuple[Truth, Curve, list[MemoryLevel]]]:
-    """Curves of all kinds, every other one a rate, with the levels found."""
+    """Return random curves, every other one of rates, with their true levels and the levels found."""
     result = []
     for seed in range(CURVES):
         source = random.Random(seed)
@@ -182,7 +182,7 @@ def test_sharp_steps_are_found_sharply(seed: int) -> None:
 
 
 def sapphire_rapids(size: float) -> float:
-    """Nanoseconds as they were seen in a guest."""
+    """Return the latency in nanoseconds, as measured on a guest."""
     if size <= 9 * MIB:
         return 1.7 if size <= 48 * KIB else 5.4 if size <= 2.2 * MIB else 19.5
     octaves = math.log2(size / (9 * MIB))
@@ -190,7 +190,7 @@ def sapphire_rapids(size: float) -> float:
 
 
 def zen4(size: float) -> float:
-    """An L3 that leans from 13 to 25 ns, with a ramp to it that begins below 1 MiB."""
+    """Return the latency with an L3 that rises from 13 to 25 ns, after a ramp that begins below 1 MiB."""
     if size <= 900 * KIB:
         return 1.1 if size <= 32 * KIB else 3.8
     l3 = 13 * math.pow(2, 0.21 * max(0.0, math.log2(size / (1.5 * MIB))))
@@ -200,7 +200,7 @@ def zen4(size: float) -> float:
 
 
 def random_replacement(size: float) -> float:
-    """Every cache misses with its share of the working set that it does not hold: ramps end slowly."""
+    """Return the latency with caches that replace lines at random, whose ramps end slowly."""
     return 1.7 + sum(
         cost * max(0.0, 1 - capacity / size) for cost, capacity in ((3.7, 48 * KIB), (14, 2 * MIB), (80, 12 * MIB))
     )
@@ -221,7 +221,7 @@ def test_shapes_of_real_machines(value: Callable[[float], float], sizes: Sequenc
 
 
 def uneven(value: Callable[[float], float], source: random.Random, deviation: float) -> Callable[[float], float]:
-    """With noise that belongs to the sizes, the same in all rounds."""
+    """Return a function with noise that depends on the size only, the same in all rounds."""
     of_size: dict[float, float] = {size: math.exp(source.gauss(0, deviation)) for size in GRID}
     return lambda size: value(size) * of_size[size]
 
@@ -235,8 +235,8 @@ def test_pieces_of_bent_ramps_are_no_levels() -> None:
     assert sum(right) >= 27
 
 
-# Nanoseconds at 8 sizes an octave from 4 KiB, the medians of six processes on a busy Zen 4 guest: its L1 is shared with
-# other work, its L3 with other guests, and its ramps have no simple shape.
+# Nanoseconds at 8 sizes per octave from 4 KiB, the medians of six processes on a busy Zen 4 guest: its L1 is shared
+# with other work, its L3 with other guests, and its ramps have no simple shape.
 GUEST = [
     1.16, 1.2, 1.18, 1.18, 1.15, 1.14, 1.17, 1.13, 1.1, 1.1, 1.12, 1.13, 1.1, 1.1, 1.1, 1.1, 1.1, 1.12, 1.19, 1.37,
     1.16, 1.3, 1.5, 2.37, 3.16, 3.81, 4.09, 3.96, 4.02, 4.22, 4.05, 4.05, 3.98, 4.04, 4.03, 4.05, 4.25, 4.14, 4.17,
@@ -279,7 +279,7 @@ def test_single_sizes_that_are_off_are_no_levels(factor: float) -> None:
 
 
 def beside_a_neighbour(source: random.Random) -> Curve:
-    """While most samples are taken, another program holds a tenth to six tenths of the first cache."""
+    """Return a curve of which most samples were taken while another program used 10 to 60 % of the first cache."""
 
     def one(size: int) -> float:
         left = 1.0 if source.random() < 0.3 else source.uniform(0.4, 0.9)
@@ -402,7 +402,7 @@ def test_another_curve_s_values_lie_safely_inside_the_levels() -> None:
     rates = (1.0, 90.0, 92.0, 60.0, 50.0, 40.0, 20.0, 15.0, 9.0, 8.0)
     curve = Curve(sizes, tuple((rate, rate * 1.1, rate * 0.9) for rate in rates))
     found = level_values(LEVELS, curve)
-    # Three rounds: the range of all values at 8 and 16 KiB, at 256 KiB, and at 32 and 512 MiB.
+    # With three rounds, the interval is the range of all values at 8 and 16 KiB, at 256 KiB, and at 32 and 512 MiB.
     for each, value, low, high in zip(found, (91, 40, 8.5), (81, 36, 7.2), (101.2, 44, 9.9), strict=True):
         assert each is not None
         assert (each[0], *each[1]) == pytest.approx((value, low, high))
@@ -445,7 +445,10 @@ PAYLOADS = list(range(512, 6145, 64))
 
 
 def times(mtu: int, step: float, rounds: int = 6, seed: int = 1) -> list[list[float]]:
-    """Times of datagrams, each fragment but the first costing two steps and the first cut five; noise is one-sided."""
+    """Return datagram times: each fragment after the first costs two steps, the first cut three more.
+
+    The noise is one-sided.
+    """
     source = np.random.default_rng(seed)
     return [
         [
@@ -459,9 +462,9 @@ def times(mtu: int, step: float, rounds: int = 6, seed: int = 1) -> list[list[fl
 
 
 def test_fragments_are_counted_as_ip_cuts() -> None:
-    """RFC 791: 1,480 bytes behind each header of a packet of 1,500, eight of the first are UDP's."""
+    """RFC 791: a packet of 1,500 bytes has 1,480 bytes after its header, of which 8 in the first packet are UDP's."""
     assert [fragments_of(payload, 1500) for payload in (1, 1472, 1473, 2952, 2953, 65507)] == [1, 1, 2, 2, 3, 45]
-    # 1,450 less 20 is no multiple of eight: only the last fragment may be full.
+    # 1,450 minus 20 is no multiple of eight, so only the last fragment may be full.
     assert [fragments_of(payload, 1450) for payload in (1422, 1423, 2846, 2847)] == [1, 2, 2, 3]
 
 
@@ -476,7 +479,7 @@ def test_the_mtu_is_found_where_fragments_cost_time(mtu: int, seed: int) -> None
 
 @pytest.mark.parametrize("further", [0.0, 0.3])
 def test_every_mtu_that_the_payloads_cannot_tell_apart_is_held(further: float) -> None:
-    """Rounds without noise: a small step beyond 3,008 B, not of a fragment, made the interval begin at 1,532 B."""
+    """In rounds without noise, a small step at 3,008 B that is not a fragment's made the interval begin at 1,532 B."""
     payloads = range(1024, 3073, 64)
     once = [10 + 0.001 * payload + 5 * (payload > 1472) + further * (payload > 3008) for payload in payloads]
     found = find_mtu(payloads, [[time] * 4 for time in once])
@@ -499,7 +502,7 @@ def test_the_interval_holds_the_mtu_where_only_the_first_cut_is_dear(mtu: int) -
 
 
 def test_payloads_that_were_disturbed_in_every_round_do_not_hide_the_mtu() -> None:
-    """As measured next to other programs: single payloads took three times as long, larger than the step itself."""
+    """Measured while other programs ran: some payloads took three times as long, by more than the step itself."""
     payloads = range(1024, 3073, 64)
     disturbed = {1664: 18.1, 2176: 6.4, 2688: 5.1, 2944: 24.6}
     once = [12.5 + 8 * (payload > 1472) + disturbed.get(payload, 0.0) + payload % 5 / 5 for payload in payloads]
@@ -513,7 +516,7 @@ def test_payloads_that_were_disturbed_in_every_round_do_not_hide_the_mtu() -> No
 def test_a_payload_before_the_step_that_was_disturbed_in_all_rounds_does_not_move_the_interval(
     mtu: int, longer: float
 ) -> None:
-    """It looks as if it were cut, although it takes less time than those that are, or more."""
+    """The payload seems to be fragmented, although it takes less time than those that are, or more."""
     source = np.random.default_rng(mtu)
     payloads = np.arange(1024, 3073, 64)
     cut = np.array([fragments_of(int(payload), mtu) > 1 for payload in payloads])

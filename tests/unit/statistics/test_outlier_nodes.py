@@ -1,4 +1,4 @@
-"""How many healthy nodes are called slow, and how many slow ones are found, on simulated clusters."""
+"""How many healthy nodes are called slow and how many slow ones are found, on simulated clusters."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeFigures, j
 
 RANDOM = np.random.default_rng(20)
 ROUNDS = 6
-# A round varies by this share of what nodes differ by.
+# The standard deviation of a round, as a share of that between nodes.
 OWN = 0.3
 
 
 def cluster(nodes: int, spread: float, slow: int = 0, by: float = 0.1) -> Floats:
-    """Rounds by nodes around 1 GB/s; the first ``slow`` of them slower."""
+    """Return values by round and node around 1 GB/s, of which the first ``slow`` nodes are slower."""
     usual = RANDOM.normal(0, spread, nodes)
     usual[:slow] += np.log(1 - by)
     drift = RANDOM.normal(0, 0.2, (ROUNDS, 1))
@@ -119,7 +119,7 @@ def test_beside_equals_a_slow_node_is_named() -> None:
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
 def test_a_share_is_that_of_the_values_shown_next_to_it(better: Literal["higher", "lower"]) -> None:
-    """Rounds that drift: a node's median round is another one than its class's."""
+    """Rounds drift, so the median round of a node is not that of its class."""
     rates = np.array([[100.0, 101, 99, 102, 90, 98], [80, 70, 80, 79, 75, 81], [60, 61, 63, 59, 58, 40]]) * 1e9
     values = rates if better == "higher" else 1 / rates
     found = judge([NodeFigures("x", "y", "B/s", better, values)], ["a"] * 6)[0]

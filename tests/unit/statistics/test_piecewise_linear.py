@@ -1,4 +1,4 @@
-"""t_s, t_w and break points from curves whose truth is known."""
+"""t_s, t_w and break points, from curves whose true lines are known."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 
 from nameplate.statistics.piecewise_linear import Lines, bound_lines, fit_lines, halve_jumps
 
-# The study's grid, with more sizes below 2,000 B and some off it.
+# The grid of the study, with more sizes below 2,000 B and some that are not on the grid.
 OFF_GRID = {1, 16, 64, 128, 256, 512, 768, 1250, 1500, 1750, 3333, 7777, 20480, 51111, 65536}
 SIZES = sorted({*range(0, 100_001, 1000), *OFF_GRID})
 STEP = 1000
 ROUNDS = 6
 ROUND_SPREAD = (0.99, 0.995, 0.998, 1.002, 1.005, 1.01)
-# More curves than a test run has time for: NAMEPLATE_MANY_CURVES=1000 pytest tests/unit/test_segments.py
+# The number of curves. For a thorough test, set NAMEPLATE_MANY_CURVES=1000.
 CURVES = int(os.environ.get("NAMEPLATE_MANY_CURVES", "60"))
 
 
@@ -37,7 +37,7 @@ class Truth:
 
 
 def some_truth(source: np.random.Generator, kind: str) -> Truth:
-    """Start-up times, costs of a byte and breaks as clusters of the last 25 years have them."""
+    """Return start-up times, costs per byte and breaks that are typical of clusters of the last 25 years."""
     startup, per_byte = source.uniform(20e-6, 200e-6), source.uniform(2e-9, 120e-9)
     if kind == "one line":
         return Truth(((startup, per_byte),))
@@ -49,7 +49,7 @@ def some_truth(source: np.random.Generator, kind: str) -> Truth:
 
 
 def measured(source: np.random.Generator, truth: Truth) -> Any:
-    """Rounds of each size: 5 % of noise, and every hundredth value 2 to 10 times as long."""
+    """Return values by size and round with 5 % of noise, of which one in a hundred is 2 to 10 times as long."""
     values = truth.times()[:, None] * (1 + 0.05 * source.standard_normal((len(SIZES), ROUNDS)))
     return np.where(source.random(values.shape) < 0.01, values * source.uniform(2, 10, values.shape), values)
 
@@ -60,7 +60,7 @@ def fitted(source: np.random.Generator, truth: Truth) -> Lines:
 
 @pytest.mark.parametrize(
     ("kind", "share", "within"),
-    # Where lines only meet, 5 % of noise leaves the place of the bend open by more than a step.
+    # If the lines only meet, 5 % of noise leaves the place of the break uncertain by more than a step.
     [("a jump", 0.95, STEP), ("a jump and another slope", 0.95, STEP), ("lines that meet", 0.95, 5 * STEP)],
 )
 def test_a_break_is_found_where_it_is(kind: str, share: float, within: float) -> None:
@@ -78,7 +78,7 @@ def test_a_break_is_found_where_it_is(kind: str, share: float, within: float) ->
 
 
 def efficient_share(truth: Truth) -> float:
-    """How often a fit with normal errors as small as Cramér and Rao allow, outliers being known, is within a step."""
+    """Return how often the break is within a step for a fit at the Cramér–Rao bound that knows the outliers."""
     assert truth.place is not None
     (_, before), (_, after) = truth.lines
     sizes = np.array(SIZES, float)
@@ -158,7 +158,7 @@ def test_intervals_hold_what_is_true() -> None:
 
 
 def test_a_cost_of_a_byte_is_never_negative() -> None:
-    """As where small messages take the same time, and noise makes the larger ones a little faster."""
+    """This happens if small messages take the same time and noise makes the larger ones a little faster."""
     falling = [20e-6 - 1e-9 * size for size in range(0, 1000, 100)]
     rising = [19e-6 + 40e-9 * (size - 900) for size in range(1000, 21_000, 1000)]
     sizes = [*range(0, 1000, 100), *range(1000, 21_000, 1000)]
@@ -171,7 +171,7 @@ def test_a_cost_of_a_byte_is_never_negative() -> None:
 
 
 def test_a_start_up_time_of_zero_has_an_upper_bound() -> None:
-    """As behind a token bucket: the second line would begin below zero."""
+    """This happens with a token bucket: the second line would begin below zero."""
     truth = Truth(((10e-6, 40e-9), (-2.5e-3, 80e-9)), 62_750)
     noise = 1 + 0.01 * np.random.default_rng(5).standard_normal((len(SIZES), ROUNDS))
     rounds = truth.times()[:, None] * noise
@@ -183,7 +183,7 @@ def test_a_start_up_time_of_zero_has_an_upper_bound() -> None:
 
 
 def test_rounds_that_differ_as_a_whole_widen_the_intervals() -> None:
-    """Three rounds of six took 30 % longer: t_w is no better known than to that."""
+    """Three of six rounds took 30 % longer, so t_w is uncertain by 30 %."""
     truth = Truth(((20e-6, 10e-9),))
     noise = 1 + 0.01 * np.random.default_rng(6).standard_normal((len(SIZES), ROUNDS))
     rounds = truth.times()[:, None] * noise * np.array([1, 1.3, 1, 1.3, 1, 1.3])
@@ -194,7 +194,7 @@ def test_rounds_that_differ_as_a_whole_widen_the_intervals() -> None:
 
 
 def test_what_lines_do_not_explain_widens_the_intervals() -> None:
-    """Every round gives the same curve, which is bent: its slope depends on the sizes it is taken from."""
+    """Every round gives the same curve, which is not linear: its slope depends on the choice of sizes."""
     sizes = list(range(0, 10_000, 1000))
     times = [20e-6 + 10e-9 * size + 10e-6 * math.sin(size / 1000) for size in sizes]
     lines = fit_lines(sizes, times)
@@ -204,7 +204,7 @@ def test_what_lines_do_not_explain_widens_the_intervals() -> None:
 
 @pytest.mark.parametrize("seed", [14, 18, 24])
 def test_where_a_break_is_counts_for_the_lines_beside_it(seed: int) -> None:
-    """With these seeds, intervals of lines between the breaks as they were found miss the truth."""
+    """With these seeds, the intervals of the lines miss the truth unless the uncertainty of the break is included."""
     truth = Truth(((20e-6, 10e-9), (20e-6 - 20_000 * 2e-9, 12e-9)), 20_000)
     source = np.random.default_rng(seed)
     rounds = truth.times()[:, None] * (1 + 0.02 * source.standard_normal((len(SIZES), ROUNDS)))
@@ -222,7 +222,7 @@ def test_a_start_up_time_is_never_negative() -> None:
 
 
 def test_the_published_curve_gives_its_own_figures() -> None:
-    """Of the study on a network of workstations: 181.6 µs + 0.1509 µs/B below 1,500 B, 275.2 µs + 0.0918 µs/B above."""
+    """The study of workstations: 181.6 µs + 0.1509 µs/B below 1,500 B, and 275.2 µs + 0.0918 µs/B above."""
     truth = Truth(((181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)), 1500)
     lines = fit_lines(SIZES, truth.times().tolist())
     assert len(lines.breaks) == 1
@@ -236,7 +236,7 @@ def test_few_points_give_one_line() -> None:
 
 
 def test_a_jump_is_halved_down_to_the_candidates() -> None:
-    """As a run does: one more size in each round, until none is left between the points around the jump."""
+    """A run does this: one more size in each round, until there is no candidate between the points around the jump."""
     truth = Truth(((20e-6, 1e-9), (50e-6, 1e-9)), 20_000)
     candidates = range(64, 100_001, 64)
 

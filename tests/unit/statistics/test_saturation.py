@@ -1,4 +1,4 @@
-"""Where the bandwidth of pairs at once stops growing, from figures whose truth is known."""
+"""The number of simultaneous pairs at which the bandwidth stops growing, from curves whose true value is known."""
 
 from __future__ import annotations
 

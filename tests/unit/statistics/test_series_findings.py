@@ -19,7 +19,7 @@ def bursts(source: Source, count: int) -> Array:
 
 
 def wandering(source: Source, count: int) -> Array:
-    """Return rates between about 0.06 and 6, each of which keeps nine tenths of the last one's distance from 6."""
+    """Return rates between about 0.06 and 6, from an AR(1) process with the coefficient 0.9."""
     values = source.normal(size=count)
     for index in range(1, count):
         values[index] = 0.9 * values[index - 1] + 0.44 * values[index]
@@ -28,7 +28,7 @@ def wandering(source: Source, count: int) -> Array:
 
 
 def found_in(base: Callable[[Source, int], Array], depth: float, steps_a_second: int, seed: int) -> Findings:
-    """Look over a minute with dips of 1 s in 10 s at a random phase."""
+    """Return the findings in a minute with dips of 1 s every 10 s at a random phase."""
     source, count = np.random.default_rng(seed), 60 * steps_a_second
     begin = source.random() * 10 * steps_a_second
     cover = DipShape(10.0 * steps_a_second, begin, steps_a_second, depth).cover(count)

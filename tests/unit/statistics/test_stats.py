@@ -1,4 +1,4 @@
-"""The statistics of a verdict."""
+"""The statistics behind a verdict."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VALUES = st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=60)
 
 @pytest.mark.parametrize(
     ("count", "low", "high", "coverage"),
-    # Exact tables of the sign test's interval (Conover 1999, table A3).
+    # Exact tables of the interval of the sign test (Conover 1999, table A3).
     [(6, 1, 6, 0.96875), (8, 1, 8, 0.9921875), (9, 2, 8, 0.9609375), (10, 2, 9, 0.978515625), (20, 6, 15, 0.9586105)],
 )
 def test_the_interval_is_exact(count: int, low: int, high: int, coverage: float) -> None:

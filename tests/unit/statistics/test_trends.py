@@ -1,4 +1,4 @@
-"""What a figure did from run to run: known steps and drifts in known noise, and none where there is none."""
+"""Changes of a metric from run to run: known steps and drifts in known noise, and none where there is none."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_runs_of_the_same_moment_have_no_drift() -> None:
 
 @given(st.lists(st.floats(-1, 1), min_size=MIN_RUNS, max_size=60), st.floats(1e-6, 1e12))
 def test_the_unit_does_not_matter(logs: list[float], factor: float) -> None:
-    # Values whose logarithms agree to the last digit are not what this is about.
+    # Values whose logarithms agree to the last digit are not part of this test.
     values = np.exp(np.round(logs, 3))
     one, other = find_trend(values, days(len(logs))), find_trend(values * factor, days(len(logs)))
     assert isinstance(one, Drift) == isinstance(other, Drift)

@@ -89,7 +89,7 @@ def test_values_that_never_vary() -> None:
 
 
 def test_of_many_figures_a_chance_finding_stays_open() -> None:
-    """Ranks of six rounds decide one figure, but not one of a hundred; an outlier hides it from Welch's t."""
+    """The ranks of six rounds decide one metric, but not one of a hundred; an outlier hides it from Welch's t."""
     base, new = [100.0, 101.0, 60.0, 99.0, 100.5, 100.2], [110.0, 111.0, 150.0, 109.5, 112.0, 110.3]
     assert one(base, new).verdict == "FASTER"
     same = Rounds(STEADY, STEADY, "higher")
@@ -130,7 +130,7 @@ def test_the_interval_covers_the_ratio_as_often_as_it_says(base: int, new: int) 
 
 
 def drifting(rng: np.random.Generator, rounds: int) -> Floats:
-    """Up and down, slowly, with a round's own noise."""
+    """Return values that rise and fall slowly, with independent noise per round."""
     phase = rng.uniform(0, 2 * math.pi)
     return 0.007 * np.sin(phase + np.arange(rounds) / 6) + 0.005 * rng.normal(size=rounds)
 
@@ -145,7 +145,7 @@ NOISE: dict[str, Noise] = {
 
 
 def verdicts(noise: Noise, factor: float, repeats: int) -> Counter[str]:
-    """Of a run of twelve rounds and the next one of the same machine, a family of one figure each."""
+    """Count the verdicts on a run of twelve rounds and the next one of the same machine, one metric per family."""
     rng = np.random.default_rng(7)
     found: Counter[str] = Counter()
     for _ in range(repeats):

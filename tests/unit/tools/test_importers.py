@@ -1,4 +1,4 @@
-"""Recorded outputs of other tools as runs."""
+"""Recorded outputs of other tools are read as runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def figures(made: Report) -> dict[tuple[str, str], float | None]:
 
 
 def edited(path: Path, name: str, **changes: Any) -> Path:
-    """The recorded fio output with other options in its only job."""
+    """Write the recorded fio output with other options in its only job, and return its path."""
     document = json.loads((GOLDEN / "fio-3.33.json").read_text())
     job = document["jobs"][0]
     job["job options"] = {**job["job options"], **changes.pop("options", {})}
@@ -85,7 +85,7 @@ def test_a_folder_is_repeats(tmp_path: Path) -> None:
 
 
 def test_an_old_result_stands_beside_a_run() -> None:
-    """The run's parameters are more than the output tells; the only one that fits is its counterpart."""
+    """The run has more parameters than the output names; the only experiment that fits is compared."""
     params: dict[str, Value] = {
         "protocol": "tcp",
         "direction": "up",

@@ -1,4 +1,4 @@
-"""Adapters read what the tools really said, and nothing else."""
+"""Adapters read the values that the tools printed, and nothing else."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def works(tool: str, text: str = "") -> list[ToolWork]:
 
 
 def figure(tool: str, words: str, text: str = "", index: int = 0) -> ComparedMetric:
-    """The first figure of the work whose name holds the words."""
+    """Return a metric of the work whose name contains these words."""
     work = next(work for work in works(tool, text) if words in work.name)
     return work.figures[index]
 
 
 STREAM = golden("stream-5.10.txt")
-# Tool, a work of it, which of its figures, what it printed, and what that is in SI units, read by hand.
+# Tool, one of its works, the index of the metric, the recorded output, and its value in SI units, read by hand.
 READINGS = [
     ("fio", "direct, io_uring", 0, "fio-3.33.json", 14721.115538),
     ("fio", "direct, io_uring", 1, "fio-3.33.json", 45824e-9),
@@ -91,7 +91,7 @@ def test_osu_bandwidths_are_read() -> None:
 
 @pytest.mark.parametrize(("tool", "words", "index", "name", "_"), READINGS, ids=IDS)
 def test_a_broken_output_is_no_number(tool: str, words: str, index: int, name: str, _: float) -> None:
-    """Cut off, its figures gone, its units or names changed, or nothing but an error."""
+    """The output is cut off, lacks its values, has other units or names, or consists of an error message."""
     read = figure(tool, words, STREAM, index).read
     text = golden(name)
     broken = [
@@ -191,7 +191,7 @@ def test_imagemagicks_stream_is_not_stream() -> None:
 
 
 def test_partial_readers_keep_their_operation() -> None:
-    """A write's figures are not the read's, which fio prints beside them as zeros."""
+    """The values of a write are not those of the read, which fio prints next to them as zeros."""
     read = figure("fio", "write").read
     assert isinstance(read, partial)
     with pytest.raises(Unreadable):
