@@ -116,14 +116,14 @@ def test_every_format_and_adapter_is_on_the_page_of_formats(site: Path) -> None:
     assert {name for name in Summary.__struct_fields__ if f" {name} " not in page} == set()
 
 
-def test_every_kind_of_record_is_on_the_page_of_records(site: Path) -> None:
+def test_every_type_of_record_is_on_the_page_of_records(site: Path) -> None:
     page = (site / "reference" / "records.html").read_text()
     for kind in ("header", "sample", "outcome", "end", "run", "stop", "figures", "reference", "description"):
         assert f'id="{kind}"' in page
     assert (site / "reference" / "record.schema.json").read_text() == site_reference.SCHEMA.read_text()
 
 
-def test_the_pictures_of_the_readme_are_there_and_small() -> None:
+def test_the_images_of_the_readme_exist_and_are_small() -> None:
     named = re.findall(r"!\[[^]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text())
     assert len(named) == 2
     assert [name for name in named if not 0 < (ROOT / name).stat().st_size < 200_000] == []

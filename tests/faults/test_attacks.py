@@ -40,7 +40,7 @@ def nameplate(*arguments: str | Path, **environment: str) -> subprocess.Complete
     )  # fmt: skip
 
 
-def test_history_overwrites_nothing_that_a_link_points_at(tmp_path: Path) -> None:
+def test_history_does_not_overwrite_the_target_of_a_link(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     runs.mkdir()
     recorded_file("quick.jsonl", runs)
@@ -52,7 +52,7 @@ def test_history_overwrites_nothing_that_a_link_points_at(tmp_path: Path) -> Non
     assert (tmp_path / "notes.txt").read_text() == "precious"
 
 
-def test_a_file_keeps_its_mode_when_it_is_written_again(tmp_path: Path) -> None:
+def test_a_rewritten_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
     path.chmod(0o600)
@@ -61,7 +61,7 @@ def test_a_file_keeps_its_mode_when_it_is_written_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="making another user's link needs root")
-def test_another_users_link_in_a_directory_of_all_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_of_another_user_in_a_shared_directory_is_not_followed(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
     (tmp_path / "theirs").write_text("precious")
     (tmp_path / "page.html").symlink_to("theirs")
@@ -74,7 +74,7 @@ def test_another_users_link_in_a_directory_of_all_is_not_followed(tmp_path: Path
 @pytest.mark.parametrize(
     ("harm", "words"), [("remove", "was removed"), ("replace", "was replaced"), ("cut", "was truncated")]
 )
-def test_a_run_whose_file_is_taken_away_ends_at_once(tmp_path: Path, harm: str, words: str) -> None:
+def test_a_run_whose_file_is_removed_ends_at_once(tmp_path: Path, harm: str, words: str) -> None:
     path, other = tmp_path / "x.jsonl", recorded_file("quick.jsonl", tmp_path)
     before = other.read_bytes()
     process = subprocess.Popen(
@@ -97,7 +97,7 @@ def test_a_run_whose_file_is_taken_away_ends_at_once(tmp_path: Path, harm: str, 
         assert path.read_bytes() == before
 
 
-def test_history_reads_a_file_again_that_could_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_history_retries_a_file_that_could_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = recorded_file("series.jsonl", tmp_path)
 
     def refused(*_: object) -> None:
@@ -121,14 +121,14 @@ def test_history_reads_a_file_again_that_could_not_be_read(tmp_path: Path, monke
         ("--series", "100000000000s/1s", "is too long: use at most"),
     ],
 )
-def test_numbers_that_no_run_file_holds_are_refused(tmp_path: Path, option: str, value: str, words: str) -> None:
+def test_impossible_numbers_are_rejected(tmp_path: Path, option: str, value: str, words: str) -> None:
     answer = nameplate("run", "null", option, value, "-o", tmp_path / "x.jsonl")
     assert answer.returncode == 2
     assert words in answer.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_build_that_does_not_start_stops_nothing_else(
+def test_a_broken_mpi_build_affects_nothing_else(
     core_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(core_path, tmp_path / "nameplate-core")
@@ -140,7 +140,7 @@ def test_a_build_that_does_not_start_stops_nothing_else(
     assert mpi_libraries() == {"openmpi": ""}
 
 
-def test_a_deadline_of_months_is_waited_for(tmp_path: Path) -> None:
+def test_a_deadline_of_months_is_supported(tmp_path: Path) -> None:
     answer = nameplate("run", "null", "--series", "600h/1s", "--samples", "1", "--dry-run")
     assert answer.returncode == 0, answer.stderr
     process = subprocess.Popen(
@@ -156,7 +156,7 @@ def test_a_deadline_of_months_is_waited_for(tmp_path: Path) -> None:
     assert read_run(tmp_path / "x.jsonl").measurements
 
 
-def test_a_program_that_is_only_asked_who_it_is_does_not_outlive_nameplate(tmp_path: Path) -> None:
+def test_a_program_started_for_its_version_does_not_outlive_nameplate(tmp_path: Path) -> None:
     core = tmp_path / "core"
     core.write_text('#!/bin/sh\necho $$ > "$0.pid"\nexec sleep 600\n')
     core.chmod(0o755)
@@ -176,14 +176,14 @@ def test_a_program_that_is_only_asked_who_it_is_does_not_outlive_nameplate(tmp_p
 
 
 @pytest.mark.parametrize("columns", ["0", "1", "100000000"])
-def test_help_ends_whatever_the_width(columns: str) -> None:
+def test_help_works_at_any_width(columns: str) -> None:
     answer = nameplate("run", "--help", COLUMNS=columns)
     assert answer.returncode == 0
     assert "--budget" in answer.stdout
     assert len(answer.stdout) < 100_000
 
 
-def test_markdown_shows_what_a_file_says_as_text(tmp_path: Path) -> None:
+def test_markdown_shows_the_content_of_a_file_as_text(tmp_path: Path) -> None:
     path = recorded_file("quick.jsonl", tmp_path)
     path.write_bytes(path.read_bytes().replace(b'"avx512"', b'"<img src=x onerror=1>[c](javascript:1)`x`|"'))
     text = export(read_report(path))
@@ -204,14 +204,14 @@ def test_a_name_with_newlines_adds_no_line_to_a_table(tmp_path: Path, capsys: py
     [["--most-bytes", "-1"], ["--most-bytes", "0"], ["--most-seconds", "nan"], ["--most-seconds", "inf"],
      ["--most-sessions", "0"], ["--most-sessions", "-1"], ["--port", "99999"], ["--frob"]],
 )  # fmt: skip
-def test_limits_of_a_peer_that_are_none_are_refused_in_one_line(core_path: Path, options: list[str]) -> None:
+def test_invalid_limits_of_a_peer_are_rejected_in_one_line(core_path: Path, options: list[str]) -> None:
     answer = subprocess.run([core_path, "serve", *options], capture_output=True, text=True, check=False, timeout=WAIT_S)
     assert answer.returncode == 2
     assert len(answer.stderr.splitlines()) == 1
     assert answer.stderr.startswith("nameplate-core: ")
 
 
-def test_wrong_paths_are_one_line(tmp_path: Path) -> None:
+def test_wrong_paths_are_reported_in_one_line(tmp_path: Path) -> None:
     recorded = recorded_file("series.jsonl", tmp_path)
     (tmp_path / "loop").symlink_to("loop")
     for arguments in (
@@ -238,9 +238,7 @@ def test_a_file_that_cannot_be_examined_is_an_error_in_one_line(
                 writer.write(first_record(plan("a")))
 
 
-def test_a_line_before_the_record_is_passed_over(
-    tmp_path: Path, core_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_before_the_record_is_ignored(tmp_path: Path, core_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chatty = tmp_path / "nameplate-core"
     chatty.write_text(f'#!/bin/sh\necho "UCX WARN no /proc"\nexec {core_path} "$@"\n')
     chatty.chmod(0o755)
@@ -251,7 +249,7 @@ def test_a_line_before_the_record_is_passed_over(
         describe_all()
 
 
-def test_a_job_of_more_ranks_than_any_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+def test_a_job_with_too_many_ranks_is_rejected_before_it_fills_the_memory(tmp_path: Path) -> None:
     srun = tmp_path / "srun"
     srun.write_text("#!/bin/sh\nexit 1\n")
     srun.chmod(0o755)
@@ -260,7 +258,7 @@ def test_a_job_of_more_ranks_than_any_is_refused_before_it_fills_the_memory(tmp_
     assert "srun's --nodes=99999999999: too many" in answer.stderr
 
 
-def test_a_core_that_says_nothing_of_the_machine_is_named(tmp_path: Path) -> None:
+def test_a_core_without_a_machine_record_is_named(tmp_path: Path) -> None:
     core = tmp_path / "core"
     core.write_text("#!/bin/sh\necho '{}'\n")
     core.chmod(0o755)
@@ -269,13 +267,13 @@ def test_a_core_that_says_nothing_of_the_machine_is_named(tmp_path: Path) -> Non
     assert "--machine wrote a record that is not valid: Object missing required field" in answer.stderr
 
 
-def test_an_impossible_time_zone_ends_no_run(tmp_path: Path) -> None:
+def test_an_impossible_time_zone_does_not_end_a_run(tmp_path: Path) -> None:
     answer = nameplate("run", "null", "--rounds", "1", "--samples", "1", "-o", tmp_path / "x.jsonl", TZ="XXX+167")
     assert answer.returncode == 0, answer.stderr
     assert read_run(tmp_path / "x.jsonl").run.started.endswith("+00:00")
 
 
-def test_a_named_pipe_as_key_file_is_refused_without_waiting(core_path: Path, tmp_path: Path) -> None:
+def test_a_named_pipe_as_key_file_is_rejected_at_once(core_path: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "key", 0o600)
     answer = subprocess.run(
         [core_path, "serve", "--port", "0", "--key-file", tmp_path / "key"], capture_output=True, text=True,
@@ -285,7 +283,7 @@ def test_a_named_pipe_as_key_file_is_refused_without_waiting(core_path: Path, tm
     assert answer.stderr == f"nameplate-core: the key file {tmp_path / 'key'} is not a regular file\n"
 
 
-def test_a_limit_of_file_sizes_is_an_error_and_not_a_death(core_path: Path, tmp_path: Path) -> None:
+def test_a_file_size_limit_is_an_error_and_does_not_kill_the_run(core_path: Path, tmp_path: Path) -> None:
     request = {"id": "x", "probe": "disk_block", "slice_s": 0.1, "params": {
         "op": "write", "block": 1 << 16, "size": 1 << 22, "file": str(tmp_path / "f"), "library": "posix"}}  # fmt: skip
     answer = subprocess.run(
@@ -306,7 +304,7 @@ def test_a_working_directory_that_was_deleted_is_named(tmp_path: Path) -> None:
     assert answer.stderr == "nameplate: the working directory has been deleted: change to another one\n"
 
 
-def test_a_file_system_without_fsync_keeps_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_works_on_a_file_system_without_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
     def fsync(descriptor: int) -> None:
@@ -321,7 +319,7 @@ def test_a_file_system_without_fsync_keeps_a_run(tmp_path: Path, monkeypatch: py
     assert read_run(tmp_path / "x.jsonl").run.plan == plan()
 
 
-def test_history_reads_in_one_process_where_others_cannot_be_started(
+def test_history_reads_in_one_process_if_others_cannot_be_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded_file("quick.jsonl", tmp_path)

@@ -111,7 +111,7 @@ def interrupt_twice(process: subprocess.Popen[bytes], core: int) -> None:
     [kill_nameplate, kill_core_and_nameplate, terminate, hang_up, interrupt_twice],
     ids=lambda kill: kill.__name__,
 )
-def test_a_run_that_was_killed_and_resumed_is_like_an_unbroken_one(
+def test_a_killed_and_resumed_run_is_like_an_uninterrupted_one(
     tmp_path: Path, kill: Callable[[subprocess.Popen[bytes], int], None]
 ) -> None:
     plan = tmp_path / "plan.toml"
@@ -168,7 +168,7 @@ def test_two_runs_never_write_to_one_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
-def test_a_disk_that_fills_up_during_a_run_keeps_whole_lines_and_the_run_goes_on_elsewhere(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_complete_lines_and_the_run_is_resumed_elsewhere(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
     words = (

@@ -22,9 +22,7 @@ def disk_faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-def test_where_o_tmpfile_is_missing_no_file_of_the_user_is_removed(
-    core_path: Path, tmp_path: Path, disk_faults: Path
-) -> None:
+def test_without_o_tmpfile_no_file_of_the_user_is_removed(core_path: Path, tmp_path: Path, disk_faults: Path) -> None:
     for name in PRECIOUS:
         (tmp_path / name).write_text("precious")
         os.utime(tmp_path / name, (0, 0))

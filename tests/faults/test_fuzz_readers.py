@@ -22,14 +22,14 @@ CASES_IN_ALL = 500
 @settings(max_examples=CASES_IN_ALL, derandomize=True, deadline=None, database=None,
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(st.integers(0, 2**32 - 1))
-def test_a_mutated_file_ends_with_no_traceback(number: int) -> None:
+def test_a_mutated_file_causes_no_traceback(number: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = read_case(Random(number), Path(folder))
     assert found is None, f"python bench/fuzz_readers.py 1 {number}\n{found.text}"
 
 
 @pytest.mark.parametrize("make", [make for make, _ in CASES], ids=lambda make: make.__name__.removeprefix("case_of_"))
-def test_a_case_is_made_again_from_its_number(make: Make, tmp_path: Path) -> None:
+def test_a_case_is_reproducible_from_its_number(make: Make, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     one, two = (make(tmp_path / name, Random(7)) for name in ("one", "two"))

@@ -43,7 +43,7 @@ def limited(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=lambda hostile: hostile.title)
-def test_a_hostile_file_is_refused_in_one_line(hostile: Hostile, tmp_path: Path) -> None:
+def test_a_hostile_file_is_rejected_in_one_line(hostile: Hostile, tmp_path: Path) -> None:
     arguments = hostile.make(tmp_path)
     ended = nameplate(*arguments, folder=tmp_path)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr[-2000:]
@@ -52,14 +52,14 @@ def test_a_hostile_file_is_refused_in_one_line(hostile: Hostile, tmp_path: Path)
 
 
 @pytest.mark.parametrize("title", SLOW_CALLS)
-def test_the_time_is_proportional_to_the_length(title: str, tmp_path: Path) -> None:
+def test_the_time_is_linear_in_the_length(title: str, tmp_path: Path) -> None:
     code, says = SLOW_CALLS[title]
     ended = limited([sys.executable, "-c", code], tmp_path)
     assert ended.returncode == (1 if says else 0), ended.stderr[-2000:]
     assert says in ended.stderr
 
 
-def test_history_shows_the_other_runs_and_names_what_cannot_be_read(tmp_path: Path) -> None:
+def test_history_shows_the_other_runs_and_names_unreadable_files(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_bytes(unpacked("mpi_stream"))
     os.mkfifo(tmp_path / "pipe.jsonl")
@@ -91,14 +91,14 @@ def test_a_heavy_file_is_read_within_the_limits(hostile: Hostile, tmp_path: Path
 @pytest.mark.parametrize(
     "arguments", [["show", b"\xff"], ["report", "x.jsonl", "-o", b"a\xe4.html"], ["run", b"\xff=1"]]
 )
-def test_an_argument_that_is_not_text_is_refused(arguments: list[str | bytes], tmp_path: Path) -> None:
+def test_an_argument_that_is_not_text_is_rejected(arguments: list[str | bytes], tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_bytes(unpacked("mpi_stream"))
     ended = nameplate(*map(os.fsdecode, arguments), folder=tmp_path)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr[-2000:]
     assert "is not UTF-8: rename the file or folder" in ended.stderr
 
 
-def test_a_report_of_a_machine_that_was_not_recorded_keeps_its_name(tmp_path: Path) -> None:
+def test_a_report_of_an_unrecorded_machine_keeps_its_name(tmp_path: Path) -> None:
     (tmp_path / "fio.json").write_bytes((GOLDEN / "references" / "fio-3.33.json").read_bytes())
     ended = nameplate("report", "fio.json", "--identify", "-o", "x.html", folder=tmp_path)
     assert ended.returncode == 0, ended.stderr[-2000:]

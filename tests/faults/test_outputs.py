@@ -38,9 +38,7 @@ def test_a_command_does_not_overwrite_the_run_that_it_reads(
     assert recorded.read_bytes() == before
 
 
-def test_no_other_run_file_is_overwritten_either(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_other_run_file_is_overwritten(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = recorded_file("series.jsonl", tmp_path)
     before = other.read_bytes()
     message = "is a run file, which is not overwritten"
@@ -51,7 +49,7 @@ def test_no_other_run_file_is_overwritten_either(
     assert other.read_bytes() == before
 
 
-def test_a_run_names_two_files(
+def test_the_outputs_of_a_run_must_be_different_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -61,7 +59,7 @@ def test_a_run_names_two_files(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_report_of_a_run_may_be_written_again(recorded: Path, tmp_path: Path) -> None:
+def test_a_report_may_be_overwritten(recorded: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert run(["report", str(recorded), "-o", str(page)]) == 0
     assert run(["report", str(recorded), "-o", str(page)]) == 0

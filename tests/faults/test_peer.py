@@ -90,7 +90,7 @@ def memory_of(process: int) -> bytes:
 
 
 @pytest.mark.parametrize("source", ["file", "environment"])
-def test_of_a_key_that_was_read_one_copy_is_left(core_path: Path, key: Path, source: str) -> None:
+def test_one_copy_of_a_key_remains_in_memory(core_path: Path, key: Path, source: str) -> None:
     digits = key.read_text().strip()
     words = ["--key-file", str(key)] if source == "file" else []
     variables = os.environ if source == "file" else {**os.environ, "NAMEPLATE_KEY": digits}
@@ -133,7 +133,7 @@ def shared_files(core: int, peer: int) -> set[str]:
         time.sleep(0.01)
 
 
-def test_a_peer_of_the_cores_own_inherits_neither_keys_nor_files(core_path: Path, key: Path) -> None:
+def test_a_peer_started_by_the_core_inherits_neither_keys_nor_files(core_path: Path, key: Path) -> None:
     variables = {**os.environ, "NAMEPLATE_KEY": key.read_text().strip()}
     request = {"id": "x", "probe": "net_pingpong", "params": {}, "slice_s": 60}
     command = [str(core_path), "--die-with-parent", str(os.getpid())]
@@ -165,7 +165,7 @@ def test_a_peer_of_the_cores_own_inherits_neither_keys_nor_files(core_path: Path
         (0, [], (0, 0), 0o440, True),
     ],
 )
-def test_a_key_file_of_a_group(  # noqa: PLR0913, PLR0917 (one of each kind)
+def test_a_key_file_may_be_readable_by_a_group_chosen_by_root(  # noqa: PLR0913, PLR0917 (one of each kind)
     core_path: Path, key: Path, reader: int, groups: list[int], owner: tuple[int, int], mode: int, is_accepted: bool
 ) -> None:
     if os.geteuid() != 0:
@@ -236,7 +236,7 @@ def who_stays(port: int, wait_s: float) -> tuple[bool, bool, bool] | None:
         return found if time.monotonic() - began < HANDSHAKE_S else None
 
 
-def test_strangers_of_one_network_do_not_push_out_those_of_another(core_path: Path) -> None:
+def test_strangers_of_one_network_do_not_displace_those_of_another(core_path: Path) -> None:
     with serving(core_path) as (_, port):
         tries = (who_stays(port, HANDSHAKE_S - 0.2) for _ in range(20))
         assert next(found for found in tries if found is not None) == (False, True, True)
@@ -268,7 +268,7 @@ def test_a_peer_without_descriptors_neither_spins_nor_starves(core_path: Path) -
     assert used_s < 0.2
 
 
-def test_a_peer_with_few_descriptors_serves_what_they_are_enough_for(core_path: Path) -> None:
+def test_a_peer_with_few_descriptors_serves_the_sessions_that_fit(core_path: Path) -> None:
     with serving(core_path, before=["prlimit", "--nofile=64:64"]) as (_, port), ExitStack() as stack:
         for i in range(60):
             stack.enter_context(stranger(port, f"127.0.{i}.1"))

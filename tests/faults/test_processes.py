@@ -60,7 +60,7 @@ def test_the_reason_is_kept_among_many_messages(tmp_path: Path) -> None:
         CoreProcess(lambda _: None, launch=launcher(tmp_path, noise + "; exit 7"))
 
 
-def test_ten_thousand_lines_that_are_no_records_are_passed_over(tmp_path: Path) -> None:
+def test_ten_thousand_lines_that_are_not_records_are_ignored(tmp_path: Path) -> None:
     noise = "i=0; while [ $i -lt 10000 ]; do echo MPI says hello; i=$((i+1)); done"
     records: list[Header | Sample | Outcome] = []
     core = CoreProcess(records.append, launch=launcher(tmp_path, noise + '; exec "$@"'))
@@ -68,7 +68,7 @@ def test_ten_thousand_lines_that_are_no_records_are_passed_over(tmp_path: Path) 
     assert isinstance(records[0], Header)
 
 
-def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+def test_an_endless_line_is_rejected_before_it_fills_the_memory(tmp_path: Path) -> None:
     with pytest.raises(CoreDied, match="a line of more than 64 MiB, which is not a record"):
         CoreProcess(lambda _: None, launch=launcher(tmp_path, "tr '\\0' x < /dev/zero"))
 
@@ -79,7 +79,7 @@ def test_messages_without_records_end_at_the_deadline(tmp_path: Path, monkeypatc
         CoreProcess(lambda _: None, launch=launcher(tmp_path, "while :; do echo waiting for rank 3 >&2; done"))
 
 
-def test_a_tool_that_writes_much_on_both_streams_ends(tmp_path: Path) -> None:
+def test_a_tool_that_writes_much_to_both_streams_does_not_block(tmp_path: Path) -> None:
     script = "import sys; [print('x' * 999, file=f) for f in (sys.stdout, sys.stderr) for _ in range(1000)]"
     assert len(run_tool([sys.executable, "-c", script], tmp_path, WAIT_S)) == 1_000_000
 
@@ -105,14 +105,14 @@ def test_no_program_outlives_a_killed_nameplate(number: signal.Signals) -> None:
     assert wait_until_gone([pid]) == []
 
 
-def test_a_program_whose_parent_is_gone_before_it_begins_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_does_not_start_if_its_parent_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getppid", lambda: 1)
     process = child_process.start(["sleep", "600"])
     assert process.wait(WAIT_S) == 1
     child_process.end(process)
 
 
-def test_a_programs_own_children_end_with_it() -> None:
+def test_the_children_of_a_program_end_with_it() -> None:
     process = child_process.start(["sh", "-c", "sleep 600 & echo $!; wait"])
     assert process.stdout is not None
     pid = int(process.stdout.readline())
@@ -170,7 +170,7 @@ def test_a_folder_of_a_running_versus_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_core_whose_parent_is_gone_before_it_begins_does_not_begin(core_path: Path) -> None:
+def test_a_core_does_not_start_if_its_parent_has_ended(core_path: Path) -> None:
     gone = subprocess.run([core_path, "--die-with-parent", "1"], input=b"", capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (1, b"")
     own = [str(core_path), "--die-with-parent", str(os.getpid())]

@@ -38,7 +38,7 @@ def outcome_of(text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("op", ["read", "write"])
-def test_a_file_in_memory_is_refused_where_the_group_has_no_room_for_it(
+def test_a_file_in_memory_that_exceeds_the_group_limit_is_rejected(
     core_path: Path, tmp_path: Path, group_of_600_mb: Path, op: str
 ) -> None:
     def ask(size: str) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_a_file_in_memory_is_refused_where_the_group_has_no_room_for_it(
 
 
 @pytest.mark.usefixtures("as_root")
-def test_nodes_on_a_shared_file_system_find_room_for_all_of_them(tmp_path: Path) -> None:
+def test_files_of_all_nodes_must_fit_a_shared_file_system(tmp_path: Path) -> None:
     """Show the core a tmpfs of 2.3 GiB as NFS; it has room for one file of 200 MB, because 2 GiB must stay free."""
     place, root = tmp_path / "shared", tmp_path / "root"
     place.mkdir()

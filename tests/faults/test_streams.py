@@ -40,7 +40,7 @@ def a_pipe_without_reader() -> int:
     return writer
 
 
-def test_a_run_whose_reader_leaves_goes_on_to_its_end_and_says_so(tmp_path: Path) -> None:
+def test_a_run_whose_reader_leaves_continues_to_its_end_and_says_so(tmp_path: Path) -> None:
     broken = a_pipe_without_reader()
     code = subprocess.run(command(*RUN), stdout=broken, stderr=broken, cwd=tmp_path, check=False, timeout=WAIT_S)
     os.close(broken)
@@ -48,7 +48,7 @@ def test_a_run_whose_reader_leaves_goes_on_to_its_end_and_says_so(tmp_path: Path
     assert read_run(tmp_path / "x.jsonl").stop is not None
 
 
-def test_messages_alone_that_nobody_reads_change_no_exit_code(tmp_path: Path) -> None:
+def test_messages_that_nobody_reads_do_not_change_the_exit_code(tmp_path: Path) -> None:
     broken = a_pipe_without_reader()
     answer = subprocess.run(
         command(*RUN), stdout=subprocess.PIPE, stderr=broken, cwd=tmp_path, check=False, timeout=WAIT_S
@@ -59,7 +59,7 @@ def test_messages_alone_that_nobody_reads_change_no_exit_code(tmp_path: Path) ->
     assert read_run(tmp_path / "x.jsonl").stop is not None
 
 
-def test_a_reader_that_has_seen_enough_after_the_work_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_that_leaves_after_the_work_is_not_an_error(tmp_path: Path) -> None:
     assert shell(tmp_path, "nameplate list | head -n 1; exit ${PIPESTATUS[0]}").returncode == 0
     with subprocess.Popen(command(*RUN), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path) as process:
         assert process.stdout is not None
@@ -68,7 +68,7 @@ def test_a_reader_that_has_seen_enough_after_the_work_is_no_error(tmp_path: Path
         assert process.wait(WAIT_S) == 0
 
 
-def test_a_full_disk_behind_standard_output_is_one_line_and_loses_no_run(tmp_path: Path) -> None:
+def test_a_full_disk_behind_standard_output_is_reported_in_one_line_and_loses_no_run(tmp_path: Path) -> None:
     for words in ("nameplate list", f"nameplate {' '.join(RUN)}"):
         answer = shell(tmp_path, f"{words} >/dev/full")
         assert answer.returncode == 3
@@ -78,14 +78,14 @@ def test_a_full_disk_behind_standard_output_is_one_line_and_loses_no_run(tmp_pat
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
-def test_closed_descriptors_are_not_taken_for_the_run_file(tmp_path: Path, closed: str) -> None:
+def test_closed_standard_streams_do_not_damage_the_run_file(tmp_path: Path, closed: str) -> None:
     answer = shell(tmp_path, f"nameplate {' '.join(RUN)} {closed}")
     assert answer.returncode == 0, answer.stderr
     assert "Traceback" not in answer.stderr
     assert read_run(tmp_path / "x.jsonl").stop is not None
 
 
-def test_a_stream_that_is_limited_to_ascii_gets_ascii(tmp_path: Path) -> None:
+def test_an_ascii_stream_gets_ascii(tmp_path: Path) -> None:
     assert shell(tmp_path, f"nameplate {' '.join(RUN)}").returncode == 0
     answer = shell(tmp_path, "PYTHONIOENCODING=ascii nameplate show x.jsonl")
     assert answer.returncode == 0, answer.stderr
@@ -93,7 +93,7 @@ def test_a_stream_that_is_limited_to_ascii_gets_ascii(tmp_path: Path) -> None:
     assert answer.stdout.isascii()
 
 
-def test_an_argument_that_is_no_text_is_one_line(tmp_path: Path) -> None:
+def test_an_argument_that_is_not_text_is_reported_in_one_line(tmp_path: Path) -> None:
     for arguments in ([b"show", b"\xff\xfe.jsonl"], [b"run", b"\xff"], [b"run", b"null", b"threads=\xff"]):
         answer = subprocess.run(command(*arguments), capture_output=True, cwd=tmp_path, check=False, timeout=WAIT_S)
         assert answer.returncode == 2, answer.stderr
@@ -132,7 +132,7 @@ def started_run(folder: Path, *before: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_run_that_is_asked_to_end_keeps_a_whole_file(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_terminated_run_keeps_a_complete_file(tmp_path: Path, number: signal.Signals) -> None:
     process = started_run(tmp_path)
     process.send_signal(number)
     _, errors = process.communicate(timeout=WAIT_S)
@@ -143,7 +143,7 @@ def test_a_run_that_is_asked_to_end_keeps_a_whole_file(tmp_path: Path, number: s
     assert stop.interrupted
 
 
-def test_a_run_under_nohup_goes_on_when_its_terminal_is_closed(tmp_path: Path) -> None:
+def test_a_run_under_nohup_continues_when_its_terminal_is_closed(tmp_path: Path) -> None:
     process = started_run(tmp_path, "nohup")
     process.send_signal(signal.SIGHUP)
     time.sleep(0.5)
@@ -154,7 +154,7 @@ def test_a_run_under_nohup_goes_on_when_its_terminal_is_closed(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("between_s", [0.0, 0.01, 0.1])
-def test_a_second_interrupt_leaves_at_once_without_a_traceback(tmp_path: Path, between_s: float) -> None:
+def test_a_second_interrupt_exits_at_once_without_a_traceback(tmp_path: Path, between_s: float) -> None:
     process = started_run(tmp_path)
     process.send_signal(signal.SIGINT)
     time.sleep(between_s)
@@ -196,7 +196,7 @@ def test_a_terminal_of_forty_columns_is_wide_enough_for_every_line(tmp_path: Pat
     assert max(len(line) for line in plain.replace("\r\n", "\n").split("\n") if "\r" not in line) <= 40
 
 
-def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
+def test_a_pager_that_is_closed_early_is_not_an_error(tmp_path: Path) -> None:
     recorded_file("quick.jsonl", tmp_path)
     said, code = in_a_terminal("nameplate show quick.jsonl | less; exit ${PIPESTATUS[0]}", 80, b"q", tmp_path)
     assert code == 0, said

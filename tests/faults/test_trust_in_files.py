@@ -45,7 +45,7 @@ def test_a_nodes_name_never_becomes_a_command(name: str) -> None:
     assert any("is not a valid Slurm node name" in line for line in lines)
 
 
-def test_a_command_to_paste_is_one_command_of_plain_words() -> None:
+def test_a_command_to_paste_is_one_command_of_quoted_words() -> None:
     lines = [line.plain for line in verdict(slow_node_named("rack1-node7.site"))]
     (command,) = [line for line in lines if "scontrol" in line]
     words = shlex.split(command)
@@ -56,7 +56,7 @@ def test_a_command_to_paste_is_one_command_of_plain_words() -> None:
     assert shown.stdout.splitlines() == words
 
 
-def test_a_batch_script_starts_the_installed_program_and_not_what_lies_around(tmp_path: Path) -> None:
+def test_a_batch_script_starts_the_installed_program_and_not_a_file_in_the_folder(tmp_path: Path) -> None:
     evil = tmp_path / "nameplate"
     evil.mkdir()
     (evil / "__init__.py").write_text("print('evil')")
@@ -73,11 +73,11 @@ def test_a_batch_script_starts_the_installed_program_and_not_what_lies_around(tm
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_no_cell_of_a_csv_file_begins_a_formula(text: str) -> None:
+def test_no_cell_of_a_csv_file_starts_a_formula(text: str) -> None:
     assert plain(text) == f"'{text}"
 
 
-def test_numbers_and_usual_words_of_a_csv_file_stay_as_they_are(tmp_path: Path) -> None:
+def test_numbers_and_ordinary_words_of_a_csv_file_are_unchanged(tmp_path: Path) -> None:
     assert [plain(value) for value in (-1.5, 3, None, "fma", "a=b")] == [-1.5, 3, None, "fma", "a=b"]
 
 
@@ -94,7 +94,7 @@ def test_a_formula_in_a_run_file_reaches_no_spreadsheet(tmp_path: Path, capsys: 
     assert "=HYPERLINK(1)" not in cells
 
 
-def test_markup_in_names_is_shown_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_markup_in_names_is_shown_literally(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = changed(recorded_file("quick.jsonl", tmp_path), b'"avx512"', b'"[/x][red]"')
     other = changed(recorded_file("series.jsonl", tmp_path), b'"avx512"', b'"[/x]"')
     for arguments in (["show", path], ["compare", path, path], ["history", tmp_path], ["compare", path, other]):
@@ -126,7 +126,7 @@ def cut_off(path: Path, **params: Value) -> Path:
     return path
 
 
-def test_a_run_files_place_is_used_only_when_it_is_named_again(
+def test_a_path_in_a_run_file_is_used_only_if_the_user_repeats_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "place"
@@ -154,7 +154,7 @@ def test_a_run_files_place_is_used_only_when_it_is_named_again(
         (["run", "null", "--precision", "0%"], "'0%' is not a share"),
     ],
 )
-def test_impossible_options_are_one_line(
+def test_impossible_options_are_reported_in_one_line(
     arguments: list[str],
     words: str,
     tmp_path: Path,
@@ -170,7 +170,7 @@ def test_impossible_options_are_one_line(
 
 
 @pytest.mark.slow
-def test_without_columns_everything_is_still_printed(tmp_path: Path) -> None:
+def test_everything_is_printed_with_an_invalid_width(tmp_path: Path) -> None:
     path = recorded_file("series.jsonl", tmp_path)
     for columns in ("0", "-1", "1", "x"):
         for arguments in (["list"], ["show", str(path)]):
@@ -181,7 +181,9 @@ def test_without_columns_everything_is_still_printed(tmp_path: Path) -> None:
             assert answer.stdout.strip()
 
 
-def test_a_recheck_uses_no_place_of_the_run_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_recheck_uses_no_path_of_the_run_unless_it_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     experiments = [Experiment("x", "disk_block", {"file": "/some/where"})]
     described = describe()
     with pytest.raises(UsageError, match="a run file cannot choose a place, so add file=/some/where"):
@@ -249,7 +251,7 @@ def test_no_escape_sequence_of_a_file_reaches_the_terminal(
     assert_shows_nothing_to_obey(*arguments, folder=hostile(tmp_path / "files", escaped))
 
 
-def test_escapes_in_reports_and_other_tools_outputs_are_cleaned_too(tmp_path: Path) -> None:
+def test_escapes_in_reports_and_outputs_of_other_tools_are_removed(tmp_path: Path) -> None:
     folder = hostile(tmp_path / "files", ESCAPED[0])
     assert run(["report", str(folder / "quick.jsonl"), "-o", str(folder / "page.html")]) == 0
     page = (folder / "page.html").read_text()
@@ -263,7 +265,7 @@ def test_escapes_in_reports_and_other_tools_outputs_are_cleaned_too(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["--blas", "-o", "--mpi", "peer x", "Op"])
-def test_a_key_of_parameters_never_becomes_an_option(
+def test_a_parameter_name_never_becomes_an_option(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     path = changed(recorded_file("quick.jsonl", tmp_path), b'"isa":', json.dumps(name).encode() + b":")

@@ -72,7 +72,7 @@ def test_no_rule_is_broken(seen: Browser) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_words_stand_out_from_what_is_behind_them(seen: Browser, scheme: str) -> None:
+def test_text_has_enough_contrast(seen: Browser, scheme: str) -> None:
     # Rows and tables that look like earlier ones are removed to save time.
     alike = "tbody tr:nth-child(n+5), article .points:not(article:first-of-type *) table"
     seen.value(f"document.querySelectorAll({json.dumps(alike)}).forEach(element => element.remove())")
@@ -82,7 +82,7 @@ def test_words_stand_out_from_what_is_behind_them(seen: Browser, scheme: str) ->
     seen.show()
 
 
-def test_what_is_broken_would_be_found(seen: Browser) -> None:
+def test_violations_would_be_found(seen: Browser) -> None:
     bad = '<p id=bad style="color: #888; background: #777">grey on grey</p><img id=bad2 src="data:,">'
     seen.value(f"document.querySelector('h1').insertAdjacentHTML('afterend', {json.dumps(bad)})")
     found = violations(seen, {"include": ["#bad", "#bad2"]}, {"resultTypes": ["violations"]})
@@ -93,7 +93,7 @@ def test_what_is_broken_would_be_found(seen: Browser) -> None:
 class TestKeyboard:
     """Tab reaches every control in the order of the page and shows the focus."""
 
-    def test_every_control_is_reached_and_shows_it(self, browser: Browser, page: Path) -> None:
+    def test_every_control_is_reached_and_shows_its_focus(self, browser: Browser, page: Path) -> None:
         browser.open(page)
         wanted = browser.value(
             "[...document.querySelectorAll('a[href], button, summary, [tabindex]')]"
@@ -113,7 +113,7 @@ class TestKeyboard:
         )
         return place, outline
 
-    def test_enter_unfolds(self, browser: Browser, page: Path) -> None:
+    def test_enter_opens_a_section(self, browser: Browser, page: Path) -> None:
         browser.open(page)
         browser.value("document.querySelector('details.points > summary').focus()")
         for kind in ("keyDown", "keyUp"):
@@ -126,7 +126,7 @@ class TestKeyboard:
 class TestPaper:
     """A printed page has its tables, and no chart is wider than the sheet."""
 
-    def test_tables_are_unfolded_for_it_and_folded_again(self, browser: Browser, page: Path) -> None:
+    def test_tables_open_for_printing_and_close_again(self, browser: Browser, page: Path) -> None:
         browser.open(page)
         open_before = browser.value("document.querySelectorAll('details[open]').length")
         browser.value(
@@ -151,7 +151,7 @@ class TestPaper:
         assert too_wide == 0
 
 
-def test_the_button_unfolds_and_draws_everything(browser: Browser, page: Path) -> None:
+def test_the_button_opens_and_draws_everything(browser: Browser, page: Path) -> None:
     browser.open(page)
     browser.value("document.getElementById('unfold').click()")
     browser.unfold()

@@ -47,7 +47,7 @@ def assert_one_line(answer: subprocess.CompletedProcess[str], code: int, *words:
         assert word in answer.stderr
 
 
-def test_a_run_gives_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
+def test_a_run_writes_a_table_a_run_file_and_a_report(tmp_path: Path) -> None:
     answer = nameplate("run", "cpu_flops", "threads=1", *FAST, "-o", "x.jsonl", "--report", "x.html", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert "Floating-point rate (cpu_flops rate)" in answer.stdout
@@ -79,7 +79,7 @@ def test_a_studys_plan_ends_with_its_tables_charts_and_report(tmp_path: Path) ->
     assert tables[0] == tables[1]
 
 
-def test_a_plan_that_reproduces_no_study_is_refused_before_it_measures(tmp_path: Path) -> None:
+def test_study_output_of_a_plan_without_a_study_is_rejected_before_measuring(tmp_path: Path) -> None:
     answer = nameplate("run", "quick", "--study", "out", "-o", "x.jsonl", cwd=tmp_path)
     assert_one_line(answer, 2, "--study: quick does not reproduce a study", "cs553-kvm")
     assert not (tmp_path / "x.jsonl").exists()
@@ -144,24 +144,24 @@ def test_csv_and_markdown(tmp_path: Path) -> None:
         (["machine", "--root", "none"], ["--root none: not a directory"]),
     ],
 )
-def test_bad_input_is_one_line_that_says_what_would_be_right(
+def test_bad_input_is_reported_in_one_line_with_the_valid_input(
     arguments: list[str], words: Sequence[str], tmp_path: Path
 ) -> None:
     assert_one_line(nameplate(*arguments, cwd=tmp_path), 2, *words)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_no_run_file(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_run_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"jobs": []}\n')
     assert_one_line(nameplate("show", "x.jsonl", cwd=tmp_path), 2, "x.jsonl: line 1 is not a nameplate record")
 
 
-def test_an_unknown_format(tmp_path: Path) -> None:
+def test_an_unknown_format_is_rejected(tmp_path: Path) -> None:
     nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
     assert_one_line(nameplate("show", "x.jsonl", "-f", "jsn", cwd=tmp_path), 2, "did you mean 'json'?")
 
 
-def test_a_report_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_rejected_before_measuring(tmp_path: Path) -> None:
     arguments = ("run", "null", *FAST, "-o", "x.jsonl", "--report", "no/such/x.html", "--quiet")
     assert_one_line(nameplate(*arguments, cwd=tmp_path), 2, "--report no/such/x.html cannot be written")
     assert list(tmp_path.iterdir()) == []
@@ -179,7 +179,7 @@ def test_an_instruction_set_that_this_cpu_lacks_is_skipped_with_the_reason(tmp_p
     assert all(row["value"] is None and row["reason"] for row in skipped)
 
 
-def test_when_nothing_at_all_could_be_measured_the_exit_code_says_so(tmp_path: Path) -> None:
+def test_the_exit_code_says_when_nothing_could_be_measured(tmp_path: Path) -> None:
     answer = nameplate("run", "cpu_flops", "isa=sse2,scalar", "mix=fma", *FAST, cwd=tmp_path)
     assert answer.returncode == 3
     assert "isa=sse2 has no instruction for mix=fma" in answer.stdout
@@ -193,14 +193,14 @@ def test_more_threads_than_cores_are_allowed_and_flagged(tmp_path: Path) -> None
     assert "! oversubscribed: there are more workers than CPUs" in answer.stdout
 
 
-def test_rated_values_override_and_say_so(tmp_path: Path) -> None:
+def test_given_values_replace_others_and_are_named_as_the_source(tmp_path: Path) -> None:
     (tmp_path / "type.rated").write_text("# this machine type\ncpu_flops=1PFLOP/s\n")
     answer = nameplate("run", "cpu_flops", "threads=1", *FAST, "--rated", "type.rated", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert "reference value 1.000 PFLOP/s = given: --rated cpu_flops" in answer.stdout
 
 
-def test_three_repeats_of_a_given_length(tmp_path: Path) -> None:
+def test_three_rounds_of_a_given_length(tmp_path: Path) -> None:
     arguments = ("run", "cpu_flops", "threads=1", "--rounds", "3", "--time", "200ms", "--samples", "1", "--json")
     rows = rows_of(nameplate(*arguments, "-o", "x.jsonl", cwd=tmp_path))
     assert (rows[0]["rounds"], rows[0]["samples"], rows[0]["stop"]) == (3, 3, "rounds")
@@ -236,7 +236,7 @@ def test_dry_run_measures_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [["list"], ["list", "cpu_flops"], ["plan"], ["plan", "quick"], ["machine"], ["doctor"]]
 )
-def test_what_tells_also_tells_programs(arguments: list[str], tmp_path: Path) -> None:
+def test_commands_that_show_information_have_json_output(arguments: list[str], tmp_path: Path) -> None:
     answer = nameplate(*arguments, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.strip()
@@ -250,7 +250,7 @@ def test_a_budget_that_is_too_small_names_what_was_not_measured(tmp_path: Path) 
     assert "not measured, because the budget was spent: raise --budget" in answer.stdout
 
 
-def test_resume_goes_on_with_the_same_plan_and_machine_only(tmp_path: Path) -> None:
+def test_resume_accepts_only_the_same_plan_and_machine(tmp_path: Path) -> None:
     nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
     assert_one_line(nameplate("run", "--resume", "x.jsonl", "--rounds", "9", cwd=tmp_path), 2, "leave out rounds")
     text = (tmp_path / "x.jsonl").read_text().replace(f'"hostname":"{socket.gethostname()}"', '"hostname":"elsewhere"')
@@ -258,7 +258,7 @@ def test_resume_goes_on_with_the_same_plan_and_machine_only(tmp_path: Path) -> N
     assert_one_line(nameplate("run", "--resume", "y.jsonl", cwd=tmp_path), 2, "was measured on another host")
 
 
-def test_resume_of_a_whole_run_leaves_what_it_comes_to_last(tmp_path: Path) -> None:
+def test_resume_of_a_complete_run_keeps_its_values_as_the_last_record(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     nameplate("run", "null", *FAST, "-o", "x.jsonl", cwd=tmp_path)
     before = read_figures(path, code_fingerprint())
@@ -274,7 +274,7 @@ def test_resume_of_a_whole_run_leaves_what_it_comes_to_last(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("engine", ["thread", "openmp"])
-def test_threads_that_the_system_does_not_give_are_a_failure_not_a_hang(engine: str, tmp_path: Path) -> None:
+def test_threads_that_cannot_be_started_are_a_failure_not_a_hang(engine: str, tmp_path: Path) -> None:
     limits = {"thread": "ulimit -v 400000;", "openmp": "export OMP_THREAD_LIMIT=2;"}
     python = f"{sys.executable} -m nameplate run null engine={engine} threads=300 --rounds 1 --json -o x.jsonl"
     core = json.dumps(str(core_wrapper(tmp_path, limits[engine])))
@@ -308,7 +308,7 @@ def test_a_wrong_kernel_is_invalid_and_shows_no_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("use_faulty_core")
-def test_a_core_that_crashes_fails_one_experiment_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_a_crash_of_the_core_fails_one_experiment_only(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(
         '[[experiment]]\nprobe = "fault_crash"\n[[experiment]]\nprobe = "null"\nthreads = [1, 2]\n'
     )
@@ -364,7 +364,7 @@ def test_ctrl_c_once_keeps_a_valid_partial_run(signal_number: int, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("use_faulty_core")
-def test_ctrl_c_twice_leaves_now_even_when_the_core_hangs(tmp_path: Path) -> None:
+def test_ctrl_c_twice_exits_at_once_even_when_the_core_hangs(tmp_path: Path) -> None:
     process = start("run", "fault_hang", "--rounds", "1", "-o", "x.jsonl", cwd=tmp_path)
     wait_for(lambda: (tmp_path / "x.jsonl").exists() and b'"header"' in (tmp_path / "x.jsonl").read_bytes())
     time.sleep(0.3)  # the hanging call has no visible effect to wait for
@@ -401,7 +401,7 @@ def test_after_a_kill_resume_measures_only_what_is_missing(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small file system needs root")
-def test_a_disk_that_fills_up_loses_nothing_that_was_written(tmp_path: Path) -> None:
+def test_a_full_disk_loses_no_written_record(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], check=False)
@@ -417,7 +417,7 @@ def test_a_disk_that_fills_up_loses_nothing_that_was_written(tmp_path: Path) -> 
         subprocess.run(["umount", small], check=True)
 
 
-def test_a_last_line_that_cannot_be_written_takes_no_result_away(
+def test_a_last_record_that_cannot_be_written_loses_no_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write = os.write

@@ -47,7 +47,7 @@ def test_a_run_is_the_same_as_itself(measured: Path, capsys: pytest.CaptureFixtu
     assert set(document["rows"][0]) >= {"probe", "params", "metric", "verdict", "ratio", "ci", "reason"}
 
 
-def test_a_loss_ends_with_one_and_a_gain_does_not(
+def test_a_loss_has_exit_code_one_and_a_gain_zero(
     measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slower = slowed(measured, tmp_path / "slower.jsonl", 10.0)
@@ -59,13 +59,13 @@ def test_a_loss_ends_with_one_and_a_gain_does_not(
     assert "FASTER" in capsys.readouterr().out
 
 
-def test_fail_on_lets_smaller_losses_pass(measured: Path, tmp_path: Path) -> None:
+def test_fail_on_ignores_smaller_losses(measured: Path, tmp_path: Path) -> None:
     slower = slowed(measured, tmp_path / "slower.jsonl", 1.6)
     assert compare(measured, slower, "--fail-on", "45%") == 0
     assert compare(measured, slowed(measured, tmp_path / "much.jsonl", 10.0), "--fail-on", "45%") == 1
 
 
-def test_runs_with_nothing_in_common(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_without_common_experiments(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "other.jsonl"
     assert run(["run", "null", *MEASURE, "-o", str(other)]) == 0
     assert compare(measured, other) == 5
@@ -74,7 +74,7 @@ def test_runs_with_nothing_in_common(measured: Path, tmp_path: Path, capsys: pyt
     assert "only in the new run: null" in shown
 
 
-def test_one_round_leaves_it_open(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_round_gives_no_verdict(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     single = tmp_path / "single.jsonl"
     few = ["--rounds", "1", *MEASURE[2:]]
     assert run(["run", "cpu_flops", "mix=fma,div", "threads=1", *few, "-o", str(single)]) == 0
@@ -83,7 +83,9 @@ def test_one_round_leaves_it_open(measured: Path, tmp_path: Path, capsys: pytest
     assert compare(measured, single, "--strict") == 4
 
 
-def test_by_and_several_and_the_self_test(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_by_a_parameter_several_runs_and_selftest(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert compare(measured, "--by", "mix") == 1
     assert "SLOWER" in capsys.readouterr().out
     slower = slowed(measured, tmp_path / "slower.jsonl", 10.0)
@@ -110,7 +112,7 @@ def test_by_and_several_and_the_self_test(measured: Path, tmp_path: Path, capsys
         (["BASE", "no.jsonl"], "cannot read no.jsonl"),
     ],
 )
-def test_what_cannot_be_compared(
+def test_what_cannot_be_compared_is_rejected(
     measured: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     assert compare(*(str(measured) if word == "BASE" else word for word in arguments)) == 2
@@ -119,7 +121,7 @@ def test_what_cannot_be_compared(
     assert error.count("\n") == 1
 
 
-def test_a_run_that_is_still_being_written(measured: Path, tmp_path: Path) -> None:
+def test_an_unfinished_run_is_compared_as_far_as_it_is(measured: Path, tmp_path: Path) -> None:
     """An experiment that is not complete is left out, and the others are compared."""
     lines = measured.read_text().splitlines(keepends=True)
     cut = tmp_path / "cut.jsonl"
@@ -127,7 +129,9 @@ def test_a_run_that_is_still_being_written(measured: Path, tmp_path: Path) -> No
     assert compare(measured, cut) in {0, 1}
 
 
-def test_an_empty_run(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_run_has_nothing_to_compare(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "empty.jsonl").touch()
     assert compare(measured, tmp_path / "empty.jsonl") == 2
     assert "is empty: this is not a run file" in capsys.readouterr().err

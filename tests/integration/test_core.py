@@ -53,7 +53,7 @@ def assert_valid(records: Iterable[dict[str, Any]]) -> None:
         validator().validate(record)
 
 
-def test_every_record_of_every_probe_fits_the_schema(core_path: Path) -> None:
+def test_every_record_of_every_probe_matches_the_schema(core_path: Path) -> None:
     requests = [{"id": name, "probe": name, "params": {}, "slice_s": 0.02, "warmup_s": 0.001} for name in describe()]
     requests += [
         {"id": "series", "probe": "null", "params": {}, "slice_s": 0.1, "interval_s": 0.02},
@@ -71,7 +71,7 @@ def test_every_record_of_every_probe_fits_the_schema(core_path: Path) -> None:
     assert (endings["refused"], endings["unknown"], endings["range"], endings[""]) == ("skipped", *["failed"] * 3)
 
 
-def test_description_and_machine_fit_the_schema(core_path: Path, tmp_path: Path) -> None:
+def test_description_and_machine_match_the_schema(core_path: Path, tmp_path: Path) -> None:
     for options in (["--describe"], ["--machine"], ["--describe", "--machine"]):
         answer = subprocess.run([core_path, *options], capture_output=True, text=True, check=True)
         assert_valid([json.loads(answer.stdout)])
@@ -104,7 +104,7 @@ def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
         yield path, value
 
 
-def test_a_run_file_fits_the_schema(tmp_path: Path, core_path: Path) -> None:
+def test_a_run_file_matches_the_schema(tmp_path: Path, core_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     options = ["--rounds", "2", "--samples", "2", "--output", str(path), "--quiet"]
     subprocess.run([sys.executable, "-m", "nameplate", "run", "null", *options], check=True)
@@ -112,7 +112,7 @@ def test_a_run_file_fits_the_schema(tmp_path: Path, core_path: Path) -> None:
     assert read_run(path).stop is not None
 
 
-def test_the_schema_notices_a_wrong_record() -> None:
+def test_the_schema_rejects_a_wrong_record() -> None:
     for wrong in ({"type": "end"}, {"type": "end", "experiments": -1, "interrupted": False}, {"type": "frob"}):
         with pytest.raises(jsonschema.ValidationError):
             validator().validate(wrong)
@@ -124,14 +124,14 @@ def test_one_stem_per_probe_in_the_core_in_python_and_in_the_docs(core_path: Pat
     assert set(describe_all()) == in_core == set(load_probes()) == in_docs
 
 
-def test_every_probe_says_what_it_measures_and_what_it_does_not() -> None:
+def test_every_probe_documents_what_it_measures_and_what_not() -> None:
     for path in (ROOT / "core/probes").glob("*.cpp"):
         head = path.read_text().split("#include")[0]
         assert head.startswith("// What it measures:"), path.name
         assert "does not show" in head, path.name
 
 
-def test_an_empty_run_costs_what_reading_the_clock_twice_costs(core_path: Path) -> None:
+def test_an_empty_sample_takes_two_readings_of_the_clock(core_path: Path) -> None:
     """The limit is relative to the cost of reading the clock, so that it holds on any machine."""
     request = {
         "id": "x",
@@ -164,7 +164,7 @@ def test_a_hanging_core_is_killed_after_its_deadline(use_faulty_core: None) -> N
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_a_core_that_is_not_there_or_no_core(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_or_wrong_core_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(CORE_VARIABLE, str(tmp_path / "none"))
     with pytest.raises(CoreMissing, match=r"NAMEPLATE_CORE=.*none: no such file; give the path of nameplate-core"):
         describe()
@@ -195,7 +195,7 @@ LOOPS = [
 
 
 @pytest.mark.parametrize("loop_of", LOOPS)
-def test_the_loops_hold_the_mix_and_nothing_else(loop_of: tuple[str, int, str, str, str]) -> None:
+def test_the_loops_have_the_instructions_of_the_mix_only(loop_of: tuple[str, int, str, str, str]) -> None:
     target, mix, element, wanted, register = loop_of
     if read_machine().cpu.architecture != "x86_64":
         pytest.skip("these are x86-64's kernels")

@@ -90,9 +90,7 @@ def ask(core: Path, folder: Path, params: dict[str, Any], **request: Any) -> lis
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("op", ["read", "write", "readwrite", "readwrite:70"])
-def test_every_library_does_every_operation_and_is_verified(
-    core_path: Path, folder: Path, library: str, op: str
-) -> None:
+def test_every_operation_of_every_library_is_verified(core_path: Path, folder: Path, library: str, op: str) -> None:
     for pattern in ("sequential", "random"):
         outcome, samples = measured(core_path, folder, library=library, op=op, pattern=pattern, block="4KiB", threads=2)
         sample = samples[-1]
@@ -110,7 +108,7 @@ def test_any_block_size_is_verified(core_path: Path, folder: Path, library: str,
 
 
 @pytest.mark.parametrize("library", ["posix", "pread", "uring", "libaio"])
-def test_o_direct_goes_past_the_page_cache(core_path: Path, folder: Path, library: str) -> None:
+def test_o_direct_bypasses_the_page_cache(core_path: Path, folder: Path, library: str) -> None:
     for op in ("read", "write"):
         outcome, samples = measured(core_path, folder, library=library, op=op, cache="direct", pattern="random")
         if outcome["facts"]["is_memory"]:
@@ -119,7 +117,7 @@ def test_o_direct_goes_past_the_page_cache(core_path: Path, folder: Path, librar
 
 
 @pytest.mark.parametrize("library", ["uring", "libaio"])
-def test_a_queue_keeps_as_many_in_flight_as_it_is_told(core_path: Path, folder: Path, library: str) -> None:
+def test_a_queue_keeps_its_depth_in_flight(core_path: Path, folder: Path, library: str) -> None:
     outcome, samples = measured(
         core_path, folder, library=library, depth=16, cache="direct", pattern="random", passes=1
     )
@@ -130,7 +128,7 @@ def test_a_queue_keeps_as_many_in_flight_as_it_is_told(core_path: Path, folder: 
     assert 4 < in_flight <= 17, "by Little's law"
 
 
-def test_a_small_block_is_timed_now_and_then_and_a_large_one_always(core_path: Path, folder: Path) -> None:
+def test_small_blocks_are_timed_sometimes_and_large_ones_always(core_path: Path, folder: Path) -> None:
     small, samples = measured(core_path, folder, block="8")
     share = sum(samples[-1]["histogram"]["count"]) / samples[-1]["work"]["ops"]
     assert small["facts"]["timed_every"] == 64
@@ -139,7 +137,7 @@ def test_a_small_block_is_timed_now_and_then_and_a_large_one_always(core_path: P
     assert large["facts"]["timed_every"] == 1
 
 
-def test_cold_is_fetched_from_the_device_and_warm_is_not(core_path: Path, folder: Path) -> None:
+def test_a_cold_file_is_read_from_the_device_and_a_warm_one_is_not(core_path: Path, folder: Path) -> None:
     outcome, cold = measured(core_path, folder, cache="cold", block="64KiB")
     if outcome["facts"]["is_memory"]:
         pytest.skip("this directory lies in memory: there is no device behind its page cache")
@@ -150,7 +148,7 @@ def test_cold_is_fetched_from_the_device_and_warm_is_not(core_path: Path, folder
     assert warm[-1]["counters"]["process_read_bytes"] == 0
 
 
-def test_as_is_neither_fills_nor_empties_the_page_cache(core_path: Path, folder: Path) -> None:
+def test_cache_as_is_neither_fills_nor_empties_the_page_cache(core_path: Path, folder: Path) -> None:
     """After direct reads, which drop the file from the cache, it is not cached; after a warm experiment it is."""
     states = ["direct", "as-is", "warm", "as-is"]
     params = {"file": str(folder), "size": "64MiB", "threads": 1, "block": "4KiB", "pattern": "random"}
@@ -182,7 +180,7 @@ def test_passes_are_counted_instead_of_time(core_path: Path, folder: Path) -> No
     assert all(sample["work"]["bytes"] == 3 * (4 << 20) for sample in samples)
 
 
-def test_a_given_rate_is_kept_and_lateness_counts(core_path: Path, folder: Path) -> None:
+def test_a_given_rate_is_kept_and_latency_includes_delays(core_path: Path, folder: Path) -> None:
     for library in ("pread", "uring"):
         records = ask(core_path, folder, {"rate": 2000, "library": library}, slice_s=0.5, sample_s=0.2)
         samples = [record for record in records if record["type"] == "sample"]
@@ -190,7 +188,7 @@ def test_a_given_rate_is_kept_and_lateness_counts(core_path: Path, folder: Path)
         assert 1500 < rate < 2001, library
 
 
-def test_a_file_for_each_thread(core_path: Path, folder: Path) -> None:
+def test_each_thread_can_have_its_own_file(core_path: Path, folder: Path) -> None:
     outcome, samples = measured(core_path, folder, layout="file-per-thread", threads=2, passes=1, block="64KiB")
     assert outcome["params"]["layout"] == "file-per-thread"
     assert samples[-1]["counters"]["resident_before_bytes"] == 4 << 20
@@ -223,7 +221,7 @@ def test_the_verdict_follows_the_evidence(core_path: Path, folder: Path) -> None
     assert verdict(core_path, folder, op="write", sync="end").startswith("device")
 
 
-def test_a_ram_disk_is_called_one(core_path: Path) -> None:
+def test_a_ram_disk_is_reported_as_such(core_path: Path) -> None:
     memory = Path("/dev/shm") / f"nameplate-test-{os.getpid()}"
     try:
         memory.mkdir()
@@ -281,7 +279,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("params", "ending", "words"), REFUSED)
-def test_what_cannot_be_is_refused_with_the_rule(
+def test_impossible_parameters_are_rejected_with_the_rule(
     core_path: Path, folder: Path, params: dict[str, Any], ending: str, words: str
 ) -> None:
     outcome, samples = measure(core_path, folder, **params)
@@ -289,7 +287,7 @@ def test_what_cannot_be_is_refused_with_the_rule(
     assert words in outcome["reason"], outcome["reason"]
 
 
-def test_a_directory_that_may_not_be_written_to_is_named(core_path: Path, folder: Path) -> None:
+def test_a_read_only_directory_is_named(core_path: Path, folder: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root, to become somebody else")
     folder.parent.chmod(0o755)
@@ -311,7 +309,7 @@ def test_an_existing_file_and_a_link_are_never_touched(core_path: Path, folder: 
     assert precious.read_text() == "mine"
 
 
-def test_a_new_name_is_used_and_gone_at_once(core_path: Path, folder: Path) -> None:
+def test_a_new_name_is_used_and_removed_at_once(core_path: Path, folder: Path) -> None:
     outcome, _ = measured(core_path, folder, file=str(folder / "mine"), op="write")
     assert outcome["params"]["file"] == str(folder)
 
@@ -339,7 +337,7 @@ def test_a_block_device_is_read_and_never_written(core_path: Path, tmp_path: Pat
         subprocess.run(["losetup", "--detach", device], check=True)
 
 
-def test_a_series_leaves_no_time_to_make_a_cache_cold(core_path: Path, folder: Path) -> None:
+def test_a_series_with_a_cold_cache_is_rejected(core_path: Path, folder: Path) -> None:
     records = ask(core_path, folder, {"cache": "cold"}, slice_s=0.1, interval_s=0.05)
     outcome = next(record for record in records if record["type"] == "outcome")
     assert outcome["ending"] == "skipped"
@@ -368,7 +366,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("params", "fault", "expected"), BROKEN)
-def test_a_fault_is_named_and_leaves_nothing_behind(  # noqa: PLR0913, PLR0917 (fixtures)
+def test_an_io_error_is_named_and_leaves_no_file(  # noqa: PLR0913, PLR0917 (fixtures)
     core_path: Path, folder: Path, faults: Path, params: dict[str, Any], fault: str, expected: tuple[str, str, str]
 ) -> None:
     env = {"LD_PRELOAD": str(faults), "NAMEPLATE_FAULT": fault}
@@ -379,7 +377,9 @@ def test_a_fault_is_named_and_leaves_nothing_behind(  # noqa: PLR0913, PLR0917 (
     assert what in outcome["reason"]
 
 
-def test_without_o_tmpfile_a_random_name_serves_and_leftovers_go(core_path: Path, folder: Path, faults: Path) -> None:
+def test_without_o_tmpfile_a_random_name_is_used_and_leftovers_are_removed(
+    core_path: Path, folder: Path, faults: Path
+) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     left = folder / f".nameplate-test-file-{socket.gethostname()}.{gone.pid}.0011223344556677"
@@ -405,13 +405,13 @@ def _without_io_uring() -> None:
     assert libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filled)) == 0
 
 
-def test_a_blocked_io_uring_is_said_to_be_blocked(core_path: Path, folder: Path) -> None:
+def test_a_blocked_io_uring_is_reported_as_blocked(core_path: Path, folder: Path) -> None:
     outcome, _ = measure(core_path, folder, preexec=_without_io_uring, library="uring")
     assert outcome["ending"] == "skipped"
     assert "blocked here, by seccomp or by kernel.io_uring_disabled" in outcome["reason"]
 
 
-def test_buffers_over_the_limit_of_locked_memory_are_not_registered(core_path: Path, folder: Path) -> None:
+def test_buffers_above_the_locked_memory_limit_are_not_registered(core_path: Path, folder: Path) -> None:
     limit = 256 << 10
 
     def limited() -> None:
@@ -427,7 +427,7 @@ def test_buffers_over_the_limit_of_locked_memory_are_not_registered(core_path: P
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.2, 0.6])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_killed_core_leaves_nothing_in_any_phase(
+def test_a_core_killed_in_any_phase_leaves_no_file(
     core_path: Path, folder: Path, delay_s: float, number: signal.Signals
 ) -> None:
     params = {"file": str(folder), "size": "64MiB", "op": "write", "sync": "end"}
@@ -447,7 +447,7 @@ def test_a_killed_core_leaves_nothing_in_any_phase(
 # Test files are kept from process to process.
 
 
-def test_the_next_core_takes_over_the_file_of_the_last(
+def test_the_next_core_reuses_the_file_of_the_last(
     core_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keeper = FileDescriptorCache()

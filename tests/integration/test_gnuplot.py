@@ -49,7 +49,7 @@ def test_curves_maps_roofline_scaling_and_samples(tmp_path: Path) -> None:
     assert "cpu-flops-over-time-threads-1" in drawings
 
 
-def test_the_data_are_the_charts_own(tmp_path: Path) -> None:
+def test_the_data_files_have_the_values_of_the_charts(tmp_path: Path) -> None:
     draw(memory_report(), tmp_path)
     text = (tmp_path / "memory-latency-latency-against-size.dat").read_text()
     ends, line = text.split("\n\n\n")
@@ -66,7 +66,7 @@ def test_a_series_has_its_levels_and_events(tmp_path: Path) -> None:
     assert blocks == ["# undisturbed", "# all", "# all", "# all"]
 
 
-def test_many_nodes_and_pairs_of_them(tmp_path: Path) -> None:
+def test_many_nodes_and_their_pairs(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 20, slow={17: 0.2}, rounds=3)
     names = list(draw(summarise(read_run(tmp_path / "run.jsonl")), tmp_path))
     # The average, minimum and maximum of the four operations of STREAM.
@@ -90,7 +90,7 @@ def test_a_study_has_its_charts(tmp_path: Path) -> None:
 HOSTILE = "`touch stolen` \"'; system('touch stolen') #{/=99 $x} @x \\"
 
 
-def test_strings_are_only_strings(tmp_path: Path) -> None:
+def test_strings_are_not_interpreted(tmp_path: Path) -> None:
     hostile = [
         result({"threads": n, "mix": mix}) for n in (1, 2, 4) for mix in (HOSTILE, "add\n\nsystem('touch stolen')")
     ]
@@ -105,7 +105,7 @@ def test_gnuplot_prints_what_was_quoted(text: str) -> None:
     assert ended.stdout.decode().rstrip("\n") == " ".join(text.replace("\x1b", " ").split())
 
 
-def test_another_terminal_and_ending(tmp_path: Path) -> None:
+def test_another_terminal_and_file_suffix(tmp_path: Path) -> None:
     for name, text in gnuplot.export(report(scaling_results())).items():
         (tmp_path / name).write_text(text)
     words = "set terminal pngcairo; ending = 'png'"
@@ -118,7 +118,7 @@ def test_nothing_to_draw() -> None:
         gnuplot.export(report([failed({"threads": 1}, "failed", "a reason")]))
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_show_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_stream_run(tmp_path / "run.jsonl", 5, slow={}, rounds=3)
     assert run(["show", str(tmp_path / "run.jsonl"), "--format", "gnuplot"]) == 2
     assert "--format gnuplot writes several files: name a directory with -o DIR" in capsys.readouterr().err

@@ -91,7 +91,7 @@ def test_nothing_is_fetched(seen: Browser, page: Path) -> None:
     assert [url for url in seen.requests() if not url.startswith(("blob:", "data:"))] == [page.as_uri()]
 
 
-def test_a_request_would_be_seen(browser: Browser, tmp_path: Path) -> None:
+def test_a_request_would_be_detected(browser: Browser, tmp_path: Path) -> None:
     fetching = tmp_path / "fetching.html"
     fetching.write_text('<html data-charts="none"><img src="http://example.invalid/x.png">', encoding="utf-8")
     browser.open(fetching)
@@ -99,13 +99,13 @@ def test_a_request_would_be_seen(browser: Browser, tmp_path: Path) -> None:
     assert "http://example.invalid/x.png" in browser.requests()
 
 
-def test_the_policy_refuses_what_an_injection_would_fetch(seen: Browser) -> None:
+def test_the_content_security_policy_blocks_an_injected_request(seen: Browser) -> None:
     seen.value("document.body.append(Object.assign(new Image(), {src: 'http://example.invalid/x.png'}))")
     seen.value("new Promise(done => setTimeout(done, 200))")
     assert any("Content Security Policy" in str(event) for event in seen.complaints())
 
 
-def test_unfolded_tables_hold_their_charts_data(seen: Browser) -> None:
+def test_open_tables_have_the_data_of_their_charts(seen: Browser) -> None:
     seen.value("document.querySelectorAll('details.points').forEach(details => { details.open = true; })")
     seen.value("new Promise(done => setTimeout(done, 200))")
     assert count(seen, "details.points table") == 9
@@ -134,7 +134,7 @@ def texts(browser: Browser, selector: str) -> list[str]:
 class TestMemory:
     """Memory results: curves, heat maps and the roofline."""
 
-    def test_all_are_drawn_without_complaint(self, memory_seen: Browser) -> None:
+    def test_all_are_drawn_without_errors(self, memory_seen: Browser) -> None:
         assert count(memory_seen, ".roofline svg.marks") == 1
         assert count(memory_seen, ".curve svg.marks") == 2
         assert count(memory_seen, ".map svg.marks") == 4
@@ -146,14 +146,14 @@ class TestMemory:
         assert count(memory_seen, ".curve .mark-rect.role-mark path") == 4
         assert "64KiB" in texts(memory_seen, ".curve .role-axis-label text")
 
-    def test_a_heat_map_shows_its_figures(self, memory_seen: Browser) -> None:
+    def test_a_heat_map_shows_its_values(self, memory_seen: Browser) -> None:
         assert count(memory_seen, ".map .mark-text.role-mark text") == 4 * 16
         assert {"300.0 MB/s", "17.00 GB/s", "9.412 ms"} <= set(texts(memory_seen, ".map .mark-text.role-mark text"))
         cells = "[...document.querySelectorAll('.map .mark-rect.role-mark path')]"
         shades = memory_seen.value(f"{cells}.map(cell => Number(cell.getAttribute('opacity')))")
         assert {0.05, 0.5} <= {round(shade, 2) for shade in shades}
 
-    def test_figures_fit_their_cells(self, memory_seen: Browser) -> None:
+    def test_values_fit_their_cells(self, memory_seen: Browser) -> None:
         widths = "[...document.querySelectorAll('.map .mark-text.role-mark text')].map(e => e.getBBox().width)"
         assert max(memory_seen.value(widths)) <= 68
 
@@ -162,7 +162,7 @@ class TestMemory:
         assert "memory, 2 threads: 20.00 GB/s" in texts(memory_seen, ".roofline .role-legend-label text")
         assert {"1/16", "16"} <= set(texts(memory_seen, ".roofline .role-axis-label text"))
 
-    def test_tables_hold_their_charts_data(self, memory_seen: Browser) -> None:
+    def test_tables_have_the_data_of_their_charts(self, memory_seen: Browser) -> None:
         memory_seen.value("document.querySelectorAll('details.points').forEach(details => { details.open = true; })")
         memory_seen.value("new Promise(done => setTimeout(done, 200))")
         rows = memory_seen.value("[...document.querySelectorAll('details.points tbody tr')].map(row => row.innerText)")
@@ -172,7 +172,7 @@ class TestMemory:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_slow_node_is_a_strong_row_and_column_of_a_matrix(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_a_slow_node_is_a_dark_row_and_column_of_a_matrix(browser: Browser, tmp_path: Path, width: int) -> None:
     nodes, slow = 12, 7
     made = with_summary(result({"between": "nodes", "size": 8}, 1e-5, probe="mpi_pairs"), metric="latency", unit="s")
     times = [4e-5 if slow in pair else 1e-5 for pair in combinations(range(nodes), 2)]
@@ -189,7 +189,7 @@ def test_a_slow_node_is_a_strong_row_and_column_of_a_matrix(browser: Browser, tm
     assert browser.complaints() == []
 
 
-def test_folded_charts_are_drawn_when_they_are_unfolded(browser: Browser, tmp_path: Path) -> None:
+def test_charts_in_a_closed_section_are_drawn_when_it_opens(browser: Browser, tmp_path: Path) -> None:
     write_html([report([result({"threads": 1, "n": n}) for n in range(20)])], tmp_path / "many.html")
     browser.open(tmp_path / "many.html")
     assert count(browser, "svg.marks") == 0
@@ -202,7 +202,7 @@ def test_folded_charts_are_drawn_when_they_are_unfolded(browser: Browser, tmp_pa
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nodes_have_a_map_in_which_the_slow_one_is_framed(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_the_map_of_nodes_frames_the_slow_one(browser: Browser, tmp_path: Path, width: int) -> None:
     nodes = 230
     write_stream_run(tmp_path / "run.jsonl", nodes, slow={17: 0.2}, rounds=3)
     write_html([summarise(read_run(tmp_path / "run.jsonl"))], tmp_path / "nodes.html")

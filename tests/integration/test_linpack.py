@@ -47,9 +47,7 @@ def nameplate(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("n", [1, 7, 1000])
-def test_every_solution_is_counted_by_the_formula_and_put_into_the_equations(
-    core_path: Path, n: int, threads: int
-) -> None:
+def test_every_solution_is_counted_and_verified(core_path: Path, n: int, threads: int) -> None:
     outcome, samples = measure(core_path, n=n, threads=threads, trials=3)
     assert (outcome["ending"], len(samples)) == ("ok", 3), outcome
     for sample in samples:
@@ -63,7 +61,7 @@ def test_every_solution_is_counted_by_the_formula_and_put_into_the_equations(
     assert outcome["labels"]["blas_threading"] == "pthreads"
 
 
-def test_openblas_chooses_the_core_that_it_is_told(core_path: Path) -> None:
+def test_openblas_uses_the_core_type_that_is_set(core_path: Path) -> None:
     outcome, _ = measure(core_path, env={"OPENBLAS_CORETYPE": "Haswell"}, **SMALL)
     assert outcome["labels"]["blas_core"] == "Haswell"
 
@@ -75,7 +73,7 @@ def test_columns_are_an_odd_number_of_lines_apart(core_path: Path, n: int, lda: 
 
 
 @pytest.mark.parametrize("align", ["8", "64", "4KiB", "1MiB"])
-def test_any_alignment_and_distance_solves_the_same(core_path: Path, align: str) -> None:
+def test_any_alignment_and_leading_dimension_gives_the_solution(core_path: Path, align: str) -> None:
     outcome, samples = measure(core_path, lda=201, align=align, **SMALL)
     assert outcome["ending"] == "ok", outcome
     assert outcome["params"]["lda"] == 201
@@ -88,13 +86,13 @@ def test_more_threads_than_cpus_are_flagged(core_path: Path) -> None:
     assert (outcome["ending"], outcome["oversubscribed"]) == ("ok", True)
 
 
-def test_a_library_is_loaded_and_called_where_its_threads_may_run_anywhere(core_path: Path, plain_lapack: Path) -> None:
+def test_a_library_is_loaded_and_called_by_an_unbound_thread(core_path: Path, plain_lapack: Path) -> None:
     """A thread that is bound to a core must not load the library, because its threads would inherit the binding."""
     outcome, _ = measure(core_path, "--blas", str(plain_lapack), env={"NAMEPLATE_FAULT": "affinity"}, **SMALL)
     assert outcome["reason"].endswith(f"INFO = {len(os.sched_getaffinity(0))}"), outcome
 
 
-def test_a_budget_that_is_too_small_is_told_with_figures(core_path: Path) -> None:
+def test_too_large_a_system_is_skipped_with_the_sizes(core_path: Path) -> None:
     outcome, samples = measure(core_path, n=1_000_000)
     assert (outcome["ending"], samples) == ("skipped", [])
     assert "n=1000000 would take 7450.6 GiB of memory, but" in outcome["reason"]
@@ -110,7 +108,7 @@ def test_a_budget_that_is_too_small_is_told_with_figures(core_path: Path) -> Non
         ({"n": 100, "trials": 0}, "failed", "trials=0: not possible"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_rule(
+def test_impossible_parameters_are_rejected_with_the_rule(
     core_path: Path, params: dict[str, Any], ending: str, words: str
 ) -> None:
     outcome, samples = measure(core_path, **params)
@@ -121,7 +119,7 @@ def test_what_cannot_be_is_refused_with_the_rule(
 # Detected errors.
 
 
-def test_an_element_that_is_not_the_equations_is_found(faulty_core: Path) -> None:
+def test_a_wrong_element_of_the_solution_is_found(faulty_core: Path) -> None:
     outcome, samples = measure(faulty_core, **SMALL)
     assert outcome["ending"] == "invalid"
     assert "the scaled residual is" in outcome["reason"]
@@ -136,7 +134,7 @@ def test_an_element_that_is_not_the_equations_is_found(faulty_core: Path) -> Non
         ("nan", "the scaled residual is 1.8e+308, but must be below 16"),
     ],
 )
-def test_a_library_that_errs_is_invalid(core_path: Path, plain_lapack: Path, fault: str, words: str) -> None:
+def test_a_library_with_wrong_results_is_invalid(core_path: Path, plain_lapack: Path, fault: str, words: str) -> None:
     outcome, _ = measure(core_path, "--blas", str(plain_lapack), env={"NAMEPLATE_FAULT": fault}, **SMALL)
     assert outcome["ending"] == "invalid"
     assert words in outcome["reason"]
@@ -145,7 +143,7 @@ def test_a_library_that_errs_is_invalid(core_path: Path, plain_lapack: Path, fau
 # The choice of the library.
 
 
-def test_a_library_without_a_word_about_itself_serves_too(core_path: Path, plain_lapack: Path) -> None:
+def test_a_library_without_a_version_is_accepted(core_path: Path, plain_lapack: Path) -> None:
     outcome, _ = measure(core_path, "--blas", str(plain_lapack), n=200)
     assert (outcome["ending"], outcome["params"]["threads"]) == ("ok", 1)
     assert outcome["labels"] == {"blas": "liblapack_faults.so"}, "its place is nobody's business"
@@ -154,7 +152,7 @@ def test_a_library_without_a_word_about_itself_serves_too(core_path: Path, plain
     assert refused["reason"] == "threads=2: not possible; liblapack_faults.so takes 1"
 
 
-def test_any_lapack_will_do(core_path: Path) -> None:
+def test_any_lapack_is_accepted(core_path: Path) -> None:
     outcome, _ = measure(core_path, "--blas", "liblapack.so.3", **SMALL)
     assert outcome["ending"] == "ok"
 
@@ -171,7 +169,7 @@ def without_openblas() -> list[str | Path]:
     return ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$1" && shift && exec "$@"', "sh", OPENBLAS]
 
 
-def test_without_a_library_the_cell_is_skipped_with_the_package(
+def test_without_a_library_the_experiment_is_skipped_with_the_package(
     core_path: Path, without_openblas: list[str | Path]
 ) -> None:
     request = json.dumps({"id": "x", "probe": "cpu_linpack", "params": SMALL})
@@ -181,7 +179,7 @@ def test_without_a_library_the_cell_is_skipped_with_the_package(
     assert (outcome["ending"], outcome["reason"]) == ("skipped", MISSING)
 
 
-def test_doctor_says_which_library_would_be_taken(tmp_path: Path, without_openblas: list[str | Path]) -> None:
+def test_doctor_names_the_library_that_would_be_used(tmp_path: Path, without_openblas: list[str | Path]) -> None:
     doctor: list[str | Path] = [Path(sys.executable).with_name("nameplate"), "doctor", "--json"]
     for command, is_there, words in ((doctor, True, "OpenBLAS 0."), ([*without_openblas, *doctor], False, MISSING)):
         answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -190,7 +188,7 @@ def test_doctor_says_which_library_would_be_taken(tmp_path: Path, without_openbl
         assert words in part["state"] + part["advice"]
 
 
-def test_what_is_no_lapack_is_one_line(tmp_path: Path) -> None:
+def test_a_library_without_lapack_is_rejected_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "broken.so").write_text("not a library")
     for name, words in (
         ("./broken.so", "cannot load ./broken.so: "),
@@ -203,7 +201,7 @@ def test_what_is_no_lapack_is_one_line(tmp_path: Path) -> None:
         assert words in answer.stderr
 
 
-def test_a_run_prints_linpacks_table_beside_the_ceiling(tmp_path: Path, plain_lapack: Path) -> None:
+def test_a_run_prints_the_linpack_table_with_the_ceiling(tmp_path: Path, plain_lapack: Path) -> None:
     command = ["run", "cpu_linpack", "n=100,200", "trials=3", "--rounds", "2", "-o", "x.jsonl"]
     answer = nameplate(*command, "--blas", str(plain_lapack), cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr

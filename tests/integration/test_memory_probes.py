@@ -105,7 +105,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("probe", "params", "ending", "words"), REFUSED)
-def test_what_cannot_be_is_refused_with_the_rule(
+def test_impossible_parameters_are_rejected_with_the_rule(
     core_path: Path, probe: str, params: dict[str, Any], ending: str, words: str
 ) -> None:
     outcome, samples = measure(core_path, probe, **params)
@@ -128,7 +128,7 @@ def memory_group(limit_bytes: int) -> Iterator[Path]:
         group.rmdir()
 
 
-def test_a_region_beyond_the_control_groups_limit_is_refused_before_the_killer_comes(core_path: Path) -> None:
+def test_a_region_above_the_memory_limit_is_rejected_before_the_oom_killer(core_path: Path) -> None:
     with memory_group(400 << 20) as group:
 
         def enter() -> None:
@@ -141,7 +141,7 @@ def test_a_region_beyond_the_control_groups_limit_is_refused_before_the_killer_c
         assert fits["ending"] == "ok"
 
 
-def test_huge_pages_that_are_not_given_are_missing_in_the_facts(core_path: Path) -> None:
+def test_missing_huge_pages_show_in_the_facts(core_path: Path) -> None:
     def without_huge_pages() -> None:
         ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
 
@@ -157,7 +157,7 @@ def test_huge_pages_that_are_not_given_are_missing_in_the_facts(core_path: Path)
 # Counted work and traffic.
 
 
-def test_stream_counts_the_users_bytes_and_the_buss(core_path: Path) -> None:
+def test_stream_counts_the_bytes_of_the_user_and_of_the_bus(core_path: Path) -> None:
     arrays = {"copy": 2, "scale": 2, "add": 3, "triad": 3, "read": 1, "write": 1, "update": 2}
     for op, number in arrays.items():
         outcome, sample = measured(core_path, "memory_stream", op=op, size="1MiB")
@@ -171,12 +171,12 @@ def test_stream_counts_the_users_bytes_and_the_buss(core_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_streams_arrays_are_four_times_the_last_level_caches_unless_told(core_path: Path) -> None:
+def test_stream_arrays_default_to_four_times_the_last_level_caches(core_path: Path) -> None:
     outcome, _ = measured(core_path, "memory_stream", op="read")
     assert outcome["params"]["size"] >= max(4 * outcome["facts"]["last_level_bytes"], 64 << 20)
 
 
-def test_a_count_of_operations_is_kept_exactly(core_path: Path) -> None:
+def test_a_given_number_of_operations_is_exact(core_path: Path) -> None:
     _, sample = measured(core_path, "memory_block", size="8MiB", block="1KiB", count=123, threads=2)
     assert sample["repetitions"] == 123
     assert sample["work"] == {"bytes": 2 * 123 * 1024, "flops": 0, "ops": 2 * 123}
@@ -184,7 +184,7 @@ def test_a_count_of_operations_is_kept_exactly(core_path: Path) -> None:
 
 @pytest.mark.parametrize("generator", ["precomputed", "xoshiro", "pcg", "rand"])
 @pytest.mark.parametrize("pattern", ["sequential", "random"])
-def test_blocks_of_any_size_verify(core_path: Path, generator: str, pattern: str) -> None:
+def test_blocks_of_any_size_are_verified(core_path: Path, generator: str, pattern: str) -> None:
     for op in ("read", "write", "copy"):
         for block in (1, 8, 13, 4096, 1_000_003):
             outcome, _ = measured(
@@ -200,7 +200,7 @@ def test_blocks_of_any_size_verify(core_path: Path, generator: str, pattern: str
             assert (outcome["facts"]["offset_s"] > 0) == (generator != "precomputed")
 
 
-def test_chains_and_traffic_beside_a_chase(core_path: Path) -> None:
+def test_chases_with_several_chains_and_background_traffic(core_path: Path) -> None:
     _, alone = measured(core_path, "memory_latency", size="1MiB", chains=16)
     assert alone["work"]["ops"] == alone["repetitions"] * 16 * 16
     assert alone["counters"]["load_bytes"] == 0
@@ -251,7 +251,7 @@ def longest_loop(code: list[str]) -> list[str]:
 
 @pytest.mark.parametrize(("op", "loads"), [(0, 1), (1, 1), (2, 2), (3, 2), (5, 0), (6, 1)])
 @pytest.mark.parametrize("stores", [0, 1])
-def test_stream_loops_have_the_stores_that_were_asked_for(op: int, loads: int, stores: int) -> None:
+def test_stream_loops_have_the_selected_stores(op: int, loads: int, stores: int) -> None:
     name = rf"N_AVX3::store_loop<double, \(nameplate::StreamOp\){op}, \(nameplate::Stores\){stores}>"
     loop = longest_loop(code_of(name))
     past = [line for line in loop if line.startswith("vmovntpd")]
@@ -261,7 +261,7 @@ def test_stream_loops_have_the_stores_that_were_asked_for(op: int, loads: int, s
     assert len(reads) == 4 * loads, loop
 
 
-def test_a_chase_is_loads_and_nothing_else() -> None:
+def test_a_chase_consists_of_loads_only() -> None:
     loop = [line.split("\t", 1)[1] for line in inner_loop(code_of(r"chase_chains<1ul>"))]
     steps = [line for line in loop if re.match(r"mov\s+\((%r\w+)\),\1$", line)]
     assert len(steps) == 16
@@ -269,7 +269,7 @@ def test_a_chase_is_loads_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("op", [0, 1, 2])
-def test_loops_without_calls_have_none(op: int) -> None:
+def test_loops_have_no_calls(op: int) -> None:
     for shape in (rf"OneWord<unsigned char, \(nameplate::BlockOp\){op}>", rf"ManyWords<\(nameplate::BlockOp\){op}>"):
         code = code_of(rf"block_loop<nameplate::N_AVX3::{shape}")
         assert not [line for line in code if "call" in line]

@@ -55,7 +55,7 @@ def test_any_number_of_ranks_in_any_pairing(pairing: str, ranks: int) -> None:
     assert len(set(busy)) == len(busy) == ranks // 2 * 2
 
 
-def test_what_makes_no_sense_is_skipped_and_the_rest_is_measured(family: str) -> None:
+def test_impossible_parameters_are_skipped_and_the_rest_is_measured(family: str) -> None:
     records = ask(command(family, 3), cell(pairs=2), cell(size="nonsense"), cell(size=8))
     outcomes = [r for r in records if r["type"] == "outcome"]
     assert (outcomes[0]["ending"], outcomes[0]["reason"]) == ("skipped", "pairs=2: 3 ranks can form at most 1 pairs")
@@ -70,7 +70,7 @@ def test_other_probes_measure_the_leading_rank() -> None:
     assert next(r for r in records if r["type"] == "outcome")["ending"] == "ok"
 
 
-def test_a_launcher_of_another_mpi_is_noticed(family: str) -> None:
+def test_a_launcher_of_another_mpi_is_detected(family: str) -> None:
     other = next(name for name in LAUNCHERS if name != family)
     answer = subprocess.run(
         command(family, 2, other), input="", capture_output=True, text=True, timeout=60, check=False
@@ -81,7 +81,7 @@ def test_a_launcher_of_another_mpi_is_noticed(family: str) -> None:
     assert answer.stderr.count("launcher and MPI library do not match") == 1
 
 
-def test_a_line_ends_the_run_after_the_present_sample(family: str) -> None:
+def test_a_line_of_input_ends_the_run_after_the_current_sample(family: str) -> None:
     with subprocess.Popen(command(family, 2), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -97,7 +97,7 @@ def test_a_line_ends_the_run_after_the_present_sample(family: str) -> None:
     assert next(r for r in records if r["type"] == "outcome")["interrupted"]
 
 
-def test_a_rank_that_is_killed_ends_the_job_and_what_was_measured_is_kept(family: str) -> None:
+def test_a_killed_rank_ends_the_job_and_earlier_results_are_kept(family: str) -> None:
     with subprocess.Popen(
         command(family, 3), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
@@ -149,7 +149,7 @@ def test_a_run_gives_the_costs_of_a_message(tmp_path: Path, family: str) -> None
     assert report.machine.job.ranks == 2
 
 
-def test_the_launcher_decides_which_build_is_taken(family: str) -> None:
+def test_the_launcher_determines_the_build(family: str) -> None:
     assert family_of(f"mpirun.{family}") == family
     launch = launch_with(f"mpirun.{family} -n 2")
     assert launch.program == mpi_programs()[family]
@@ -165,7 +165,7 @@ def test_the_launcher_decides_which_build_is_taken(family: str) -> None:
         (["mpi_pingpong", "--mpi", "mpirun.openmpi -n 2", "--priority", "high"], "whose launcher starts the processes"),
     ],
 )
-def test_what_cannot_be_launched_is_said(arguments: list[str], words: str) -> None:
+def test_a_launch_error_is_reported_in_one_line(arguments: list[str], words: str) -> None:
     answer = nameplate("run", *arguments)
     assert answer.returncode == 2
     assert words in answer.stderr
@@ -209,7 +209,7 @@ def test_a_run_survives_a_rank_that_dies(tmp_path: Path, family: str) -> None:
 
 
 @pytest.mark.parametrize("op", ["copy", "scale", "add", "triad"])
-def test_a_nodes_ranks_pass_over_their_arrays_together(family: str, op: str) -> None:
+def test_the_ranks_of_a_node_are_timed_together(family: str, op: str) -> None:
     arrays = 3 if op in ("add", "triad") else 2
     records = ask(command(family, 3), stream(op=op, repeats=4))
     sample = next(r for r in records if r["type"] == "sample")
@@ -234,7 +234,7 @@ def test_a_wrong_element_of_one_rank_is_named() -> None:
     assert re.fullmatch(r"rank 2 on \S+: c\[\d+\] is \S+, but copy gives \S+", outcome["reason"]), outcome["reason"]
 
 
-def test_a_stream_has_two_repeats_or_more() -> None:
+def test_a_stream_has_at_least_two_repeats() -> None:
     records = ask(command("openmpi", 2), stream(repeats=1), stream(repeats=0), stream(size=12))
     outcomes = [r for r in records if r["type"] == "outcome"]
     assert [r["ending"] for r in outcomes] == ["failed"] * 3
@@ -242,7 +242,7 @@ def test_a_stream_has_two_repeats_or_more() -> None:
     assert "size" in outcomes[2]["reason"]
 
 
-def test_threads_are_as_many_as_openmp_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_threads_follows_openmp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     request = stream(repeats=2)
     del request["params"]["threads"]

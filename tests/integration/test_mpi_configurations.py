@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("as_root")
 
 
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
-def test_some_ranks_take_part_and_then_others(family: str) -> None:
+def test_different_ranks_take_part_in_turn(family: str) -> None:
     numbers = (2, 4, 1, 3)
     requests = [stream(op="copy", repeats=2, ranks_per_node=number) for number in numbers]
     records = ask(command(family, 4), *requests, stream(op="copy", repeats=2))
@@ -34,7 +34,7 @@ def test_some_ranks_take_part_and_then_others(family: str) -> None:
     assert [r["nodes"][0]["bytes_in_repeat"] for r in samples] == [2 * number << 20 for number in (*numbers, 4)]
 
 
-def test_more_ranks_than_there_are_is_refused_and_the_job_goes_on() -> None:
+def test_too_many_ranks_are_rejected_and_the_job_continues() -> None:
     records = ask(command("openmpi", 2), stream(ranks_per_node=3), stream(repeats=2, ranks_per_node=1))
     refused, then = [r for r in records if r["type"] == "outcome"]
     assert (refused["ending"], then["ending"]) == ("skipped", "ok")
@@ -52,7 +52,7 @@ def test_some_ranks_of_every_node_take_part(tmp_path: Path) -> None:
     assert result.facts["ranks"] == 2
 
 
-def test_ranks_that_take_no_part_sleep() -> None:
+def test_inactive_ranks_sleep() -> None:
     """The working rank is busy all the time; the others only poll for a message now and then."""
     with subprocess.Popen(
         command("openmpi", 3), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

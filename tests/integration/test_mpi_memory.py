@@ -68,7 +68,7 @@ def test_stores_are_verified_however_they_are_made_durable(tmpfs: Path, persist:
     assert [r["ending"] for r in outcomes] == ["ok"] * len(WRITING), outcomes
 
 
-def test_a_mount_is_called_what_it_is(tmpfs: Path, tmp_path: Path) -> None:
+def test_a_mount_is_reported_by_its_kind(tmpfs: Path, tmp_path: Path) -> None:
     in_memory, on_disk, of_memkind = measured(1, pmem(tmpfs), pmem(tmp_path), stream(memory="memkind", path=str(tmpfs)))
     own = {"path": str(tmpfs), "filesystem": "tmpfs", "mount": "memory"}
     assert in_memory["labels"].items() >= {**own, "durability": "none"}.items()
@@ -77,7 +77,9 @@ def test_a_mount_is_called_what_it_is(tmpfs: Path, tmp_path: Path) -> None:
     assert "durability" not in of_memkind["labels"]
 
 
-def test_a_claim_of_persistence_does_not_change_what_the_mount_is(tmpfs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_of_persistence_does_not_change_the_kind_of_the_mount(
+    tmpfs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PMEM_IS_PMEM_FORCE", "1")
     (outcome,) = measured(1, pmem(tmpfs, persist="array"))
     assert outcome["ending"] == "ok"
@@ -109,14 +111,14 @@ def test_a_claim_of_persistence_does_not_change_what_the_mount_is(tmpfs: Path, m
         ({"memory": "pmem", "path": "/dev/shm", "size": "1TiB"}, "skipped", "of memory"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said_in_a_line(params: dict[str, Any], ending: str, words: str) -> None:
+def test_impossible_memory_is_rejected_in_one_line(params: dict[str, Any], ending: str, words: str) -> None:
     (outcome,) = measured(2, stream(**{"repeats": 2, **params}))
     assert (outcome["ending"], len(outcome["reason"].splitlines())) == (ending, 1)
     assert words in outcome["reason"]
 
 
 @pytest.mark.parametrize("memory", ["pmem", "memkind"])
-def test_a_full_mount_is_refused_and_the_job_goes_on(small_mount: Path, memory: str) -> None:
+def test_a_full_mount_is_rejected_and_the_job_continues(small_mount: Path, memory: str) -> None:
     refused, then = measured(2, stream(memory=memory, path=str(small_mount), size="8MiB"), stream(repeats=2))
     assert (refused["ending"], then["ending"]) == ("skipped", "ok")
     assert f"{small_mount} is full: 8388608 bytes do not fit" in refused["reason"]
@@ -128,7 +130,7 @@ def test_an_ordinary_disk_keeps_its_reserve(tmp_path: Path) -> None:
     assert f"do not fit {tmp_path}" in outcome["reason"]
 
 
-def test_several_directories_are_one_for_each_node(tmpfs: Path, tmp_path: Path) -> None:
+def test_several_directories_are_used_one_per_node(tmpfs: Path, tmp_path: Path) -> None:
     machine = ask(command("openmpi", 1))[0]["machine"]
     if len(machine["topology"]["numa_nodes"]) != 1:
         pytest.skip("a machine with one NUMA node is wanted")
@@ -137,7 +139,7 @@ def test_several_directories_are_one_for_each_node(tmpfs: Path, tmp_path: Path) 
     assert "2 directories for 1 NUMA nodes" in outcome["reason"]
 
 
-def test_ranks_whose_memory_differs_are_refused_by_name(tmpfs: Path, tmp_path: Path) -> None:
+def test_ranks_with_different_memory_are_rejected_by_name(tmpfs: Path, tmp_path: Path) -> None:
     """Each rank's path is on another file system, as if a mount were missing on one node."""
     program = mpi_programs()["openmpi"]
     (tmp_path / "0").symlink_to(tmpfs)
@@ -214,7 +216,7 @@ def test_a_wrong_element_in_a_file_is_found(tmpfs: Path) -> None:
         assert "but copy gives" in outcome["reason"]
 
 
-def test_a_run_says_in_words_that_it_was_not_persistent_memory(tmpfs: Path, tmp_path: Path) -> None:
+def test_a_run_notes_that_the_memory_was_not_persistent(tmpfs: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     words = ["run", "mpi_stream", "op=triad,read", "memory=pmem", f"path={tmpfs}", "persist=none,array"]
     more = ["size=1MiB", "repeats=2", "threads=1", "--mpi", f"{OPEN_MPI} -n 2", "--rounds", "1", "--samples", "1"]

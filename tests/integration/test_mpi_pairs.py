@@ -28,7 +28,7 @@ def pairs_cell(**params: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5])
-def test_every_two_ranks_meet(family: str, ranks: int) -> None:
+def test_every_pair_of_ranks_is_measured(family: str, ranks: int) -> None:
     _, *records = ask(command(family, ranks), pairs_cell(size=8), pairs_cell(size=70_000))
     outcomes = [r for r in records if r["type"] == "outcome"]
     assert [r["ending"] for r in outcomes] == ["ok", "ok"], outcomes
@@ -45,7 +45,7 @@ def test_every_two_ranks_meet(family: str, ranks: int) -> None:
         assert slowest_s * 0.9999 <= sample["elapsed_s"] <= min(rounds * slowest_s, all_s) * 1.0001
 
 
-def test_a_run_tells_the_slowest_pairs_and_ranks(tmp_path: Path) -> None:
+def test_a_run_names_the_slowest_pairs_and_ranks(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     words = ["run", "mpi_pairs", "between=ranks", "--mpi", f"{OPEN_MPI} -n 4", "--rounds", "2", "--samples", "1"]
     answer = nameplate(*words, "--time", "1ms", "-o", str(path))
@@ -103,7 +103,7 @@ def as_host(host: Host, name: str) -> list[str]:
     return [*host.command("unshare", "--uts", "--ipc", "--mount"), "sh", "-c", OWN_HOST, name]
 
 
-def test_nodes_meet_over_their_network(tmp_path: Path) -> None:
+def test_nodes_exchange_messages_over_their_network(tmp_path: Path) -> None:
     """One rank of each node takes part, limited by the link: 100 Mbit/s, after 32 KiB that fill the token bucket."""
     with two_hosts(rate="100mbit") as (first, second):
         agent = tmp_path / "agent"

@@ -72,7 +72,7 @@ def rate_of(samples: list[dict[str, Any]]) -> float:
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 @pytest.mark.parametrize("wait", ["block", "spin"])
 @pytest.mark.parametrize("payload", ["1", "1KiB", "64KiB"])
-def test_round_trips_on_this_machine(core_path: Path, protocol: str, wait: str, payload: str) -> None:
+def test_round_trips_on_loopback(core_path: Path, protocol: str, wait: str, payload: str) -> None:
     outcome, samples = measure([str(core_path)], "net_pingpong", protocol=protocol, wait=wait, payload=payload)
     assert outcome["ending"] == "ok", outcome
     assert (outcome["labels"]["peer"], outcome["labels"]["route"], outcome["facts"]["is_local"]) == (
@@ -104,7 +104,7 @@ def test_round_trips_on_this_machine(core_path: Path, protocol: str, wait: str, 
     ],
     ids=lambda params: " ".join(f"{k}={v}" for k, v in params.items()),
 )
-def test_streams_on_this_machine(core_path: Path, params: dict[str, Any]) -> None:
+def test_streams_on_loopback(core_path: Path, params: dict[str, Any]) -> None:
     # Threads that wake up late cost a part of a short sample.
     sample_s = 0.2 if "rate" in params else 0.01
     outcome, samples = measure([str(core_path)], "net_stream", sample_s, **params)
@@ -124,7 +124,7 @@ def test_streams_on_this_machine(core_path: Path, params: dict[str, Any]) -> Non
         assert rate_of(samples) == pytest.approx(20e6 / 8, rel=0.05)
 
 
-def test_a_paced_round_trip_counts_from_its_planned_start(core_path: Path) -> None:
+def test_a_paced_round_trip_is_timed_from_its_planned_start(core_path: Path) -> None:
     """A peer that is stopped for a while delays all messages that were planned meanwhile, not one."""
     command = [str(core_path), "serve", "--port", "0"]
     with serving_here(command) as (peer, place):
@@ -179,7 +179,7 @@ def failed(command: list[str], probe: str = "net_pingpong", **params: Any) -> st
     return str(outcome["reason"])
 
 
-def test_what_cannot_be_is_refused_with_a_reason(core_path: Path) -> None:
+def test_impossible_parameters_are_rejected_with_a_reason(core_path: Path) -> None:
     command = [str(core_path)]
     assert "the maximum of a datagram is 65507 bytes" in failed(command, protocol="udp", payload="65537")
     assert "only udp has modes" in failed(command, "net_stream", protocol="tcp", mode="gso")
@@ -190,7 +190,7 @@ def test_what_cannot_be_is_refused_with_a_reason(core_path: Path) -> None:
     assert "not possible; use a rate such as 100Mbit/s" in failed(command, "net_stream", protocol="udp", rate="5parsec")
 
 
-def test_a_peer_that_is_not_there_or_no_peer(core_path: Path) -> None:
+def test_a_missing_or_wrong_peer_is_reported(core_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         pid = os.fork()
@@ -210,7 +210,7 @@ def test_a_peer_that_is_not_there_or_no_peer(core_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
-def test_both_families(core_path: Path, host: str) -> None:
+def test_ipv4_and_ipv6_both_work(core_path: Path, host: str) -> None:
     try:
         socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
@@ -221,7 +221,7 @@ def test_both_families(core_path: Path, host: str) -> None:
             assert outcome["ending"] == "ok", outcome
 
 
-def test_the_key_opens_and_no_other(core_path: Path, key: Path, tmp_path: Path) -> None:
+def test_only_the_right_key_is_accepted(core_path: Path, key: Path, tmp_path: Path) -> None:
     command = [str(core_path), "serve", "--port", "0", "--key-file", str(key)]
     with serving_here(command) as (_, place):
         peer = [str(core_path), "--peer", place]
@@ -235,7 +235,7 @@ def test_the_key_opens_and_no_other(core_path: Path, key: Path, tmp_path: Path) 
         assert next(r for r in records if r["type"] == "outcome")["ending"] == "ok"
 
 
-def test_listening_for_others_needs_a_key_and_a_port_in_use_is_named(core_path: Path, key: Path) -> None:
+def test_listening_beyond_loopback_needs_a_key_and_a_busy_port_is_named(core_path: Path, key: Path) -> None:
     def complaint(*words: str) -> str:
         answer = subprocess.run([core_path, "serve", *words], capture_output=True, text=True, timeout=10, check=False)
         assert answer.returncode == 2
@@ -250,7 +250,7 @@ def test_listening_for_others_needs_a_key_and_a_port_in_use_is_named(core_path: 
         assert "Address already in use" in complaint("--port", place.split(":")[1])
 
 
-def test_a_peer_that_cannot_be_meant_is_refused_before_anything_is_measured(tmp_path: Path, key: Path) -> None:
+def test_an_invalid_peer_is_rejected_before_measuring(tmp_path: Path, key: Path) -> None:
     def complaint(*words: str) -> str:
         command = [sys.executable, "-m", "nameplate", "run", "net_pingpong", "-o", "x.jsonl", *words]
         answer = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
@@ -267,7 +267,7 @@ def test_a_peer_that_cannot_be_meant_is_refused_before_anything_is_measured(tmp_
     assert "secret" not in words
 
 
-def test_root_gives_its_rights_away(core_path: Path) -> None:
+def test_a_peer_started_by_root_drops_its_privileges(core_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root has rights to give away")
     with serving_here([str(core_path), "serve", "--port", "0"]) as (peer, _):
@@ -298,7 +298,7 @@ def wait_for_threads(peer: subprocess.Popen[str], n_threads: int) -> None:
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 @pytest.mark.parametrize("probe", ["net_pingpong", "net_stream"])
-def test_a_client_that_is_killed_leaves_nothing_at_the_peer(
+def test_a_killed_client_leaves_no_resources_at_the_peer(
     core_path: Path, idle_peer: tuple[subprocess.Popen[str], str], protocol: str, probe: str
 ) -> None:
     peer, place = idle_peer
@@ -325,9 +325,7 @@ def test_a_client_that_is_killed_leaves_nothing_at_the_peer(
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 @pytest.mark.parametrize(("probe", "direction"), [("net_pingpong", ""), ("net_stream", "up"), ("net_stream", "down")])
-def test_a_peer_that_is_killed_fails_the_cell_and_nothing_else(
-    core_path: Path, protocol: str, probe: str, direction: str
-) -> None:
+def test_a_killed_peer_fails_its_experiments_only(core_path: Path, protocol: str, probe: str, direction: str) -> None:
     command = [str(core_path), "serve", "--port", "0"]
     with serving_here(command) as (peer, place):
         core = subprocess.Popen([core_path, "--peer", place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -350,7 +348,7 @@ def test_a_peer_that_is_killed_fails_the_cell_and_nothing_else(
     assert outcomes["other"]["ending"] == "ok"
 
 
-def test_a_sender_whose_turn_is_far_off_ends_with_its_client(
+def test_a_sender_that_waits_for_a_distant_start_ends_with_its_client(
     core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]
 ) -> None:
     peer, place = idle_peer
@@ -370,7 +368,7 @@ def test_a_sender_whose_turn_is_far_off_ends_with_its_client(
     assert threads_of(peer) == 1
 
 
-def test_a_session_ends_with_its_time(core_path: Path) -> None:
+def test_a_session_ends_at_its_time_limit(core_path: Path) -> None:
     with serving_here([str(core_path), "serve", "--port", "0", "--most-seconds", "1.5"]) as (_, place):
         records = ask([str(core_path), "--peer", place],
                       {"probe": "net_pingpong", "params": {}, "slice_s": 30, "sample_s": 0.02})  # fmt: skip
@@ -379,7 +377,7 @@ def test_a_session_ends_with_its_time(core_path: Path) -> None:
     assert any(r["type"] == "sample" for r in records)
 
 
-def test_two_clients_at_once_are_both_served_and_told(
+def test_two_clients_at_once_are_both_served_and_flagged(
     core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]
 ) -> None:
     _, place = idle_peer
@@ -400,7 +398,7 @@ def test_two_clients_at_once_are_both_served_and_told(
         assert any(r["counters"]["other_sessions"] == 1 for r in records if r["type"] == "sample")
 
 
-def test_strangers_do_not_keep_anybody_waiting(core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]) -> None:
+def test_strangers_do_not_delay_a_test(core_path: Path, idle_peer: tuple[subprocess.Popen[str], str]) -> None:
     peer, place = idle_peer
     host, port = place.split(":")
     silent = [socket.create_connection((host, int(port))) for _ in range(900)]
@@ -429,7 +427,7 @@ def between(hosts: tuple[Host, Host], core: Path, key: Path) -> tuple[list[str],
 @pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "headers"), [("tcp", TCP), ("udp", UDP)])
 @pytest.mark.parametrize("direction", ["up", "down"])
-def test_a_link_of_100_mbit_delivers_what_its_headers_leave(
+def test_a_link_of_100_mbit_reaches_its_rate_less_the_headers(
     core_path: Path, key: Path, protocol: str, headers: int, direction: str
 ) -> None:
     with two_hosts(rate="100mbit") as hosts:
@@ -446,7 +444,7 @@ def test_a_link_of_100_mbit_delivers_what_its_headers_leave(
     assert best == pytest.approx(100e6 / 8 * payload / (MTU + ETHERNET), rel=0.015)
 
 
-def test_what_the_network_drops_is_lost_in_the_network(core_path: Path, key: Path) -> None:
+def test_datagrams_dropped_by_the_network_are_counted_there(core_path: Path, key: Path) -> None:
     with two_hosts() as hosts:
         serve, command = between(hosts, core_path, key)
         hosts[0].run("nft", "add table ip loss")

@@ -33,7 +33,7 @@ def run_nameplate(*words: str | Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_slow_nodes_are_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
+def test_slow_nodes_are_named_and_set_the_exit_code(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     write_stream_run(path, 40, slow={6: 0.2, 7: 0.15, 20: 0.1})
     answer = nodes(path)
@@ -47,7 +47,7 @@ def test_slow_nodes_are_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
     assert "40 nodes, 1 hardware class" in answer.stdout
 
 
-def test_a_healthy_cluster_is_good(tmp_path: Path) -> None:
+def test_a_healthy_cluster_has_exit_code_zero(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 40)
     answer = nodes(tmp_path / "run.jsonl")
     assert answer.returncode == 0
@@ -55,7 +55,7 @@ def test_a_healthy_cluster_is_good(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_of_the_original_has_the_same_view_and_a_map(tmp_path: Path) -> None:
+def test_a_file_of_distributed_stream_has_the_same_view_and_a_map(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 230, slow={6: 0.2})
     path = tmp_path / "memory_results-48x1-1.dat"
     path.write_text(xml.export(summarise(read_run(tmp_path / "run.jsonl"))), encoding="utf-8")
@@ -87,7 +87,7 @@ ONE_NODE = """<?xml version="1.0"?>
 """
 
 
-def test_a_file_of_one_node_has_its_figures(tmp_path: Path) -> None:
+def test_a_file_of_one_node_has_its_values(tmp_path: Path) -> None:
     path = tmp_path / "memory_results-48x1-1580000000.dat"
     path.write_text(ONE_NODE, encoding="utf-8")
     answer = nodes(path, "-o", tmp_path / "map.svg")
@@ -112,7 +112,7 @@ def test_a_file_of_one_node_is_shown_and_compared(tmp_path: Path) -> None:
     assert compared.stdout.count("1.000") == 8
 
 
-def test_every_figure_is_there_for_programs(tmp_path: Path) -> None:
+def test_the_json_has_every_value(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 10, slow={6: 0.3})
     told = json.loads(nodes(tmp_path / "run.jsonl", "--json").stdout)
     assert told["names"][6] == node_name(6)
@@ -127,7 +127,7 @@ def test_a_report_of_ten_thousand_nodes_stays_small(tmp_path: Path) -> None:
     assert len(render(without_names([report]), DETAILS[-1]).encode()) <= MAX_BYTES
 
 
-def test_what_has_no_nodes_is_refused_in_a_line(tmp_path: Path) -> None:
+def test_a_run_without_nodes_is_rejected_in_one_line(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "one.jsonl", 1, rounds=1)
     (tmp_path / "x.dat").write_text("<stream_run/>", encoding="utf-8")
     for words, code in (("one.jsonl", 2), ("x.dat", 2), ("missing.jsonl", 2)):
@@ -140,7 +140,7 @@ def test_what_has_no_nodes_is_refused_in_a_line(tmp_path: Path) -> None:
     assert (answer.returncode, "not a picture format; use .svg or .png" in answer.stderr) == (2, True)
 
 
-def test_what_cannot_be_measured_again_is_said(tmp_path: Path) -> None:
+def test_a_recheck_that_is_impossible_is_reported(tmp_path: Path) -> None:
     slow, healthy, other = tmp_path / "slow.jsonl", tmp_path / "healthy.jsonl", tmp_path / "x.dat"
     write_stream_run(slow, 10, slow={6: 0.3}, rounds=3)
     write_stream_run(healthy, 10, rounds=3)

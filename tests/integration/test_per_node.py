@@ -64,7 +64,7 @@ def test_every_node_takes_the_probe_and_has_a_record(tmp_path: Path, launcher: s
 
 
 @pytest.mark.slow
-def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) -> None:
+def test_a_slow_node_is_measured_again_alone(tmp_path: Path, launcher: str) -> None:
     """The first run shows one node a hundred times slower than the others; the second run finds it normal."""
     first, again = tmp_path / "run.jsonl", tmp_path / "again.jsonl"
     answer = nameplate("run", *CELL[:-1], "6", "--per-node", "in-turn", "-o", str(first), "--mpi", f"{launcher} -n 4")
@@ -91,7 +91,7 @@ def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) 
 
 
 @pytest.mark.slow
-def test_one_node_at_a_time_is_one_at_a_time(tmp_path: Path, launcher: str) -> None:
+def test_nodes_in_turn_never_overlap(tmp_path: Path, launcher: str) -> None:
     began = time.monotonic()
     answer = nameplate("run", "null", "--samples", "1", "--time", "2s", "--rounds", "1", "--per-node", "in-turn",
                        "-o", str(tmp_path / "run.jsonl"), "--mpi", f"{launcher} -n 4")  # fmt: skip
@@ -100,7 +100,7 @@ def test_one_node_at_a_time_is_one_at_a_time(tmp_path: Path, launcher: str) -> N
 
 
 @pytest.mark.slow
-def test_a_node_that_cannot_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
+def test_a_node_that_cannot_measure_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
     launcher = make_launcher(tmp_path, HOSTS[:3], {"far1": "ulimit -v 1800000"})
     path = tmp_path / "run.jsonl"
     answer = nameplate("run", "memory_stream", "op=read", "size=2GiB", "threads=1", "pages=small", "--rounds", "1",
@@ -115,7 +115,7 @@ def test_a_node_that_cannot_is_named_and_the_others_are_measured(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_rank_that_dies_leaves_what_the_others_told(tmp_path: Path, launcher: str) -> None:
+def test_records_of_other_ranks_survive_the_death_of_a_rank(tmp_path: Path, launcher: str) -> None:
     path = tmp_path / "run.jsonl"
     words = ["run", "cpu_flops", "isa=avx2", "threads=1", "--rounds", "1", "--samples", "1", "--time", "2s",
              "--per-node", "in-turn", "--seed", "1", "-o", str(path), "--mpi", f"{launcher} -n 4"]  # fmt: skip
@@ -164,7 +164,7 @@ def test_ranks_need_not_be_spread_evenly(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_plan_for_clusters(tmp_path: Path, launcher: str) -> None:
+def test_the_cluster_plan_measures_single_nodes_and_all_together(tmp_path: Path, launcher: str) -> None:
     """Every node is measured alone, without an option for it, and then all nodes together.
 
     The hosts share the memory of one machine, so the arrays are smaller than those of the plan.
@@ -191,7 +191,7 @@ def test_the_plan_for_clusters(tmp_path: Path, launcher: str) -> None:
         (["cluster"], 'cluster measures the nodes of an MPI job: nameplate run cluster --mpi "srun -N 8"'),
     ],
 )
-def test_what_cannot_be_is_said(words: list[str], said: str) -> None:
+def test_impossible_options_are_rejected_in_one_line(words: list[str], said: str) -> None:
     answer = nameplate("run", *words)
     assert (answer.returncode, said in answer.stderr) == (2, True), answer.stderr
     assert len(answer.stderr.splitlines()) == 1

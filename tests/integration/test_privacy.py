@@ -53,14 +53,14 @@ def identifiers() -> set[str]:
     return {word for word in found if len(word.strip("0:")) > 3}
 
 
-def test_a_run_file_keeps_what_was_where(home: Path) -> None:
+def test_a_run_file_keeps_the_host_and_the_paths(home: Path) -> None:
     """Without this, the other tests would not prove that anything is hidden."""
     text = (home / "disk.jsonl").read_text()
     assert HOST in text
     assert str(home) in text
 
 
-def test_nothing_that_identifies_is_in_a_report(home: Path) -> None:
+def test_a_report_has_no_identifier(home: Path) -> None:
     data = msgspec.json.encode(read_embedded(home / "report.html")).decode()
     page = (home / "report.html").read_text()
     for word in identifiers():
@@ -71,7 +71,7 @@ def test_nothing_that_identifies_is_in_a_report(home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*export_names()} - {"study", "xml"}))
-def test_nothing_that_identifies_is_in_an_export(home: Path, tmp_path: Path, name: str) -> None:
+def test_an_export_has_no_identifier(home: Path, tmp_path: Path, name: str) -> None:
     """The exports ``xml`` and ``study`` need other runs; their unit tests check them."""
     for run in ("disk.jsonl", "bad.jsonl", "net.jsonl"):
         output = ["-o", str(tmp_path)] if name == "gnuplot" else []
@@ -83,12 +83,12 @@ def test_nothing_that_identifies_is_in_an_export(home: Path, tmp_path: Path, nam
             assert word not in text
 
 
-def test_figures_name_nobody(home: Path, tmp_path: Path) -> None:
+def test_chart_files_have_no_identifier(home: Path, tmp_path: Path) -> None:
     on_that_host(home, "report", "disk.jsonl", "--figures", str(tmp_path))
     drawings = [path.read_text() for path in tmp_path.glob("*.svg")]
     assert drawings
     assert not any(word in drawing for word in identifiers() for drawing in drawings)
 
 
-def test_who_asks_for_it_keeps_the_name(home: Path) -> None:
+def test_identify_keeps_the_host_name(home: Path) -> None:
     assert HOST in on_that_host(home, "show", "disk.jsonl", "--format", "json", "--identify")

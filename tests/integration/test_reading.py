@@ -20,7 +20,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_report_is_read_as_its_run_is(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_is_read_like_its_run(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = []
     for path in (measured, measured.with_suffix(".html")):
         assert run(["show", str(path), "--format", "json"]) == 0
@@ -40,7 +40,7 @@ def test_a_report_of_reports(measured: Path, tmp_path: Path, capsys: pytest.Capt
     assert "has 2 runs, but one is needed" in capsys.readouterr().err
 
 
-def test_figures_are_written_with_or_without_the_page(
+def test_charts_are_written_with_or_without_the_page(
     measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -59,14 +59,16 @@ def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return error
 
 
-def test_a_line_without_an_end(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_without_an_end_is_rejected(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hostile = tmp_path / "long.jsonl"
     hostile.write_bytes(measured.read_bytes() + b"[" * (65 << 20))
     assert "is longer than any record: more than 64 MiB" in refused(hostile, capsys)
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999", "[" * 5000, '{"a":' * 5000, "null", "true"])
-def test_numbers_that_are_none(measured: Path, tmp_path: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_numbers_are_rejected(
+    measured: Path, tmp_path: Path, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = measured.read_text().splitlines()
     place = next(number for number, line in enumerate(lines) if '"type":"sample"' in line)
     record = json.loads(lines[place])
@@ -76,7 +78,9 @@ def test_numbers_that_are_none(measured: Path, tmp_path: Path, value: str, capsy
     assert f"line {place + 1} is not a nameplate record" in refused(hostile, capsys)
 
 
-def test_a_page_that_unpacks_without_end(measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_that_unpacks_to_too_much_is_rejected(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bomb = base64.b64encode(gzip.compress(b" " * (300 << 20)))
     page = tmp_path / "bomb.html"
     page.write_bytes(b'<script type="text/plain" id="nameplate-data">' + bomb + b"</script>")

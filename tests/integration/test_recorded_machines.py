@@ -116,11 +116,11 @@ def test_every_recorded_machine_is_tested() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_machine_says_its_origin(name: str) -> None:
+def test_every_machine_has_an_origin(name: str) -> None:
     assert re.fullmatch(r"recorded|written after public documentation: .{20,}", recorded_machine.origin(name))
 
 
-def test_patterns_become_files(tmp_path: Path) -> None:
+def test_patterns_expand_to_files(tmp_path: Path) -> None:
     recorded_machine.unpack("xeon-2s", tmp_path)
 
     def content(path: str) -> str:
@@ -167,7 +167,7 @@ class TestThisVm:
         }
         assert "no DMI table" in memory_bandwidth(msgspec.convert(machine, MachineRecord)).source
 
-    def test_cpuid_says_the_same_as_the_kernel(self, machine: Machine) -> None:
+    def test_cpuid_agrees_with_the_kernel(self, machine: Machine) -> None:
         assert cpuid_caches(machine) == [
             (1, "data", 32 * KIBI, 8, 1),
             (1, "instruction", 32 * KIBI, 8, 1),
@@ -213,7 +213,7 @@ class TestXeonWithTwoSockets:
             (3, "unified", 25344 * KIBI, 11, 2, 36),
         }
 
-    def test_cpuid_counts_the_room_for_threads(self, machine: Machine) -> None:
+    def test_cpuid_counts_the_possible_threads(self, machine: Machine) -> None:
         assert cpuid_caches(machine) == [
             (1, "data", 32 * KIBI, 8, 2),
             (1, "instruction", 32 * KIBI, 8, 2),
@@ -221,7 +221,7 @@ class TestXeonWithTwoSockets:
             (3, "unified", 25344 * KIBI, 11, 64),
         ]
 
-    def test_workers_take_every_core_before_a_sibling(self, machine: Machine) -> None:
+    def test_workers_use_every_core_before_a_sibling(self, machine: Machine) -> None:
         allowed = machine["topology"]["allowed_cpus"]
         assert set(allowed[:36]) == set(range(36))
         assert set(allowed[36:]) == set(range(36, 72))
@@ -250,7 +250,7 @@ class TestHybridLaptop:
         assert frequencies(machine) == (2_100_000_000, 4_700_000_000, 400_000_000)
         assert settings(machine) == ("powersave", True, True)
 
-    def test_its_battery_is_what_it_runs_on(self, machine: Machine) -> None:
+    def test_it_runs_on_battery(self, machine: Machine) -> None:
         assert machine["power"] == {"on_battery": True, "profile": "low-power"}
         assert machine["memory"]["swap_used_bytes"] == 262144 * KIBI
 
@@ -267,7 +267,7 @@ class TestHybridLaptop:
             (3, "unified", 18 * MEBI, 12, 1, 16),
         }
 
-    def test_without_a_record_of_cpuid_this_machine_is_not_asked(self, machine: Machine) -> None:
+    def test_without_recorded_cpuid_the_host_cpu_is_not_queried(self, machine: Machine) -> None:
         assert cpuid_caches(machine) == []
 
     def test_memory_modules(self, machine: Machine) -> None:
@@ -284,7 +284,7 @@ class TestHybridLaptop:
         assert rated.value == 51_200_000_000
         assert rated.is_ceiling
 
-    def test_two_kinds_of_cores_the_slower_first(self, machine: Machine) -> None:
+    def test_two_kinds_of_cores_are_listed_slower_first(self, machine: Machine) -> None:
         assert kinds(machine) == [(8, 3_400_000_000), (4, 4_700_000_000)]
 
     def test_kinds_have_names(self, machine: Machine) -> None:
@@ -385,18 +385,18 @@ class TestCpuset:
         files = {f"{group}/cpuset.cpus.effective": "0-3,36-39", f"{group}/cpuset.mems.effective": "0"}
         return changed("xeon-2s", files)
 
-    def test_narrows_what_is_allowed(self, machine: Machine) -> None:
+    def test_it_limits_the_allowed_cores(self, machine: Machine) -> None:
         assert machine["topology"]["allowed_cpus"] == [0, 1, 2, 3, 36, 37, 38, 39]
         assert machine["topology"]["allowed_cores"] == 4
         assert machine["default_threads"] == 4
 
-    def test_does_not_narrow_the_machine(self, machine: Machine, describe: Describe) -> None:
+    def test_it_does_not_change_the_topology(self, machine: Machine, describe: Describe) -> None:
         assert counts(machine) == (2, 36, 72)
         assert nodes(machine) == {0: "0-17,36-53", 1: "18-35,54-71"}
         assert caches(machine) == caches(describe("xeon-2s"))
 
 
-def test_maximum_frequency_is_that_of_the_fastest_core(changed: DescribeChanged) -> None:
+def test_the_maximum_frequency_is_that_of_the_fastest_core(changed: DescribeChanged) -> None:
     fastest = {f"sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq": "3900000" for cpu in (3, 39)}
     assert changed("xeon-2s", fastest)["cpu"]["maximum_frequency_hz"] == 3_900_000_000
 
@@ -420,13 +420,13 @@ def test_nothing_identifies_a_unit(name: str, describe: Describe) -> None:
         assert not HARDWARE_ADDRESS.search(value), value
 
 
-def test_identities_of_memory_modules_are_not_passed_on(describe: Describe, tmp_path: Path) -> None:
+def test_serial_numbers_of_memory_modules_are_left_out(describe: Describe, tmp_path: Path) -> None:
     recorded_machine.unpack("hybrid-laptop", tmp_path)
     assert b"INVENTED-SERIAL-0" in (tmp_path / "sys/firmware/dmi/tables/DMI").read_bytes()
     assert "INVENTED" not in json.dumps(describe("hybrid-laptop"))
 
 
-def test_a_damaged_table_is_said_to_be(core_path: Path, tmp_path: Path) -> None:
+def test_a_damaged_dmi_table_is_reported(core_path: Path, tmp_path: Path) -> None:
     recorded_machine.unpack("hybrid-laptop", tmp_path)
     table = tmp_path / "sys/firmware/dmi/tables/DMI"
     table.write_bytes(table.read_bytes()[:-20])
@@ -434,7 +434,7 @@ def test_a_damaged_table_is_said_to_be(core_path: Path, tmp_path: Path) -> None:
     assert (memory["modules_status"], memory["modules"]) == ("damaged", None)
 
 
-def test_planted_identities_are_not_passed_on(describe: Describe, tmp_path: Path) -> None:
+def test_planted_identifiers_are_left_out(describe: Describe, tmp_path: Path) -> None:
     recorded_machine.unpack("xeon-2s", tmp_path)
     said = json.dumps(describe("xeon-2s"))
     for path in ("class/dmi/id/product_serial", "class/dmi/id/product_uuid", "class/net/eno1/address"):

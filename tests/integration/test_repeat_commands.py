@@ -30,7 +30,7 @@ def commands() -> list[str]:
 
 @pytest.mark.usefixtures("as_root")
 @pytest.mark.parametrize("command", commands())
-def test_a_dry_run_takes_it(
+def test_a_dry_run_accepts_every_command(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # The command names no number of ranks if the run did not record it, and there may be fewer cores than ranks.

@@ -44,7 +44,7 @@ def samples_of(path: Path) -> list[Sample]:
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )
-def test_one_sample_for_each_interval_and_no_gap(
+def test_a_series_has_one_sample_per_interval_without_gaps(
     probe: tuple[str, ...], series: str, interval_s: float, count: int, tmp_path: Path
 ) -> None:
     answer = run(*probe, "--series", series, "-o", "x.jsonl", cwd=tmp_path)
@@ -61,7 +61,7 @@ def test_one_sample_for_each_interval_and_no_gap(
     assert all(0 <= sample.disturbed["between_calls_s"] <= sample.elapsed_s for sample in samples)
 
 
-def test_an_interval_that_is_too_short_is_refused_in_a_line(tmp_path: Path) -> None:
+def test_an_interval_that_is_too_short_is_rejected_in_one_line(tmp_path: Path) -> None:
     answer = run("null", "duration=50ms", "--series", "1s/20ms", "-o", "x.jsonl", cwd=tmp_path)
     assert answer.returncode == 3
     assert "not possible as a series with an interval of 0.02 s: the shortest call takes 0." in answer.stdout
@@ -100,7 +100,7 @@ def stop_now_and_then(process: subprocess.Popen[bytes], core: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_disturbance_that_comes_again_and_again_is_found_and_explained(tmp_path: Path) -> None:
+def test_a_periodic_disturbance_is_found_and_explained(tmp_path: Path) -> None:
     command = [*COMMAND, "run", "cpu_flops", "threads=1", "mix=fma", "--series", "24s/200ms", "-o", "x.jsonl", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path) as process:
         stop_now_and_then(process, measuring_core(process))

@@ -138,14 +138,14 @@ def test_a_batch_job_leaves_a_run_file(srun: str) -> None:
     assert mpi_job.ranks == 2
 
 
-def test_in_an_allocation_every_round_is_a_step(srun: str) -> None:
+def test_every_round_in_an_allocation_is_a_step(srun: str) -> None:
     words = nameplate("run", "mpi_pingpong", "size=8", "pairs=1", *SHORT, "-q", "--mpi", srun, "-o", "run.jsonl")
     answer = run("salloc", "-Q", "-n", "2", *words)
     assert answer.returncode == 0, answer.stderr
     assert len(read_run(Path("run.jsonl")).headers) == 2
 
 
-def test_by_hand_the_first_rank_reads_requests_and_writes_records(srun: str) -> None:
+def test_the_first_rank_of_a_manual_launch_reads_requests_and_writes_records(srun: str) -> None:
     cells: list[dict[str, Any]] = [
         {"id": str(size), "probe": "mpi_pingpong", "params": {"size": size}, "warmup_s": 0, "slice_s": 20,
          "sample_s": 0.001, "max_samples": 2}
@@ -163,7 +163,7 @@ def test_by_hand_the_first_rank_reads_requests_and_writes_records(srun: str) -> 
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_in_order(srun: str) -> None:
+def test_ctrl_c_ends_the_run_in_an_orderly_way(srun: str) -> None:
     path = Path("run.jsonl")
     with subprocess.Popen(nameplate(*long_run(path, "--mpi", f"{srun} -n 2"))) as process:
         wait_until(has_begun(path), "the run does not begin")
@@ -181,7 +181,7 @@ def assert_stopped_in_order(stopped: RunFile) -> None:
 
 
 @pytest.mark.slow
-def test_what_slurm_sends_before_the_time_is_over_ends_a_job_in_order(srun: str) -> None:
+def test_the_signal_before_the_time_limit_ends_a_job_in_an_orderly_way(srun: str) -> None:
     path = Path("run.jsonl")
     assert run(*nameplate(*long_run(path, "--mpi", f"{srun} -n 2", "--slurm", "job.sbatch"))).returncode == 0
     job = submit("job.sbatch")
@@ -193,7 +193,7 @@ def test_what_slurm_sends_before_the_time_is_over_ends_a_job_in_order(srun: str)
 
 
 @pytest.mark.slow
-def test_a_slow_rank_is_waited_for(srun: str) -> None:
+def test_the_run_waits_for_a_slow_rank(srun: str) -> None:
     path = Path("run.jsonl")
     late = Path("late")
     late.write_text('#!/bin/sh\n[ "$SLURM_PROCID" = 0 ] || sleep 2\nexec "$@"\n')
@@ -213,7 +213,7 @@ def test_a_slow_rank_is_waited_for(srun: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_rank_that_is_killed_fails_the_experiment_and_the_next_one_is_measured(srun: str) -> None:
+def test_a_killed_rank_fails_one_experiment_and_the_next_is_measured(srun: str) -> None:
     path = Path("run.jsonl")
     words = ("run", stream_plan(3, '"copy", "triad"'), "-q", "-o", str(path), "--mpi", f"{srun} -n 2")
     with subprocess.Popen(nameplate(*words)) as process:
@@ -227,7 +227,7 @@ def test_a_rank_that_is_killed_fails_the_experiment_and_the_next_one_is_measured
 
 
 @pytest.mark.slow
-def test_a_job_that_is_cancelled_leaves_a_file_that_can_be_read(srun: str) -> None:
+def test_a_cancelled_job_leaves_a_readable_file(srun: str) -> None:
     path = Path("run.jsonl")
     assert run(*nameplate(*long_run(path, "--mpi", f"{srun} -n 2", "--slurm", "job.sbatch"))).returncode == 0
     job = submit("job.sbatch")
@@ -249,7 +249,7 @@ def test_a_job_that_is_cancelled_leaves_a_file_that_can_be_read(srun: str) -> No
         ("mpich", "pmix", "select the interface of this library: srun --mpi=pmix or --mpi=pmi2"),
     ],
 )
-def test_ranks_that_do_not_find_each_other_are_noticed(
+def test_ranks_that_do_not_form_one_job_are_detected(
     family: str, pmi: str, words: str, core_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in (core_path.name, mpi_programs()[family].name):
@@ -261,7 +261,7 @@ def test_ranks_that_do_not_find_each_other_are_noticed(
     assert len(answer.stderr.splitlines()) == 1
 
 
-def test_srun_is_told_what_nobody_else_has_told_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_srun_gets_the_needed_options_that_the_user_did_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = ("srun", "--input=0", "--kill-on-bad-exit=1")
     assert launch_with("srun --kill-on-bad-exit=1 --input=0 --mpi=pmi2").launcher[1:] == (*needed[:0:-1], "--mpi=pmi2")
     assert launch_with("srun -n 2").launcher == (*needed, "--mpi=pmi2", "-n", "2")
@@ -272,7 +272,7 @@ def test_srun_is_told_what_nobody_else_has_told_it(monkeypatch: pytest.MonkeyPat
     assert (by_variable.launcher, by_variable.program) == ((*needed, "-n", "2"), mpi_programs()["openmpi"])
 
 
-def test_records_with_labels_are_refused_in_one_line(srun: str) -> None:
+def test_labelled_output_of_srun_is_rejected_in_one_line(srun: str) -> None:
     answer = run(*nameplate("run", "mpi_pingpong", "--mpi", f"{srun} -n 2 --label"))
     assert answer.returncode == 3
     assert "wrote a line that is not a record: 0: {" in answer.stderr
@@ -281,7 +281,7 @@ def test_records_with_labels_are_refused_in_one_line(srun: str) -> None:
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.from_regex(r"[a-c]{1,2}[019]{0,3}", fullmatch=True), min_size=1, max_size=12))
-def test_lists_of_hosts_are_slurms_own(names: list[str]) -> None:
+def test_host_lists_agree_with_slurm(names: list[str]) -> None:
     text = said("scontrol", "show", "hostlist", ",".join(names)).strip()
     assert compress(names) == text
     assert expand(text) == said("scontrol", "show", "hostnames", text).split()

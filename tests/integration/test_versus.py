@@ -99,7 +99,7 @@ def test_a_real_tool_has_a_ratio_with_an_interval(tmp_path: Path, monkeypatch: p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_goes_wrong_with_one_tool_is_its_rows_and_the_others_go_on(tools: Path, tmp_path: Path) -> None:
+def test_a_failing_tool_affects_only_its_own_rows(tools: Path, tmp_path: Path) -> None:
     stand_in(tools, "sysbench", sysbench("echo out of luck >&2; kill -SEGV $$"))
     (tmp_path / "stream.txt").write_text(STREAM.replace("Solution Validates", "Failed Validation"))
     stand_in(tools, "stream", f"cat {tmp_path}/stream.txt")
@@ -125,7 +125,7 @@ def test_what_goes_wrong_with_one_tool_is_its_rows_and_the_others_go_on(tools: P
     assert not list(tmp_path.glob(".nameplate*"))
 
 
-def test_a_tool_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
+def test_a_hanging_tool_is_ended_with_its_children(tmp_path: Path) -> None:
     script = f"sleep 600 & echo $! > {tmp_path}/child; sleep 600"
     with pytest.raises(ToolFailed, match="did not finish within 1 s and was ended"):
         run_tool(["sh", "-c", script], tmp_path, 1)
@@ -136,7 +136,7 @@ def test_a_tool_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
         time.sleep(0.01)
 
 
-def test_a_server_that_does_not_listen_is_an_error_and_one_that_does_is_ended(tmp_path: Path) -> None:
+def test_a_server_that_does_not_listen_is_an_error_and_a_listening_one_is_ended(tmp_path: Path) -> None:
     port = free_port()
     dead = serving(["sh", "-c", "exit 1"], port, tmp_path, [])
     with pytest.raises(ToolFailed, match="its server does not listen: sh -c 'exit 1'"), dead:
@@ -149,7 +149,7 @@ def test_a_server_that_does_not_listen_is_an_error_and_one_that_does_is_ended(tm
 
 
 @pytest.mark.slow
-def test_a_run_that_is_ended_keeps_what_it_has_and_leaves_nothing(tools: Path, tmp_path: Path) -> None:
+def test_an_interrupted_comparison_keeps_its_pairs_and_leaves_no_files(tools: Path, tmp_path: Path) -> None:
     stand_in(tools, "sysbench", sysbench("exit 1"))
     for number in (signal.SIGTERM, signal.SIGINT):
         run = subprocess.Popen(
@@ -168,7 +168,7 @@ def test_a_run_that_is_ended_keeps_what_it_has_and_leaves_nothing(tools: Path, t
         assert not list(tmp_path.glob(".nameplate*"))
 
 
-def test_what_a_killed_run_left_is_removed_and_what_another_has_is_not(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_run_are_removed_and_those_of_a_running_one_are_not(tmp_path: Path) -> None:
     left = tmp_path / ".nameplate-versus-left"
     left.mkdir()
     (left / "fio.data").write_bytes(b"x")
@@ -202,7 +202,7 @@ def test_only_the_named_probes_are_compared(tools: Path) -> None:
     assert rows(answer) == []
 
 
-def test_a_plan_that_names_tools_has_their_figures_beside(tools: Path, tmp_path: Path) -> None:
+def test_a_plan_that_names_tools_shows_their_values(tools: Path, tmp_path: Path) -> None:
     stand_in(tools, "sysbench", sysbench("exit 1"))
     plan = tmp_path / "mine.toml"
     plan.write_text('rounds = 1\nreferences = ["sysbench", "iozone"]\n[[experiment]]\nprobe = "null"\nslice = "20ms"\n')
@@ -234,7 +234,7 @@ def test_a_plan_that_names_tools_has_their_figures_beside(tools: Path, tmp_path:
     assert done.stderr == "nameplate: references: unknown tool 'iozon': did you mean 'iozone'?\n"
 
 
-def test_a_tool_that_is_stopped_while_it_is_identified_leaves_nothing(tools: Path, tmp_path: Path) -> None:
+def test_a_tool_stopped_during_identification_leaves_no_process(tools: Path, tmp_path: Path) -> None:
     stand_in(tools, "fio", f"echo $$ > {tmp_path}/started; sleep 600")
     command = [sys.executable, "-m", "nameplate", "versus", "fio"]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -250,7 +250,7 @@ def test_a_tool_that_is_stopped_while_it_is_identified_leaves_nothing(tools: Pat
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="a client and a server on CPUs of their own need two")
-def test_a_server_has_its_cpu_and_its_client_another(tmp_path: Path) -> None:
+def test_server_and_client_run_on_different_cpus(tmp_path: Path) -> None:
     first, second = sorted(os.sched_getaffinity(0))[:2]
     show = "import os, sys; print(*os.sched_getaffinity(0), file=open(sys.argv[1], 'w'))"
     serve = f"{show}; import socket; socket.create_server(('127.0.0.1', int(sys.argv[2]))).accept()"

@@ -48,7 +48,7 @@ def test_consecutive_names_become_one_range(names: list[str]) -> None:
         ([], ""),
     ],
 )
-def test_compressed_as_slurm_does(names: list[str], text: str) -> None:
+def test_lists_are_compressed_as_slurm_does(names: list[str], text: str) -> None:
     assert compress(names) == text
     assert expand(text) == names
 
@@ -61,7 +61,7 @@ def test_compressed_as_slurm_does(names: list[str], text: str) -> None:
         ("n[1-0003]", ["n1", "n2", "n3"]),
     ],
 )
-def test_brackets_anywhere(text: str, names: list[str]) -> None:
+def test_brackets_may_be_anywhere(text: str, names: list[str]) -> None:
     assert expand(text) == names
 
 
@@ -78,7 +78,7 @@ def test_brackets_anywhere(text: str, names: list[str]) -> None:
         ("n[0-9999][0-9999]", f"more than {MAX_HOSTS} hosts"),
     ],
 )
-def test_what_is_no_list_is_said_in_one_line(text: str, words: str) -> None:
+def test_an_invalid_list_is_reported_in_one_line(text: str, words: str) -> None:
     with pytest.raises(UsageError) as refusal:
         expand(text)
     assert words in str(refusal.value)

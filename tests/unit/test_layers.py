@@ -55,7 +55,7 @@ def package_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_python_imports_point_one_way(path: Path) -> None:
+def test_python_imports_follow_the_layers(path: Path) -> None:
     own = package_of(path)
     used = {name.split(".")[0] for name in python_imports(path)} - {own}
     if own in TOP:
@@ -64,7 +64,7 @@ def test_python_imports_point_one_way(path: Path) -> None:
     assert used <= allowed, f"{own} imports {used - allowed}"
 
 
-def test_every_package_has_its_place() -> None:
+def test_every_package_is_in_a_layer() -> None:
     assert {package_of(path) for path in PYTHON_FILES} == {*PACKAGES, *SHARED, *TOP}
 
 
@@ -81,7 +81,7 @@ CORE_FILES = sorted(p for p in (ROOT / "core").rglob("*") if p.suffix in (".h", 
 
 
 @pytest.mark.parametrize("path", CORE_FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_core_includes_point_one_way(path: Path) -> None:
+def test_core_includes_follow_the_layers(path: Path) -> None:
     part = path.relative_to(ROOT / "core").parts[0]
     own = CORE_ORDER.index(part)
     for included in re.findall(r'#include "([^"]+)"', path.read_text()):
@@ -89,7 +89,7 @@ def test_core_includes_point_one_way(path: Path) -> None:
             assert CORE_ORDER.index(included.split("/")[0]) <= own, f"{path.name} includes {included}"
 
 
-def test_nothing_is_timed_by_a_clock_that_somebody_can_set() -> None:
+def test_nothing_is_timed_by_the_time_of_day() -> None:
     """The time of day jumps when it is set; the clocks of SO_RCVTIMEO, epoll and nanosleep do not."""
     for path in CORE_FILES:
         assert not re.search(r"system_clock|CLOCK_REALTIME|gettimeofday|\btime\(", path.read_text()), path.name
@@ -115,7 +115,7 @@ def test_no_two_public_classes_share_a_name() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
-def test_every_file_and_test_that_the_docs_name_is_there() -> None:
+def test_every_file_and_test_named_in_the_docs_exists() -> None:
     texts = {path: path.read_text() for path in (ROOT / "docs").rglob("*.md")}
     named = {(path.name, name) for path, text in texts.items() for name in re.findall(r"tests/[\w/]+\.py", text)}
     assert [each for each in sorted(named) if not (ROOT / each[1]).exists()] == []

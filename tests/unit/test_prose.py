@@ -84,7 +84,7 @@ def complaints(texts: Iterator[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_phrase_that_must_go(path: Path) -> None:
+def test_the_package_has_no_forbidden_phrase(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     tree = ast.parse(source)
     assert not complaints(iter([*literals(tree), *comments(source)]))
@@ -92,7 +92,7 @@ def test_no_phrase_that_must_go(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CORE_FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_phrase_that_must_go_in_the_core(path: Path) -> None:
+def test_the_core_has_no_forbidden_phrase(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     assert not complaints(core_texts(source))
     assert not NAMES.findall(source)
@@ -107,7 +107,7 @@ def test_docstrings_are_sentences(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_messages_have_the_words_of_the_vocabulary(path: Path) -> None:
+def test_messages_use_the_vocabulary(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {text for _, text in documented(tree)}
     shown = [text for text in literals(tree) if " " in text.strip() and cleaned(text) not in docstrings]
@@ -122,11 +122,11 @@ def cleaned(text: str) -> str:
 @pytest.mark.parametrize(
     "text", ["what a run comes to", "Levels are told by the best samples.", "It is for\n want of memory.", "so many"]
 )
-def test_the_phrases_are_found(text: str) -> None:
+def test_forbidden_phrases_are_found(text: str) -> None:
     assert complaints(iter([text]))
 
 
-def test_names_and_words_are_found() -> None:
+def test_forbidden_names_and_words_are_found() -> None:
     assert NAMES.findall("FEWEST_ROUNDS = most_open(kMostRows)") == ["FEWEST_ROUNDS", "most_open", "kMostRows"]
     assert not NAMES.findall("Counter(x).most_common()")
     assert WORDS.search("every figure of the run")

@@ -17,7 +17,7 @@ from nameplate.command_line import make_app
 RENEW = "renew it: .venv/bin/python tests/command_line_files.py"
 
 
-def test_the_man_page_is_what_help_says() -> None:
+def test_the_man_page_agrees_with_help() -> None:
     assert MAN_PAGE.read_text() == man_page(make_app()), RENEW
 
 
@@ -30,7 +30,7 @@ def test_the_man_page_names_every_command_and_option() -> None:
 
 
 @pytest.mark.parametrize("shell", COMPLETIONS)
-def test_completions_know_every_command_and_option(shell: Shell) -> None:
+def test_completions_have_every_command_and_option(shell: Shell) -> None:
     app = make_app()
     script = COMPLETIONS[shell].read_text()
     # Compare the options, not the whole text, which depends on the version of the library.

@@ -46,7 +46,7 @@ def run_of(how: PerNode, probe: str = "cpu_flops") -> Run:
     return msgspec.structs.replace(run(plan(probe)), per_node=how)
 
 
-def test_what_named_a_node_is_measured_again_with_its_like() -> None:
+def test_the_metric_that_named_a_node_is_measured_again_on_healthy_nodes_too() -> None:
     suspects = suspects_of(FIRST, plan())
     assert suspects.nodes == ["b", "a", "c", "d"]
     assert dict(suspects.references) == {("x rate", "b"): ["a", "c", "d"]}
@@ -59,14 +59,14 @@ def test_what_named_a_node_is_measured_again_with_its_like() -> None:
     [(0.8, "in-turn", "persistent"), (0.88, "at-once", "persistent"), (0.97, "at-once", "contended"),
      (0.97, "", "contended"), (1.02, "in-turn", "transient")],
 )  # fmt: skip
-def test_a_label_says_whether_it_is_the_node(own: float, how: PerNode, label: str) -> None:
+def test_the_label_says_whether_the_node_is_the_cause(own: float, how: PerNode, label: str) -> None:
     (finding,) = found(metric(2.0, 2.0 * own, 2.02, 1.98, None, None), how)
     assert (finding.node, finding.label) == ("b", label)
     assert finding.before == pytest.approx(0.2)
     assert finding.alone == pytest.approx(1 - own)
 
 
-def test_for_a_latency_more_is_worse() -> None:
+def test_a_higher_latency_is_worse() -> None:
     first = nodes(metric(1.0, 1.25, 1.0, 1.0, 1.0, 1.0, slow=(1,), better="lower"))
     again = nodes(metric(1.0, 1.25, 1.0, 1.0, None, None, better="lower"))
     (finding,) = findings(first, suspects_of(first, plan()), again, run_of("in-turn"))
@@ -89,22 +89,22 @@ def test_persistent_memory_is_not_measured_again_as_dram() -> None:
         suspects_of(FIRST, Plan("p", [experiment], Limits(60.0, 0.02)))
 
 
-def test_a_node_that_is_slow_by_another_metric_is_no_yardstick() -> None:
+def test_a_node_that_is_slow_by_another_metric_is_not_used_for_comparison() -> None:
     first = nodes(metric(1.0, 0.8, 1.0, 0.99, 1.3, 0.5, slow=(1,)),
                   metric(0.7, 1.0, 1.0, 1.0, 1.0, 1.0, slow=(0,), experiment="fine"))  # fmt: skip
     assert suspects_of(first, plan()).references["x rate", "b"] == ["c", "d", "e"]
 
 
-def test_a_point_of_a_curve_is_measured_again_for_certain() -> None:
+def test_a_dense_point_is_always_measured_again() -> None:
     dense = Plan("p", [Experiment("x", "cpu_flops", {}, dense=True)], Limits(60.0, 0.02))
     assert not suspects_of(FIRST, dense).plan.experiments[0].dense
 
 
-def test_a_link_cannot_be_measured_by_itself() -> None:
+def test_a_link_cannot_be_measured_alone() -> None:
     with pytest.raises(UsageError, match=r"the metrics of the slow nodes \(x\) cannot be measured"):
         suspects_of(FIRST, plan("mpi_pairs"))
 
 
-def test_a_suspect_that_was_not_measured_again_is_told() -> None:
+def test_a_suspect_that_was_not_measured_again_is_reported() -> None:
     assert [each.label for each in found(metric(1.0, None, 1.0, 1.0, None, None), "in-turn")] == ["not measured"]
     assert findings(FIRST, suspects_of(FIRST, plan()), None, run_of("in-turn"))[0].label == "not measured"

@@ -25,7 +25,7 @@ def of(*results: Result, **machine: Any) -> Report:
     return msgspec.structs.replace(made, machine=machine_with(made.machine, **machine))
 
 
-def test_figures_are_matched_by_what_was_measured() -> None:
+def test_metrics_are_matched_by_probe_and_parameters() -> None:
     base = of(measured(50e9), measured(90e9, {"threads": 2}), measured(1e9, {"threads": 4}))
     new = of(measured(80e9, {"threads": 2}), measured(50e9), measured(2e9, {"threads": 8}))
     found = compare_runs(base, new)
@@ -36,7 +36,7 @@ def test_figures_are_matched_by_what_was_measured() -> None:
     assert found.only_in_new == ["cpu_flops threads=8 rate"]
 
 
-def test_what_is_derived_has_no_rounds_and_is_left_out() -> None:
+def test_derived_results_have_no_rounds_and_are_left_out() -> None:
     derived = with_summary(measured(32768.0), stop="derived", metric="l1d_size")
     assert compare_runs(of(derived, measured(1e9)), of(derived, measured(1e9))).rows[0].metric == "rate"
 
@@ -46,7 +46,7 @@ def only(base: Result, new: Result) -> tuple[str, str]:
     return row.verdict, row.reason
 
 
-def test_without_a_figure_there_is_nothing_to_compare() -> None:
+def test_without_a_value_there_is_nothing_to_compare() -> None:
     missing = failed({"threads": 1}, "skipped", "no such instruction set")
     verdict, reason = only(measured(1e9), missing)
     assert (verdict, reason) == ("INCOMPARABLE", "the new run has no value (skipped: no such instruction set)")
@@ -62,7 +62,7 @@ def test_other_work_is_not_compared() -> None:
     assert only(msgspec.structs.replace(measured(1.0), round_values=[0.0, 1.0]), measured(1.0))[0] == "INCOMPARABLE"
 
 
-def test_a_difference_comes_with_its_circumstances() -> None:
+def test_a_difference_is_shown_with_its_conditions() -> None:
     disturbed = with_summary(measured(0.8e9), disturbed=0.6)
     verdict, reason = only(
         measured(1e9, labels={"isa": "avx512"}), msgspec.structs.replace(disturbed, labels={"isa": "avx2"})
@@ -74,7 +74,7 @@ def test_a_difference_comes_with_its_circumstances() -> None:
     assert only(measured(1e9), with_summary(measured(1e9), disturbed=0.6)) == ("SAME", "")
 
 
-def test_settings_that_differ_are_told() -> None:
+def test_different_settings_are_listed() -> None:
     base = of(measured(1e9), kernel="6.1", vulnerable_to=["a", "b"])
     new = of(measured(1e9), kernel="6.12", vulnerable_to=[])
     assert [(s.name, s.base, s.new) for s in compare_runs(base, new).settings] == [
@@ -84,7 +84,7 @@ def test_settings_that_differ_are_told() -> None:
     assert compare_runs(of(measured(1e9), cpu={}), of(measured(1e9), cpu={})).settings == []
 
 
-def test_by_a_parameter_within_a_run() -> None:
+def test_a_parameter_is_compared_within_a_run() -> None:
     cells = [measured(n * 10e9, {"threads": n, "mix": mix}) for mix in ("add", "mul") for n in (1, 2, 4)]
     rows = compare_by(of(*cells), "threads")
     assert [(row.params["mix"], row.params["threads"], row.verdict) for row in rows] == [
@@ -99,7 +99,7 @@ def test_by_a_parameter_within_a_run() -> None:
         compare_by(of(measured(1.0)), "threads")
 
 
-def test_of_several_runs_the_best_are_marked() -> None:
+def test_the_best_of_several_runs_are_marked() -> None:
     runs = [of(measured(10e9)), of(measured(20e9)), of(measured(20.1e9)), of(measured(1.0, {"threads": 9}))]
     (row,) = compare_several(runs)
     assert row.values == [10e9, 20e9, 20.1e9, None]
@@ -110,7 +110,7 @@ def test_of_several_runs_the_best_are_marked() -> None:
     assert compare_several(latencies)[0].best == [1]
 
 
-def test_a_run_against_itself_by_stretches() -> None:
+def test_a_run_is_compared_with_itself_by_windows_of_rounds() -> None:
     steady = msgspec.structs.replace(measured(1e9), round_values=[1e9 * each for each in ROUNDS] * 4)
     jumping = measured(1e9, {"threads": 2})
     jumping = msgspec.structs.replace(jumping, round_values=[v * f for f in (1, 1, 2, 2) for v in ROUNDS])

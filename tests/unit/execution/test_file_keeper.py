@@ -32,7 +32,7 @@ def waiting(end: socket.socket) -> dict[bytes, str]:
         os.close(descriptors[0])
 
 
-def test_what_one_process_made_is_waiting_for_the_next(tmp_path: Path) -> None:
+def test_a_file_of_one_process_is_available_to_the_next(tmp_path: Path) -> None:
     keeper = FileDescriptorCache()
     with keeper.lend() as first:
         assert waiting(first) == {}
@@ -45,7 +45,7 @@ def test_what_one_process_made_is_waiting_for_the_next(tmp_path: Path) -> None:
     keeper.close()
 
 
-def test_closing_lets_every_file_go(tmp_path: Path) -> None:
+def test_closing_releases_every_file(tmp_path: Path) -> None:
     before = open_files()
     keeper = FileDescriptorCache()
     for _ in range(3):
@@ -59,7 +59,7 @@ def test_closing_lets_every_file_go(tmp_path: Path) -> None:
     assert open_files() == before
 
 
-def test_a_process_that_died_gives_back_what_it_had_sent(tmp_path: Path) -> None:
+def test_a_process_that_died_returns_its_files(tmp_path: Path) -> None:
     keeper = FileDescriptorCache()
     with keeper.lend() as lent:
         descriptor = nameless(tmp_path, "kept")

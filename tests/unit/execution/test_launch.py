@@ -10,12 +10,12 @@ from nameplate import __version__
 from nameplate.execution import launch
 
 
-def test_a_checkout_builds_by_its_script() -> None:
+def test_a_checkout_advises_its_bootstrap_script() -> None:
     assert launch.how_to_build() == "script/bootstrap"
     assert launch.how_to_build("mpicxx") == "script/bootstrap --mpi=mpicxx"
 
 
-def test_a_wheel_has_no_script_and_builds_from_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wheel_advises_a_build_from_the_sdist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "_BOOTSTRAP", tmp_path / "script" / "bootstrap")
     archive = f"nameplate-{__version__}.tar.gz"
     assert launch.how_to_build() == f"pip install --force-reinstall --no-deps {archive}"

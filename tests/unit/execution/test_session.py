@@ -27,7 +27,7 @@ def rate(samples: Sequence[Sample]) -> float:
     return samples[0].work.flops / samples[0].elapsed_s
 
 
-def test_a_precise_experiment_rests_after_six_rounds() -> None:
+def test_a_precise_experiment_stops_after_six_rounds() -> None:
     cores = FakeCores(steady)
     cores.session(plan("a", "b"), rate).run()
     assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 6}
@@ -35,7 +35,7 @@ def test_a_precise_experiment_rests_after_six_rounds() -> None:
     assert cores.stop().reasons == {"a": "precision", "b": "precision"}
 
 
-def test_the_others_go_on_until_the_budget_is_spent() -> None:
+def test_other_experiments_continue_until_the_budget_is_spent() -> None:
     cores = FakeCores(lambda identity, before: (steady if identity == "a" else noisy)(identity, before))
     cores.session(plan("a", "b", budget_s=20.0), rate).run()
     assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 14}
@@ -64,7 +64,7 @@ def test_each_round_has_its_own_order_and_the_seed_repeats_it() -> None:
 
 
 @pytest.mark.parametrize("error", [CoreDied("SIGSEGV"), CoreHung("no answer")])
-def test_a_core_that_is_lost_fails_one_experiment_and_the_rest_goes_on(error: Exception) -> None:
+def test_a_lost_core_fails_one_experiment_only(error: Exception) -> None:
     def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
         if identity == "bad":
             raise error
@@ -80,7 +80,7 @@ def test_a_core_that_is_lost_fails_one_experiment_and_the_rest_goes_on(error: Ex
 
 
 @pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])
-def test_what_did_not_end_well_is_not_tried_again(ending: str) -> None:
+def test_a_failed_experiment_is_not_tried_again(ending: str) -> None:
     cores = FakeCores(lambda identity, before: [outcome(identity, ending)])  # type: ignore[arg-type]
     cores.session(plan("a"), rate).run()
     assert len(cores.asked) == 1
@@ -107,7 +107,7 @@ def test_samples_of_a_given_length_all_fit_into_the_slice() -> None:
     assert cores.now == 30.0
 
 
-def test_a_request_that_the_core_rejects_is_not_asked_again() -> None:
+def test_a_rejected_request_is_not_repeated() -> None:
     cores = FakeCores(lambda identity, before: [outcome("", "failed")])
     cores.session(plan("a"), rate).run()
     assert len(cores.asked) == 1
@@ -125,7 +125,7 @@ def test_a_resumed_run_measures_only_what_is_missing() -> None:
     assert sorted(rounds[1:]) == [("a", 3), ("b", 3)]
 
 
-def test_a_finished_run_that_is_resumed_measures_nothing() -> None:
+def test_resuming_a_complete_run_measures_nothing() -> None:
     cores = FakeCores(steady)
     session = cores.session(plan("a", rounds=2), rate)
     session.take_over(Measurement(outcome("a", round_number=r), [sample("a", round_number=r)]) for r in (1, 2))
@@ -145,7 +145,7 @@ def test_a_full_disk_ends_the_run() -> None:
         session.run()
 
 
-def test_dense_points_are_measured_only_where_they_are_worth_it() -> None:
+def test_dense_points_are_measured_only_where_they_are_needed() -> None:
     """The session asks after two rounds; a point that is not wanted stops as ``even`` and delays nothing."""
     asked: list[dict[str, int]] = []
 
@@ -177,7 +177,7 @@ def bound(*identities: str, rounds: int, budget_s: float) -> Plan:
     return plan(*identities, rounds=rounds, budget_s=budget_s, budget_binds=True)
 
 
-def test_slices_become_shorter_where_set_up_takes_longer_than_estimated() -> None:
+def test_slices_are_shortened_if_setup_takes_longer_than_estimated() -> None:
     """24 slices of 1 s fit into 30 s by the estimate of 0.15 s per slice; the simulated cores take 1 s more each."""
     cores = FakeCores(noisy, beside_s=1.0)
     cores.session(bound(*"abcdefgh", rounds=3, budget_s=30.0), rate).run()
@@ -188,7 +188,7 @@ def test_slices_become_shorter_where_set_up_takes_longer_than_estimated() -> Non
     assert cores.now <= 30.0 + 0.6
 
 
-def test_a_run_stops_at_its_budget_where_the_shortest_slices_do_not_fit() -> None:
+def test_a_run_stops_at_its_budget_if_the_shortest_slices_do_not_fit() -> None:
     cores = FakeCores(noisy, beside_s=3.0)
     cores.session(bound(*"abcdefgh", rounds=3, budget_s=40.0), rate).run()
     measured = Counter(identity for _, identity in cores.asked)
@@ -198,7 +198,7 @@ def test_a_run_stops_at_its_budget_where_the_shortest_slices_do_not_fit() -> Non
     assert 36.0 < cores.now <= 40.0 * 1.05
 
 
-def test_what_the_first_round_does_not_reach_has_the_reason_budget() -> None:
+def test_experiments_not_reached_in_the_first_round_have_the_reason_budget() -> None:
     cores = FakeCores(noisy, beside_s=3.0)
     cores.session(bound(*"abcdefgh", rounds=1, budget_s=12.0), rate).run()
     reached = {identity for _, identity in cores.asked}

@@ -63,7 +63,9 @@ def arguments_of(script: Path) -> list[str]:
          "late.sh", 2),
     ],
 )  # fmt: skip
-def test_what_is_allocated_stands_in_the_head(words: str, asked: dict[str, str], srun: str, ranks: int) -> None:
+def test_the_requested_resources_are_in_the_script_header(
+    words: str, asked: dict[str, str], srun: str, ranks: int
+) -> None:
     allocation = allocation_of(launched(*words.split()))
     assert (allocation.asked, allocation.srun, allocation.ranks) == (asked, ["srun", *srun.split()], ranks)
 
@@ -79,7 +81,7 @@ def test_the_script_runs_the_same_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("stand_in")
-def test_a_run_file_that_is_named_keeps_its_name(tmp_path: Path) -> None:
+def test_a_given_run_file_keeps_its_name(tmp_path: Path) -> None:
     script = tmp_path / "job.sbatch"
     write_script(script, Allocation({}, ["srun"]), plan(), ["run", "x", "-o", "a $b.jsonl", f"--slurm={script}"])
     assert arguments_of(script)[-2:] == ["-o", "a $b.jsonl"]
@@ -93,7 +95,7 @@ def test_a_run_file_that_is_named_keeps_its_name(tmp_path: Path) -> None:
         (plan(), {"time": "2:00:00"}, "2:00:00"),
     ],
 )
-def test_the_time_is_the_plans_with_some_to_start(
+def test_the_time_limit_is_that_of_the_plan_plus_start_up(
     tmp_path: Path, of_plan: Run, given: dict[str, str], minutes: str
 ) -> None:
     script = tmp_path / "job.sbatch"
@@ -104,7 +106,7 @@ def test_the_time_is_the_plans_with_some_to_start(
     assert "exclusive" in asked
 
 
-def test_account_and_partition_are_left_to_fill_in_where_they_are_not_given(tmp_path: Path) -> None:
+def test_missing_account_and_partition_are_left_to_fill_in(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     write_script(one, Allocation({}, ["srun"]), plan(), ["run"])
     write_script(other, Allocation({"account": "me"}, ["srun"]), plan(), ["run"])
@@ -122,14 +124,14 @@ def test_account_and_partition_are_left_to_fill_in_where_they_are_not_given(tmp_
         (launched("-n"), "expected one argument"),
     ],
 )
-def test_what_is_no_allocation_is_refused_in_one_line(launch: Launch, words: str) -> None:
+def test_an_invalid_allocation_is_rejected_in_one_line(launch: Launch, words: str) -> None:
     with pytest.raises(UsageError) as refusal:
         allocation_of(launch)
     assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
-def test_nodes_one_after_the_other_take_longer(tmp_path: Path) -> None:
+def test_nodes_in_turn_take_longer(tmp_path: Path) -> None:
     allocation = Allocation({"nodes": "8"}, ["srun"])
     assert allocation.nodes == 8
     minutes = {}
@@ -139,7 +141,7 @@ def test_nodes_one_after_the_other_take_longer(tmp_path: Path) -> None:
     assert minutes["in-turn"] - 11 == pytest.approx(8 * (minutes["at-once"] - 11), abs=8)
 
 
-def test_what_cannot_be_counted_or_written_is_refused(tmp_path: Path) -> None:
+def test_an_allocation_or_script_that_cannot_be_used_is_rejected(tmp_path: Path) -> None:
     script = tmp_path / "job.sbatch"
     with pytest.raises(UsageError, match="--nodes: '2-4' is not a whole number"):
         _ = Allocation({"nodes": "2-4"}, ["srun"]).ranks

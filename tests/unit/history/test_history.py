@@ -70,7 +70,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_figures_are_those_that_show_prints(folder: Path) -> None:
+def test_values_are_those_that_show_prints(folder: Path) -> None:
     index = read(folder)
     (series,) = series_of(index, figures_named(index, ["rate"]), "node02")
     for point in series.points:
@@ -80,7 +80,7 @@ def test_figures_are_those_that_show_prints(folder: Path) -> None:
     assert [point.started for point in series.points] == sorted(point.started for point in series.points)
 
 
-def test_a_step_is_told_with_its_day_its_machine_and_what_changed_then(folder: Path) -> None:
+def test_a_step_is_reported_with_its_day_machine_and_changes(folder: Path) -> None:
     index = read(folder)
     told = [each for each in tell(index, changes_found(index), folder) if each.figure.metric == "rate"]
     (change,) = told
@@ -91,7 +91,7 @@ def test_a_step_is_told_with_its_day_its_machine_and_what_changed_then(folder: P
     assert [(s.name, s.base, s.new) for s in change.settings] == [("kernel", "6.1", "6.2")]
 
 
-def test_a_time_that_rises_is_slower(folder: Path) -> None:
+def test_an_increasing_time_is_slower(folder: Path) -> None:
     index = read(folder)
     turned = msgspec.structs.replace(
         index, figures=[msgspec.structs.replace(figure, better="lower") for figure in index.figures]
@@ -99,7 +99,7 @@ def test_a_time_that_rises_is_slower(folder: Path) -> None:
     assert {each.verdict for each in tell(turned, changes_found(turned), folder)} == {"FASTER"}
 
 
-def test_each_run_stands_beside_what_is_usual(folder: Path) -> None:
+def test_each_run_is_shown_next_to_the_usual_value(folder: Path) -> None:
     index = read(folder)
     rows = run_rows(index, runs_of(index, "node02"))
     assert [row.path for row in rows] == [f"older/node02-{day:03}.jsonl" for day in range(20)]
@@ -127,7 +127,7 @@ def kept(folder: Path) -> Index:
     return index
 
 
-def test_only_what_is_new_is_read(folder: Path, reads: list[str]) -> None:
+def test_only_new_files_are_read(folder: Path, reads: list[str]) -> None:
     kept(folder)
     assert len(reads) == 40
     before = load_index(folder)
@@ -149,7 +149,7 @@ def same(one: Index, other: Index, folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("day", [0, 15])
-def test_a_run_that_changed_or_went_is_no_longer_there(folder: Path, day: int) -> None:
+def test_a_changed_or_removed_run_leaves_the_index(folder: Path, day: int) -> None:
     kept(folder)
     changed, gone = folder / f"node01-{day:03}.jsonl", folder / "older" / f"node02-{day:03}.jsonl"
     changed.unlink()
@@ -173,7 +173,7 @@ def test_many_files_are_read_by_several_processes(folder: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "noise", "places", "code"])
-def test_an_index_that_is_damaged_is_made_anew(folder: Path, damage: str, reads: list[str]) -> None:
+def test_a_damaged_index_is_rebuilt(folder: Path, damage: str, reads: list[str]) -> None:
     whole = kept(folder)
     path = folder / NAME
     content = path.read_bytes()
@@ -217,7 +217,7 @@ def test_two_writers_at_once(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [NAME]
 
 
-def test_a_folder_that_takes_no_index(folder: Path) -> None:
+def test_a_read_only_folder_works_without_an_index(folder: Path) -> None:
     (folder / NAME).mkdir()
     with pytest.raises(FileError, match="not a regular file; runs are read again each time"):
         save_index(read(folder), folder)
@@ -231,7 +231,7 @@ HOSTILE = {
 }
 
 
-def test_what_is_no_run_is_said_and_not_read_again(folder: Path, reads: list[str]) -> None:
+def test_a_file_that_is_not_a_run_is_reported_and_not_read_again(folder: Path, reads: list[str]) -> None:
     for name, content in HOSTILE.items():
         (folder / name).write_bytes(content)
     write_run(folder / "hidden.jsonl", 1)
@@ -249,7 +249,7 @@ def test_what_is_no_run_is_said_and_not_read_again(folder: Path, reads: list[str
     ("field", "value"),
     [("started", "yesterday"), ("hostname", ["a"]), ("job", 7), ("job", {"nodes": 7})],
 )
-def test_records_that_say_what_cannot_be(tmp_path: Path, field: str, value: Any) -> None:
+def test_impossible_records_are_reported(tmp_path: Path, field: str, value: Any) -> None:
     write_run(tmp_path / "a.jsonl", 0)
     changed = []
     for line in (tmp_path / "a.jsonl").read_text().splitlines():
@@ -264,7 +264,7 @@ def test_records_that_say_what_cannot_be(tmp_path: Path, field: str, value: Any)
     assert entries["b.jsonl"].reason.startswith(str(tmp_path / "b.jsonl")) or field == "hostname"
 
 
-def test_a_run_that_is_still_written_counts_as_far_as_it_is(tmp_path: Path) -> None:
+def test_an_unfinished_run_counts_as_far_as_it_is(tmp_path: Path) -> None:
     write_run(tmp_path / "a.jsonl", 0)
     lines = (tmp_path / "a.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:10])
@@ -283,7 +283,7 @@ def with_figures(folder: Path) -> Path:
     return folder
 
 
-def test_of_whole_runs_the_last_line_is_enough(folder: Path, reads: list[str]) -> None:
+def test_the_last_line_of_a_complete_run_is_enough(folder: Path, reads: list[str]) -> None:
     from_samples = read(folder)
     for path in folder.rglob("*.jsonl"):
         append_figures(file := read_run(path), figures_of(file))
@@ -314,7 +314,7 @@ def _without_its_end(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("change", [_other_code, _other_samples, _gone_on_with, _without_its_end])
-def test_figures_that_do_not_belong_to_the_records_are_of_no_account(
+def test_stored_values_that_do_not_match_the_records_are_ignored(
     with_figures: Path, reads: list[str], change: Callable[[bytes], bytes]
 ) -> None:
     path = with_figures / "node01-007.jsonl"
@@ -330,7 +330,7 @@ def test_figures_that_do_not_belong_to_the_records_are_of_no_account(
     assert not index.entries[place].unfinished
 
 
-def test_figures_are_found_by_words(folder: Path) -> None:
+def test_metrics_are_found_by_words(folder: Path) -> None:
     index = read(folder)
     names = {index.figures[i].metric for i in figures_named(index, ["cpu_flops", "threads=1"])}
     assert "rate" in names
@@ -362,7 +362,7 @@ def test_the_overview(folder: Path, capsys: pytest.CaptureFixture[str], monkeypa
     assert "node02" not in only
 
 
-def test_a_figure_over_time(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_over_time(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     text = shown(folder, capsys, "cpu_flops", "rate")
     assert [line.split()[:2] for line in text.splitlines() if line.startswith("node")] == [
@@ -392,7 +392,9 @@ def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--machine", "node09"], "--machine node09: no runs; the folder has runs of node01, node02"),
     ],
 )
-def test_what_cannot_be_asked(folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_queries_are_rejected(
+    folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert said in shown(folder, capsys, *words, code=2)
 
 
@@ -401,7 +403,7 @@ def test_a_folder_without_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "not a folder" in shown(tmp_path / "nowhere", capsys, code=2)
 
 
-def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
+def test_the_nodes_of_a_job_have_metrics_of_their_own(tmp_path: Path) -> None:
     names = ["n1", "n2"]
     for day in range(3):
         path = tmp_path / f"{day}.jsonl"
@@ -431,7 +433,7 @@ def test_the_nodes_of_a_job_have_figures_of_their_own(tmp_path: Path) -> None:
     assert [row.figures for row in run_rows(index, runs_of(index))] == [np.sum(index.values["run"] == 0) // 3] * 3
 
 
-def test_a_machine_whose_runs_were_taken_away_is_not_known(tmp_path: Path) -> None:
+def test_a_machine_without_runs_is_unknown(tmp_path: Path) -> None:
     write_runs(tmp_path, 2, "node01")
     write_runs(tmp_path, 2, "node02")
     assert nameplate(["history", str(tmp_path), "--machine", "node02"]) == 0
@@ -440,7 +442,7 @@ def test_a_machine_whose_runs_were_taken_away_is_not_known(tmp_path: Path) -> No
     assert nameplate(["history", str(tmp_path), "--machine", "node02"]) == 2
 
 
-def test_an_index_with_a_machine_twice_counts_as_none(tmp_path: Path) -> None:
+def test_an_index_with_a_duplicate_machine_is_ignored(tmp_path: Path) -> None:
     write_runs(tmp_path, 2)
     assert nameplate(["history", str(tmp_path)]) == 0
     index = load_index(tmp_path)

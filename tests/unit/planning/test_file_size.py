@@ -23,17 +23,17 @@ def has_free(monkeypatch: pytest.MonkeyPatch, total_gib: int, free_gib: int) -> 
     monkeypatch.setattr(file_size, "os", SimpleNamespace(statvfs=lambda _: status))
 
 
-def test_a_file_is_as_many_times_the_memory_as_the_studys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_ratio_of_file_to_memory_is_that_of_the_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     has_free(monkeypatch, 1000, 500)
     assert file_beyond_memory(MACHINE, tmp_path, LONG_S) == (20 * GIB, "")  # 2.5 × 8 GiB
 
 
-def test_little_room_makes_it_only_just_larger(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_little_free_space_makes_the_file_only_just_larger(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     has_free(monkeypatch, 100, 25)
     assert file_beyond_memory(MACHINE, tmp_path, LONG_S) == (10 * GIB, "")
 
 
-def test_without_room_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_too_little_free_space_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     has_free(monkeypatch, 100, 15)
     size, reason = file_beyond_memory(MACHINE, tmp_path, LONG_S)
     assert size == 1280 << 20
@@ -43,14 +43,14 @@ def test_without_room_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     )
 
 
-def test_without_time_it_says_how_much_would_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_too_little_time_is_reported_with_the_time_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     has_free(monkeypatch, 1000, 500)
     size, reason = file_beyond_memory(MACHINE, tmp_path, 300)
     assert size == 1280 << 20
     assert reason.endswith("writing that much needs a budget of 12min or more")
 
 
-def test_the_real_file_system_is_asked(tmp_path: Path) -> None:
+def test_the_size_fits_the_real_file_system(tmp_path: Path) -> None:
     size, _ = file_beyond_memory(MACHINE, tmp_path, LONG_S)
     status = os.statvfs(tmp_path)
     assert size <= max(status.f_bavail * status.f_frsize, 1280 << 20)

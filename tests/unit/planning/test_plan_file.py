@@ -75,7 +75,7 @@ def test_a_file_that_could_not_be_larger_than_the_memory_is_noted(tmp_path: Path
     assert plan.notes[0].startswith("the disk file has 1280 MiB instead of 10.7 GB")
 
 
-def test_what_stands_in_for_a_machine(tmp_path: Path) -> None:
+def test_names_in_braces_stand_for_properties_of_the_machine(tmp_path: Path) -> None:
     """``{beyond}`` ends a sweep beyond the caches that the system lists, and ``{nodes}`` stands for the NUMA nodes."""
     path = tmp_path / "mine.toml"
     path.write_text('[[experiment]]\nprobe = "sized"\nsize = "1MiB..{beyond}*2"\nnode = "{nodes}"\n')
@@ -101,7 +101,7 @@ def sized(name: str) -> dict[str, ProbeInfo]:
     return {probe: ProbeInfo(probe, "", [], parameters, [], []) for probe in (name, "memory_latency", "memory_stream")}
 
 
-def test_a_probes_own_sweep_and_what_is_given_in_its_place() -> None:
+def test_a_probes_own_sweep_and_given_sizes_that_replace_it() -> None:
     """The probe's own sweep is sparse at first; sizes that are given are measured as they are, and nothing else."""
     plan = sweep_plan("cpu_workset", {}, sized("cpu_workset"), {}, MACHINE)
     own = [e for e in plan.experiments if e.probe == "cpu_workset"]
@@ -115,7 +115,7 @@ def test_a_probes_own_sweep_and_what_is_given_in_its_place() -> None:
     assert [(e.params, e.dense) for e in given.experiments] == [({"size": 1024}, False), ({"size": 2048}, False)]
 
 
-def test_between_the_sizes_that_are_certain_others_may_be_measured() -> None:
+def test_dense_sizes_lie_between_those_that_are_always_measured() -> None:
     pairs = Parameter(name="pairs", type="integer", summary="", default="1", automatic="", minimum=1, maximum=100)
     parameters = [msgspec.structs.replace(SIZE, minimum=0), pairs]
     probes = {"mpi_pingpong": ProbeInfo("mpi_pingpong", "", [], parameters, [], [])}
@@ -128,7 +128,7 @@ def test_between_the_sizes_that_are_certain_others_may_be_measured() -> None:
     assert plan.limits.budget_s >= MIN_ROUNDS * len(certain) * 0.07
 
 
-def test_a_long_sweep_gets_the_time_for_six_rounds() -> None:
+def test_a_long_sweep_gets_time_for_six_rounds() -> None:
     many = sweep_plan("memory_block", {"size": "1KiB..1GiB*2^(1/8)"}, sized("memory_block"), {}, MACHINE)
     assert many.limits.budget_s >= MIN_ROUNDS * len(many.experiments) * 0.5
     assert sweep_plan("memory_block", {"size": "1KiB"}, sized("memory_block"), {}, MACHINE).limits.budget_s == 30
@@ -146,7 +146,7 @@ def test_soak_is_three_series_that_fit_any_budget(described: dict[str, ProbeInfo
     assert 100 < sum(cell.slice_s for cell in short.experiments) < 120
 
 
-def test_per_node_of_a_plan_is_one_of_the_ways(tmp_path: Path) -> None:
+def test_per_node_of_a_plan_has_valid_values_only(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('per_node = "sometimes"\ncells = "quick"\n')
     with pytest.raises(FileError, match="per_node = 'sometimes': not a possible value; use in-turn or at-once"):
@@ -154,11 +154,11 @@ def test_per_node_of_a_plan_is_one_of_the_ways(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", shipped_plans())
-def test_every_shipped_plan_says_what_it_is_for(name: str) -> None:
+def test_every_shipped_plan_has_a_description(name: str) -> None:
     assert read_plan(name).summary
 
 
-def test_a_plan_of_ones_own(tmp_path: Path) -> None:
+def test_a_plan_of_the_user(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(
         'budget = "5s"\nprecision = "1%"\n[[experiment]]\nprobe = "null"\nslice = "20ms"\nthreads = [1, 2]\n'
@@ -204,7 +204,7 @@ TWO = '[[experiment]]\nprobe = "null"\n\n[[experiment]]\nprobe = "null"\n'
         ('budget = "soon"\n[[experiment]]\nprobe = "null"', "mine.toml, line 1: budget: 'soon' is not a duration"),
     ],
 )
-def test_what_is_wrong_with_a_plan(tmp_path: Path, text: str, message: str) -> None:
+def test_errors_in_a_plan_are_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(NameplateError) as caught:
@@ -213,7 +213,7 @@ def test_what_is_wrong_with_a_plan(tmp_path: Path, text: str, message: str) -> N
     assert "\n" not in str(caught.value)
 
 
-def test_a_plan_fits_itself_into_its_budget(tmp_path: Path) -> None:
+def test_a_plan_is_fitted_into_its_budget(tmp_path: Path) -> None:
     """The plan keeps its rounds, shortens slices and series, and leaves out experiments that do not fit."""
     path = tmp_path / "mine.toml"
     path.write_text(
@@ -260,7 +260,7 @@ def test_a_budget_binds_fixed_rounds_unless_only_the_rounds_were_given(
 
 
 @pytest.mark.parametrize("name", ["cs553-kvm", "iozone-auto", "soak", "t2micro-cloud", "t2micro-posix"])
-def test_the_smallest_budget_that_is_named_works(name: str, described: dict[str, ProbeInfo]) -> None:
+def test_the_smallest_budget_that_the_error_names_works(name: str, described: dict[str, ProbeInfo]) -> None:
     with pytest.raises(UsageError) as caught:
         build_plan(read_plan(name), described, {"budget": "3s"}, MACHINE, reserved_s=7.5)
     smallest = re.findall(r"use (\d+)s or more$", str(caught.value))
@@ -285,7 +285,7 @@ def test_a_plan_chooses_the_work_of_a_reference_tool(tmp_path: Path) -> None:
         read_plan(str(path))
 
 
-def test_without_a_launcher_an_mpi_probe_is_left_out_or_all_there_is() -> None:
+def test_without_a_launcher_mpi_probes_are_left_out_unless_nothing_else_is_planned() -> None:
     plan = build_plan(read_plan("cse557-now"), sized("cpu_workset"), {}, MACHINE)
     assert {e.probe for e in plan.experiments} == {"cpu_workset", "memory_latency", "memory_stream"}
     assert plan.notes == ['mpi_pingpong is left out: it needs an MPI launcher; add --mpi "mpirun -n 2"']
@@ -293,7 +293,7 @@ def test_without_a_launcher_an_mpi_probe_is_left_out_or_all_there_is() -> None:
         build_plan(read_plan("distributed-stream"), PROBES, {}, MACHINE)
 
 
-def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_plan_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot read"):
         read_plan(str(tmp_path / "none.toml"))
     with pytest.raises(NameplateError, match="unknown plan 'quik'; did you mean 'quick'"):
@@ -310,12 +310,12 @@ def test_series() -> None:
 
 
 @pytest.mark.parametrize("options", [{"rounds": "0"}, {"samples": "0"}, {"budget": "0s"}, {"rounds": "x"}])
-def test_limits_that_make_no_sense(options: dict[str, str]) -> None:
+def test_invalid_limits_are_rejected(options: dict[str, str]) -> None:
     with pytest.raises(NameplateError):
         make_limits(options)
 
 
-def test_of_swept_cells_only_those_where_a_condition_holds(tmp_path: Path) -> None:
+def test_a_condition_selects_experiments_of_a_sweep(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     text = '[[experiment]]\nprobe = "disk"\nsize = "1KiB,4KiB"\nblock = "1KiB..4KiB*2"\nwhere = "block <= size"\n'
     probes = {"disk": ProbeInfo("disk", "", [], [SIZE, msgspec.structs.replace(SIZE, name="block")], [], [])}
@@ -331,7 +331,7 @@ def test_of_swept_cells_only_those_where_a_condition_holds(tmp_path: Path) -> No
         build_plan(read_plan(str(path)), probes, {}, MACHINE)
 
 
-def test_a_sweep_that_goes_with_some_parameters_only() -> None:
+def test_the_own_sweep_is_used_only_with_parameters_that_it_allows() -> None:
     names = ("op", "pattern", "block", "library", "depth", "cache", "sync", "file")
     words = [Parameter(name=n, type="text", summary="", default=None, automatic="x") for n in names]
     probes = {"disk_block": ProbeInfo("disk_block", "", [], words, [], [])}

@@ -38,12 +38,12 @@ def test_sizes(text: str, size: int) -> None:
 
 
 @given(st.integers(0, 10**12), st.sampled_from(sorted(SIZE_UNITS)))
-def test_every_written_size_is_read_back(number: int, unit: str) -> None:
+def test_every_formatted_size_is_parsed_back(number: int, unit: str) -> None:
     assert parse_size(f"{number}{unit}") == number * SIZE_UNITS[unit]
 
 
 @given(st.decimals(0, 277_777, places=6), st.sampled_from(sorted(DURATION_UNITS)))  # hours: the longest run
-def test_every_written_duration_is_read_back(number: object, unit: str) -> None:
+def test_every_formatted_duration_is_parsed_back(number: object, unit: str) -> None:
     assert parse_duration(f"{number:f}{unit}") == pytest.approx(float(str(number)) * float(DURATION_UNITS[unit]))
 
 
@@ -94,7 +94,7 @@ def test_ranges() -> None:
         (TIME, "10 minutes", "is not a duration"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_would_be_right(parameter: Parameter, text: str, message: str | None) -> None:
+def test_errors_name_the_valid_values(parameter: Parameter, text: str, message: str | None) -> None:
     if message is None:
         assert parse_values(parameter, text)
         return
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_said_with_what_would_be_right(parameter: Parameter, te
     assert message in str(caught.value)
 
 
-def test_cells_are_every_combination() -> None:
+def test_experiments_are_every_combination() -> None:
     cells = experiments(PROBE, {"op": "read,write", "threads": "1,2"}, 0.5)
     assert [cell.id for cell in cells] == [
         "test op=read threads=1", "test op=read threads=2", "test op=write threads=1", "test op=write threads=2",
@@ -111,7 +111,7 @@ def test_cells_are_every_combination() -> None:
     assert all(cell.slice_s == 0.5 for cell in cells)
 
 
-def test_an_unknown_parameter_gets_the_nearest_name() -> None:
+def test_an_unknown_parameter_suggests_the_nearest_name() -> None:
     with pytest.raises(UsageError, match="has no parameter 'thread'; did you mean 'threads'"):
         expand(PROBE, {"thread": "1"})
 
@@ -122,7 +122,7 @@ def test_a_sweep_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["isa"], ["=1"], ["isa="], ["a=1", "a=2"]])
-def test_arguments_that_are_no_parameters(arguments: list[str]) -> None:
+def test_invalid_arguments_are_rejected(arguments: list[str]) -> None:
     with pytest.raises(UsageError):
         split_arguments(arguments)
 
@@ -145,7 +145,7 @@ def test_shares() -> None:
         parse_fraction("2 percent")
 
 
-def test_a_range_by_a_root() -> None:
+def test_a_range_with_a_root_as_its_factor() -> None:
     """Check that there are eight sizes per octave, and that each octave ends exactly."""
     values = parse_values(SIZE, "1KiB..1MiB*2^(1/8)")
     assert len(values) == 81
@@ -153,12 +153,12 @@ def test_a_range_by_a_root() -> None:
 
 
 @pytest.mark.parametrize("factor", ["2^(1/0)", "2^(1/8", "2^(1/100000)", "1^(1/8)"])
-def test_a_root_that_is_no_factor(factor: str) -> None:
+def test_an_invalid_root_is_rejected(factor: str) -> None:
     with pytest.raises(UsageError):
         parse_values(SIZE, f"1KiB..1MiB*{factor}")
 
 
-def test_of_a_curve_every_fourth_point_and_its_ends_are_certain() -> None:
+def test_every_fourth_point_of_a_curve_and_its_ends_are_always_measured() -> None:
     info = ProbeInfo("p", "", [], [SIZE, COUNT], [], [])
     cells = experiments(info, {"size": "1KiB..64KiB*2^(1/2)", "threads": "1,2"}, 0.1, 0.01, curve="size")
     certain = {int(cell.params["size"]) for cell in cells if not cell.dense}
@@ -173,7 +173,7 @@ def test_of_a_curve_every_fourth_point_and_its_ends_are_certain() -> None:
      (1_280_000_000, "1280MB"), (134_217_246, "128MiB"), (28_160.5, "27.5KiB"),
      (38_547, "37.6KiB"), (0, "0B"), (1_000_003, "977KiB")],
 )  # fmt: skip
-def test_sizes_as_people_write_them(size: float, text: str) -> None:
+def test_sizes_in_common_notations(size: float, text: str) -> None:
     assert size_text(size) == text
 
 
@@ -186,6 +186,6 @@ def test_a_choice_with_a_percentage() -> None:
             parse_values(op, text)
 
 
-def test_a_path_is_no_range() -> None:
+def test_a_path_is_not_a_range() -> None:
     place = Parameter(name="file", type="text", summary="", default=None, automatic="here")
     assert parse_values(place, "../a*b,/tmp") == ["../a*b", "/tmp"]

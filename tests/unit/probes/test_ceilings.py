@@ -32,7 +32,7 @@ def facts(per_cycle: float) -> dict[str, float]:
     }
 
 
-def test_ports_are_a_whole_number_of_instructions_a_cycle() -> None:
+def test_ports_are_a_whole_number_of_instructions_per_cycle() -> None:
     assert instructions_per_cycle(facts(1.99)) == pytest.approx(1.99)
     assert count_ports(facts(0.997)) == 1
     assert count_ports(facts(1.92)) == 2
@@ -58,7 +58,7 @@ def machine(base: float | None, maximum: float | None, listed: float | None) -> 
     return machine_with(cpu=cpu, topology={"cores": 2})
 
 
-def test_the_textbook_takes_the_clock_on_paper() -> None:
+def test_the_textbook_peak_uses_the_nominal_clock() -> None:
     assert textbook_peak(machine(2.3e9, 3.7e9, 2.1e9), 16).value == pytest.approx(2.3e9 * 2 * 16)
     assert textbook_peak(machine(None, None, 2.1e9), 16).value == pytest.approx(2.1e9 * 2 * 16)
     assert textbook_peak(machine(None, None, None), 16).value is None
@@ -87,7 +87,7 @@ def test_given_values_override_by_probe_then_by_area_and_unit() -> None:
 
 
 @pytest.mark.parametrize("line", ["memory", "=5GB/s", "memory=fast", "memory=5", "memory=0GB/s"])
-def test_a_rated_value_that_is_none(line: str) -> None:
+def test_an_invalid_given_value_is_rejected(line: str) -> None:
     with pytest.raises(UsageError):
         parse_rated([line])
 
@@ -208,7 +208,7 @@ PLATFORMS = {
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_memory_is_rated_by_its_channels(name: str) -> None:
+def test_the_reference_value_of_memory_follows_from_its_channels(name: str) -> None:
     modules, source, value = PLATFORMS[name]
     rated = memory_bandwidth(with_modules(*modules))
     assert rated.source == f"{source} (DMI)"
@@ -233,14 +233,14 @@ UNTOLD = {
 
 
 @pytest.mark.parametrize("name", UNTOLD)
-def test_where_the_locators_do_not_tell_each_module_is_a_channel(name: str) -> None:
+def test_without_known_locators_each_module_is_a_channel(name: str) -> None:
     rated = memory_bandwidth(with_modules(*UNTOLD[name]))
     assert rated.value == pytest.approx(4 * 3200e6 * 8)
     assert not rated.is_ceiling
     assert rated.source.startswith("4 channels × 3200 MT/s × 8 B (DMI; it does not tell which modules share a channel")
 
 
-def test_a_clock_in_place_of_transfers_is_noticed() -> None:
+def test_a_clock_rate_instead_of_a_transfer_rate_is_detected() -> None:
     modules = [module("DIMM 0", f"P0 CHANNEL {c}", 2666, configured_transfers_per_s=1333e6) for c in "AB"]
     rated = memory_bandwidth(with_modules(*modules))
     assert rated.value == pytest.approx(2 * 2666e6 * 8)
@@ -248,14 +248,14 @@ def test_a_clock_in_place_of_transfers_is_noticed() -> None:
     assert "taken for the clock in MHz" in rated.source
 
 
-def test_without_a_configured_speed_the_modules_own_is_taken() -> None:
+def test_without_a_configured_speed_the_speed_of_the_module_is_used() -> None:
     rated = memory_bandwidth(with_modules(module("DIMM_A1", "", 1600, "DDR3", configured_transfers_per_s=None)))
     assert rated.value == pytest.approx(12.8e9)
     assert not rated.is_ceiling
     assert "the modules' maximum speed" in rated.source
 
 
-def test_what_a_hypervisor_shows_is_no_ceiling() -> None:
+def test_memory_modules_shown_by_a_hypervisor_are_no_ceiling() -> None:
     rated = memory_bandwidth(with_modules(module("Not Specified", "Not Specified", 2666), hypervisor="kvm"))
     assert rated.value == pytest.approx(21.328e9)
     assert not rated.is_ceiling

@@ -34,7 +34,7 @@ def titled(found: list[Table], words: str) -> Table:
     return next(table for table in found if words in table.title)
 
 
-def test_the_studies_table_has_rows_by_block_columns_by_thread_and_who_served() -> None:
+def test_the_table_of_the_study_has_blocks_threads_and_the_source_of_the_bytes() -> None:
     cells = [
         cell(value, metric, block=block, threads=threads)
         for block in (1, 1024) for threads in (1, 2) for metric, value in (("bandwidth", 1e6), ("latency", 1e-6))
@@ -47,28 +47,28 @@ def test_the_studies_table_has_rows_by_block_columns_by_thread_and_who_served() 
     assert "smaller than memory" in table.notes[0]
 
 
-def test_a_cell_that_another_one_served_is_named_in_its_row() -> None:
+def test_an_experiment_served_by_another_source_is_marked_in_its_row() -> None:
     cells = [
         cell(1e6, block=b, threads=t, served="device sda" if t == 2 else "page cache") for b in (1, 2) for t in (1, 2)
     ]
     assert titled(tables(cells), "By operation").rows[0][-1] == "page cache, device sda"
 
 
-def test_libraries_stand_side_by_side() -> None:
+def test_libraries_are_columns() -> None:
     cells = [cell(value, library=name) for name, value in (("stdio", 1e6), ("pread", 2e6), ("uring", 3e6))]
     table = titled(tables(cells), "by library")
     assert table.headings == ["", "stdio", "pread", "uring", "served by"]
     assert [entry.value for entry in table.rows[0] if isinstance(entry, Quantity)] == [1e6, 2e6, 3e6]
 
 
-def test_a_write_has_three_figures() -> None:
+def test_a_write_has_three_metrics() -> None:
     cells = [cell(3e9, op="write"), cell(2e9, op="write", sync="end"), cell(1e9, op="write", cache="direct")]
     table = titled(tables(cells), "Durability of writes")
     assert [entry.value for entry in table.rows[0] if isinstance(entry, Quantity)] == [3e9, 2e9, 1e9]
     assert titled(tables(cells), "Steady state").rows[0][-1] == "steady"
 
 
-def test_evidence_and_percentiles_have_a_row_for_each_cell() -> None:
+def test_evidence_and_percentiles_have_a_row_per_experiment() -> None:
     timed = [cell(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
     found = tables([cell(1e6), *timed])
     assert titled(found, "Where the bytes came from").rows[0][1:5] == ["page cache", None, None, "0.25"]
@@ -79,7 +79,7 @@ def test_evidence_and_percentiles_have_a_row_for_each_cell() -> None:
     assert "25 ns" in percentiles.notes[0]
 
 
-def test_iozones_matrix_takes_the_place_of_the_other_tables() -> None:
+def test_the_matrix_of_iozone_replaces_the_other_tables() -> None:
     kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),
              ("read", "backward"), ("write", "record"), ("read", "stride")]  # fmt: skip
     cells = [
@@ -126,7 +126,7 @@ def test_a_stopped_plan_still_prints_iozones_matrix() -> None:
     assert table.rows == [["1024", "4", "2", None, "2", "2", *[None] * 9]]
 
 
-def test_charts_go_along_what_was_swept_and_show_the_percentiles() -> None:
+def test_charts_follow_the_swept_parameter_and_show_the_percentiles() -> None:
     swept = [cell(1e6 * block, block=block, library=library) for block in (1, 8, 1024) for library in ("pread", "mmap")]
     (against_block,) = along(
         swept, [ParameterChart("bandwidth", "block", "words"), ParameterChart("iops", "depth", "words")]

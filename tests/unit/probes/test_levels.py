@@ -101,7 +101,7 @@ def test_levels_are_derived_with_their_sizes_intervals_and_latencies() -> None:
     assert found["l3_size"].efficiency == pytest.approx(9 / 105, rel=0.1)
 
 
-def test_what_the_system_claims_does_not_move_what_was_measured() -> None:
+def test_sizes_listed_by_the_system_do_not_affect_the_measured_ones() -> None:
     """Wrong sizes from the system change the comparison, not the measured levels."""
     by_probe = {"memory_latency": latencies(), "cpu_workset": rates()}
     true, false = machine(), machine(l1=KIB, l2=64 * MIB, l3=4 * KIB)
@@ -109,7 +109,7 @@ def test_what_the_system_claims_does_not_move_what_was_measured() -> None:
         assert values(derived(probe, by_probe, true)) == values(derived(probe, by_probe, false))
 
 
-def test_a_disagreement_is_named() -> None:
+def test_a_size_that_differs_from_the_listed_one_is_noted() -> None:
     notes = only_table(table("memory_latency", {"memory_latency": latencies()}, machine())).notes
     assert [
         note
@@ -125,13 +125,13 @@ def test_a_disagreement_is_named() -> None:
     ]
 
 
-def test_one_line_a_page_tells_a_cache_from_a_translation_buffer() -> None:
+def test_one_line_per_page_distinguishes_a_cache_from_a_translation_buffer() -> None:
     flat = latencies(lambda size: 1.7e-9 if size <= 3 * MIB else 5.4e-9, stride=4096)
     capacity = only_table(table("memory_latency", {"memory_latency": [*latencies(), *flat]}, machine()))
     assert [note for note in capacity.notes if note.startswith("L3 is limited by its capacity")]
 
 
-def test_a_second_translation_buffer_s_reach_is_no_level() -> None:
+def test_the_reach_of_a_second_level_tlb_is_not_a_cache_level() -> None:
     """Beyond the capacity of the first cache with one line per page, the step's share in both walks identifies it."""
     reach = 3 * MIB // 2
 
@@ -158,9 +158,7 @@ def test_a_second_translation_buffer_s_reach_is_no_level() -> None:
     ("reach", "small", "behind_s"),
     [(256 * KIB, 420 * KIB, 16e-9), (384 * KIB, 300 * KIB, 16e-9), (256 * KIB, 420 * KIB, 7.8e-9)],
 )
-def test_what_loads_wait_for_translations_hides_no_level_and_makes_none(
-    reach: int, small: int, behind_s: float
-) -> None:
+def test_waiting_for_translations_neither_hides_nor_adds_a_level(reach: int, small: int, behind_s: float) -> None:
     """On a guest with small pages, the second cache ends where most accesses miss a first-level translation buffer."""
 
     def lines(size: int) -> float:
@@ -197,7 +195,7 @@ def test_a_size_that_was_always_disturbed_does_not_end_a_level_before_it() -> No
     assert found["l1d_size"] == pytest.approx(quiet["l1d_size"], rel=0.01)
 
 
-def test_a_size_that_was_lucky_once_moves_no_end_before_it() -> None:
+def test_one_lucky_sample_does_not_move_the_end_of_a_level() -> None:
     def lucky(size: int) -> float:
         return 19.5e-9 if size == 64 * MIB else by_capacity(size)
 
@@ -206,7 +204,7 @@ def test_a_size_that_was_lucky_once_moves_no_end_before_it() -> None:
     assert found["l3_size"] == pytest.approx(quiet["l3_size"], rel=0.01)
 
 
-def test_what_is_left_of_a_translation_buffer_s_step_is_no_level() -> None:
+def test_the_remainder_of_a_tlb_step_is_not_a_level() -> None:
     def lines(size: int) -> float:
         own = 1.2e-9 if size <= 32 * KIB else 3.8e-9 if size <= 900 * KIB else 16e-9 if size <= 5 * MIB else 130e-9
         return own + (2.2e-9 * (1 - 256 * KIB / size) + 0.9e-9 if size > 256 * KIB else 0)
@@ -218,7 +216,7 @@ def test_what_is_left_of_a_translation_buffer_s_step_is_no_level() -> None:
     assert found["l2_size"] == pytest.approx(900 * KIB, rel=0.12)
 
 
-def test_as_many_levels_as_can_be_found_have_names() -> None:
+def test_every_level_that_can_be_found_has_a_name() -> None:
     def stairs(size: int) -> float:
         return float(1e-9 * 2 ** sum(size > 16 * KIB * 8**step for step in range(6)))
 
@@ -248,13 +246,13 @@ def test_the_table_has_the_other_curves_in_each_level() -> None:
     assert table("cpu_workset", by_probe, machine()) == []
 
 
-def test_levels_by_the_rate_alone_bear_no_caches_name_unless_all_are_there() -> None:
+def test_levels_found_by_rate_have_cache_names_only_if_all_are_found() -> None:
     found = values(derived("cpu_workset", {"cpu_workset": rates()}, machine()))
     assert list(found) == ["level1_size", "level1_rate", "memory_rate"]
     assert found["level1_size"] == pytest.approx(8 * MIB, rel=0.2)
 
 
-def test_a_few_sizes_are_no_curve() -> None:
+def test_few_sizes_are_not_a_curve() -> None:
     few = [result for result in latencies() if int(result.summary.params["size"]) < 8 * KIB]
     assert derived("memory_latency", {"memory_latency": few}, machine()) == []
     assert table("memory_latency", {"memory_latency": few}, machine()) == []

@@ -39,19 +39,19 @@ def remarks(mount: str, durability: str | None, **params: str) -> list[str]:
         ("file", "an ordinary file of xfs on /mnt, through the page cache: not persistent memory"),
     ],
 )
-def test_a_figure_says_what_the_mount_is(mount: str, words: str) -> None:
+def test_a_metric_names_the_kind_of_the_mount(mount: str, words: str) -> None:
     assert remarks(mount, "persistent") == [words]
     assert remarks(mount, None, memory="memkind") == [words]
 
 
-def test_how_stores_were_made_durable_is_said() -> None:
+def test_the_method_of_making_stores_durable_is_named() -> None:
     assert remarks("memory", "none")[1:] == ["not persistent according to libpmem"]
     assert remarks("file", "none", persist="array")[1:] == ["not persistent: flushed by msync"]
     (claim,) = remarks("memory", "forced", persist="array")[1:]
     assert claim.startswith("PMEM_IS_PMEM_FORCE=1")
 
 
-def test_the_systems_memory_is_told_as_ever() -> None:
+def test_results_of_system_memory_are_unchanged() -> None:
     for params in ({"memory": "dram", "persist": "none"}, {}):
         own = Cell({"op": "copy", "pages": "huge", **params}, FACTS, MACHINE)
         assert PROBE.remarks(own, []) == ["no huge pages"]
@@ -70,7 +70,7 @@ def measured(op: str, **params: Any) -> Result:
     return msgspec.structs.replace(made, facts=FACTS, evidence=EVIDENCE, node_times=[NODE])
 
 
-def test_each_kind_of_memory_has_tables_of_its_own_with_the_four_functions_only() -> None:
+def test_each_kind_of_memory_has_its_own_tables_with_the_four_operations() -> None:
     pmem = {"memory": "pmem", "path": "/mnt"}
     results = [
         measured(op, **params)

@@ -55,7 +55,7 @@ def titled(found: list[Table], words: str) -> Table:
     return next(table for table in found if words in table.title)
 
 
-def test_a_message_costs_what_each_line_says_and_the_limit_explains_the_break() -> None:
+def test_each_line_gives_the_cost_and_the_eager_limit_explains_the_break() -> None:
     found = tables(curve())
     cost = titled(found, "Message cost")
     assert [row[0] for row in cost.rows] == ["0 to 20,500 B", "20,500 to 60,000 B"]
@@ -67,11 +67,11 @@ def test_a_message_costs_what_each_line_says_and_the_limit_explains_the_break() 
     assert breaks.rows[0][3] == "btl_tcp_eager_limit = 20,000 B"
 
 
-def test_a_break_where_no_limit_lies_is_not_explained() -> None:
+def test_a_break_without_a_limit_is_not_explained() -> None:
     assert titled(tables(curve(40_000)), "Break points").rows[0][3] == "no limit reported by MPI or the system"
 
 
-def test_a_start_up_time_of_zero_is_shown_with_its_interval_and_no_bandwidth_without_bound() -> None:
+def test_a_start_up_time_of_zero_has_an_interval_and_no_unbounded_bandwidth() -> None:
     """Small messages that all take the same time, followed by the large ones of a token bucket, give such lines."""
     flat = [cell("latency", 20e-6, size) for size in range(0, 10_000, 1000)]
     steep = [cell("latency", 1e-7 * size - 9.8e-4, size) for size in range(10_000, 40_001, 1000)]
@@ -102,7 +102,7 @@ def test_a_few_sizes_give_no_line() -> None:
     assert PROBE.derive({"mpi_pingpong": curve()[:9]}, machine_with(job=JOB)) == []
 
 
-def test_pairs_stand_side_by_side_and_each_with_its_nodes() -> None:
+def test_numbers_of_pairs_are_columns_and_each_pair_has_its_nodes() -> None:
     own = {"0-2 minimum_s": 1e-5, "0-2 median_s": 2e-5, "0-2 maximum_s": 3e-5}
     results = [
         cell(metric, value * pairs, size, pairs, **own)
@@ -134,7 +134,7 @@ def sample(*elapsed_s: float) -> Sample:
     )  # fmt: skip
 
 
-def test_a_message_takes_half_a_round_trip_and_each_pair_is_told() -> None:
+def test_a_message_takes_half_a_round_trip_and_each_pair_is_listed() -> None:
     latency, bandwidth = PROBE.metrics
     own = Cell({"size": 1000, "pairs": 2}, FACTS, MACHINE, {"ranks": "0-2 1-3"})
     assert latency.value(own, sample(0.01, 0.03)) == pytest.approx(0.04 / 4000)
@@ -147,7 +147,7 @@ def test_a_message_takes_half_a_round_trip_and_each_pair_is_told() -> None:
     assert PROBE.remarks(own, []) == ["1 of 2 pairs between nodes"]
 
 
-def test_nodes_have_aliases_in_what_travels() -> None:
+def test_nodes_have_aliases_in_exports() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
     found = [Table("mpi_pingpong", "t", ["a"], [["0-2 (node17, node18)"]])]
     report = msgspec.structs.replace(report, machine=machine_with(report.machine, job=JOB), tables=found)
@@ -211,7 +211,7 @@ def test_the_slowest_is_named() -> None:
     assert facts_table.title == "Configuration"
 
 
-def test_a_report_tells_each_lines_figures_apart_and_leaves_a_message_of_nothing_out_of_its_axis() -> None:
+def test_a_report_names_the_line_of_each_cost_and_leaves_empty_messages_out_of_its_axis() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
     cells = curve()
     derived = PROBE.derive({"mpi_pingpong": cells}, machine_with(job=JOB))
@@ -222,7 +222,7 @@ def test_a_report_tells_each_lines_figures_apart_and_leaves_a_message_of_nothing
     assert "60 sizes from 1KB to 60KB" in page
 
 
-def test_the_job_stands_among_the_machines_facts() -> None:
+def test_the_job_is_among_the_facts_of_the_machine() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
     facts = dict(machine_facts(machine_with(report.machine, job=JOB)))
     assert facts["MPI job"] == "4 ranks on 2 nodes, of which this is one; Open MPI v4.1.4"

@@ -40,7 +40,7 @@ def reason(found: MtuBreak | NoMtuBreak) -> str:
     return found.reason
 
 
-def test_the_lines_beside_the_break_at_the_mtu_are_given_and_not_the_first_and_the_last() -> None:
+def test_the_lines_next_to_the_break_at_the_mtu_are_chosen() -> None:
     found = named(find_mtu_break(cost((300, 256, 384), (1460, 1300, 1600), (65_536, 65_000, 66_000)), ETHERNET))
     assert (found.link, found.mtu_bytes) == ("eth0", 1500)
     assert found.at == Quantity(1460, "B", (1300, 1600))
@@ -65,17 +65,17 @@ def test_the_lines_beside_the_break_at_the_mtu_are_given_and_not_the_first_and_t
         (900.0, 1801.0, False),  # wider than a factor of two, so it would contain any limit
     ],
 )
-def test_near_is_a_factor_of_1_25_around_what_fills_a_packet(low: float, high: float, is_near: bool) -> None:
+def test_near_means_within_a_factor_of_1_25_of_a_full_packet(low: float, high: float, is_near: bool) -> None:
     found = find_mtu_break(cost((low, low, high)), ETHERNET)
     assert isinstance(found, MtuBreak) is is_near
 
 
-def test_of_two_near_breaks_the_one_whose_interval_holds_the_mtu_is_taken() -> None:
+def test_the_break_whose_interval_contains_the_mtu_is_chosen_of_two() -> None:
     found = named(find_mtu_break(cost((1200, 1150, 1250), (1700, 1450, 1800)), ETHERNET))
     assert found.at.value == 1700
 
 
-def test_of_two_that_hold_it_the_nearer_one_is_taken() -> None:
+def test_the_nearer_break_is_chosen_if_both_intervals_contain_the_mtu() -> None:
     found = named(find_mtu_break(cost((1310, 1290, 1500), (1480, 1450, 1510)), ETHERNET))
     assert found.at.value == 1480
 
@@ -85,7 +85,7 @@ def test_of_several_links_the_one_is_named_whose_mtu_fits() -> None:
     assert named(find_mtu_break(cost((1990, 1900, 2050)), machine)).link == "ib0"
 
 
-def test_why_no_break_can_be_named_is_said() -> None:
+def test_the_reason_why_no_break_is_named_is_given() -> None:
     at_mtu = (1460.0, 1400.0, 1500.0)
     assert "within one node" in reason(find_mtu_break(cost(at_mtu, between_nodes=0), ETHERNET))
     assert "only 1 of 2 pairs" in reason(find_mtu_break(cost(at_mtu, pairs=2), ETHERNET))

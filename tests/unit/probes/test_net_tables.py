@@ -64,7 +64,7 @@ def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> 
     assert "not of a network" in table.notes[-1]
 
 
-def test_every_datagram_is_accounted_for_by_place() -> None:
+def test_every_datagram_is_accounted_for_by_where_it_was_lost() -> None:
     assert STREAM.tables is not None
     own = cell("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)
     table = titled(STREAM.tables({"net_stream": [own]}, MACHINE), "Datagrams")
@@ -79,12 +79,12 @@ def test_every_datagram_is_accounted_for_by_place() -> None:
     ]
 
 
-def test_loss_is_the_share_of_what_was_to_be_sent() -> None:
+def test_loss_is_the_share_of_the_planned_datagrams() -> None:
     loss = next(metric for metric in STREAM.metrics if metric.name == "loss")
     assert loss.value(Cell({"protocol": "udp"}, LOCAL, MACHINE), sample()) == pytest.approx(100 / 1100)
 
 
-def test_the_way_is_told() -> None:
+def test_the_route_is_named() -> None:
     udp = {"protocol": "udp", "payload": 65507, "direction": "up"}
     assert told(PINGPONG, LOCAL, {"peer": "own"}, udp) == ["loopback, no network",
                                                           "65,507 B, the maximum of a datagram"]  # fmt: skip
@@ -107,7 +107,7 @@ def test_a_link_bounds_each_direction() -> None:
     assert parse_rated(["net=10Gbit/s"]) == {"net B/s": 1.25e9}
 
 
-def test_a_distribution_rises_and_is_drawn_by_cell() -> None:
+def test_a_distribution_rises_and_is_drawn_per_experiment() -> None:
     report = summarise(run_of_one("net_pingpong", {"protocol": "tcp", "payload": 64, "connections": 1}, LOCAL,
                                   [sample() for _ in range(3)]))  # fmt: skip
     distribution = report.results[0].distribution
@@ -121,7 +121,7 @@ def test_a_distribution_rises_and_is_drawn_by_cell() -> None:
     assert len(ecdf([report.results[0]] * 40)) == 0
 
 
-def test_a_sample_in_which_no_operation_was_timed_has_no_part_in_percentiles() -> None:
+def test_a_sample_without_timed_operations_is_left_out_of_percentiles() -> None:
     """The timed operations are a random selection if reading the clock for each one would cost too much."""
     untimed = msgspec.structs.replace(sample(), histogram=Histogram([], []))
     report = summarise(run_of_one("net_pingpong", {"protocol": "tcp", "payload": 64, "connections": 1}, LOCAL,

@@ -60,7 +60,7 @@ def tables(of: Result, nodes: int) -> list[Table]:
 
 
 @pytest.mark.parametrize("parties", [2, 3, 4, 5, 1001])
-def test_the_number_of_parties_follows_from_that_of_pairs(parties: int) -> None:
+def test_the_number_of_parties_follows_from_the_number_of_pairs(parties: int) -> None:
     assert parties_of(matrix(parties, 0)) == parties
 
 
@@ -69,7 +69,7 @@ def test_a_slow_party_is_slow_with_all_and_the_others_are_not() -> None:
         assert party_medians(matrix(5, slow)) == [SLOW_S if party == slow else FAST_S for party in range(5)]
 
 
-def test_a_slow_link_leaves_its_ends_alone() -> None:
+def test_a_slow_link_does_not_make_its_ends_slow() -> None:
     values = [SLOW_S, *[FAST_S] * 5]
     assert party_medians(values) == [FAST_S] * 4
 
@@ -78,7 +78,7 @@ def test_a_pair_has_the_median_of_its_samples() -> None:
     assert pair_times([sample(matrix(4, 1)), sample(matrix(4, 1)), sample(matrix(4, 2))]) == matrix(4, 1)
 
 
-def test_the_pair_in_the_middle_is_the_headline() -> None:
+def test_the_median_pair_is_the_main_value() -> None:
     latency, bandwidth = PROBE.metrics
     large = Cell({"size": 1 << 20}, {"parties": 4.0, "pairs_between_nodes": 6.0}, MACHINE, {})
     small = Cell({"size": 8}, {"parties": 4.0, "pairs_between_nodes": 4.0}, MACHINE, {})
@@ -91,7 +91,7 @@ def test_the_pair_in_the_middle_is_the_headline() -> None:
     assert PROBE.remarks(large, []) == ["between nodes"]
 
 
-def test_the_slow_stand_first_with_their_names() -> None:
+def test_slow_parties_are_listed_first_with_their_names() -> None:
     pairs, nodes = tables(measured(5, slow=3), 5)
     assert [row[0] for row in pairs.rows[:4]] == ["node0 – node3", "node1 – node3", "node2 – node3", "node3 – node4"]
     assert pairs.rows[0][1:] == [Quantity((1 << 20) / SLOW_S, "B/s"), Quantity(4.0, "")]
@@ -102,13 +102,13 @@ def test_the_slow_stand_first_with_their_names() -> None:
     assert small.rows[0][1] == Quantity(SLOW_S, "s")
 
 
-def test_of_many_the_slowest_are_shown() -> None:
+def test_only_the_slowest_of_many_are_shown() -> None:
     pairs, nodes = tables(measured(30, slow=29), 30)
     assert (len(pairs.rows), pairs.notes) == (10, ["The table lists the slowest 10 of 435."])
     assert (len(nodes.rows), nodes.notes) == (20, ["The table lists the slowest 20 of 30."])
 
 
-def test_two_have_one_pair_and_no_ranking() -> None:
+def test_two_parties_have_one_pair_and_no_ranking() -> None:
     assert len(tables(measured(2, slow=0), 2)) == 1
 
 
@@ -133,7 +133,7 @@ def test_the_heat_map_has_both_triangles_and_a_slow_row() -> None:
 
 
 @pytest.mark.parametrize("nodes", [48, 49, 1024])
-def test_many_share_rows_of_which_the_slowest_pair_is_shown(nodes: int) -> None:
+def test_many_parties_share_rows_that_show_their_slowest_pair(nodes: int) -> None:
     points = points_of(measured(nodes, slow=nodes // 2), nodes)
     rows = {point["row"] for point in points}
     assert len(rows) <= MAX_ROWS
@@ -163,7 +163,7 @@ def test_a_report_of_a_thousand_nodes_is_small_and_names_none_of_them(tmp_path: 
 
 
 @pytest.mark.parametrize("pairs", [[], [1e-5] * 4, [1e-5] * 5])
-def test_what_is_no_matrix_has_no_figure(pairs: list[float]) -> None:
+def test_an_invalid_matrix_has_no_value(pairs: list[float]) -> None:
     """Such a matrix can come from a run file that was edited by hand."""
     file = run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(pairs)])
     assert [(r.summary.value, r.pairs) for r in summarise(file).results] == []

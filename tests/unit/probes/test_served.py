@@ -35,21 +35,21 @@ def cell(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> 
     ("fetched", "verdict"),
     [(0, "page cache"), (5, "page cache"), (37, "mixed: 37 % device sda1"), (95, "device sda1"), (400, "device sda1")],
 )
-def test_a_read_was_served_by_what_its_bytes_were_fetched_from(fetched: float, verdict: str) -> None:
+def test_a_read_is_attributed_to_the_source_of_its_bytes(fetched: float, verdict: str) -> None:
     assert served_by(cell(), [sample(process_read_bytes=fetched)]) == verdict
 
 
-def test_in_a_guest_a_device_is_a_virtual_device() -> None:
+def test_a_device_in_a_guest_is_called_virtual() -> None:
     served = served_by(cell(hypervisor="kvm"), [sample(process_read_bytes=100)])
     assert served == "virtual device sda1"
     assert is_device(served)
 
 
-def test_what_lies_in_memory_is_a_ram_disk_whatever_was_counted() -> None:
+def test_a_file_in_memory_is_a_ram_disk_whatever_the_counters_say() -> None:
     assert served_by(cell(is_memory=1), [sample(process_read_bytes=100)]) == "RAM disk (tmpfs)"
 
 
-def test_without_counters_residency_decides_and_without_both_nobody_knows() -> None:
+def test_without_counters_residency_decides_and_without_both_it_is_unknown() -> None:
     assert served_by(cell(), [sample(process_read_bytes=-1)]) == "page cache"
     assert served_by(cell(cache="direct"), [sample(process_read_bytes=-1)]) == "unknown"
     assert served_by(cell(), [sample(process_read_bytes=-1, resident_before_bytes=-1)]) == "unknown"
@@ -64,11 +64,11 @@ def test_a_write_ends_in_the_page_cache_unless_it_waits_for_the_device() -> None
     assert served_by(cell(op="write", cache="direct"), [sample()]) == "unknown"
 
 
-def test_reads_of_a_mixed_row_that_missed_the_cache_are_said() -> None:
+def test_cache_misses_of_a_mixed_workload_are_reported() -> None:
     assert served_by(cell(op="readwrite", cache="cold"), [sample(process_read_bytes=60)]) == "mixed: 60 % device sda1"
 
 
-def test_the_figures_are_shares_and_bytes_for_each_byte() -> None:
+def test_the_values_are_shares_and_bytes_per_byte() -> None:
     found = evidence(cell(), [sample(resident_before_bytes=500, process_read_bytes=50),
                               sample(resident_before_bytes=0, process_read_bytes=150)])  # fmt: skip
     assert found["resident_before"] == 0.25

@@ -81,7 +81,7 @@ def tables(*results: Result) -> list[Table]:
 
 
 @pytest.mark.parametrize("figure", PRINTED, ids=lambda f: f"{f.table} {f.op} {f.metric}")
-def test_the_documents_times_give_its_figures_to_every_printed_digit(figure: Published) -> None:
+def test_the_published_times_give_the_published_values_to_every_digit(figure: Published) -> None:
     level = {"rank": "rank", "node": "longest"}[figure.table]
     key = {
         "bandwidth_avg": "rank_average" if figure.table == "rank" else "rank_sum_average",
@@ -94,7 +94,7 @@ def test_the_documents_times_give_its_figures_to_every_printed_digit(figure: Pub
     assert float(shown) == figure.value
 
 
-def test_the_study_compares_its_averages_with_those_of_the_same_definition() -> None:
+def test_the_study_compares_averages_of_the_same_definition() -> None:
     own = [measured(op) for op in ARRAYS]
     study = make_study(StudyRun(plan="distributed-stream", results=own, machine=machine_with(GUEST, job=JOB)))
     assert study is not None
@@ -104,7 +104,7 @@ def test_the_study_compares_its_averages_with_those_of_the_same_definition() -> 
         assert cell.here == pytest.approx(cell.published, rel=1e-4)
 
 
-def test_a_nodes_averages_stand_side_by_side_with_their_definition() -> None:
+def test_the_averages_of_a_node_are_shown_with_their_definitions() -> None:
     table = tables(measured("copy"))[3]
     assert table.headings[1:5] == ["rank average", "time", "average", "time"]
     rates = [cell.value for cell in table.rows[0][1:-1:2] if isinstance(cell, Quantity)]
@@ -112,7 +112,7 @@ def test_a_nodes_averages_stand_side_by_side_with_their_definition() -> None:
     assert "sum of its ranks' bandwidths" in " ".join(table.notes)
 
 
-def test_the_configuration_is_the_documents_header() -> None:
+def test_the_configuration_is_that_of_the_document() -> None:
     table = tables(*(measured(op) for op in ARRAYS))[0]
     assert table.headings == [
         "Functions", "element", "elements", "per array", "per process", "per node", "repeats", "processes × threads",
@@ -124,7 +124,7 @@ def test_the_configuration_is_the_documents_header() -> None:
     ]
 
 
-def test_rows_name_every_parameter_that_tells_them_apart() -> None:
+def test_rows_name_every_parameter_that_distinguishes_them() -> None:
     results = [measured(op, threads=threads, stores=stores, size=ARRAY_BYTES) for op in ("copy", "triad")
                for threads in (1, 2) for stores in ("plain", "nontemporal")]  # fmt: skip
     for table in tables(*results)[1:]:
@@ -135,7 +135,7 @@ def test_rows_name_every_parameter_that_tells_them_apart() -> None:
         assert "thread" not in table.title.partition("(")[2], "rows differ in it"
 
 
-def test_what_a_rank_chose_itself_needs_no_column() -> None:
+def test_a_parameter_chosen_by_the_rank_has_no_column() -> None:
     few, many = measured("copy", threads=1), measured("copy", threads=2)
     params = {**many.summary.params, "size": ARRAY_BYTES // 2}
     many = with_summary(many, params=params)
@@ -148,7 +148,7 @@ def two_thread_counts() -> Report:
     return msgspec.structs.replace(made, machine=machine_with(made.machine, job=JOB), tables=tables(*results))
 
 
-def test_thread_counts_are_told_apart_in_every_form() -> None:
+def test_thread_counts_are_distinguished_in_every_export() -> None:
     shown = without_names([two_thread_counts()])[0]
     lines = [line for line in markdown.export(shown).splitlines() if line.startswith("| Copy |")]
     assert [line.split(" | ")[1] for line in lines if "8 B" not in line] == ["1", "2"] * 3

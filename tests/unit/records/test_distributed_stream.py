@@ -48,7 +48,7 @@ def original(path: Path, *nodes: str) -> Path:
     return path
 
 
-def test_the_originals_file_gives_its_nodes_bandwidths_and_the_slow_one(tmp_path: Path) -> None:
+def test_a_file_of_distributed_stream_gives_bandwidths_and_the_slow_node(tmp_path: Path) -> None:
     factors = (1.0, 1.004, 0.996, 1.25, 1.002)
     nodes = judged_stream(read_stream_run(original(tmp_path / "x.dat", *(node(f"n{f}", f) for f in factors))))
     assert [metric.title for metric in nodes.metrics] == [f"{k} bandwidth" for k in ("Copy", "Scale", "Add", "Triad")]
@@ -58,7 +58,7 @@ def test_the_originals_file_gives_its_nodes_bandwidths_and_the_slow_one(tmp_path
     assert nodes.names[3] == "n1.25"
 
 
-def test_values_in_attributes_are_read_too(tmp_path: Path) -> None:
+def test_values_in_attributes_are_read_as_well(tmp_path: Path) -> None:
     times = "".join(f'<{k} Average="0.1" Minimum="0.09" Maximum="0.2"/>' for k in ("Copy", "Scale", "Add", "Triad"))
     run = read_stream_run(original(tmp_path / "x.dat", f'<node name="a">{times}</node>'))
     assert (run.nodes[0].name, run.nodes[0].times["Add"].maximum_s) == ("a", 0.2)
@@ -77,7 +77,7 @@ def test_values_in_attributes_are_read_too(tmp_path: Path) -> None:
         (ORIGINAL.replace("NODES", node("a", 0.0)), "node a, Copy: Average is '0.0', not a number above 0"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, words: str) -> None:
+def test_errors_in_a_file_are_named(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "x.dat"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(FileError) as error:
@@ -86,7 +86,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, words: str
     assert str(path) in str(error.value)
 
 
-def test_a_run_is_written_as_the_original_and_read_back(tmp_path: Path) -> None:
+def test_a_run_is_exported_to_xml_and_read_back(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 5, slow={2: 0.3}, rounds=3)
     report = summarise(read_run(tmp_path / "run.jsonl"))
     name = file_name("xml", report, tmp_path / "run.jsonl")
@@ -106,7 +106,7 @@ def test_a_run_is_written_as_the_original_and_read_back(tmp_path: Path) -> None:
     assert judged_stream(run).metrics[3].slow == [2]
 
 
-def test_what_travels_has_no_names_of_nodes(tmp_path: Path) -> None:
+def test_an_export_has_no_node_names(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 5, rounds=1)
     report = without_names([summarise(read_run(tmp_path / "run.jsonl"))])[0]
     assert "node0" not in xml.export(report)
@@ -114,7 +114,7 @@ def test_what_travels_has_no_names_of_nodes(tmp_path: Path) -> None:
     assert report.nodes.names == [f"machine {place + 1}" for place in range(5)]
 
 
-def test_a_run_and_its_own_file_of_the_originals_form_are_the_same(tmp_path: Path) -> None:
+def test_a_run_and_its_xml_export_compare_as_the_same(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 5, slow={2: 0.3}, rounds=1)
     ours = summarise(read_run(tmp_path / "run.jsonl"))
     (tmp_path / "x.dat").write_text(xml.export(ours), encoding="utf-8")
@@ -129,7 +129,7 @@ def test_a_run_and_its_own_file_of_the_originals_form_are_the_same(tmp_path: Pat
     )
 
 
-def test_another_run_has_no_such_form() -> None:
+def test_other_runs_cannot_be_exported_to_xml() -> None:
     report = summarise(run_of_one("cpu_flops", {"threads": 1}, FACTS, [sample("x")]))
     with pytest.raises(UsageError, match="no mpi_stream op=copy"):
         xml.export(report)

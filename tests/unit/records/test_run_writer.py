@@ -48,7 +48,7 @@ def test_records_are_on_the_disk_after_the_stated_time(tmp_path: Path, monkeypat
     assert len(disk.synced_at) == 4, "the last records too"
 
 
-def test_a_slow_disk_is_asked_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_disk_is_synced_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = FakeDisk(monkeypatch, takes_s=0.5)
     writer = writer_on(disk, tmp_path / "x.jsonl")
     while disk.now < 5000:
@@ -59,7 +59,7 @@ def test_a_slow_disk_is_asked_less_often(tmp_path: Path, monkeypatch: pytest.Mon
     writer.close()
 
 
-def test_nothing_new_is_not_written_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_new_records_there_is_no_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = FakeDisk(monkeypatch, takes_s=0.01)
     writer = writer_on(disk, tmp_path / "x.jsonl")
     disk.now += 1000
@@ -69,7 +69,7 @@ def test_nothing_new_is_not_written_out_again(tmp_path: Path, monkeypatch: pytes
     assert disk.synced_at == []
 
 
-def test_a_second_writer_is_refused_until_the_first_has_closed(tmp_path: Path) -> None:
+def test_a_second_writer_is_rejected_until_the_first_has_closed(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     with RunWriter.create(path) as first:
         first.write(run(plan("a")))
@@ -78,7 +78,7 @@ def test_a_second_writer_is_refused_until_the_first_has_closed(tmp_path: Path) -
     RunWriter.reopen(path).close()
 
 
-def test_a_killed_writer_keeps_nobody_out(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_no_lock(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     RunWriter.create(path).close()
     script = (
@@ -95,7 +95,7 @@ def test_a_killed_writer_keeps_nobody_out(tmp_path: Path) -> None:
     RunWriter.reopen(path).close()
 
 
-def test_two_runs_of_one_second_have_a_file_each(tmp_path: Path) -> None:
+def test_two_runs_started_in_one_second_have_separate_files(tmp_path: Path) -> None:
     writers = [RunWriter.create_numbered(tmp_path / "nameplate-20260101-000000.jsonl") for _ in range(3)]
     assert [writer.path.stem for writer in writers] == [
         "nameplate-20260101-000000", "nameplate-20260101-000000-2", "nameplate-20260101-000000-3",
@@ -104,7 +104,7 @@ def test_two_runs_of_one_second_have_a_file_each(tmp_path: Path) -> None:
         writer.close()
 
 
-def test_only_a_regular_file_is_gone_on_with(tmp_path: Path) -> None:
+def test_only_a_regular_file_is_resumed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     for path in (tmp_path / "pipe.jsonl", Path("/dev/full")):
         with pytest.raises(FileError, match=r"cannot resume .*: it is not a regular file"):
@@ -112,7 +112,9 @@ def test_only_a_regular_file_is_gone_on_with(tmp_path: Path) -> None:
     assert Path("/dev/full").exists()
 
 
-def test_a_full_disk_keeps_whole_lines_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_keeps_complete_lines_and_says_how_to_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "x.jsonl"
     writer = RunWriter.create(path)
     writer.write(run(plan("a")))
@@ -131,7 +133,7 @@ def test_a_full_disk_keeps_whole_lines_and_says_how_to_go_on(tmp_path: Path, mon
     assert path.read_bytes() == before
 
 
-def test_a_file_whose_first_line_does_not_fit_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_whose_first_line_does_not_fit_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(descriptor: int, data: bytes) -> int:
         raise OSError(28, "No space left on device")
 
@@ -143,9 +145,7 @@ def test_a_file_whose_first_line_does_not_fit_is_not_left(tmp_path: Path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_system_that_writes_nothing_is_not_asked_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writing_to_a_file_system_that_accepts_no_bytes_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = RunWriter.create(tmp_path / "x.jsonl")
     writer.write(run(plan("a")))
     monkeypatch.setattr(os, "write", lambda descriptor, data: 0)

@@ -15,7 +15,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 120])
-def test_nothing_is_cut_and_no_line_is_too_wide(width: int) -> None:
+def test_nothing_is_truncated_and_no_line_is_too_wide(width: int) -> None:
     shown = lay_out(HEADINGS, LINES, width)
     assert max(text.cell_len for text in shown) <= width
     words = {word for text in shown for word in text.plain.split()}
@@ -24,14 +24,14 @@ def test_nothing_is_cut_and_no_line_is_too_wide(width: int) -> None:
         assert set(wanted.split()) <= words
 
 
-def test_a_wide_terminal_has_one_line_for_each_row() -> None:
+def test_a_wide_terminal_has_one_line_per_row() -> None:
     assert [text.plain for text in lay_out(HEADINGS, [LINES[1]], 120)] == [
         " " * 60 + "  measured  95 %  reference",
         "  block=1MiB cache=direct library=pread pattern=sequential  175.3 MB/s     –          –",
     ]
 
 
-def test_a_long_label_stands_above_its_values() -> None:
+def test_a_long_label_is_printed_above_its_values() -> None:
     header, label, values = lay_out(HEADINGS, [LINES[1]], 66)
     assert label.plain.strip() == LINES[1].label
     assert values.plain.split() == ["175.3", "MB/s", "–", "–"]

@@ -104,11 +104,11 @@ def written(tmp_path: Path) -> Path:
 
 
 class TestFile:
-    def test_is_small_and_alone(self, written: Path) -> None:
+    def test_is_small_and_has_no_companion_files(self, written: Path) -> None:
         assert written.stat().st_size <= SIZE_LIMIT
         assert [path.name for path in written.parent.iterdir()] == ["report.html"]
 
-    def test_replaces_an_older_one(self, written: Path) -> None:
+    def test_replaces_an_older_report(self, written: Path) -> None:
         write_html([report([result({"threads": 1})])], written)
         assert len(read_embedded(written)[0].results) == 1
 
@@ -178,7 +178,7 @@ class TestEmbeddedData:
         write_html([report([result({"threads": 1}, samples=series([123456789.0, 0.1 + 0.2]))])], tmp_path / "r.html")
         assert read_embedded(tmp_path / "r.html")[0].results[0].series.value == [123457000.0, 0.3]
 
-    def test_only_the_name_differs(self, written: Path) -> None:
+    def test_only_the_names_differ(self, written: Path) -> None:
         (read,) = read_embedded(written)
         assert read.results == scaling_results()
         assert read.machine is not None
@@ -202,17 +202,17 @@ class TestEmbeddedData:
 
 
 class TestNames:
-    def test_the_host_is_nowhere(self, written: Path) -> None:
+    def test_the_host_name_is_nowhere(self, written: Path) -> None:
         assert HOST not in written.read_text(encoding="utf-8")
         assert HOST not in msgspec.json.encode(read_embedded(written)).decode()
 
-    def test_also_not_in_reasons_sources_and_notes(self) -> None:
+    def test_the_host_name_is_not_in_reasons_sources_or_notes(self) -> None:
         broken = failed({"threads": 1}, "failed", f"cannot reach {HOST}:5201")
         (hidden,) = without_names([report([broken], notes=[f"{HOST} was busy"])])
         assert hidden.results[0].summary.reason == "cannot reach machine 1:5201"
         assert hidden.notes == ["machine 1 was busy"]
 
-    def test_a_part_of_a_word_is_no_name(self) -> None:
+    def test_a_part_of_a_word_is_not_a_name(self) -> None:
         (hidden,) = without_names([report([], notes=["vmx and a-vm.org"], host="vm")])
         assert hidden.notes == ["vmx and a-vm.org"]
 
@@ -224,7 +224,7 @@ class TestNames:
             ("nameplate 0.1.0 took 1.5 s, Linux 6.18.44-v6", "nameplate 0.1.0 took 1.5 s, Linux 6.18.44-v6"),
         ],
     )
-    def test_no_address_travels(self, words: str, hidden: str) -> None:
+    def test_no_address_is_in_a_report(self, words: str, hidden: str) -> None:
         assert without_names([report([], notes=[words])])[0].notes == [hidden]
 
     def test_runs_of_one_machine_share_an_alias(self) -> None:
@@ -246,12 +246,12 @@ class TestEscaping:
         broken = failed({"file": HOSTILE}, "failed", HOSTILE)
         return page_of(report([hostile, unknown, broken], notes=[HOSTILE], host=HOSTILE))
 
-    def test_makes_no_tags(self, page: Page) -> None:
+    def test_markup_makes_no_tags(self, page: Page) -> None:
         assert len(page.all("script")) == 4
         assert not page.all("img")
         assert all(not name.startswith("on") for _, attributes in page.tags for name in attributes)
 
-    def test_is_shown_as_it_is(self, page: Page) -> None:
+    def test_markup_is_shown_literally(self, page: Page) -> None:
         assert "{{ 7*7 }}" in page.text
 
     def test_commands_are_quoted_for_the_shell(self) -> None:
@@ -263,7 +263,7 @@ class TestEscaping:
 
 
 class TestVerdict:
-    def test_takes_the_cell_that_promises_most_without_oversubscription(self) -> None:
+    def test_uses_the_highest_reference_value_without_oversubscription(self) -> None:
         (hidden,) = without_names([report(scaling_results())])
         assert (
             verdict(hidden)
@@ -271,7 +271,7 @@ class TestVerdict:
             "rate."
         )
 
-    def test_of_nothing_rated(self) -> None:
+    def test_says_that_there_is_no_reference_value(self) -> None:
         (hidden,) = without_names([report([result({"threads": 1}, rated=None)])])
         assert "no verdict" in verdict(hidden)
         assert remarks(hidden) == ["Floating-point rate: no reference value (nobody knows)."]
@@ -285,16 +285,16 @@ class TestVerdict:
         (hidden,) = without_names([report([bad])])
         assert any(words in remark and "1 experiment" in remark for remark in remarks(hidden))
 
-    def test_says_that_the_machine_was_not_quiet(self) -> None:
+    def test_says_that_the_machine_was_disturbed(self) -> None:
         noisy = with_summary(result({"threads": 1}), disturbed=0.4)
         assert any("machine was busy" in remark for remark in remarks(report([noisy])))
 
-    def test_says_that_a_ceiling_was_passed(self) -> None:
+    def test_says_that_a_ceiling_was_exceeded(self) -> None:
         assert any("exceeded the ceiling" in remark for remark in remarks(report([result({"threads": 1}, 120e9)])))
 
 
 class TestContent:
-    def test_a_cut_off_run(self) -> None:
+    def test_a_cut_off_run_is_shown(self) -> None:
         assert "The run file ends before the run did" in page_of(report(scaling_results(), truncated=True)).text
 
     def test_an_empty_cut_off_run_without_a_machine(self) -> None:
@@ -302,28 +302,28 @@ class TestContent:
         assert "not recorded" in page_of(empty).text
 
     @pytest.mark.parametrize("outcome", ["failed", "invalid", "skipped"])
-    def test_no_number_without_a_measurement(self, outcome: str) -> None:
+    def test_there_is_no_number_without_a_measurement(self, outcome: str) -> None:
         bad = with_summary(failed({"threads": 1}, "failed", "for a reason"), outcome=outcome)
         page = page_of(report([bad]))
         assert f"{outcome}: for a reason" in page.text
         assert "FLOP/s" not in page.text
         assert "reaches 0" not in page.text
 
-    def test_every_cell_can_be_repeated(self) -> None:
+    def test_every_experiment_has_its_command(self) -> None:
         text = page_of(report(scaling_results())).text
         for one in headlines(scaling_results()):
             assert f"nameplate run {one.id}" in text
 
-    def test_what_is_needed_to_run_it_again(self) -> None:
+    def test_the_page_has_what_is_needed_to_repeat_the_run(self) -> None:
         text = page_of(report(scaling_results())).text
         for word in ("4711", "2026-01-02T03:04:05+00:00", "by hand", "tsc", "oversubscribed", "1.5 CPUs", "kvm guest"):
             assert word in text
 
-    def test_runs_side_by_side(self) -> None:
+    def test_several_runs_are_shown_side_by_side(self) -> None:
         assert "Runs side by side" in page_of(report(scaling_results()), report(scaling_results(), host="b")).text
         assert "Runs side by side" not in page_of(report(scaling_results())).text
 
-    def test_side_by_side_what_is_better_lies_to_the_right(self) -> None:
+    def test_better_values_are_to_the_right_in_a_comparison(self) -> None:
         first = [result({"threads": 1}, 4e10), latency_at(4096), failed({"threads": 3}, "failed", "no")]
         second = [with_summary(first[0], value=5e10), with_summary(first[1], value=4 * (first[1].summary.value or 0))]
         reports = [report(first), report([*second, result({"threads": 3})], host="b")]
@@ -339,7 +339,7 @@ class TestContent:
         assert [(mark["line"], mark["ratio"]) for mark in marks] == [("Run 2", 1.25), ("Run 2", 0.25)]
         assert "Relative to the first run" in page_of(*reports).text
 
-    def test_side_by_side_without_a_shared_value_nothing_is_drawn(self) -> None:
+    def test_a_comparison_without_a_shared_value_draws_nothing(self) -> None:
         runs = [report([failed({"threads": 1}, "failed", "no")]), report([result({"threads": 1})], host="b")]
         charts: list[Chart] = []
         assert not make_beside_figure(side_by_side(runs), charts)
@@ -357,12 +357,12 @@ class TestContent:
         assert all(attributes.get("tabindex") == "0" and attributes.get("aria-label") for attributes in framed)
 
     @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
-    def test_headings_skip_no_level(self, whole: Report) -> None:
+    def test_no_heading_level_is_skipped(self, whole: Report) -> None:
         levels = [int(tag[1]) for tag, _ in page_of(whole).tags if re.fullmatch(r"h[1-6]", tag)]
         assert levels[0] == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
 
-    def test_anchors_are_unique_and_there(self) -> None:
+    def test_anchors_are_unique_and_exist(self) -> None:
         page = page_of(report(scaling_results()), report(scaling_results(), host="b"), memory_report())
         anchors = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
         assert len(anchors) == len(set(anchors))
@@ -379,22 +379,22 @@ class TestProbesOwnTables:
     def page(self) -> Page:
         return page_of(msgspec.structs.replace(report(scaling_results()), tables=[self.TABLE]))
 
-    def test_stand_in_the_card_as_in_the_terminal(self, page: Page) -> None:
+    def test_are_in_the_card_as_in_the_terminal(self, page: Page) -> None:
         assert "Rates by size size rate share 4KiB 5.000 GFLOP/s" in page.text
         assert "8KiB – – a note on <it>" in page.text
         assert page.text.index("Rates by size") < page.text.index("Floating-point rate: results")
 
-    def test_intervals_can_be_pointed_at_and_heard(self, page: Page) -> None:
+    def test_intervals_are_accessible_by_pointer_and_screen_reader(self, page: Page) -> None:
         assert [cell["title"] for cell in page.all("td") if "title" in cell] == [
             "95 % interval: 4.900 to 5.200 GFLOP/s"
         ]
         assert "5.000 GFLOP/s , 95 % interval: 4.900 to 5.200 GFLOP/s" in page.text
 
-    def test_of_another_probe_stand_elsewhere(self) -> None:
+    def test_are_only_in_the_card_of_their_probe(self) -> None:
         other = msgspec.structs.replace(self.TABLE, probe="cpu_intops")
         assert "Rates by size" not in page_of(msgspec.structs.replace(report(scaling_results()), tables=[other])).text
 
-    def test_that_a_heat_map_shows_are_folded_below_it(self) -> None:
+    def test_are_collapsed_below_the_heat_map_that_shows_them(self) -> None:
         whole = memory_report()
         (block,) = [card for card in cards_of(whole) if card.probe == "memory_block"]
         assert len(block.heat_maps) == 4
@@ -412,7 +412,7 @@ SWEEP = [latency_at(size) for size in sizes(MAX_CELLS + 1)]
 
 
 class TestLargeSweeps:
-    def test_fold_their_cells_and_leave_their_samples_out(self) -> None:
+    def test_collapse_their_experiments_and_leave_out_their_samples(self) -> None:
         (card,) = cards_of(report(SWEEP))
         assert (len(card.curves), len(card.rows), len(card.folded), len(card.over_time)) == (1, 0, len(SWEEP), 0)
         text = page_of(report(SWEEP)).text
@@ -424,46 +424,46 @@ class TestLargeSweeps:
         (card,) = cards_of(report([*SWEEP[:3], bad, *SWEEP[4:]]))
         assert [row.missing for row in card.rows] == ["failed: no memory"]
 
-    def test_a_few_sizes_are_shown_whole(self) -> None:
+    def test_few_sizes_are_all_shown(self) -> None:
         (card,) = cards_of(report(SWEEP[:-1]))
         assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_CELLS, 0, MAX_CELLS)
 
-    def test_many_cells_that_nothing_else_shows_stay_open(self) -> None:
+    def test_many_experiments_without_a_chart_stay_open(self) -> None:
         (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MAX_CELLS + 1)]))
         assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_CELLS + 1, 0, MAX_CELLS + 1)
 
-    def test_a_grid_is_not_drawn_again_against_threads(self) -> None:
+    def test_a_grid_is_not_drawn_against_threads_as_well(self) -> None:
         (card,) = cards_of(report(block_results()))
         assert (len(card.heat_maps), len(card.scaling)) == (4, 0)
 
-    def test_a_curve_at_each_number_of_threads_is_not_either(self) -> None:
+    def test_curves_per_number_of_threads_are_not_drawn_against_threads(self) -> None:
         (card,) = cards_of(report([read_at(size, threads=n) for size in sizes(12) for n in (1, 2)]))
         assert (len(card.curves), len(card.scaling)) == (1, 0)
 
-    def test_a_line_over_threads_keeps_its_point_in_a_curve(self) -> None:
+    def test_a_line_over_threads_includes_the_point_of_a_curve(self) -> None:
         curve = [read_at(size) for size in sizes(12)]
         (card,) = cards_of(report([*curve, read_at(sizes(12)[-1], threads=2)]))
         (scaling,) = card.scaling
         (points,) = scaling.chart.spec["datasets"].values()
         assert [point["threads"] for point in points] == [1, 2]
 
-    def test_their_bars_are_left_out_but_for_the_one_that_is_judged(self) -> None:
+    def test_only_the_bar_of_the_judged_experiment_is_shown(self) -> None:
         rated = [rated_at(cell, 90e-9) for cell in SWEEP]
         (group,) = efficiencies(report(rated)).groups
         assert (len(group.bars), group.left_out) == (1, MAX_CELLS)
         assert "24 more in the curves and tables below" in page_of(report(rated)).text
 
-    def test_side_by_side_they_are_folded(self) -> None:
+    def test_they_are_collapsed_in_a_comparison(self) -> None:
         lines = side_by_side([report(SWEEP), report(SWEEP)])
         assert len(lines) == len(SWEEP)
         assert all(line.is_folded for line in lines)
         assert "25 experiments of large sweeps" in page_of(report(SWEEP), report(SWEEP, host="b")).text
 
-    def test_many_notes_are_folded(self) -> None:
+    def test_many_notes_are_collapsed(self) -> None:
         text = page_of(report([], notes=[f"note {n}" for n in range(MAX_NOTES + 3)])).text
         assert f"note {MAX_NOTES - 1} 3 more note {MAX_NOTES}" in text
 
-    def test_points_of_curves_that_were_not_worth_measuring_are_not_missed(self) -> None:
+    def test_points_of_curves_that_were_not_needed_are_not_reported_as_missing(self) -> None:
         sparse = report(SWEEP)
         dense = [Experiment(f"memory_latency size={n}", "memory_latency", {"size": n}, dense=True) for n in range(9)]
         plan = msgspec.structs.replace(sparse.run.plan, experiments=[*sparse.run.plan.experiments, *dense])
@@ -484,24 +484,24 @@ class TestDerived:
         named = msgspec.structs.replace(size, id="memory_latency l1d_size", rated=rated)
         return msgspec.structs.replace(named, series=Series([], [], [], []), round_values=[], utilisation=0.0)
 
-    def test_is_no_verdict_and_no_bar(self) -> None:
+    def test_have_no_verdict_and_no_bar(self) -> None:
         run = report([*scaling_results(), latency_at(4096), self.smaller_cache()])
         assert [judged.summary.probe for judged in judged_by(run)] == ["cpu_flops"]
         assert [group.title for group in efficiencies(run).groups] == ["Floating-point rate"]
         assert "Memory latency: no reference value (nobody knows)." in remarks(run)
 
-    def test_larger_than_listed_is_not_over_a_ceiling(self) -> None:
+    def test_a_size_above_the_listed_one_is_not_above_a_ceiling(self) -> None:
         run = report([latency_at(4096), self.smaller_cache(listed=1000.0)])
         assert not any("exceeded the ceiling" in remark for remark in remarks(run))
         (hidden,) = without_names([run])
         assert not hidden.results[1].rated.is_ceiling
 
-    def test_nor_is_a_cell_over_a_rated_value_that_is_no_ceiling(self) -> None:
+    def test_a_value_above_an_expected_value_is_not_above_a_ceiling(self) -> None:
         base = Rated(2e9, "base clock", is_ceiling=False)
         clock = msgspec.structs.replace(result({}, 3e9, probe="cpu_clock", rated=2e9), rated=base)
         assert not any("exceeded the ceiling" in remark for remark in remarks(report([clock])))
 
-    def test_stands_in_a_table_of_its_own(self) -> None:
+    def test_have_a_table_of_their_own(self) -> None:
         page = page_of(report([latency_at(4096), self.smaller_cache()]))
         assert (
             "Derived from several experiments metric measured 95 % interval reference share l1d_size 8.000 KiB"
@@ -509,7 +509,7 @@ class TestDerived:
         )
         assert "All experiments: size=4KiB stride=64B" in page.text
 
-    def test_is_told_apart_from_its_neighbours_side_by_side(self) -> None:
+    def test_are_distinguishable_in_a_comparison(self) -> None:
         other = msgspec.structs.replace(
             with_summary(self.smaller_cache(), metric="l2_size", value=65536.0), id="memory_latency l2_size"
         )
@@ -521,7 +521,7 @@ class TestDerived:
 
 
 class TestJudging:
-    def test_of_equal_promises_the_best_kept(self) -> None:
+    def test_the_highest_share_wins_among_equal_reference_values(self) -> None:
         poor, good = (rated_at(read_at(2**26, threads=n), 40e9) for n in (1, 2))
         assert judged_by(report([poor, good])) == [good]
 
@@ -529,25 +529,25 @@ class TestJudging:
         small, large = (rated_at(latency_at(size), 90e-9) for size in (4096, 2**26))
         assert judged_by(report([small, large])) == [large]
 
-    def test_a_reason_that_can_be_mended_goes_before_others(self) -> None:
+    def test_a_reason_that_can_be_fixed_is_preferred(self) -> None:
         cached, beyond = read_at(4096), read_at(2**26)
         cached = msgspec.structs.replace(cached, rated=Rated(None, "it may fit the caches", can_be_given=False))
         assert remarks(report([cached, beyond])) == ["Memory bandwidth: no reference value (nobody knows)."]
 
 
-def test_remarks_stand_beside_the_cell() -> None:
+def test_remarks_are_shown_next_to_the_experiment() -> None:
     page = page_of(report([read_at(4096)]))
     assert [badge["class"] for badge in page.all("span") if badge.get("class") == "badge"] == ["badge"]
     assert "as above may fit the caches bandwidth" in page.text
 
 
 class TestRooflineInThePage:
-    def test_stands_before_the_cards(self) -> None:
+    def test_precedes_the_cards(self) -> None:
         page = page_of(memory_report())
         assert page.text.index("What this means:") < page.text.index("This probe measures the peak floating-point rate")
         assert {"href": "#run-1-roofline"} in page.all("a")
 
-    def test_only_where_there_is_a_peak_and_a_bandwidth(self) -> None:
+    def test_needs_a_peak_and_a_bandwidth(self) -> None:
         assert "Roofline" not in page_of(report(scaling_results())).text
 
 
@@ -574,7 +574,7 @@ class TestCharts:
         assert "100 samples, 1 disturbed. 10 of them are drawn" in chart.caption
         assert len(chart.spec["data"]["values"]) == 10
 
-    def test_nothing_scales_with_one_number_of_threads(self) -> None:
+    def test_one_number_of_threads_has_no_scaling_chart(self) -> None:
         assert thread_scaling([result({"threads": 2, "mix": m}) for m in ("fma", "mul")], 2) == []
 
     def test_ideal_scaling_ends_at_the_cores(self) -> None:
@@ -591,7 +591,7 @@ class TestCharts:
             assert "ideal" not in chart.caption
             assert "'ideal'" not in str(chart.spec)
 
-    def test_nothing_is_hollow_without_oversubscription(self) -> None:
+    def test_there_are_no_hollow_points_without_oversubscription(self) -> None:
         (chart,) = thread_scaling([read_at(2**26, threads=n) for n in (1, 2)], 2)
         assert len(chart.spec["layer"]) == 3
 
@@ -602,21 +602,21 @@ class TestCharts:
             "Thread scaling (2 of 2)",
         ]
 
-    def test_a_series_is_not_joined_to_the_slices(self) -> None:
+    def test_a_series_is_not_connected_to_the_slices(self) -> None:
         long = msgspec.structs.replace(result({"threads": 4}), is_series=True)
         (chart,) = thread_scaling([*(result({"threads": n}) for n in (1, 2, 4)), long], 4)
         assert [(point["line"], point["threads"]) for point in measured_points(chart)] == [
             ("measured", threads) for threads in (1, 2, 4)
         ]
 
-    def test_several_series_are_a_line_of_their_own(self) -> None:
+    def test_each_of_several_series_is_a_line(self) -> None:
         slices = [result({"threads": n}) for n in (1, 2, 4)]
         (chart,) = thread_scaling([*slices, *(msgspec.structs.replace(r, is_series=True) for r in slices)], 4)
         assert [(point["line"], point["threads"]) for point in measured_points(chart)] == [
             (line, threads) for line in ("measured", "series") for threads in (1, 2, 4)
         ]
 
-    def test_what_could_not_be_measured_is_not_drawn(self) -> None:
+    def test_missing_values_are_not_drawn(self) -> None:
         (chart,) = thread_scaling([*scaling_results()[:3], failed({"threads": 8, "mix": "fma"}, "failed", "no")], 2)
         assert "8" not in re.findall(r"'threads': (\d+)", str(chart.spec))
 
@@ -633,7 +633,7 @@ class TestCharts:
         ("/srv/home/x, a/root, 12:34:56 and 1-2-3-4-5-6 stay", "/srv/home/x, a/root, 12:34:56 and 1-2-3-4-5-6 stay"),
     ],
 )
-def test_no_identifier_travels_wherever_it_stands(words: str, hidden: str) -> None:
+def test_no_identifier_is_in_a_report(words: str, hidden: str) -> None:
     (shown,) = without_names([report([result({"file": words, "threads": 1})], notes=[words])])
     assert shown.notes == [hidden]
     assert shown.results[0].summary.params["file"] == hidden

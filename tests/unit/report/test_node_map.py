@@ -67,7 +67,7 @@ def test_few_nodes_have_names_and_values_in_their_cells(number: int, is_named: b
     assert len(parts(chart)[0]) == number
 
 
-def test_a_cell_is_wide_enough_for_its_words() -> None:
+def test_a_cell_is_wide_enough_for_its_text() -> None:
     nodes = cluster([100e9] * 3)
     longest = "a-host-with-a-long-name.example.org"
     chart = node_map(Nodes(["a", longest, "c"], nodes.classes, nodes.metrics), nodes.metrics[0], "average")
@@ -81,7 +81,7 @@ def test_a_cell_is_wide_enough_for_its_words() -> None:
         ("s", 3e-6, ["3.000", "3.158", "3.333", "3.529", "3.750", "4.000"], "µs"),
     ],
 )
-def test_the_colour_bar_has_the_values_of_its_colours(unit: str, usual: float, labels: list[str], shown: str) -> None:
+def test_the_colour_bar_shows_the_values_of_its_colours(unit: str, usual: float, labels: list[str], shown: str) -> None:
     for number in (5, 500):
         cells, bar = drawn(cluster([usual] * number, unit))
         assert [point["label"] for point in bar if point.get("label")] == labels
@@ -89,7 +89,7 @@ def test_the_colour_bar_has_the_values_of_its_colours(unit: str, usual: float, l
         assert min(point["y"] for point in bar) > max(cell["y"] for cell in cells), "below the nodes"
 
 
-def test_the_shade_of_a_value_is_that_of_the_bar() -> None:
+def test_the_shade_of_a_value_agrees_with_the_bar() -> None:
     cells, bar = drawn(cluster([100e9, 100e9, 90e9, 60e9, 110e9]))
     of_label = {point["label"]: point["gap"] for point in bar if point.get("label")}
     assert [cell["gap"] for cell in cells] == [0, 0, of_label["90.00"], of_label["75.00"], 0]
@@ -108,7 +108,7 @@ def test_a_node_that_was_not_measured_has_no_shade() -> None:
     assert cells[1]["figure"] == "–"
 
 
-def test_a_runs_extremes_are_those_of_single_repeats(tmp_path: Path) -> None:
+def test_the_extremes_of_a_run_are_those_of_single_repeats(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 5, rounds=1)
     nodes = summarise(read_run(tmp_path / "run.jsonl")).nodes
     assert nodes is not None

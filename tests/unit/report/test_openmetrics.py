@@ -15,7 +15,7 @@ def samples(made: Report) -> dict[tuple[str, str], float]:
     return {(s.name, s.labels.get("threads", "")): s.value for family in families for s in family.samples}
 
 
-def test_a_figure_with_its_interval_and_efficiency() -> None:
+def test_a_value_has_its_interval_and_share() -> None:
     found = samples(report([result({"threads": 2}, 50e9), failed({"threads": 4}, "skipped", "no such cores")]))
     assert found == {
         ("nameplate_rate_flop_per_second", "2"): 50e9,
@@ -26,7 +26,7 @@ def test_a_figure_with_its_interval_and_efficiency() -> None:
     }
 
 
-def test_every_figure_of_a_large_report_is_read_back() -> None:
+def test_every_value_of_a_large_report_is_read_back() -> None:
     made = memory_report()
     families = list(text_string_to_metric_families(openmetrics.export(made)))
     assert {family.type for family in families} == {"gauge"}
@@ -36,7 +36,7 @@ def test_every_figure_of_a_large_report_is_read_back() -> None:
 
 
 @pytest.mark.parametrize("text", ['a "quoted" one', "back\\slash", "new\nline", '"} 1\nevil 2'])
-def test_hostile_words_are_only_labels(text: str) -> None:
+def test_hostile_text_is_only_a_label(text: str) -> None:
     made = report([result({"mix": text, "probe": "x"})], host=text)
     (sample,) = [
         s
@@ -47,6 +47,6 @@ def test_hostile_words_are_only_labels(text: str) -> None:
     assert sample.labels == {"machine": text, "probe": "cpu_flops", "mix": text, "param_probe": "x"}
 
 
-def test_units_without_a_word_of_their_own() -> None:
+def test_an_unknown_unit_is_part_of_the_name() -> None:
     odd = with_summary(result({"threads": 1}), unit="FLOP/cycle", metric="per cycle")
     assert ("nameplate_per_cycle_FLOP_cycle", "1") in samples(report([odd]))

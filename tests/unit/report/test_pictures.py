@@ -26,19 +26,19 @@ def test_every_chart_becomes_an_svg_and_a_png(tmp_path: Path) -> None:
     assert (tmp_path / "cpu-flops-thread-scaling.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_several_runs_keep_their_figures_apart(tmp_path: Path) -> None:
+def test_several_runs_have_separate_chart_files(tmp_path: Path) -> None:
     write_figures([report([twenty_seconds()]), report([twenty_seconds()])], tmp_path / "new")
     names = sorted(path.name for path in (tmp_path / "new").glob("*.svg"))
     assert names == ["run-1-cpu-flops-over-time.svg", "run-2-cpu-flops-over-time.svg"]
 
 
-def test_names_are_safe_and_each_its_own() -> None:
+def test_file_names_are_safe_and_unique() -> None:
     names = [chart.name for chart in named_charts(memory_report())]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9-]{1,90}", name) for name in names)
 
 
-def test_what_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_chart_files_are_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no chart"):
         write_figures([report([failed({"threads": 1}, "failed", "a reason")])], tmp_path)
     (tmp_path / "a file").touch()

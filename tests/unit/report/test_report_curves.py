@@ -31,7 +31,7 @@ def encoding(chart: Chart, mark: str) -> dict[str, Any]:
 
 
 class TestPoints:
-    def test_are_the_cells_with_their_intervals(self) -> None:
+    def test_are_the_experiments_with_their_intervals(self) -> None:
         chart = drawn([latency_at(size) for size in sizes(9)])
         points = points_with(chart, "value")
         assert len(points) == 9
@@ -39,7 +39,7 @@ class TestPoints:
         assert points[0] == first
         assert dict(chart.columns)["value"] == "latency (ns)"
 
-    def test_what_could_not_be_measured_is_not_drawn(self) -> None:
+    def test_missing_values_are_not_drawn(self) -> None:
         results = [latency_at(size) for size in sizes(10)]
         results[3] = with_summary(results[3], value=None, ci=None)
         assert len(points_with(drawn(results), "value")) == 9
@@ -55,10 +55,10 @@ class TestPoints:
         assert {point["line"] for point in points_with(chart, "value")} == {"stride=64B", "stride=4KiB"}
         assert chart.columns[0] == ("line", "parameters")
 
-    def test_few_sizes_are_no_curve(self) -> None:
+    def test_few_sizes_are_not_a_curve(self) -> None:
         assert curve_lines([latency_at(size) for size in sizes(7)]) == []
 
-    def test_two_sizes_beside_a_curve_are_no_line(self) -> None:
+    def test_two_sizes_next_to_a_curve_are_not_a_line(self) -> None:
         beside = [latency_at(size, stride=4096) for size in sizes(2)]
         assert len(curve_lines([latency_at(size) for size in sizes(9)] + beside)) == 1
 
@@ -97,13 +97,13 @@ class TestAxes:
 
 
 class TestLevels:
-    def test_are_the_derived_sizes_of_any_probe_once(self) -> None:
+    def test_are_the_derived_sizes_of_all_probes_without_duplicates(self) -> None:
         ends = level_ends(memory_report().results)
         assert [end.name for end in ends] == ["L1d", "L2"]
         assert 32 * KIB <= ends[0].size < 46 * KIB
         assert ends[0].interval[0] <= ends[0].size <= ends[0].interval[1]
 
-    def test_a_cells_own_metric_is_no_end(self) -> None:
+    def test_a_metric_of_an_experiment_is_not_a_level(self) -> None:
         assert level_ends([with_summary(latency_at(4096), metric="page_size")]) == []
 
     def test_are_marked_with_their_names_and_intervals(self) -> None:
@@ -122,7 +122,7 @@ class TestLevels:
         chart = drawn([latency_at(size) for size in sizes(9)], LevelEnd("L3", 2**25, (2**24, 2**26)))
         assert "L3" not in str(chart)
 
-    def test_names_that_stand_close_are_lifted_in_turn(self) -> None:
+    def test_names_close_to_each_other_are_raised_alternately(self) -> None:
         close = [LevelEnd(f"L{n}", 16 * KIB * 1.5**n, (16 * KIB, 64 * KIB)) for n in range(3)]
         marks = points_with(drawn([latency_at(size) for size in sizes(20)], *close), "end")
         assert [bool(mark["lift"]) for mark in marks] == [False, True, False]

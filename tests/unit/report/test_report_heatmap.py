@@ -26,7 +26,7 @@ def points_of(chart: Chart) -> list[dict[str, object]]:
 
 
 class TestGrids:
-    def test_one_for_each_metric_and_set_of_other_parameters(self) -> None:
+    def test_there_is_one_per_metric_and_set_of_other_parameters(self) -> None:
         assert [grid.title for grid in grids(block_results())] == [
             "bandwidth pattern=sequential",
             "bandwidth pattern=random",
@@ -34,7 +34,7 @@ class TestGrids:
             "latency pattern=random",
         ]
 
-    def test_threads_stand_side_by_side(self) -> None:
+    def test_numbers_of_threads_are_columns(self) -> None:
         grid = grids(block_results())[0]
         assert (grid.rows, grid.columns) == ("block", "threads")
 
@@ -45,13 +45,13 @@ class TestGrids:
         cells = [with_summary(cell, value=None) if i >= measured else cell for i, cell in enumerate(cells)]
         assert len(grids(cells)) == expected
 
-    def test_few_cells_are_none(self) -> None:
+    def test_few_experiments_are_not_a_grid(self) -> None:
         assert grids([result({"a": row, "b": column}) for row in (1, 2) for column in (1, 2)]) == []
 
-    def test_words_are_no_scale(self) -> None:
+    def test_words_do_not_form_an_axis(self) -> None:
         assert grids([result({"mix": mix, "threads": n}) for mix in ("fma", "mul", "add") for n in (1, 2)]) == []
 
-    def test_a_cell_stands_in_one_pair_of_parameters_only(self) -> None:
+    def test_an_experiment_is_in_one_grid_only(self) -> None:
         cells = [result({"a": a, "b": b, "c": c}) for a in (1, 2, 3) for b in (1, 2, 3, 4) for c in (1, 2)]
         assert {(grid.rows, grid.columns) for grid in grids(cells)} == {("b", "a")}
 
@@ -59,12 +59,12 @@ class TestGrids:
         nodes = [read_at(2**26, node=node, memory_node=memory) for node in range(3) for memory in range(3)]
         assert {only(grids(nodes)).rows, only(grids(nodes)).columns} == {"node", "memory_node"}
 
-    def test_a_derived_result_is_in_none(self) -> None:
+    def test_a_derived_result_is_in_no_grid(self) -> None:
         cells = [result({"a": row, "b": column}) for row, column in CELLS]
         derived = with_summary(result({}), stop="derived")
         assert len(only(grids([*cells, derived])).cells) == len(CELLS)
 
-    def test_the_probes_own_table_is_known_again(self) -> None:
+    def test_the_table_of_the_probe_is_recognised(self) -> None:
         results = block_results(["sequential"])
         tables = load_probes()["memory_block"].tables
         assert tables is not None
@@ -76,7 +76,7 @@ class TestGrids:
 
 
 class TestMap:
-    def test_a_cell_holds_its_figure_as_the_terminal_prints_it(self) -> None:
+    def test_a_cell_has_its_value_as_the_terminal_prints_it(self) -> None:
         points = points_of(heat_map(grids(block_results())[0]))
         assert len(points) == 16
         assert points[0] == {
@@ -86,7 +86,7 @@ class TestMap:
         assert points[-1]["figure"] == "17.00 GB/s"
         assert points[-1]["state"] == "oversubscribed"
 
-    def test_figures_are_drawn_over_the_colour(self) -> None:
+    def test_values_are_drawn_over_the_colour(self) -> None:
         layers = heat_map(grids(block_results())[0]).spec["layer"]
         assert [layer["mark"]["type"] for layer in layers] == ["rect", "rect", "text"]
         assert layers[-1]["encoding"]["text"]["field"] == "figure"
@@ -97,13 +97,13 @@ class TestMap:
         assert encoding["x"]["sort"] == ["1", "2", "4", "8"]
 
     @pytest.mark.parametrize(("greatest", "kind"), [(7e9, "linear"), (9e9, "log")])
-    def test_a_long_span_is_shaded_by_its_logarithm(self, greatest: float, kind: str) -> None:
+    def test_a_wide_range_is_shaded_logarithmically(self, greatest: float, kind: str) -> None:
         cells = [result({"a": a, "b": b}, greatest if a == b == 1 else 1e9) for a, b in CELLS]
         shade = heat_map(only(grids(cells))).spec["layer"][0]["encoding"]["opacity"]["scale"]
         assert shade["type"] == kind
         assert shade["domain"] == [1e9, greatest]
 
-    def test_what_is_missing_says_so_and_has_no_colour(self) -> None:
+    def test_a_missing_value_is_named_and_has_no_colour(self) -> None:
         places = [(a, b) for a in (1, 2, 3) for b in (1, 2, 3)]
         cells = [swept("memory_block", {"a": a, "b": b}, 1e9, "bandwidth", "B/s") for a, b in places]
         cells[0] = with_summary(cells[0], value=None, ci=None, outcome="failed")
@@ -118,6 +118,6 @@ class TestMap:
             " block=8,8192,1048576,80000000 threads=1,2,4,8"
         )
 
-    def test_the_caption_tells_of_oversubscription_only_where_there_is_any(self) -> None:
+    def test_the_caption_mentions_oversubscription_only_if_there_is_any(self) -> None:
         assert "oversubscribed" in heat_map(grids(block_results())[0]).caption
         assert "oversubscribed" not in heat_map(only(grids([result({"a": a, "b": b}) for a, b in CELLS]))).caption

@@ -46,7 +46,7 @@ def test_every_kind_is_there() -> None:
 
 
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.title)
-def test_every_chart_has_its_meaning_its_table_and_its_command(chart: Chart) -> None:
+def test_every_chart_has_an_explanation_a_table_and_a_command(chart: Chart) -> None:
     assert re.fullmatch(r"[A-Z0-9p].*\.", chart.meaning)
     assert len(chart.meaning) <= LONGEST_MEANING
     fields = {field for points in points_of(chart) for point in points for field in point}
@@ -61,7 +61,7 @@ def points_of(chart: Chart) -> list[list[dict[str, Any]]]:
     return [spec["data"]["values"]] if "values" in spec.get("data", {}) else list(spec["datasets"].values())
 
 
-def test_all_of_it_stands_in_the_page() -> None:
+def test_explanation_table_and_command_are_in_the_page() -> None:
     text = render(without_names(every_kind()), DETAILS[0])
     drawn = len(CHARTS)
     counts = {words: len(re.findall(words, text)) for words in (
@@ -72,19 +72,19 @@ def test_all_of_it_stands_in_the_page() -> None:
 
 
 class TestCommands:
-    def test_a_series_is_measured_as_one(self) -> None:
+    def test_the_command_of_a_series_measures_a_series(self) -> None:
         assert repeat_command(twenty_seconds()) == "nameplate run cpu_flops threads=1 --series 20s/1s"
 
-    def test_what_all_cells_made_takes_all_cells(self) -> None:
+    def test_the_command_of_a_derived_result_measures_all_experiments(self) -> None:
         derived = [r for r in one_machine().results if r.summary.stop == "derived"]
         assert {repeat_command(each) for each in derived} == {"nameplate run memory_latency"}
         assert repeat_command(latency_at(4096)).startswith("nameplate run memory_latency size=4096")
 
-    def test_nodes_take_it_together(self) -> None:
+    def test_the_command_of_a_node_map_measures_all_nodes(self) -> None:
         run = cluster().run
         expected = "nameplate run mpi_stream op=triad --mpi 'mpirun -n RANKS'"
         assert node_command(run, "mpi_stream op=triad") == expected
         assert node_command(run, "what another program measured") == ""
 
-    def test_a_plan_keeps_its_budget(self) -> None:
+    def test_the_command_of_a_plan_keeps_its_budget(self) -> None:
         assert plan_command(cluster().run) == "nameplate run mpi_stream --budget 60s --mpi 'mpirun -n RANKS'"

@@ -40,29 +40,29 @@ class TestBounds:
         ]  # fmt: skip
 
     @pytest.mark.parametrize("results", [[], [peak(1, 5e10)], [read_at(BEYOND)], [peak(1, 5e10), read_at(4096)]])
-    def test_without_a_peak_or_a_bandwidth_there_is_none(self, results: list[Result]) -> None:
+    def test_without_a_peak_or_a_bandwidth_there_are_none(self, results: list[Result]) -> None:
         assert roofline(report(results)) is None
 
     def test_without_a_machine_there_is_none(self) -> None:
         assert roofline(msgspec.structs.replace(report([]), machine=None)) is None
 
-    def test_fp64_goes_before_faster_precisions(self) -> None:
+    def test_fp64_is_preferred_to_faster_precisions(self) -> None:
         fast, usual = peak(1, 1e11, "fp32"), peak(1, 5e10)
         assert labels(roofs_of(fast, usual, read_at(BEYOND)))[0] == "fp64, 1 thread"
         assert labels(roofs_of(fast, read_at(BEYOND)))[0] == "fp32, 1 thread"
 
-    def test_the_best_of_many_threads_counts(self) -> None:
+    def test_the_best_number_of_threads_counts(self) -> None:
         roofs = roofs_of(peak(1, 5e10), peak(2, 9e10), peak(4, 8e10), read_at(BEYOND))
         assert labels(roofs)[:2] == ["fp64, 1 thread", "fp64, 2 threads"]
 
-    def test_oversubscribed_cells_do_not(self) -> None:
+    def test_oversubscribed_experiments_do_not_count(self) -> None:
         roofs = roofs_of(peak(1, 5e10), peak(4, 9e11, oversubscribed=True), read_at(BEYOND), read_at(BEYOND, threads=4))
         assert labels(roofs) == ["fp64, 1 thread", "memory, 1 thread"]
 
-    def test_what_the_caches_may_serve_is_not_the_memory(self) -> None:
+    def test_sizes_that_may_fit_the_caches_are_not_memory(self) -> None:
         assert labels(roofs_of(peak(1, 5e10), read_at(4096), read_at(BEYOND)))[1:] == ["memory, 1 thread"]
 
-    def test_without_a_cell_beyond_the_caches_the_last_level_is_the_memory(self) -> None:
+    def test_without_a_size_beyond_the_caches_the_last_level_counts_as_memory(self) -> None:
         reads = [read_at(size) for size in (16 * KIB, 512 * KIB, 3500 * KIB)]
         roofs = roofs_of(peak(1, 5e10), *(latency_at(size) for size in sizes(31)), *reads)
         assert labels(roofs)[1:] == ["L1d, 1 thread", "L2, 1 thread", "memory, 1 thread"]
@@ -81,11 +81,11 @@ class TestRidges:
         roofs = roofs_of(peak(1, 5e10), peak(2, 12e10), read_at(BEYOND), read_at(BEYOND, threads=2))
         assert [roofs.ridge(slope) for slope in roofs.slopes] == [5.0, 6.0]
 
-    def test_without_such_a_peak_there_is_none(self) -> None:
+    def test_without_a_matching_peak_there_is_no_ridge(self) -> None:
         roofs = roofs_of(peak(2, 12e10), read_at(BEYOND))
         assert roofs.ridge(roofs.slopes[0]) is None
 
-    def test_the_words_name_those_of_memory(self) -> None:
+    def test_the_text_names_the_ridges_of_memory(self) -> None:
         roofs = roofs_of(peak(1, 5e10), peak(2, 12e10), read_at(BEYOND), read_at(BEYOND, threads=2))
         assert meaning(roofs).endswith("from 5.000 FLOP/byte with 1 thread, from 6.000 FLOP/byte with 2 threads.")
         alone = roofs_of(peak(2, 12e10), read_at(BEYOND))
@@ -98,7 +98,7 @@ class TestChart:
         (points,) = roofline_chart(roofs_of(*results)).spec["datasets"].values()
         return list(points)
 
-    def test_a_slope_rises_to_its_ridge_and_the_peak_goes_on(self) -> None:
+    def test_a_slope_ends_at_its_ridge_and_the_peak_continues(self) -> None:
         roof, slope = "fp64, 1 thread: 50.00 GFLOP/s", "memory, 1 thread: 10.00 GB/s"
         assert self.points(peak(1, 5e10), read_at(BEYOND)) == [
             {"intensity": 5.0, "rate": 50.0, "kind": "line", "line": roof},
@@ -119,7 +119,7 @@ class TestChart:
         assert encoding["y"]["scale"] == {"type": "log", "domain": [0.1, 50], "nice": False}
 
 
-def test_the_table_gives_figures_intervals_ridges_and_sources() -> None:
+def test_the_table_has_values_intervals_ridges_and_sources() -> None:
     card = make_roofline_card("roofline", memory_report(), [])
     assert card is not None
     rows = {row.label: row for row in card.rows}

@@ -25,7 +25,7 @@ def drawn(made: Result) -> Drawn:
     return Drawn(data[0], data[1], data[2])
 
 
-def test_levels_are_lines_samples_within_dips_have_rings_and_events_numbers() -> None:
+def test_levels_are_lines_samples_in_dips_have_rings_and_events_are_numbered() -> None:
     seen = drawn(twenty_seconds())
     assert [(line["start"], line["end"], line["value"]) for line in seen.levels] == [
         (0.05, 10.05, 50.0),
@@ -44,5 +44,5 @@ def test_the_page_has_the_events_as_a_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 20])
-def test_what_is_no_series_has_no_table_of_events(count: int) -> None:
+def test_other_experiments_have_no_table_of_events(count: int) -> None:
     assert over_time(result({"threads": count}), 400).events is None

@@ -55,7 +55,7 @@ def results_of(cell: Experiment, info: ProbeInfo, noise: random.Random) -> list[
 
 
 @pytest.mark.parametrize(("name", "limit", "detail"), [("quick", QUICK_LIMIT, 0), ("full", SIZE_LIMIT, -1)])
-def test_a_shipped_plan_fits(described: dict[str, ProbeInfo], name: str, limit: int, detail: int) -> None:
+def test_the_report_of_a_shipped_plan_fits(described: dict[str, ProbeInfo], name: str, limit: int, detail: int) -> None:
     """quick fits with all details; full may have to leave some out."""
     page = render(without_names([run_of(name, described)]), DETAILS[detail])
     assert len(page.encode()) <= limit

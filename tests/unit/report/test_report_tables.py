@@ -16,14 +16,14 @@ TABLE = Table(
 )  # fmt: skip
 
 
-def test_entries_have_the_terminals_words_and_their_intervals() -> None:
+def test_cells_have_the_text_of_the_terminal_and_their_intervals() -> None:
     assert own_table(TABLE).rows == [
         [TableEntry("4KiB", ""), TableEntry("5.000 GB/s", "4.900 to 5.200 GB/s"), TableEntry("Copy:", "")],
         [TableEntry("8KiB", ""), TableEntry("6.000 GB/s", ""), TableEntry("–", "")],
     ]
 
 
-def test_markdown_has_them_between_the_figures_and_the_notes() -> None:
+def test_markdown_has_the_tables_between_the_values_and_the_notes() -> None:
     text = markdown.export(msgspec.structs.replace(report(scaling_results(), notes=["a note"]), tables=[TABLE]))
     own = (
         "\n**Memory bandwidth: By block**\n"
@@ -36,6 +36,6 @@ def test_markdown_has_them_between_the_figures_and_the_notes() -> None:
     assert text.startswith("|  | measured |")
 
 
-def test_markdown_without_tables_is_the_figures_alone() -> None:
+def test_markdown_without_tables_has_the_values_only() -> None:
     text = markdown.export(report(scaling_results()))
     assert all(line.startswith("| ") for line in text.splitlines())

@@ -16,7 +16,7 @@ def test_a_strip_shows_the_last_values_and_counts_dips_as_runs() -> None:
     )
 
 
-def test_noise_is_not_blown_up_to_the_whole_height() -> None:
+def test_noise_is_not_scaled_to_the_full_height() -> None:
     strip = Strip()
     for index in range(40):
         strip.add(sample("x", index, flops=480_000_000 + 1_000_000 * (index % 2)))

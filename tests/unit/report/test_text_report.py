@@ -14,13 +14,13 @@ PATH = Path("/home/alice/run.jsonl")
 CUT_OFF = report(scaling_results(), truncated=True, notes=["a note"])
 
 
-def test_the_terminal_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_terminal_says_how_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(CUT_OFF, PATH)
     said = f"! {PATH} ends before the run did; continue it with nameplate run --resume {PATH}\n! a note\n"
     assert said in capsys.readouterr().out
 
 
-def test_a_whole_run_needs_no_going_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_complete_run_has_no_hint_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(report(scaling_results()), PATH)
     assert "--resume" not in capsys.readouterr().out
 

@@ -38,22 +38,22 @@ def palette(request: pytest.FixtureRequest) -> dict[str, str]:
     return palettes()[int(request.param)]
 
 
-def test_contrast_is_that_of_the_standard() -> None:
+def test_contrast_agrees_with_the_standard() -> None:
     assert contrast("000000", "ffffff") == pytest.approx(21)
     assert contrast("777777", "ffffff") == pytest.approx(4.48, abs=0.01)
 
 
-def test_words_stand_out(palette: dict[str, str]) -> None:
+def test_text_has_enough_contrast_with_its_background(palette: dict[str, str]) -> None:
     for behind in ("card", "page"):
         for words in ("ink", "faint", "link", "good", "poor"):
             assert contrast(palette[words], palette[behind]) >= WORDS, (words, behind)
     assert contrast(palette["ink"], palette["warn"]) >= WORDS
 
 
-def test_series_stand_out(palette: dict[str, str]) -> None:
+def test_series_have_enough_contrast(palette: dict[str, str]) -> None:
     for number in range(1, 9):
         assert contrast(palette[f"series-{number}"], palette["card"]) >= MARKS, number
 
 
-def test_figures_stand_out_from_the_strongest_shade_of_a_heat_map(palette: dict[str, str]) -> None:
+def test_values_have_enough_contrast_with_the_strongest_shade_of_a_heat_map(palette: dict[str, str]) -> None:
     assert contrast(palette["ink"], mixed(palette["series-1"], palette["card"], 0.5)) >= WORDS

@@ -48,11 +48,11 @@ def grades(**changes: Any) -> dict[str, str]:
         ({"mitigated": ["meltdown"]}, {}),
     ],
 )
-def test_what_spoils_figures_is_graded(changes: dict[str, Any], expected: dict[str, str]) -> None:
+def test_conditions_that_spoil_measurements_are_graded(changes: dict[str, Any], expected: dict[str, str]) -> None:
     assert grades(**changes) == expected
 
 
-def test_what_is_not_fit_has_its_cost_and_its_cure() -> None:
+def test_a_bad_condition_has_its_cost_and_its_remedy() -> None:
     worse = [
         *judge_machine(machine_with(FIT, hypervisor="kvm", limits={"cpus": 0.5})),
         judge_spins([1.0] * 18 + [1.5] * 2), judge_steal(0.1, 1.0), judge_others({0: 1.0, 1: 0.6}, has_smt=True),
@@ -89,13 +89,13 @@ def test_the_busiest_cpu_is_the_one_that_measures() -> None:
     assert "sibling" not in judge_others({0: 1.0, 1: 0.9}, has_smt=False).cost
 
 
-def test_busy_shares_of_two_readings() -> None:
+def test_busy_shares_follow_from_two_readings() -> None:
     before = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 10 0 0 90 0 0 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0 0 0\nintr 5\n"
     after = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 60 0 0 140 0 0 0 0 0 0\ncpu1 0 0 0 190 10 0 0 0 0 0\ncpu2 1 1 1 1 1 1 1 1\n"
     assert busy_shares(before, after) == {0: 0.5, 1: 0.0}
     assert busy_shares(before, before) == {0: 0.0, 1: 0.0}
 
 
-def test_the_environments_grade_is_its_worst_findings() -> None:
+def test_the_grade_of_the_environment_is_its_worst_finding() -> None:
     assert overall([Finding("A", "x", ""), Finding("D", "y", ""), Finding("C", "z", "")]) == "D"
     assert overall([]) == "A"

@@ -87,12 +87,12 @@ def test_a_wrong_value_is_named(tmp_path: Path, where: str, value: Any, words: s
     assert "\n" not in str(caught.value)
 
 
-def test_a_histogram_of_very_many_operations_has_a_longest() -> None:
+def test_a_histogram_of_very_many_operations_has_a_maximum() -> None:
     assert histogram_percentile_s({5: 2**53 + 1, 7: 2**53}, 1.0) == pytest.approx(7e-9)
     assert histogram_percentile_s({5: 2**54 + 3}, 1.0) == pytest.approx(5e-9)
 
 
-def test_an_experiment_is_there_once(tmp_path: Path) -> None:
+def test_a_duplicate_experiment_is_rejected(tmp_path: Path) -> None:
     records = [json.loads(line) for line in unpacked("quick").splitlines()]
     records[0]["plan"]["experiments"][1] = records[0]["plan"]["experiments"][0]
     path = tmp_path / "x.jsonl"
@@ -108,7 +108,7 @@ def test_an_experiment_is_there_once(tmp_path: Path) -> None:
         ("outcome", "facts/unwritten_bytes"),
     ],
 )  # fmt: skip
-def test_what_the_system_does_not_tell_is_no_damage(tmp_path: Path, record_type: str, field: str) -> None:
+def test_a_value_that_the_system_does_not_report_is_valid(tmp_path: Path, record_type: str, field: str) -> None:
     path = tmp_path / "x.jsonl"
     for value in (-1, -23):  # the sample of a node is a sum of many values
         path.write_bytes(edited("quick", record_type, field, value)[0])

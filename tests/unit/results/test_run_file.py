@@ -46,7 +46,7 @@ def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_cut_off_run_keeps_what_it_measured_and_is_gone_on_with(tmp_path: Path) -> None:
+def test_a_cut_off_run_keeps_its_results_and_can_be_resumed(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", records()[:-1])
     whole = path.stat().st_size
     with path.open("ab") as file:
@@ -84,7 +84,7 @@ def test_samples_without_an_outcome_are_lost_and_counted(tmp_path: Path) -> None
         (b'{"type":"run","schema":1', "line 1 is not a nameplate record"),
     ],
 )
-def test_what_is_no_run_file(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_file_that_is_not_a_run_is_rejected(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(content)
     with pytest.raises(FileError) as caught:
@@ -115,7 +115,7 @@ FIGURES = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan
         pytest.param(FIGURES[:30], id="cut off"),
     ],
 )
-def test_what_a_run_comes_to_is_not_needed_to_read_it(
+def test_the_record_of_values_is_not_needed_to_read_a_run(
     line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nameplate.results.run_file._MAX_LINE_BYTES", 4096)
@@ -131,27 +131,27 @@ def test_what_a_run_comes_to_is_not_needed_to_read_it(
         assert read_run(path).whole_bytes == path.stat().st_size
 
 
-def test_what_a_run_comes_to_is_no_first_line(tmp_path: Path) -> None:
+def test_the_record_of_values_cannot_be_the_first_line(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", records())
     path.write_bytes(FIGURES + path.read_bytes())
     with pytest.raises(FileError, match="line 1 is"):
         read_run(path)
 
 
-def test_of_a_long_file_that_is_no_run_only_the_end_is_read_for_figures(tmp_path: Path) -> None:
+def test_only_the_end_of_a_long_file_is_read_for_the_record_of_values(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     with path.open("wb") as file:
         file.truncate(1 << 40)  # a sparse file of 1 TiB, which a reader of the whole file would never finish
     assert read_figures(path, "x") is None
 
 
-def test_two_files_joined(tmp_path: Path) -> None:
+def test_two_joined_files_are_rejected(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", [*records(), *records()])
     with pytest.raises(FileError, match="two run files were joined"):
         read_run(path)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"cannot read .*: No such file or directory"):
         read_run(tmp_path / "none.jsonl")
     with pytest.raises(FileError, match=r"cannot write .*: No such file or directory"):
@@ -163,7 +163,7 @@ WHOLE = b"".join(msgspec.json.encode(record) + b"\n" for record in records())
 
 @given(st.integers(0, len(WHOLE)), st.binary(max_size=8), st.integers(0, 40))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
-def test_any_damage_gives_a_run_or_one_clear_line(tmp_path: Path, at: int, put: bytes, cut: int) -> None:
+def test_any_damaged_file_gives_a_run_or_one_clear_line(tmp_path: Path, at: int, put: bytes, cut: int) -> None:
     path = tmp_path / "damaged.jsonl"
     path.write_bytes(WHOLE[:at] + put + WHOLE[at + cut :])
     with suppress(FileError):

@@ -37,7 +37,7 @@ def look(samples: list[Sample]) -> OverTime:
     return seen
 
 
-def test_the_studys_dips_are_told_with_the_steal_that_makes_them() -> None:
+def test_the_dips_of_the_study_are_reported_with_the_steal_that_causes_them() -> None:
     samples = series(
         lambda i: 44 if i % 60 == 13 else 50, lambda i: {"steal_s": 0.38 if i % 60 == 13 else 0.002 * (i % 3)}
     )
@@ -49,12 +49,12 @@ def test_the_studys_dips_are_told_with_the_steal_that_makes_them() -> None:
     assert event.still == ["clock", "involuntary switches"]
 
 
-def test_dips_that_nothing_explains_are_said_to_be_so() -> None:
+def test_unexplained_dips_are_reported_as_such() -> None:
     (event,) = look(series(lambda i: 44 if i % 60 == 13 else 50, lambda i: {"steal_s": 0.02 * (i % 7 == 0)})).events
     assert words(event).endswith("and none of steal, clock, involuntary switches and CPU time changed with it")
 
 
-def test_what_moves_the_other_way_is_no_reason() -> None:
+def test_a_condition_that_changes_the_other_way_is_not_a_cause() -> None:
     samples = series(
         lambda i: 44 if i % 60 == 13 else 50,
         lambda i: {"involuntary_switches": 2.0 if i % 60 == 13 else 60.0 + i % 3, "steal_s": 0.02 * (i % 7 == 0)},
@@ -64,7 +64,7 @@ def test_what_moves_the_other_way_is_no_reason() -> None:
     assert words(event).endswith("and none of steal, clock and CPU time changed with it")
 
 
-def test_credits_that_run_out_are_a_burst_and_a_level_with_a_slower_clock() -> None:
+def test_exhausted_credits_are_a_burst_and_a_level_with_a_slower_clock() -> None:
     noise = random.Random(2)
     seen = look(
         series(
@@ -83,13 +83,13 @@ def test_credits_that_run_out_are_a_burst_and_a_level_with_a_slower_clock() -> N
     assert seen.own_share == pytest.approx(5e-4)
 
 
-def test_a_single_dip_beside_throttling_of_the_control_group() -> None:
+def test_a_single_dip_is_reported_with_throttling_of_the_control_group() -> None:
     samples = series(lambda i: 29.5 if i == 200 else 50, lambda i: {"cgroup_throttled": 10.0 * (i == 200)})
     (event,) = look(samples).events
     assert words(event) == "at 200 s for 1 s it falls by 42 %, with cgroup throttling (10 per second; otherwise 0)"
 
 
-def test_a_latency_that_rises_is_a_dip_of_what_is_good() -> None:
+def test_a_rise_of_latency_is_a_dip() -> None:
     samples = series(lambda i: 50, lambda _: {})
     values = [1e-6 * (1.3 if i % 30 == 5 else 1) * (1 + 0.001 * (i % 7)) for i in range(600)]
     seen = summarise_series(values, samples, "lower", 1.0, 1e-6)
@@ -99,14 +99,14 @@ def test_a_latency_that_rises_is_a_dip_of_what_is_good() -> None:
     assert seen.levels[0].value == pytest.approx(1e-6, rel=0.01)
 
 
-def test_very_many_samples_are_looked_at_in_steps() -> None:
+def test_very_many_samples_are_averaged_in_steps() -> None:
     samples = series(lambda i: 50 if i < 1500 else 40, lambda _: {}, 4000)
     seen = look(samples)
     assert seen.interval_s == pytest.approx(1)
     assert [round(level.begin_s) for level in seen.levels] == [0, pytest.approx(1500, abs=9)]
 
 
-def test_a_summary_says_it_in_the_terminal_and_in_the_rows() -> None:
+def test_the_summary_is_in_the_terminal_and_in_the_rows() -> None:
     samples = series(lambda i: 50, lambda _: {})
     file = rs.run_of_one("cpu_flops", {"isa": "avx512", "threads": 1}, rs.FACTS, samples)
     plan = msgspec.structs.replace(file.run.plan, limits=rs.plan("x", series_s=600.0, interval_s=1.0).limits)
@@ -124,7 +124,7 @@ def test_a_summary_says_it_in_the_terminal_and_in_the_rows() -> None:
     assert said[2:] == ["nameplate itself used 0.05 % of the time"]
 
 
-def test_a_busy_machines_series_is_too_noisy_to_tell() -> None:
+def test_a_series_of_a_busy_machine_is_too_noisy() -> None:
     random_ = random.Random(3)
     rates = [6 * 10 ** (-2 * random_.random() ** 2) for _ in range(120)]
     seen = look(series(rates.__getitem__, lambda _: {}, 120))
@@ -134,7 +134,7 @@ def test_a_busy_machines_series_is_too_noisy_to_tell() -> None:
     assert said.endswith("dips of any size in one interval of ten and a single dip of any size")
 
 
-def test_a_dip_of_1_s_in_intervals_of_half_a_second_is_said_to_last_1_s() -> None:
+def test_a_dip_of_1_s_in_intervals_of_half_a_second_is_reported_with_1_s() -> None:
     samples = [
         msgspec.structs.replace(sample, start_s=i / 2, elapsed_s=0.5, work=Work(0, int(25e9 * (1 - dip)), 0))
         for i, (sample, dip) in enumerate(
@@ -148,7 +148,7 @@ def test_a_dip_of_1_s_in_intervals_of_half_a_second_is_said_to_last_1_s() -> Non
     assert words(event).startswith("every 10 s for 1 s it falls by 50 % (6 times from ")
 
 
-def test_a_drift_is_told_with_the_clock_that_falls_meanwhile() -> None:
+def test_a_drift_is_reported_with_the_falling_clock() -> None:
     samples = series(lambda i: 50 - i / 30, lambda i: {"burst_s": 9e-6 / (1 - i / 1500)})
     (event,) = look(samples).events
     assert words(event).startswith("from ")
@@ -162,6 +162,6 @@ def test_a_series_of_an_earlier_version_has_no_verdict() -> None:
     assert verdict(msgspec.convert(fields, OverTime)) == "no change of level and no dips were found"
 
 
-def test_too_few_samples_say_nothing() -> None:
+def test_too_few_samples_give_no_verdict() -> None:
     samples = series(lambda i: 50, lambda _: {}, 19)
     assert summarise_series([1.0] * 19, samples, "higher", 1.0, 1.0) is None

@@ -78,7 +78,7 @@ def _is_message(plan: str, p: Published, params: Mapping[str, object]) -> bool:
 
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)
-def test_the_documents_throughputs_and_rates_come_back(plan: str, described: dict[str, ProbeInfo]) -> None:
+def test_the_published_throughputs_and_rates_are_reproduced(plan: str, described: dict[str, ProbeInfo]) -> None:
     """Simulate a run on the document's machine with its throughputs, and expect the same values."""
     report = document_of(plan, described)
     assert report.study
@@ -115,7 +115,7 @@ def last_place_s(printed: str) -> float:
 
 
 @pytest.mark.parametrize("plan", ["cs553-kvm", "t2micro-cloud"])
-def test_the_documents_latencies_follow_from_its_throughputs(plan: str, described: dict[str, ProbeInfo]) -> None:
+def test_the_published_latencies_follow_from_the_throughputs(plan: str, described: dict[str, ProbeInfo]) -> None:
     """The latency is the block size divided by the throughput of all threads, to the last printed digit."""
     report = document_of(plan, described)
     printed = printed_latencies(plan)
@@ -128,7 +128,7 @@ def test_the_documents_latencies_follow_from_its_throughputs(plan: str, describe
     assert len(found) == len(printed)
 
 
-def test_the_repeats_of_a_study_explain_what_its_latencies_differ_by(described: dict[str, ProbeInfo]) -> None:
+def test_the_repeats_of_a_study_explain_the_deviation_of_its_latencies(described: dict[str, ProbeInfo]) -> None:
     """The document averages the latencies of three repeats, which is not the block size divided by the mean rate."""
     pairs = latencies_of(document_of("t2micro-posix", described))
     assert len(pairs) == 36
@@ -151,7 +151,7 @@ def latencies_of(report: Report) -> list[tuple[float, float]]:
     ]  # fmt: skip
 
 
-def test_nameplates_own_latency_has_a_line_of_its_own(described: dict[str, ProbeInfo]) -> None:
+def test_the_latency_measured_by_nameplate_has_its_own_line(described: dict[str, ProbeInfo]) -> None:
     """With n threads, an operation is in flight n times as long as the block size ÷ the throughput of all threads."""
     table = table_of(document_of("cs553-kvm", described), "Disk latency, 8 B blocks")
     assert table.own == "in flight"
@@ -176,7 +176,7 @@ PEAKS = [("cs553-kvm", 12.196, 20.85), ("t2micro-cloud", 20.0, 40.0), ("t2micro-
 
 
 @pytest.mark.parametrize(("plan", "peak", "share"), PEAKS)
-def test_the_documents_theoretical_peak_comes_back(
+def test_the_published_theoretical_peak_is_reproduced(
     plan: str, peak: float, share: float, described: dict[str, ProbeInfo]
 ) -> None:
     """The peak is clock × cores × operations per cycle; the CPU table reaches a share of it."""
@@ -215,7 +215,7 @@ def test_a_given_link_has_its_share(described: dict[str, ProbeInfo]) -> None:
     assert share.here == pytest.approx(80.0)
 
 
-def test_iozone_is_compared_with_iozone_and_nameplate_stands_beside(described: dict[str, ProbeInfo]) -> None:
+def test_iozone_is_compared_with_iozone_and_nameplate_is_shown_next_to_it(described: dict[str, ProbeInfo]) -> None:
     said = Reference(
         tool="iozone", version="3.489", command="iozone", work="reread, 8KiB records, 1280MiB file, page cache",
         metric="bandwidth", unit="B/s", value=396752 * 1024.0, reason="",
@@ -229,7 +229,7 @@ def test_iozone_is_compared_with_iozone_and_nameplate_stands_beside(described: d
     assert cell.own == pytest.approx(1e9 / 1024)
 
 
-def test_the_series_is_no_cell_of_a_table(described: dict[str, ProbeInfo]) -> None:
+def test_the_series_is_not_in_a_table(described: dict[str, ProbeInfo]) -> None:
     def work(experiment: Experiment) -> tuple[Work, float]:
         return (Work(0, 5 * 10**9, 5 * 10**9) if experiment.interval_s else Work(10**9, 10**9, 10**9)), 1.0
 
@@ -241,7 +241,7 @@ def test_the_series_is_no_cell_of_a_table(described: dict[str, ProbeInfo]) -> No
 
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)
-def test_every_published_value_has_one_of_this_machine(plan: str, described: dict[str, ProbeInfo]) -> None:
+def test_every_published_value_has_a_measured_one(plan: str, described: dict[str, ProbeInfo]) -> None:
     """The full budget is used. IOzone's own values, and those that no DMI table states, are not part of the plan."""
     report = report_of(plan_of(plan, described), described, generic, Given(rated={"memory B/s": 1e10, "disk B/s": 1e9}))
     assert report.study
@@ -274,7 +274,7 @@ def test_every_published_value_reaches_a_table(plan: str, described: dict[str, P
 
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)
-def test_tables_fit_100_columns_and_cut_nothing(plan: str, described: dict[str, ProbeInfo]) -> None:
+def test_tables_fit_100_columns_without_truncation(plan: str, described: dict[str, ProbeInfo]) -> None:
     report = document_of(plan, described)
     assert report.study
     for table in report.study.tables:
@@ -283,13 +283,13 @@ def test_tables_fit_100_columns_and_cut_nothing(plan: str, described: dict[str, 
         assert len(lines) == len(study_table(table).rows) + 1, lines
 
 
-def test_other_plans_reproduce_nothing() -> None:
+def test_other_plans_have_no_study() -> None:
     assert make_study(StudyRun(plan="quick", results=[], machine=MACHINE)) is None
     assert set(study_names()) == set(STUDIES)
 
 
 @pytest.mark.parametrize("plan", STUDIES)
-def test_every_printed_value_is_read(plan: str) -> None:
+def test_every_published_value_is_read(plan: str) -> None:
     with (FOLDER / f"{plan}.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     values = published(plan)
@@ -303,7 +303,7 @@ def test_a_unit_that_cannot_be_derived_has_no_ratio(described: dict[str, ProbeIn
     assert ratio(cell) is None
 
 
-def test_a_missing_value_says_why(described: dict[str, ProbeInfo]) -> None:
+def test_a_missing_value_has_a_reason(described: dict[str, ProbeInfo]) -> None:
     """An experiment that does not fit the budget is named below the table."""
     plan = build_plan(read_plan("cs553-kvm"), described, {"budget": "20min"}, MACHINE)
     table = table_of(report_of(plan, described, generic), "LINPACK, 2 threads")
@@ -311,7 +311,7 @@ def test_a_missing_value_says_why(described: dict[str, ProbeInfo]) -> None:
     assert any("left out: it needs --budget 45min" in note for note in table.notes)
 
 
-def test_reference_tools_show_their_value_or_why_there_is_none() -> None:
+def test_reference_tools_show_their_value_or_a_reason() -> None:
     said = Reference(
         tool="iozone", version="1", command="iozone -a", work="w", metric="bandwidth", unit="B/s", value=1e9, reason=""
     )
@@ -322,7 +322,7 @@ def test_reference_tools_show_their_value_or_why_there_is_none() -> None:
 
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)
-def test_a_short_budget_is_kept_and_said(plan: str, described: dict[str, ProbeInfo]) -> None:
+def test_a_short_budget_is_kept_and_noted(plan: str, described: dict[str, ProbeInfo]) -> None:
     full = build_plan(read_plan(plan), described, {}, MACHINE)
     short = build_plan(read_plan(plan), described, {"budget": "12min"}, MACHINE)
     assert any(
@@ -334,5 +334,5 @@ def test_a_short_budget_is_kept_and_said(plan: str, described: dict[str, ProbeIn
     assert full_ids >= short_ids
 
 
-def test_all_five_are_shipped() -> None:
+def test_all_five_studies_are_shipped() -> None:
     assert set(STUDIES) <= set(shipped_plans())

@@ -55,7 +55,7 @@ def tables(plan: str, results: Sequence[Result], rated: Mapping[str, float]) -> 
     return {table.title: table for table in study.tables}
 
 
-def test_the_lines_of_a_message_come_back_on_both_sides_of_the_mtu() -> None:
+def test_the_published_lines_are_reproduced_on_both_sides_of_the_mtu() -> None:
     shown = tables("cse557-now", [message(size) for size in SIZES], {"net B/s": 100e6 / 8})
     cells = cells_of(shown["Cost of a message"])
     for side in ("below the MTU", "from the MTU on"):
@@ -97,7 +97,7 @@ def test_without_a_break_at_the_mtu_one_line_holds_on_both_sides() -> None:
         assert cells["t_w, µs/B", side].here == pytest.approx(0.0918, rel=2e-3)
 
 
-def test_several_pairs_are_slower_by_what_each_message_takes_longer() -> None:
+def test_several_pairs_show_the_slowdown_per_message() -> None:
     own = [message(size, pairs, 50e-6 * (pairs == 3)) for size in SIZES for pairs in (1, 3)]
     cell = cells_of(tables("cse557-now", own, {})["Messages, in the text"])["most processors slower by, µs", "value"]
     assert cell.here == pytest.approx(50.0, rel=1e-3)
@@ -112,7 +112,7 @@ def test_tables_fit_100_columns(plan: str) -> None:
         assert len(table_lines(shown, MAX_WIDTH)) == len(shown.rows) + 1, table.title
 
 
-def test_figures_3_and_4_have_every_message() -> None:
+def test_published_figures_3_and_4_have_every_message() -> None:
     own = [message(size, pairs) for size in SIZES for pairs in (1, 2, 4)]
     study = make_study(StudyRun(plan="cse557-now", results=own, machine=JOB))
     assert study is not None
@@ -131,7 +131,7 @@ def test_figures_3_and_4_have_every_message() -> None:
     assert charts["Figure 3"].marks
 
 
-def test_the_working_sets_levels_stand_beside_each_machines() -> None:
+def test_the_levels_of_the_working_set_are_shown_next_to_the_published_machines() -> None:
     own = [
         result("cpu_workset", "rate", [350e6], {"size": 4096, "build": "plain"}, {}),
         result("cpu_workset", "rate", [84e6], {"size": 2**23, "build": "plain"}, {}),
@@ -159,7 +159,7 @@ def test_a_study_that_travels_names_no_host() -> None:
 PROCESSES, AVERAGE_S, SHORTEST_S, LONGEST_S = 48, 0.0283, 0.028457, 0.029185
 
 
-def test_the_node_tables_average_may_exceed_its_maximum() -> None:
+def test_the_average_in_the_node_table_may_exceed_its_maximum() -> None:
     """The average uses the mean time of the processes; maximum and minimum use the slowest process of a repeat."""
     node_bytes = 135_686.9e6 * AVERAGE_S
     evidence = {

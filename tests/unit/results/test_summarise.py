@@ -32,7 +32,7 @@ def rate_of(report: Report) -> Result:
     return next(result for result in report.results if result.summary.metric == "rate")
 
 
-def test_the_headline_is_the_median_of_the_rounds_with_its_interval() -> None:
+def test_the_main_value_is_the_median_of_the_rounds_with_its_interval() -> None:
     row = rate_of(report_of(rounds(*(1_000_000 * f for f in (400, 410, 420, 430, 440, 450))))).summary
     assert row.value == pytest.approx(42.5e9)
     assert row.ci == pytest.approx((40e9, 45e9))
@@ -44,7 +44,7 @@ def test_the_headline_is_the_median_of_the_rounds_with_its_interval() -> None:
     assert row.stop == "rounds"
 
 
-def test_the_median_of_medians_is_not_moved_by_one_bad_round_but_sustained_is() -> None:
+def test_one_bad_round_changes_sustained_but_not_the_median() -> None:
     row = rate_of(report_of(rounds(*[480_000_000] * 6, 10_000_000))).summary
     assert row.value == pytest.approx(48e9)
     assert row.sustained is not None
@@ -86,20 +86,20 @@ def test_efficiency_is_against_ports_times_clock_under_load() -> None:
     assert "1 port (measured) × 16 operations × 3.00 GHz" in result.rated.source
 
 
-def test_nothing_is_clamped_and_more_than_the_ceiling_is_an_error_in_one_of_them() -> None:
+def test_a_share_above_the_ceiling_is_not_clamped_and_is_an_error() -> None:
     report = report_of(rounds(*[490_000_000] * 6))
     assert rate_of(report).summary.efficiency == pytest.approx(49 / 48)
     assert any("one of the two values is wrong" in note for note in report.notes)
     assert not report_of(rounds(*[481_000_000] * 6)).notes
 
 
-def test_a_given_rated_value_goes_before_the_measured_ports() -> None:
+def test_a_given_value_takes_precedence_over_the_measured_ports() -> None:
     result = rate_of(report_of(rounds(*[480_000_000] * 6), {"cpu_flops FLOP/s": 60e9}))
     assert result.summary.efficiency == pytest.approx(0.8)
     assert result.rated.source == "given: --rated cpu_flops"
 
 
-def test_a_round_whose_ports_could_not_be_counted_leaves_the_rating_to_the_others() -> None:
+def test_a_round_without_counted_ports_does_not_affect_the_ceiling() -> None:
     measured = rounds(*[480_000_000] * 7)
     odd = type(measured[0].outcome)(
         **{**{f: getattr(measured[0].outcome, f) for f in measured[0].outcome.__struct_fields__},
@@ -114,7 +114,7 @@ def test_a_round_whose_ports_could_not_be_counted_leaves_the_rating_to_the_other
 
 
 @pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])
-def test_what_did_not_end_well_shows_no_number_even_if_other_rounds_did(ending: Ending) -> None:
+def test_a_failed_experiment_has_no_value_even_if_other_rounds_succeeded(ending: Ending) -> None:
     measured = [*rounds(480_000_000), Measurement(outcome("a", ending), [sample("a")])]
     report = report_of(measured)
     assert len(report.results) == 1
@@ -161,7 +161,7 @@ def test_a_run_that_was_killed_before_its_first_measurement_names_what_is_missin
     ]
 
 
-def test_an_experiment_that_was_never_reached_is_not_passed_over() -> None:
+def test_an_experiment_that_was_never_reached_is_listed() -> None:
     which = run(plan("a", "b"))
     stop = Stop(reasons={"a": "precision", "b": "budget"}, elapsed_s=1.0, interrupted=False)
     report = summarise(RunFile("x.jsonl", which, [header()], rounds(480_000_000), stop, 0, 0))
@@ -171,7 +171,7 @@ def test_an_experiment_that_was_never_reached_is_not_passed_over() -> None:
     assert any(note.startswith("b: not measured") for note in report.notes)
 
 
-def test_a_slice_that_was_cut_short_is_no_round_of_its_own() -> None:
+def test_an_interrupted_slice_is_not_a_round() -> None:
     cut = Measurement(outcome("a", round_number=6, interrupted=True), [sample("a", 0, 48_000)])
     whole = rounds(*[480_000_000] * 6)
     assert rate_of(report_of([*whole, cut])).summary.rounds == 6
@@ -181,7 +181,7 @@ def test_a_slice_that_was_cut_short_is_no_round_of_its_own() -> None:
     assert alone.value == pytest.approx(48_000 / 0.01)
 
 
-def test_cells_that_are_missing_for_one_reason_are_one_note() -> None:
+def test_experiments_missing_for_one_reason_share_one_note() -> None:
     skipped = [Measurement(outcome(name, ending="skipped"), []) for name in "abc"]
     failed = Measurement(outcome("d", ending="failed"), [])
     file = RunFile("x.jsonl", run(plan("a", "b", "c", "d")), [header()], [*skipped, failed], None, 0, 0)

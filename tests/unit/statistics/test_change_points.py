@@ -50,7 +50,7 @@ def test_a_slow_drift_has_no_levels() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.003, 0.01])
-def test_a_line_has_no_levels_but_drifts(noise: float) -> None:
+def test_a_line_has_a_drift_and_no_levels(noise: float) -> None:
     values = np.linspace(1, 0.6, 240) * steady(1, noise, 240)
     (level,) = levels(values)
     (drift,) = drifts(values, [level])
@@ -62,7 +62,7 @@ def test_a_line_has_no_levels_but_drifts(noise: float) -> None:
     assert end == 240
 
 
-def test_noise_alone_is_no_drift() -> None:
+def test_noise_alone_has_no_drift() -> None:
     for seed in range(10):
         values = steady(seed, 0.3, 240)
         assert drifts(values, levels(values)) == []
@@ -76,7 +76,7 @@ def test_a_dip_at_the_end_does_not_pull_the_trend_down() -> None:
 
 @pytest.mark.parametrize("noise", [0.02, 0.05])
 @pytest.mark.parametrize(("period", "width"), [(60, 1), (60, 3), (30, 2), (7.3, 1), (7.3, 2)])
-def test_dips_that_come_again_are_found_with_period_width_and_depth(period: float, width: int, noise: float) -> None:
+def test_periodic_dips_are_found_with_period_width_and_depth(period: float, width: int, noise: float) -> None:
     found = found_dips(with_dips(steady(3, noise), period, width, 0.12))
     assert found is not None
     assert found[0] == pytest.approx(period, rel=0.01)
@@ -84,7 +84,7 @@ def test_dips_that_come_again_are_found_with_period_width_and_depth(period: floa
     assert found[2] == pytest.approx(0.12, abs=0.04)
 
 
-def test_dips_are_found_on_both_sides_of_a_lasting_fall() -> None:
+def test_dips_are_found_on_both_sides_of_a_level_change() -> None:
     values = with_dips(steady(5, 0.015), 60, 1, 0.12)
     values[350:] *= 0.75
     found = levels(values)
@@ -116,7 +116,7 @@ def test_a_few_values_or_a_constant_have_no_events() -> None:
         assert runs(residual) == []
 
 
-def test_what_moves_with_an_event_is_told_from_what_does_not() -> None:
+def test_conditions_that_change_with_an_event_are_distinguished_from_others() -> None:
     random = np.random.default_rng(1)
     inside = [(13 + 60 * k, 14 + 60 * k) for k in range(10)]
     steal = random.choice([0.0, 0.01], LENGTH)
@@ -130,7 +130,7 @@ def test_what_moves_with_an_event_is_told_from_what_does_not() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(0, 1e12, allow_subnormal=False), min_size=1, max_size=150))
-def test_any_series_is_cut_into_levels(values: list[float]) -> None:
+def test_any_series_is_divided_into_levels(values: list[float]) -> None:
     series = np.array(values)
     found = levels(series)
     assert found[0].begin == 0

@@ -133,7 +133,7 @@ def test_the_number_of_levels_is_right() -> None:
     assert sum(right) / len(right) >= 0.95
 
 
-def test_the_sizes_intervals_cover_the_truth_and_the_sizes_beside() -> None:
+def test_the_intervals_of_sizes_cover_the_truth_and_the_neighbouring_sizes() -> None:
     hits = []
     for truth, curve, levels in many():
         if len(levels) == truth.levels:
@@ -172,7 +172,7 @@ def test_an_adaptive_sweep_finds_the_same_levels() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_sharp_steps_are_found_sharply(seed: int) -> None:
+def test_sharp_steps_are_located_exactly(seed: int) -> None:
     truth = Truth([math.log2(48 * KIB), 21], [3.2, 3.6], [0, 0])
     levels = find_levels(measured(truth.value, random.Random(seed)), rising=True)
     assert len(levels) == 3
@@ -226,7 +226,7 @@ def uneven(value: Callable[[float], float], source: random.Random, deviation: fl
     return lambda size: value(size) * of_size[size]
 
 
-def test_pieces_of_bent_ramps_are_no_levels() -> None:
+def test_parts_of_curved_ramps_are_not_levels() -> None:
     right = []
     for seed in range(30):
         source = random.Random(seed)
@@ -262,7 +262,7 @@ TWO = Truth([15.3, 20.1], [3, 2.5], [0, 0.7], 0.05)
 
 
 @pytest.mark.parametrize("factor", [0.6, 1.4, 3.5])
-def test_single_sizes_that_are_off_are_no_levels(factor: float) -> None:
+def test_single_outlying_sizes_are_not_levels(factor: float) -> None:
     for seed in range(4):
         source = random.Random(seed)
         curve = measured(TWO.value, source)
@@ -291,7 +291,7 @@ def beside_a_neighbour(source: random.Random) -> Curve:
     )
 
 
-def test_the_best_samples_show_what_a_neighbour_takes_in_the_others() -> None:
+def test_the_best_samples_show_the_cache_without_a_neighbour() -> None:
     whole = round(2 ** TWO.ends[0])
     for seed in range(10):
         curve = beside_a_neighbour(random.Random(seed))
@@ -322,7 +322,7 @@ def test_one_round_and_few_rounds(seed: int) -> None:
 
 
 @pytest.mark.parametrize("rising", [True, False])
-def test_noise_around_a_lean_is_one_level(rising: bool) -> None:
+def test_noise_around_a_slope_is_one_level(rising: bool) -> None:
     for seed in range(8):
         source = random.Random(seed)
         lean = Truth([], [], [], source.uniform(0, 0.1))
@@ -331,7 +331,7 @@ def test_noise_around_a_lean_is_one_level(rising: bool) -> None:
         assert (level.first_bytes, level.last_bytes) == (GRID[0], GRID[-1])
 
 
-def test_a_small_step_is_no_level_and_a_larger_one_is() -> None:
+def test_a_small_step_is_not_a_level_and_a_larger_one_is() -> None:
     def found(ratio: float) -> list[int]:
         truth = Truth([16, 22], [3, ratio], [0, 0])
         curves = [measured(truth.value, random.Random(seed), noise=0.02) for seed in range(10)]
@@ -341,12 +341,12 @@ def test_a_small_step_is_no_level_and_a_larger_one_is() -> None:
     assert found(1.22) == [3] * 10
 
 
-def test_a_step_the_wrong_way_is_none() -> None:
+def test_a_step_in_the_wrong_direction_is_ignored() -> None:
     curve = measured(Truth([18], [2], [0]).value, random.Random(1))
     assert len(find_levels(curve, rising=False)) == 1
 
 
-def test_a_step_that_noise_may_have_made_is_none() -> None:
+def test_a_step_within_the_noise_is_ignored() -> None:
     sizes = [2**k for k in range(12, 24)]
     curves = [measured(lambda _: 1, random.Random(s), rounds=1, noise=0.3, sizes=sizes) for s in range(50)]
     assert sum(len(find_levels(curve, rising=True)) > 1 for curve in curves) <= 3
@@ -375,7 +375,7 @@ def test_the_same_seed_gives_the_same_levels() -> None:
     assert find_levels(curve, rising=True, seed=4) == find_levels(curve, rising=True, seed=4)
 
 
-def test_what_are_not_the_best_values_is_refused() -> None:
+def test_wrong_best_values_are_rejected() -> None:
     for best in ((1.0,), (1.0, 0.0)):
         with pytest.raises(ValueError, match="a curve"):
             Curve((1, 2), ((1.0,), (2.0,)), best)
@@ -385,7 +385,7 @@ def test_what_are_not_the_best_values_is_refused() -> None:
     ("sizes", "values"),
     [((1, 2), ((1.0,),)), ((2, 1), ((1.0,), (1.0,))), ((0,), ((1.0,),)), ((1,), ((),)), ((1,), ((1.0, 0.0),))],
 )
-def test_what_is_no_curve_is_refused(sizes: tuple[int, ...], values: tuple[tuple[float, ...], ...]) -> None:
+def test_an_invalid_curve_is_rejected(sizes: tuple[int, ...], values: tuple[tuple[float, ...], ...]) -> None:
     with pytest.raises(ValueError, match="a curve"):
         Curve(sizes, values)
 
@@ -397,7 +397,7 @@ LEVELS = [
 ]
 
 
-def test_another_curve_s_values_lie_safely_inside_the_levels() -> None:
+def test_values_of_another_curve_are_taken_well_inside_the_levels() -> None:
     sizes = (2 * KIB, 8 * KIB, 16 * KIB, 44 * KIB, 52 * KIB, 256 * KIB, 1850 * KIB, 5 * MIB, 32 * MIB, 512 * MIB)
     rates = (1.0, 90.0, 92.0, 60.0, 50.0, 40.0, 20.0, 15.0, 9.0, 8.0)
     curve = Curve(sizes, tuple((rate, rate * 1.1, rate * 0.9) for rate in rates))
@@ -425,7 +425,7 @@ def test_the_step_across_a_size() -> None:
     assert step_across(curve, GRID[0]) is None
 
 
-def test_refining_adds_what_lies_around_a_step_and_one_interval_before() -> None:
+def test_refining_adds_the_sizes_around_a_step_and_one_interval_before() -> None:
     sizes = list(range(1, 42))
     steps = {size: 1.0 if size <= 21 else 1.5 for size in coarse(sizes)}
     assert refine(sizes, steps) == {18, 19, 20, 22, 23, 24}
@@ -461,7 +461,7 @@ def times(mtu: int, step: float, rounds: int = 6, seed: int = 1) -> list[list[fl
     ]  # fmt: skip
 
 
-def test_fragments_are_counted_as_ip_cuts() -> None:
+def test_fragments_are_counted_as_ip_fragments_datagrams() -> None:
     """RFC 791: a packet of 1,500 bytes has 1,480 bytes after its header, of which 8 in the first packet are UDP's."""
     assert [fragments_of(payload, 1500) for payload in (1, 1472, 1473, 2952, 2953, 65507)] == [1, 1, 2, 2, 3, 45]
     # 1,450 minus 20 is no multiple of eight, so only the last fragment may be full.
@@ -478,7 +478,7 @@ def test_the_mtu_is_found_where_fragments_cost_time(mtu: int, seed: int) -> None
 
 
 @pytest.mark.parametrize("further", [0.0, 0.3])
-def test_every_mtu_that_the_payloads_cannot_tell_apart_is_held(further: float) -> None:
+def test_the_interval_contains_every_mtu_that_the_payloads_cannot_distinguish(further: float) -> None:
     """In rounds without noise, a small step at 3,008 B that is not a fragment's made the interval begin at 1,532 B."""
     payloads = range(1024, 3073, 64)
     once = [10 + 0.001 * payload + 5 * (payload > 1472) + further * (payload > 3008) for payload in payloads]
@@ -491,7 +491,7 @@ def test_every_mtu_that_the_payloads_cannot_tell_apart_is_held(further: float) -
 
 
 @pytest.mark.parametrize("mtu", [1400, 1450, 1500, 3000, 4000])
-def test_the_interval_holds_the_mtu_where_only_the_first_cut_is_dear(mtu: int) -> None:
+def test_the_interval_contains_the_mtu_where_only_fragmenting_at_all_is_expensive(mtu: int) -> None:
     source = np.random.default_rng(mtu)
     cut = np.array([fragments_of(payload, mtu) > 1 for payload in PAYLOADS])
     pages = np.array(PAYLOADS) // 1024 % 3
@@ -532,6 +532,6 @@ def test_without_fragments_there_is_no_mtu() -> None:
     assert sum(mtu is not None for mtu in found) <= 1
 
 
-def test_a_step_that_chance_could_make_is_none() -> None:
+def test_a_step_that_chance_explains_gives_no_mtu() -> None:
     assert find_mtu(PAYLOADS, times(1500, 0.001)) is None
     assert find_mtu(PAYLOADS[:4], times(1500, 1.0)[:4]) is None

@@ -49,33 +49,33 @@ def test_eight_healthy_nodes_are_left_alone() -> None:
     assert sum(judged(cluster(8, 0.03)).is_slow.any() for _ in range(300)) <= 15
 
 
-def test_for_a_latency_more_is_worse() -> None:
+def test_a_higher_latency_is_worse() -> None:
     values = 1 / cluster(50, 0.01, slow=1, by=0.2)
     found = judge([NodeFigures("x", "y", "s", "lower", values)], [""] * 50)[0]
     assert np.flatnonzero(found.is_slow).tolist() == [0]
     assert found.gap[0] == pytest.approx(0.2, abs=0.04)
 
 
-def test_an_older_class_is_no_slow_node() -> None:
+def test_a_slower_hardware_class_is_not_a_slow_node() -> None:
     values = cluster(40, 0.01)
     values[:, :10] *= 0.6
     assert not judged(values, ["old"] * 10 + ["new"] * 30).is_slow.any()
     assert judged(values).is_slow[:10].all()
 
 
-def test_of_three_nodes_none_is_the_usual_one() -> None:
+def test_three_nodes_have_no_usual_value() -> None:
     found = judged(cluster(3, 0.01, slow=1, by=0.5))
     assert not found.is_slow.any()
     assert np.isnan(found.gap).all()
 
 
-def test_a_node_that_was_slow_in_one_round_is_not() -> None:
+def test_a_node_that_was_slow_in_one_round_is_not_named() -> None:
     values = cluster(50, 0.01)
     values[2, 7] *= 0.3
     assert not judged(values).is_slow.any()
 
 
-def test_a_node_whose_own_figure_varies_as_much_is_not_named() -> None:
+def test_a_node_whose_own_values_vary_as_much_is_not_named() -> None:
     values = cluster(50, 0.01)
     values[:, 7] *= np.array([0.4, 1.0, 0.5, 1.0, 0.9, 1.0])
     found = judged(values)
@@ -83,7 +83,7 @@ def test_a_node_whose_own_figure_varies_as_much_is_not_named() -> None:
     assert not found.is_slow.any()
 
 
-def test_a_node_that_is_missing_is_not_judged() -> None:
+def test_a_missing_node_is_not_judged() -> None:
     values = cluster(50, 0.01, slow=1, by=0.2)
     values[:, 3] = np.nan
     values[:4, 5] = np.nan
@@ -93,11 +93,11 @@ def test_a_node_that_is_missing_is_not_judged() -> None:
     assert np.isfinite(found.gap[5])
 
 
-def test_figures_that_are_all_the_same_are_no_outliers() -> None:
+def test_equal_values_are_not_outliers() -> None:
     assert not judged(np.full((3, 10), 1e9)).is_slow.any()
 
 
-def test_two_rounds_tell_nothing_of_what_a_node_varies_by() -> None:
+def test_two_rounds_are_too_few_to_estimate_the_variation_of_a_node() -> None:
     values = cluster(50, 0.01, slow=1, by=0.3)
     assert judged(values[:3]).is_slow[0]
     assert not judged(values[:2]).is_slow.any()
@@ -111,14 +111,14 @@ def test_a_class_that_is_missing_in_a_round_is_judged_by_the_others() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_beside_equals_a_slow_node_is_named() -> None:
+def test_a_slow_node_among_equal_ones_is_named() -> None:
     values = np.full((3, 10), 1e9)
     values[:, 4] = 0.8e9
     assert np.flatnonzero(judged(values).is_slow).tolist() == [4]
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
-def test_a_share_is_that_of_the_values_shown_next_to_it(better: Literal["higher", "lower"]) -> None:
+def test_a_share_agrees_with_the_values_shown_next_to_it(better: Literal["higher", "lower"]) -> None:
     """Rounds drift, so the median round of a node is not that of its class."""
     rates = np.array([[100.0, 101, 99, 102, 90, 98], [80, 70, 80, 79, 75, 81], [60, 61, 63, 59, 58, 40]]) * 1e9
     values = rates if better == "higher" else 1 / rates

@@ -63,7 +63,7 @@ def fitted(source: np.random.Generator, truth: Truth) -> Lines:
     # If the lines only meet, 5 % of noise leaves the place of the break uncertain by more than a step.
     [("a jump", 0.95, STEP), ("a jump and another slope", 0.95, STEP), ("lines that meet", 0.95, 5 * STEP)],
 )
-def test_a_break_is_found_where_it_is(kind: str, share: float, within: float) -> None:
+def test_a_break_is_located(kind: str, share: float, within: float) -> None:
     source = np.random.default_rng(7)
     right = false = 0
     for _ in range(CURVES):
@@ -91,7 +91,7 @@ def efficient_share(truth: Truth) -> float:
     return math.erf(STEP / deviation / math.sqrt(2))
 
 
-def test_where_lines_meet_is_told_nearly_as_well_as_it_can_be() -> None:
+def test_the_meeting_point_of_two_lines_is_located_nearly_optimally() -> None:
     source = np.random.default_rng(7)
     within, efficient = [], []
     for _ in range(CURVES):
@@ -137,7 +137,7 @@ def test_costs_on_both_sides_of_a_break_are_right() -> None:
     assert np.median(per_byte_error) < 0.01
 
 
-def test_intervals_hold_what_is_true() -> None:
+def test_intervals_contain_the_true_values() -> None:
     source = np.random.default_rng(10)
     held = []
     for _ in range(10):
@@ -193,7 +193,7 @@ def test_rounds_that_differ_as_a_whole_widen_the_intervals() -> None:
     assert high >= 13e-9 * 0.99
 
 
-def test_what_lines_do_not_explain_widens_the_intervals() -> None:
+def test_a_lack_of_fit_widens_the_intervals() -> None:
     """Every round gives the same curve, which is not linear: its slope depends on the choice of sizes."""
     sizes = list(range(0, 10_000, 1000))
     times = [20e-6 + 10e-9 * size + 10e-6 * math.sin(size / 1000) for size in sizes]
@@ -203,7 +203,7 @@ def test_what_lines_do_not_explain_widens_the_intervals() -> None:
 
 
 @pytest.mark.parametrize("seed", [14, 18, 24])
-def test_where_a_break_is_counts_for_the_lines_beside_it(seed: int) -> None:
+def test_the_uncertainty_of_a_break_widens_the_intervals_of_its_lines(seed: int) -> None:
     """With these seeds, the intervals of the lines miss the truth unless the uncertainty of the break is included."""
     truth = Truth(((20e-6, 10e-9), (20e-6 - 20_000 * 2e-9, 12e-9)), 20_000)
     source = np.random.default_rng(seed)
@@ -221,7 +221,7 @@ def test_a_start_up_time_is_never_negative() -> None:
     assert all(line.startup_s >= 0 for line in lines.lines)
 
 
-def test_the_published_curve_gives_its_own_figures() -> None:
+def test_the_published_curve_gives_its_published_costs() -> None:
     """The study of workstations: 181.6 µs + 0.1509 µs/B below 1,500 B, and 275.2 µs + 0.0918 µs/B above."""
     truth = Truth(((181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)), 1500)
     lines = fit_lines(SIZES, truth.times().tolist())
@@ -253,6 +253,6 @@ def test_a_jump_is_halved_down_to_the_candidates() -> None:
     assert halve_jumps(candidates, known) == set()
 
 
-def test_where_lines_meet_nothing_is_halved() -> None:
+def test_nothing_is_halved_where_lines_meet() -> None:
     truth = Truth(((20e-6, 1e-9), (0.0, 2e-9)), 20_000)
     assert halve_jumps(range(64, 100_001, 64), dict(zip(SIZES, truth.times().tolist(), strict=True))) == set()

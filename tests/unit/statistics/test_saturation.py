@@ -22,7 +22,7 @@ def test_the_knee_is_found(knee: float) -> None:
     assert found.knee_ci[0] <= found.knee <= found.knee_ci[1]
 
 
-def test_what_grows_to_the_end_is_not_saturated() -> None:
+def test_a_curve_that_grows_to_the_end_is_not_saturated() -> None:
     for seed in range(20):
         assert find_saturation([1, 2, 4, 8], measured([1, 2, 4, 8], 10e6, 1e12, 0.05, seed)) is None
 

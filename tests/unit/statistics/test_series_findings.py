@@ -60,7 +60,7 @@ def test_a_dip_of_an_interval_is_found_wherever_it_begins(depth: float) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.003, 0.01])
-def test_a_quiet_series_is_steady_and_would_have_shown_what_matters(noise: float) -> None:
+def test_a_quiet_series_is_steady_and_would_have_shown_relevant_events(noise: float) -> None:
     for seed in range(N_SERIES):
         found = found_in(quiet(noise), 0, 2, seed)
         assert found.verdict == "steady"
@@ -77,7 +77,7 @@ def test_a_noisy_series_is_never_steady(base: Callable[[Source, int], Array], de
         assert not is_sensitive(found.sensitivity)
 
 
-def test_a_line_that_falls_drifts_and_is_not_steady() -> None:
+def test_a_falling_line_drifts_and_is_not_steady() -> None:
     for seed in range(N_SERIES):
         found = found_in(
             lambda source, count: np.linspace(1, 0.6, count) + 0.003 * source.normal(size=count), 0, 2, seed
@@ -86,7 +86,7 @@ def test_a_line_that_falls_drifts_and_is_not_steady() -> None:
         assert found.verdict == "events"
 
 
-def test_a_dip_as_deep_as_is_said_would_have_been_found() -> None:
+def test_a_dip_of_the_stated_depth_would_have_been_found() -> None:
     revealed = 0
     for seed in range(N_SERIES):
         base = 1 + 0.02 * np.random.default_rng(seed).normal(size=120)
@@ -97,7 +97,7 @@ def test_a_dip_as_deep_as_is_said_would_have_been_found() -> None:
     assert revealed >= N_SERIES - 1
 
 
-def test_dips_so_close_that_no_interval_lies_outside_are_events_too() -> None:
+def test_dips_that_leave_no_undisturbed_interval_are_events_too() -> None:
     found = look_for_events(
         np.tile([0.5, 1.0, 1.0, 1.0, 0.5], 24) + 0.01 * np.random.default_rng(3).standard_normal(120)
     )
@@ -107,11 +107,11 @@ def test_dips_so_close_that_no_interval_lies_outside_are_events_too() -> None:
     assert found.sensitivity.dips is None
 
 
-def test_zeros_hide_everything_and_a_constant_nothing() -> None:
+def test_a_series_of_zeros_hides_everything_and_a_constant_one_nothing() -> None:
     assert look_for_events(np.zeros(100)).verdict == "too noisy"
     assert look_for_events(np.ones(100)).verdict == "steady"
     assert look_for_events(-np.ones(100)).verdict == "steady"
 
 
-def test_the_limits_are_those_of_the_documentation() -> None:
+def test_the_limits_agree_with_the_documentation() -> None:
     assert (LIMIT, LIMIT_SINGLE) == (0.10, 0.50)

@@ -39,7 +39,7 @@ def test_five_values_are_too_few() -> None:
     assert relative_half_width([1, 2, 3, 4, 5]) is None
 
 
-def test_the_interval_covers_as_often_as_it_says() -> None:
+def test_the_interval_covers_at_its_confidence_level() -> None:
     source = random.Random(1)
     trials = 20_000
     hits = 0
@@ -64,13 +64,13 @@ def test_the_interval_is_made_of_values_around_the_median(values: list[float]) -
 
 
 @given(VALUES, st.sampled_from([0.5, 0.95, 0.99]))
-def test_a_percentile_is_reached_by_its_share(values: list[float], share: float) -> None:
+def test_a_percentile_is_the_value_reached_by_its_share(values: list[float], share: float) -> None:
     value = percentile(values, share)
     assert value in values
     assert sum(v <= value for v in values) >= share * len(values) - 1e-9
 
 
-def test_percentiles_count_from_the_good_end() -> None:
+def test_percentiles_count_from_the_better_end() -> None:
     values = list(range(1, 101))
     assert reached_by(values, 0.95, higher_is_better=False) == 95
     assert reached_by(values, 0.95, higher_is_better=True) == 6
@@ -102,7 +102,7 @@ def test_a_bucket_is_at_most_two_fifths_of_a_percent_from_the_value(times_ns: li
     assert histogram_percentile_s(counts, share) == pytest.approx(percentile(times_ns, share) * 1e-9, rel=0.004)
 
 
-def test_a_steady_state_is_snias() -> None:
+def test_steady_state_follows_the_definition_of_snia() -> None:
     assert is_steady([1, 1, 1, 1]) is None
     assert is_steady([5, 5, 1, 1.02, 1, 0.99, 1]) is True, "only the last five count"
     assert is_steady([1, 1.3, 1, 1, 1]) is False, "the range is above 20 %"

@@ -38,7 +38,7 @@ def steps_in(logs: Floats) -> list[Step]:
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_in_mere_noise_nothing_is_found(name: str) -> None:
+def test_nothing_is_found_in_noise(name: str) -> None:
     source = np.random.default_rng(1)
     wrong = sum(bool(found_in(NOISES[name](source, runs))) for runs in (8, 20, 40, 200) for _ in range(100))
     assert wrong <= 4
@@ -57,7 +57,7 @@ def test_a_step_is_found_where_it_is(name: str) -> None:
     assert found >= 45
 
 
-def test_a_step_has_its_levels_and_how_sure_it_is() -> None:
+def test_a_step_has_its_levels_and_their_uncertainty() -> None:
     logs = NOISES["normal"](np.random.default_rng(3), RUNS)
     logs[25:] += math.log(0.9)
     (step,) = steps_in(logs)
@@ -66,14 +66,14 @@ def test_a_step_has_its_levels_and_how_sure_it_is() -> None:
     assert step.probability < 1e-9
 
 
-def test_there_and_back_again() -> None:
+def test_two_opposite_steps_are_both_found() -> None:
     logs = 0.003 * np.random.default_rng(4).standard_normal(60)
     logs[20:35] -= 0.06
     assert [step.at for step in steps_in(logs)] == [20, 35]
 
 
 @pytest.mark.parametrize("bad", [1, MIN_LASTING - 1])
-def test_what_may_pass_again_is_no_step_yet(bad: int) -> None:
+def test_a_change_in_the_last_runs_is_not_yet_a_step(bad: int) -> None:
     logs = 0.003 * np.random.default_rng(5).standard_normal(RUNS)
     logs[-bad:] -= 0.2
     assert found_in(logs) == []
@@ -81,14 +81,14 @@ def test_what_may_pass_again_is_no_step_yet(bad: int) -> None:
     assert [step.at for step in steps_in(logs)] == [RUNS - MIN_LASTING]
 
 
-def test_a_change_too_small_to_matter_is_none() -> None:
+def test_a_change_too_small_to_matter_is_ignored() -> None:
     logs = 0.0005 * np.random.default_rng(6).standard_normal(RUNS)
     logs[20:] -= 0.02
     assert found_in(logs) == []
 
 
 @pytest.mark.parametrize("name", ["normal", "heavy tail"])
-def test_a_drift_is_no_staircase(name: str) -> None:
+def test_a_drift_is_not_reported_as_steps(name: str) -> None:
     logs = NOISES[name](np.random.default_rng(7), 80) + np.linspace(0, -0.2, 80)
     found = found_in(logs)
     assert isinstance(found, Drift), found
@@ -96,17 +96,17 @@ def test_a_drift_is_no_staircase(name: str) -> None:
     assert found.after / found.before == pytest.approx(math.exp(-0.2), rel=0.03)
 
 
-def test_a_step_is_no_drift() -> None:
+def test_a_step_is_not_reported_as_a_drift() -> None:
     logs = NOISES["normal"](np.random.default_rng(8), 80)
     logs[40:] -= 0.1
     assert [step.at for step in steps_in(logs)] == [40]
 
 
-def test_too_few_runs_say_nothing() -> None:
+def test_too_few_runs_have_no_trend() -> None:
     assert find_trend([1.0] * (MIN_RUNS // 2) + [0.5] * (MIN_RUNS - 1 - MIN_RUNS // 2), days(7)) == []
 
 
-def test_runs_that_all_agree() -> None:
+def test_equal_runs_have_no_trend() -> None:
     assert found_in(np.zeros(RUNS)) == []
     logs = np.zeros(RUNS)
     logs[20:] = 0.1

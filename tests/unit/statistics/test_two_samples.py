@@ -52,14 +52,14 @@ def test_the_verdict_knows_which_direction_is_better(factor: float, better: str,
     assert found.ci[0] <= found.ratio <= found.ci[1]
 
 
-def test_a_small_difference_is_no_change_however_certain() -> None:
+def test_a_small_difference_is_never_a_change() -> None:
     steady = [100 + i * 1e-4 for i in range(30)]
     assert one(steady, times(steady, 1.025)).verdict == "SAME"
     assert one(steady, times(steady, 1.025), same_within=0.01).verdict == "UNSURE"
     assert one(steady, times(steady, 1.035)).verdict == "FASTER"
 
 
-def test_a_machine_that_moves_by_itself_has_to_move_more() -> None:
+def test_a_noisy_machine_needs_a_larger_difference() -> None:
     drifting = [100.0 * 1.01**i for i in range(12)]
     found = one(drifting, times(drifting, 1.1))
     assert (found.verdict, found.reason[:24]) == ("UNSURE", "a run drifted by 6.2 %: ")
@@ -68,7 +68,7 @@ def test_a_machine_that_moves_by_itself_has_to_move_more() -> None:
     assert one(noisy, times(noisy, 1.2)).verdict == "UNSURE"
 
 
-def test_one_round_far_off_decides_nothing() -> None:
+def test_one_outlying_round_decides_nothing() -> None:
     burst = [*STEADY[:5], 20.0]
     assert one(STEADY, burst).verdict != "SLOWER"
     twelve = STEADY + STEADY
@@ -77,18 +77,18 @@ def test_one_round_far_off_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize(("base", "new"), [(1, 6), (4, 4), (6, 1), (2, 2)])
-def test_too_few_rounds_leave_it_open(base: int, new: int) -> None:
+def test_too_few_rounds_give_no_verdict(base: int, new: int) -> None:
     found = one(STEADY[:base], times(STEADY[:new], 0.5))
     assert (found.verdict, found.ci) == ("UNSURE", None)
     assert f"needs 5 rounds (got {min(base, new)})" in found.reason
 
 
-def test_values_that_never_vary() -> None:
+def test_constant_values_are_compared_exactly() -> None:
     assert one([5.0] * 6, [5.0] * 6).verdict == "SAME"
     assert one([5.0] * 6, [4.0] * 6).verdict == "SLOWER"
 
 
-def test_of_many_figures_a_chance_finding_stays_open() -> None:
+def test_a_chance_finding_among_many_metrics_is_unsure() -> None:
     """The ranks of six rounds decide one metric, but not one of a hundred; an outlier hides it from Welch's t."""
     base, new = [100.0, 101.0, 60.0, 99.0, 100.5, 100.2], [110.0, 111.0, 150.0, 109.5, 112.0, 110.3]
     assert one(base, new).verdict == "FASTER"
@@ -99,7 +99,7 @@ def test_of_many_figures_a_chance_finding_stays_open() -> None:
     assert {each.verdict for each in found[1:]} == {"SAME"}
 
 
-def test_rounds_that_decide_any_figure() -> None:
+def test_the_number_of_rounds_that_decides_any_metric() -> None:
     assert [rounds_for(n) for n in (1, 40, 1000)] == [6, 9, 11]
     for figures in (1, 40, 1000):
         rounds = rounds_for(figures)
@@ -108,7 +108,7 @@ def test_rounds_that_decide_any_figure() -> None:
 
 @given(st.integers(1, 14), st.integers(1, 14), st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
-def test_ranks_are_as_improbable_as_scipy_says(base: int, new: int, seed: int) -> None:
+def test_rank_probabilities_agree_with_scipy(base: int, new: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     first, second = rng.normal(size=base), rng.normal(size=new)
     differences = np.sort((second[:, None] - first[None, :]).ravel())
@@ -118,7 +118,7 @@ def test_ranks_are_as_improbable_as_scipy_says(base: int, new: int, seed: int) -
 
 
 @pytest.mark.parametrize(("base", "new"), [(5, 5), (6, 6), (12, 7), (61, 40)])
-def test_the_interval_covers_the_ratio_as_often_as_it_says(base: int, new: int) -> None:
+def test_the_interval_covers_the_ratio_at_its_confidence_level(base: int, new: int) -> None:
     rng = np.random.default_rng(base * 100 + new)
     rank = _rank_of_interval(base, new)
     assert rank is not None

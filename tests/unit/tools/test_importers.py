@@ -74,7 +74,7 @@ def test_osu() -> None:
     assert several["latency", "size=8"] == pytest.approx(0.23e-6)
 
 
-def test_a_folder_is_repeats(tmp_path: Path) -> None:
+def test_a_folder_is_read_as_repeats(tmp_path: Path) -> None:
     for number in range(6):
         shutil.copy(GOLDEN / "osu_latency-7.5.txt", tmp_path / f"{number}.txt")
     made = read_imported(tmp_path)
@@ -84,7 +84,7 @@ def test_a_folder_is_repeats(tmp_path: Path) -> None:
         read_imported(tmp_path)
 
 
-def test_an_old_result_stands_beside_a_run() -> None:
+def test_an_old_result_is_compared_with_a_run() -> None:
     """The run has more parameters than the output names; the only experiment that fits is compared."""
     params: dict[str, Value] = {
         "protocol": "tcp",
@@ -104,7 +104,7 @@ def test_an_old_result_stands_beside_a_run() -> None:
     assert compare_runs(read_imported(GOLDEN / "iperf3-tcp-3.12.json"), report([ours, ambiguous])).rows == []
 
 
-def test_each_importer_knows_its_own_outputs_only() -> None:
+def test_each_importer_accepts_its_own_outputs_only() -> None:
     texts = {path.name: path.read_text() for path in GOLDEN.iterdir()}
     known = {name: [i.name for i in load_importers() if i.recognises(text)] for name, text in texts.items()}
     assert all(len(importers) <= 1 for importers in known.values())
@@ -124,7 +124,7 @@ def test_each_importer_knows_its_own_outputs_only() -> None:
         ("sockperf-3.7.txt", "", "", "neither a run file nor an output of distributed_stream, fio, iperf3, osu,"),
     ],
 )  # fmt: skip
-def test_what_is_broken_is_not_guessed(tmp_path: Path, name: str, old: str, new: str, words: str) -> None:
+def test_broken_outputs_are_rejected(tmp_path: Path, name: str, old: str, new: str, words: str) -> None:
     (tmp_path / name).write_text((GOLDEN / name).read_text().replace(old, new))
     with pytest.raises(FileError, match=words.replace("(", r"\(")) as caught:
         read_report(tmp_path / name)
@@ -132,7 +132,7 @@ def test_what_is_broken_is_not_guessed(tmp_path: Path, name: str, old: str, new:
     assert "\n" not in str(caught.value)
 
 
-def test_jobs_that_failed_or_did_nothing(tmp_path: Path) -> None:
+def test_failed_or_empty_jobs_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="job versus failed with error 5"):
         read_imported(edited(tmp_path, "e.json", error=5))
     nothing = {"iops": 0, "bw_bytes": 0, "total_ios": 0}
@@ -151,7 +151,7 @@ def test_jobs_that_failed_or_did_nothing(tmp_path: Path) -> None:
     ({"bs": "9" * 5000}, "not a whole number of at most 18 digits"),
     ({"bs": "9999999999g"}, "bs=9999999999g: not a size"),
 ])  # fmt: skip
-def test_a_number_of_fio_that_is_none(tmp_path: Path, option: dict[str, str], words: str) -> None:
+def test_an_invalid_number_of_fio_is_rejected(tmp_path: Path, option: dict[str, str], words: str) -> None:
     with pytest.raises(FileError, match=words) as caught:
         read_imported(edited(tmp_path, "x.json", options=option))
     assert len(str(caught.value)) < 300
@@ -164,7 +164,7 @@ def test_a_number_of_fio_that_is_none(tmp_path: Path, option: dict[str, str], wo
     ("stream-5.10.txt", "Array size = ", f"Array size = {'9' * 400}", "no lines match"),
     ("iperf3-tcp-3.12.json", '"num_streams":\t', '"num_streams":\t-', "Expected `int` >= 1"),
 ])  # fmt: skip
-def test_a_number_of_a_tool_that_is_none(tmp_path: Path, name: str, old: str, new: str, words: str) -> None:
+def test_an_invalid_number_of_a_tool_is_rejected(tmp_path: Path, name: str, old: str, new: str, words: str) -> None:
     text = (GOLDEN / name).read_text()
     assert old in text
     (tmp_path / name).write_text(text.replace(old, new))
@@ -173,7 +173,7 @@ def test_a_number_of_a_tool_that_is_none(tmp_path: Path, name: str, old: str, ne
     assert len(str(caught.value)) < 300
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="is empty"):
         read_imported(tmp_path)
     with pytest.raises(FileError, match="cannot read"):

@@ -79,7 +79,7 @@ IDS = [f"{tool}-{words}-{index}" for tool, words, index, _, _ in READINGS]
 
 
 @pytest.mark.parametrize(("tool", "words", "index", "name", "expected"), READINGS, ids=IDS)
-def test_a_recorded_output_is_read(tool: str, words: str, index: int, name: str, expected: float) -> None:
+def test_recorded_outputs_are_read(tool: str, words: str, index: int, name: str, expected: float) -> None:
     read = figure(tool, words, STREAM, index).read
     assert read(golden(name)) == pytest.approx(expected, rel=1e-9)
 
@@ -90,7 +90,7 @@ def test_osu_bandwidths_are_read() -> None:
 
 
 @pytest.mark.parametrize(("tool", "words", "index", "name", "_"), READINGS, ids=IDS)
-def test_a_broken_output_is_no_number(tool: str, words: str, index: int, name: str, _: float) -> None:
+def test_a_broken_output_gives_no_value(tool: str, words: str, index: int, name: str, _: float) -> None:
     """The output is cut off, lacks its values, has other units or names, or consists of an error message."""
     read = figure(tool, words, STREAM, index).read
     text = golden(name)
@@ -129,12 +129,12 @@ def test_iozone_runs_the_records_and_the_file_size_that_a_plan_gives() -> None:
 
 
 @pytest.mark.parametrize(("key", "text"), [("block", "8"), ("block", "80MiB"), ("block", "1500"), ("size", "100")])
-def test_iozone_rejects_what_it_cannot_run(key: str, text: str) -> None:
+def test_iozone_rejects_parameters_that_it_cannot_run(key: str, text: str) -> None:
     with pytest.raises(UsageError, match="of IOzone"):
         load_references()["iozone"].parameters[key](text)
 
 
-def test_hpcc_must_have_succeeded_with_the_order_that_was_asked_for() -> None:
+def test_hpcc_must_have_succeeded_with_the_given_order() -> None:
     read = figure("hpcc", "order", index=1).read
     text = golden("hpcc-1.5.0.txt")
     for changed in (text.replace("Success=1", "Success=0"), text.replace("HPL_N=5000", "HPL_N=1000")):
@@ -147,7 +147,7 @@ def test_stream_must_validate() -> None:
         figure("stream", "", STREAM).read(STREAM.replace("Solution Validates", "Failed Validation"))
 
 
-def test_numbers_that_stand_twice_or_cannot_be_figures_are_refused() -> None:
+def test_ambiguous_or_impossible_numbers_are_rejected() -> None:
     assert number("x: 2\n", r"^x: (\d+)$", 1e6) == 2e6
     for text in ("x: 1\nx: 2\n", "y: 1\n"):
         with pytest.raises(Unreadable):
@@ -158,7 +158,7 @@ def test_numbers_that_stand_twice_or_cannot_be_figures_are_refused() -> None:
 
 
 @pytest.mark.parametrize("tool", load_references())
-def test_every_figure_is_one_of_our_probes(tool: str) -> None:
+def test_every_metric_belongs_to_a_probe(tool: str) -> None:
     for work in works(tool, STREAM):
         for each in work.figures:
             probe = load_probes()[each.probe]
@@ -180,17 +180,17 @@ def test_every_figure_is_one_of_our_probes(tool: str) -> None:
         ("hpcc", "####\nThis is the DARPA/DOE HPC Challenge Benchmark version 1.5.0 October 2012\n"),
     ],
 )
-def test_a_tool_is_known_by_its_own_words_and_by_no_other_tools(tool: str, said: str) -> None:
+def test_a_tool_is_recognised_by_its_own_output_only(tool: str, said: str) -> None:
     known = {name for name, reference in load_references().items() if reference.version.search(said)}
     assert known == {tool}
 
 
-def test_imagemagicks_stream_is_not_stream() -> None:
+def test_the_stream_program_of_imagemagick_is_not_stream() -> None:
     said = "Usage: stream [options ...] input-image raw-image\n\nVersion: ImageMagick 6.9.11-60 Q16 x86_64\n"
     assert not load_references()["stream"].version.search(said)
 
 
-def test_partial_readers_keep_their_operation() -> None:
+def test_readers_of_one_operation_keep_it() -> None:
     """The values of a write are not those of the read, which fio prints next to them as zeros."""
     read = figure("fio", "write").read
     assert isinstance(read, partial)
