@@ -100,7 +100,7 @@ def test_strings_are_not_interpreted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "it's", "`date`", "a\nb", "\x1b[31m"])
-def test_gnuplot_prints_what_was_quoted(text: str) -> None:
+def test_gnuplot_prints_quoted_strings_unchanged(text: str) -> None:
     ended = subprocess.run(["gnuplot", "-e", f"set print '-'; print {quoted(text)}"], capture_output=True, check=True)
     assert ended.stdout.decode().rstrip("\n") == " ".join(text.replace("\x1b", " ").split())
 

@@ -22,7 +22,7 @@ TEST(ActiveRanks, AreEvenlySpacedAndBeginWithTheFirst) {
   EXPECT_EQ(active_places(4, 3), (std::vector{0, 2, 3}));
 }
 
-TEST(ActiveRanks, AreAsManyAsWereAskedFor) {
+TEST(ActiveRanks, HaveTheGivenNumber) {
   for (int ranks = 1; ranks <= 130; ++ranks) {
     for (int active = 1; active <= ranks; ++active) {
       const std::vector<int> places = active_places(ranks, active);

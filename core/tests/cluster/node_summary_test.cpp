@@ -33,7 +33,7 @@ json outcome(const char* ending, int samples) {
   return {{"type", "outcome"}, {"probe", "null"}, {"ending", ending}, {"samples", samples}, {"interrupted", false}};
 }
 
-// The nearest rank.
+// Returns a percentile by the nearest-rank method.
 double percentile(const std::map<std::uint64_t, std::uint64_t>& counts, double share) {
   double all = 0;
   for (const auto& [lower_ns, count] : counts) all += static_cast<double>(count);
@@ -45,7 +45,7 @@ double percentile(const std::map<std::uint64_t, std::uint64_t>& counts, double s
   return 0;
 }
 
-TEST(NodeSummary, AllSamplesAreOneWithAllTheirWork) {
+TEST(NodeSummary, AllSamplesAreMergedWithAllTheirWork) {
   NodeSummary summary(7);
   summary.write(sample(1.0, 100, 0.5));
   json second = sample(3.0, 100, 0.0);
@@ -66,8 +66,8 @@ TEST(NodeSummary, AllSamplesAreOneWithAllTheirWork) {
   EXPECT_LE(records.dump().size(), 4096);
 }
 
-// Latencies of a disk over seven powers of two: thousands of buckets would leave the node.
-TEST(NodeSummary, AWideHistogramIsMadeSmallAndKeepsItsPercentiles) {
+// Disk latencies that span seven powers of two would need thousands of buckets.
+TEST(NodeSummary, AWideHistogramIsReducedAndKeepsItsPercentiles) {
   std::mt19937_64 random(1);
   std::lognormal_distribution<double> latency_ns(std::log(200e3), 0.8);
   std::map<std::uint64_t, std::uint64_t> exact;
@@ -96,15 +96,14 @@ TEST(NodeSummary, AWideHistogramIsMadeSmallAndKeepsItsPercentiles) {
   }
 }
 
-TEST(NodeSummary, WithoutASampleThereIsTheOutcomeAlone) {
+TEST(NodeSummary, WithoutASampleThereIsOnlyTheOutcome) {
   NodeSummary summary(0);
   summary.write(outcome("skipped", 0));
   ASSERT_EQ(summary.records().size(), 1);
   EXPECT_EQ(summary.records()[0]["ending"], "skipped");
 }
 
-// The test runner prints how long it takes.
-TEST(NodeSummary, TenThousandNodesAreOneJob) {
+TEST(NodeSummary, TenThousandNodesAreMerged) {
   constexpr int kNodes = 10'000;
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);  // NOLINT: the system's own signature
   RecordWriter writer(nowhere);
@@ -123,7 +122,7 @@ TEST(NodeSummary, TenThousandNodesAreOneJob) {
   close(nowhere);
 }
 
-TEST(NodeSummary, AnExperimentIsMeasuredWhereAnyNodeCould) {
+TEST(NodeSummary, AnExperimentIsOkIfAnyNodeMeasuredIt) {
   const json all = outcome_of_all({outcome("failed", 0), outcome("ok", 4), outcome("ok", 3)});
   EXPECT_EQ(all["ending"], "ok");
   EXPECT_EQ(all["samples"], 7);

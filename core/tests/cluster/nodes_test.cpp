@@ -17,14 +17,14 @@ NodeRecord node(std::string_view host, std::string_view name_space, int first_ra
   return record;
 }
 
-TEST(Nodes, ThisOneHasANameAndIsItself) {
+TEST(Nodes, ThisNodeHasANameAndEqualsItself) {
   const NodeIdentity identity = read_node_identity();
   EXPECT_NE(identity.host.front(), '\0');
   EXPECT_EQ(std::string_view(identity.name_space.data()).substr(0, 5), "uts:[");
   EXPECT_EQ(identity, read_node_identity());
 }
 
-TEST(Nodes, HardwareIsTheSameWordsThoughAFirmwareKeepsSomeMemory) {
+TEST(Nodes, HardwareIsTheSameThoughFirmwareReservesSomeMemory) {
   Machine machine;
   machine.cpu.model = "M";
   machine.topology.packages = 2;
@@ -36,11 +36,11 @@ TEST(Nodes, HardwareIsTheSameWordsThoughAFirmwareKeepsSomeMemory) {
   EXPECT_EQ(hardware_of(machine), "2 × M, 2 of 4 CPUs, 256 GiB");
 }
 
-TEST(Nodes, DifferentOnesDoNotContradict) {
+TEST(Nodes, DifferentNodesDoNotContradict) {
   EXPECT_EQ(contradiction({node("a", "1", 0), node("b", "1", 2), node("a", "2", 4)}), "");
 }
 
-TEST(Nodes, OneSystemThatMpiTakesForTwoIsSaid) {
+TEST(Nodes, OneSystemThatMpiSeesAsTwoIsReported) {
   const std::string words = contradiction({node("a", "1", 0), node("b", "1", 2), node("a", "1", 4)});
   EXPECT_NE(words.find("ranks 0 and 4 on two nodes (a)"), std::string::npos) << words;
 }

@@ -20,13 +20,13 @@ Pairs pairs_of(const Pairing& pairing) {
   return pairs;
 }
 
-TEST(Pairing, EachKindPairsAsItsNameSays) {
+TEST(Pairing, EachKindPairsAsItsName) {
   EXPECT_EQ(pairs_of({PairingKind::block, 6, 3}), (Pairs{{0, 3}, {1, 4}, {2, 5}}));
   EXPECT_EQ(pairs_of({PairingKind::mirrored, 6, 3}), (Pairs{{0, 5}, {1, 4}, {2, 3}}));
   EXPECT_EQ(pairs_of({PairingKind::adjacent, 6, 2}), (Pairs{{0, 1}, {2, 3}}));
 }
 
-TEST(Pairing, BothOfAPairAgreeAndNobodyIsInTwo) {
+TEST(Pairing, BothMembersOfAPairAgreeAndNobodyIsInTwo) {
   for (const PairingKind kind :
        {PairingKind::block, PairingKind::mirrored, PairingKind::adjacent, PairingKind::random}) {
     for (const int ranks : {2, 3, 7, 8, 100, 1001}) {
@@ -48,7 +48,7 @@ TEST(Pairing, BothOfAPairAgreeAndNobodyIsInTwo) {
   }
 }
 
-TEST(Pairing, AnotherSeedPairsOtherwise) {
+TEST(Pairing, AnotherSeedGivesOtherPairs) {
   const Pairs pairs = pairs_of({PairingKind::random, 100, 50, 1});
   EXPECT_EQ(pairs, pairs_of({PairingKind::random, 100, 50, 1}));
   EXPECT_NE(pairs, pairs_of({PairingKind::random, 100, 50, 2}));

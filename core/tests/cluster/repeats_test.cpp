@@ -25,7 +25,7 @@ TEST(Repeats, ANodeTakesFromTheFirstStartToTheLastFinish) {
   EXPECT_DOUBLE_EQ(node.start_skew_s, 10e-6);
 }
 
-TEST(Repeats, OneRankAloneIsItsNode) {
+TEST(Repeats, ASingleRankEqualsItsNode) {
   constexpr std::array<RepeatTicks, 2> kTimes = {{{0, 5}, {10, 17}}};
   const NodeTimes node = summarised(kTimes, 1, 1, 1);
   EXPECT_DOUBLE_EQ(node.window_s.average, node.longest_s.average);

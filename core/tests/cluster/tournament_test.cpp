@@ -22,7 +22,7 @@ TEST_P(Tournament, EachPairMeetsOnceAndNobodyIsInTwoPairs) {
         continue;
       }
       ASSERT_TRUE(*other >= 0 && *other < parties && *other != party);
-      // Who has the same opponent as another one would not be met by it.
+      // This fails if two parties have the same opponent.
       ASSERT_EQ(opponent(parties, round, *other), party);
       if (party < *other) ++meetings.at(pair_index(parties, party, *other));
     }

@@ -17,7 +17,7 @@ std::vector<std::uint64_t> pass_of(BlockOrder& order, std::uint64_t blocks) {
   return seen;
 }
 
-TEST(BlockOrder, EveryPatternButRecordVisitsEachBlockOnceInAPass) {
+TEST(BlockOrder, EveryPatternExceptRecordVisitsEachBlockOncePerPass) {
   for (const Pattern pattern : {Pattern::sequential, Pattern::random, Pattern::backward, Pattern::stride}) {
     for (const std::uint64_t blocks : {1, 2, 16, 17, 18, 34, 1000}) {
       BlockOrder order(pattern, blocks, 512, 3);
@@ -31,7 +31,7 @@ TEST(BlockOrder, EveryPatternButRecordVisitsEachBlockOnceInAPass) {
   }
 }
 
-TEST(BlockOrder, PatternsGoTheirWay) {
+TEST(BlockOrder, PatternsHaveTheirOrder) {
   EXPECT_EQ(pass_of(*std::make_unique<BlockOrder>(Pattern::sequential, 3, 10, 0), 3),
             (std::vector<std::uint64_t>{0, 10, 20}));
   EXPECT_EQ(pass_of(*std::make_unique<BlockOrder>(Pattern::backward, 3, 10, 0), 3),
@@ -42,7 +42,7 @@ TEST(BlockOrder, PatternsGoTheirWay) {
             (std::vector<std::uint64_t>{0, 17, 1, 18, 2}));
 }
 
-TEST(BlockOrder, ARandomPassIsAnotherOneEachTimeAndForEachWorker) {
+TEST(BlockOrder, RandomPassesDifferPerPassAndWorker) {
   BlockOrder order(Pattern::random, 1000, 1, 1);
   const auto first = pass_of(order, 1000);
   EXPECT_NE(first, pass_of(order, 1000));
@@ -51,7 +51,7 @@ TEST(BlockOrder, ARandomPassIsAnotherOneEachTimeAndForEachWorker) {
   EXPECT_FALSE(std::ranges::is_sorted(first));
 }
 
-TEST(BlockOrder, APassCanBeBegunAgain) {
+TEST(BlockOrder, APassCanBeRestarted) {
   BlockOrder order(Pattern::sequential, 100, 1, 0);
   order.next(30);
   order.begin_pass();

@@ -7,7 +7,7 @@
 namespace nameplate {
 namespace {
 
-TEST(OriginalContent, APartIsTheSameHoweverItIsCut) {
+TEST(OriginalContent, APartIsTheSameForAnyChunkSize) {
   const OriginalContent content(7);
   std::vector<std::byte> whole(20'000);
   content.fill(whole, 0);
@@ -32,32 +32,32 @@ TEST(OriginalContent, TheFirstWrongByteIsFound) {
   EXPECT_TRUE(OriginalContent(8).find_difference(part, 3));
 }
 
-TEST(OriginalContent, EveryPageSaysWhereItBelongs) {
+TEST(OriginalContent, EveryPageRecordsItsPosition) {
   std::vector<std::byte> page(4096);
   OriginalContent(7).fill(page, 8192);
   EXPECT_TRUE(begins_with_offset(page.data(), 8192));
   EXPECT_FALSE(begins_with_offset(page.data(), 4096));
 }
 
-TEST(WrittenContent, ABlockIsKnownByPlaceCallAndText) {
+TEST(WrittenContent, ABlockIsIdentifiedByPositionCallAndContent) {
   for (const std::uint64_t block : {1, 7, 8, 16, 512, 4096, 10'000}) {
     const WrittenContent content(block, 4, 1);
     std::vector<std::byte> memory(block);
     if (block >= 16) content.fill_slot(memory.data(), 2);
     content.stamp(memory.data(), 2, 5 * block, 9);
     EXPECT_FALSE(content.find_difference(memory, 5 * block, 9)) << block;
-    if (block < 4) continue;  // so short a checksum can be right by chance
+    if (block < 4) continue;  // such a short checksum may match by chance
     EXPECT_TRUE(content.find_difference(memory, 6 * block, 9)) << block;
     EXPECT_TRUE(content.find_difference(memory, 5 * block, 8)) << block;
     memory[block - 1] ^= std::byte{1};
     const auto found = content.find_difference(memory, 5 * block, 9);
     ASSERT_TRUE(found) << block;
-    // Of 16 bytes the last ones say which text it is.
+    // In a block of 16 bytes, the last 8 bytes identify the content.
     EXPECT_EQ(*found, block == 16 ? 8 : block - 1) << block;
   }
 }
 
-TEST(WrittenContent, AStampOfNoSlotIsADifferenceAndNoCrash) {
+TEST(WrittenContent, AnInvalidSlotIsADifferenceAndNotACrash) {
   const WrittenContent content(4096, 4, 1);
   const std::vector<std::byte> foreign(4096, std::byte{0xFF});
   EXPECT_TRUE(content.find_difference(foreign, 0, 1));

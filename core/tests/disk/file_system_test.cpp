@@ -23,26 +23,26 @@ class FileSystemTest : public FakeRoot {
   }
 };
 
-TEST_F(FileSystemTest, TheMountThatAPathLiesOnIsTheNearestOne) {
+TEST_F(FileSystemTest, TheMountOfAPathIsTheNearestOne) {
   EXPECT_EQ(file_system_of(root(), "/home/me").type, "ext4");
   EXPECT_EQ(file_system_of(root(), "/home/me").device, "nvme0n1p2");
   EXPECT_EQ(file_system_of(root(), "/tmpfiles").type, "ext4");
   EXPECT_EQ(file_system_of(root(), "/mnt/with blank/x").number, "8:1");
 }
 
-TEST_F(FileSystemTest, WhatLiesInMemoryIsSaidToBe) {
+TEST_F(FileSystemTest, FileSystemsInMemoryAreRecognised) {
   EXPECT_TRUE(file_system_of(root(), "/tmp/x").is_memory);
   EXPECT_FALSE(file_system_of(root(), "/home").is_memory);
 }
 
-TEST_F(FileSystemTest, AnOverlayWhoseLayerIsOutOfSightHasNoDevice) {
+TEST_F(FileSystemTest, AnOverlayWithAnInvisibleLayerHasNoDevice) {
   const FileSystem system = file_system_of(root(), "/over/x");
   EXPECT_EQ(system.type, "overlay");
   EXPECT_EQ(system.device, "");
   EXPECT_FALSE(link_of(root(), system));
 }
 
-TEST_F(FileSystemTest, AnNvmeDevicesLinkIsThatOfItsController) {
+TEST_F(FileSystemTest, TheLinkOfAnNvmeDeviceIsThatOfItsController) {
   put("/sys/dev/block/259:0/device/device/current_link_speed", "8.0 GT/s PCIe");
   put("/sys/dev/block/259:0/device/device/current_link_width", "4");
   const auto link = link_of(root(), {.type = "ext4", .device = "nvme0n1", .number = "259:0"});
@@ -51,7 +51,7 @@ TEST_F(FileSystemTest, AnNvmeDevicesLinkIsThatOfItsController) {
   EXPECT_EQ(link->name, "PCIe 8 GT/s x4");
 }
 
-TEST_F(FileSystemTest, OfAMappedDeviceTheOnlyOneBelowCounts) {
+TEST_F(FileSystemTest, AMappedDeviceStandsForTheOnlyOneBelowIt) {
   put("/sys/dev/block/254:0/slaves/sda/dev", "8:0");
   put("/sys/dev/block/8:0/device/device/current_link_speed", "16.0 GT/s PCIe");
   put("/sys/dev/block/8:0/device/device/current_link_width", "4");
@@ -72,7 +72,7 @@ TEST_F(FileSystemTest, TrafficIsCountedInBytes) {
   EXPECT_EQ(read_traffic(Root("/nowhere"), {}).process_read_bytes, -1);
 }
 
-TEST(Extents, OfAFileThatWasAllocatedButNeverWrittenAreUnwritten) {
+TEST(Extents, OfAFallocatedFileAreUnwritten) {
   const Descriptor file(open(".", O_TMPFILE | O_RDWR, 0600));
   if (!file.is_open() || posix_fallocate(file.number(), 0, 1 << 20) != 0) GTEST_SKIP() << "not on this file system";
   const auto extents = read_extents(file.number());

@@ -46,7 +46,7 @@ class IoWorkerTest : public ::testing::TestWithParam<std::string> {
   Descriptor file_{open(".", O_TMPFILE | O_RDWR, 0600)};
 };
 
-TEST_P(IoWorkerTest, ReadsWhatStandsThereAndCountsIt) {
+TEST_P(IoWorkerTest, ReadsTheContentAndCountsIt) {
   const auto worker = make({.op = IoOp::read});
   worker->run(3 * kBlocks);
   EXPECT_FALSE(worker->error());
@@ -54,14 +54,14 @@ TEST_P(IoWorkerTest, ReadsWhatStandsThereAndCountsIt) {
   EXPECT_EQ(verdict(*worker), "");
 }
 
-TEST_P(IoWorkerTest, AWrongByteThatWasReadIsNamed) {
+TEST_P(IoWorkerTest, AWrongByteThatWasReadIsReported) {
   spoil(3 * kBlock + 100);
   const auto worker = make({.op = IoOp::read});
-  worker->run(4);  // the last block that was read
+  worker->run(4);  // the last block read
   EXPECT_EQ(verdict(*worker), "FILE: the byte read at 12388 differs from the file's content");
 }
 
-TEST_P(IoWorkerTest, AWrongByteThatWasWrittenIsNamed) {
+TEST_P(IoWorkerTest, AWrongByteThatWasWrittenIsReported) {
   const auto worker = make({.op = IoOp::write, .sync = IoSync::end});
   worker->run(kBlocks);
   EXPECT_EQ(verdict(*worker), "");
@@ -69,7 +69,7 @@ TEST_P(IoWorkerTest, AWrongByteThatWasWrittenIsNamed) {
   EXPECT_EQ(verdict(*worker), "FILE: the byte at 20580 differs from what was written there");
 }
 
-TEST_P(IoWorkerTest, WhatAnEarlierCallWroteIsNotWhatTheLastOneShouldHave) {
+TEST_P(IoWorkerTest, ContentOfAnEarlierCallIsDetected) {
   const auto worker = make({.op = IoOp::write});
   worker->run(kBlocks);
   std::vector<std::byte> block(kBlock);
@@ -79,14 +79,14 @@ TEST_P(IoWorkerTest, WhatAnEarlierCallWroteIsNotWhatTheLastOneShouldHave) {
   EXPECT_NE(verdict(*worker), "") << "a lost write is found";
 }
 
-TEST_P(IoWorkerTest, ReadAndWrittenBackTheContentStays) {
+TEST_P(IoWorkerTest, ReadingAndWritingBackKeepsTheContent) {
   const auto worker = make({.op = IoOp::readwrite, .pattern = Pattern::random});
   worker->run(2 * kBlocks);
   EXPECT_EQ(verdict(*worker), "");
   EXPECT_EQ(verdict(*make({.op = IoOp::read})), "");
 }
 
-TEST_P(IoWorkerTest, AFileThatEndsTooSoonIsAnErrorAndNoCrash) {
+TEST_P(IoWorkerTest, AShortFileIsAnErrorAndNotACrash) {
   const auto worker = make({.op = IoOp::read});
   ASSERT_EQ(ftruncate(file_.number(), 2 * kBlock), 0);
   worker->run(kBlocks);
@@ -95,7 +95,7 @@ TEST_P(IoWorkerTest, AFileThatEndsTooSoonIsAnErrorAndNoCrash) {
   EXPECT_EQ(worker->error()->number, GetParam() == "mmap" ? EIO : 0);
 }
 
-TEST_P(IoWorkerTest, SomebodyElsesContentMustReadTheSameAgain) {
+TEST_P(IoWorkerTest, ForeignContentMustReadTheSameTwice) {
   const auto worker = make({.op = IoOp::read});
   worker->run(1);
   EXPECT_NO_THROW(worker->verify_unknown(file_.number(), "FILE"));

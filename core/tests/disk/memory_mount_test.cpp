@@ -34,7 +34,7 @@ class MemoryMountTest : public FakeRoot {
   Topology topology_;
 };
 
-TEST_F(MemoryMountTest, AMountIsWhatItIs) {
+TEST_F(MemoryMountTest, TheKindOfAMountIsDetected) {
   EXPECT_EQ(mount_at(root(), "/pmem/0").kind, MountKind::dax);
   EXPECT_EQ(mount_at(root(), "/pmem/1/below").kind, MountKind::dax);
   EXPECT_EQ(mount_at(root(), "/pmem/1").file_system, "xfs");
@@ -43,7 +43,7 @@ TEST_F(MemoryMountTest, AMountIsWhatItIs) {
   EXPECT_EQ(mount_at(root(), "/in/memory").kind, MountKind::memory);
 }
 
-TEST_F(MemoryMountTest, TheNearestIsTheOneWhoseDeviceIs) {
+TEST_F(MemoryMountTest, TheNearestMountHasTheNearestDevice) {
   device_on("259:0", 1);
   device_on("259:1", 0);
   put("/sys/devices/system/node/node0/distance", "10 21");
@@ -52,18 +52,18 @@ TEST_F(MemoryMountTest, TheNearestIsTheOneWhoseDeviceIs) {
   EXPECT_EQ(nearest({2, 3}), "/pmem/0");
 }
 
-TEST_F(MemoryMountTest, WhereDevicesDoNotTellItIsOneForEachNodeInOrder) {
+TEST_F(MemoryMountTest, WithoutKnownDevicesMountsAreAssignedToNodesInOrder) {
   device_on("259:0", -1);
   EXPECT_EQ(nearest({0}), "/pmem/0");
   EXPECT_EQ(nearest({3}), "/pmem/1");
 }
 
-TEST_F(MemoryMountTest, ARankThatRunsAnywhereIsNearToNone) {
+TEST_F(MemoryMountTest, AnUnboundRankIsNearToNoMount) {
   EXPECT_THROW(nearest({1, 2}), ProbeError);
   EXPECT_EQ(nearest_directory(root(), {}, {"/pmem/1"}), "/pmem/1");
 }
 
-TEST_F(MemoryMountTest, ADirectoryOfTheListThatIsNotThereIsNamed) {
+TEST_F(MemoryMountTest, AMissingDirectoryOfTheListIsNamed) {
   EXPECT_EQ(directories_in("/proc:/sys"), (std::vector<std::string>{"/proc", "/sys"}));
   for (const std::string list : {"/proc:/nowhere", ":/proc", "", "/proc/version"}) {
     EXPECT_THROW(directories_in(list), ProbeError) << list;

@@ -41,7 +41,7 @@ class TestFileTest : public ::testing::Test {
   static bool wanted() { return true; }
 };
 
-TEST_F(TestFileTest, NothingOfItIsEverSeenInItsDirectory) {
+TEST_F(TestFileTest, NeverAppearsInItsDirectory) {
   for (const std::string& name : {std::string(), std::string("mine")}) {
     const TestFile file({.directory = directory_.string(), .name = name}, 100'000, TestFile::Fill::original, wanted);
     EXPECT_TRUE(fs::is_empty(directory_));
@@ -52,7 +52,7 @@ TEST_F(TestFileTest, NothingOfItIsEverSeenInItsDirectory) {
   }
 }
 
-TEST_F(TestFileTest, ItHoldsItsContentAlsoWhenOpenedOnceMore) {
+TEST_F(TestFileTest, KeepsItsContentWhenOpenedAgain) {
   const TestFile file(find_place(directory_.string()), 100'000, TestFile::Fill::original, wanted);
   const Descriptor again = file.open(O_RDONLY);
   std::vector<std::byte> data(100'000);
@@ -60,7 +60,7 @@ TEST_F(TestFileTest, ItHoldsItsContentAlsoWhenOpenedOnceMore) {
   EXPECT_FALSE(OriginalContent(file.content_seed()).find_difference(data, 0));
 }
 
-TEST_F(TestFileTest, AnEmptiedOneIsCompletedAgain) {
+TEST_F(TestFileTest, AnEmptiedFileIsFilledAgain) {
   const TestFile file(find_place(directory_.string()), 100'000, TestFile::Fill::original, wanted);
   for (const bool extend : {false, true}) {
     file.empty(extend);
@@ -74,7 +74,7 @@ TEST_F(TestFileTest, AnEmptiedOneIsCompletedAgain) {
   }
 }
 
-TEST_F(TestFileTest, WhatExistsIsRefusedWithItsKind) {
+TEST_F(TestFileTest, AnExistingPathIsRejectedWithItsKind) {
   std::ofstream(path("file")) << "precious";
   fs::create_symlink("file", path("link"));
   EXPECT_NE(error_of(path("file")).find("exists, and existing files are never written to"), std::string::npos);
@@ -87,7 +87,7 @@ TEST_F(TestFileTest, WhatExistsIsRefusedWithItsKind) {
   EXPECT_EQ(text, "precious");
 }
 
-TEST_F(TestFileTest, AFileThatWouldFillTheFileSystemIsRefusedWithTheFigures) {
+TEST_F(TestFileTest, AFileThatWouldFillTheFileSystemIsRejectedWithTheSizes) {
   const std::int64_t room = room_for_files(directory_.string());
   try {
     const TestFile file(find_place(directory_.string()), room + (1 << 30), TestFile::Fill::none, wanted);
@@ -98,7 +98,7 @@ TEST_F(TestFileTest, AFileThatWouldFillTheFileSystemIsRefusedWithTheFigures) {
   }
 }
 
-// A process that has ended.
+// Returns the id of a process that has ended.
 pid_t gone_process() {
   const pid_t pid = fork();
   if (pid == 0) _exit(0);
@@ -112,15 +112,15 @@ std::string host_name() {
   return name.data();
 }
 
-TEST_F(TestFileTest, OnlyOldTestFilesOfThisHostsDeadProcessesAreSwept) {
+TEST_F(TestFileTest, OnlyTestFilesOfDeadProcessesOfThisHostAreRemoved) {
   const std::string random = "0123456789abcdef";
   const std::string prefix = ".nameplate-test-file-";
   const std::string left = fmt::format("{}{}.{}.{}", prefix, host_name(), gone_process(), random);
   const std::vector<std::string> kept = {
-      fmt::format("{}{}.{}.{}", prefix, host_name(), getpid(), random),         // its process runs
-      fmt::format("{}elsewhere.{}.{}", prefix, gone_process(), random),         // another machine's
-      fmt::format("{}{}.{}.{}x", prefix, host_name(), gone_process(), random),  // another name
-      fmt::format("{}{}.-1.{}", prefix, host_name(), random),                   // no process
+      fmt::format("{}{}.{}.{}", prefix, host_name(), getpid(), random),         // its process still runs
+      fmt::format("{}elsewhere.{}.{}", prefix, gone_process(), random),         // of another host
+      fmt::format("{}{}.{}.{}x", prefix, host_name(), gone_process(), random),  // not a name of a test file
+      fmt::format("{}{}.-1.{}", prefix, host_name(), random),                   // not a process id
       ".nameplate-0123456789abcdef",
       ".nameplate-key",
       ".nameplate-history-1.index",
@@ -139,13 +139,13 @@ TEST_F(TestFileTest, OnlyOldTestFilesOfThisHostsDeadProcessesAreSwept) {
   for (const std::string& name : kept) EXPECT_TRUE(fs::exists(path(name))) << name;
 }
 
-TEST_F(TestFileTest, LongWorkEndsWhenItIsNotWantedAnyLonger) {
+TEST_F(TestFileTest, LongWorkCanBeCancelled) {
   EXPECT_THROW(TestFile(find_place(directory_.string()), 1 << 20, TestFile::Fill::original, [] { return false; }),
                ProbeError);
   EXPECT_TRUE(fs::is_empty(directory_));
 }
 
-TEST_F(TestFileTest, EvictedItIsOutOfThePageCacheAndWarmedItIsIn) {
+TEST_F(TestFileTest, EvictingAndWarmingChangeThePageCache) {
   const TestFile file(find_place(directory_.string()), 10'000'000, TestFile::Fill::original, wanted);
   const auto resident = [&] { return resident_bytes(file.descriptor(), file.bytes()); };
   if (!resident()) GTEST_SKIP() << "neither cachestat nor mincore answers here";

@@ -1,4 +1,4 @@
-// A probe that dies in the middle of a sample, for the tests of whoever reads the records.
+// A probe that crashes in the middle of a sample, for tests of the programs that read its records.
 
 #include <csignal>
 

@@ -1,4 +1,4 @@
-// A probe that never comes back, and does not listen to a polite signal, for the tests of whoever reads the records.
+// A probe that hangs and ignores SIGTERM, for tests of the programs that read its records.
 
 #include <csignal>
 #include <thread>

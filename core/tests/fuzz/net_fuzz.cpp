@@ -1,5 +1,6 @@
-// A libFuzzer target (https://llvm.org/docs/LibFuzzer.html) for all that strangers and peers may send: the handshake,
-// the hello of datagrams, and what is in the frames. The first byte of an input chooses which of them reads the rest.
+// A libFuzzer target (https://llvm.org/docs/LibFuzzer.html) for everything that strangers and peers may send: the
+// handshake, the hello of datagrams, and the content of frames. The first byte of an input selects the reader of the
+// rest.
 
 #include <cstdlib>
 
@@ -10,7 +11,7 @@ namespace {
 
 using namespace nameplate;
 
-// What was read must be written again as it was: nothing is lost and nothing is understood in two ways.
+// Checks that encoding a decoded message gives the same bytes, so that no message has two encodings.
 template <class Message>
 void check_same(const std::optional<Message>& read, ByteSpan bytes) {
   if (!read) return;
@@ -18,14 +19,14 @@ void check_same(const std::optional<Message>& read, ByteSpan bytes) {
   if (!std::equal(written.begin(), written.end(), bytes.begin(), bytes.end())) std::abort();
 }
 
-// As it comes from a socket: message after message, each of the size that is wanted.
+// Feeds the handshake as a socket does: message by message, each of the size that the handshake expects.
 void shake_hands(ByteSpan bytes) {
   static const Key key = parse_key("000102030405060708090a0b0c0d0e0f", "");
   PeerHandshake peer(key, 1);
   while (bytes.size() >= peer.wanted_bytes()) {
     const std::size_t length = peer.wanted_bytes();
     const auto state = peer.take(bytes.first(length));
-    // Nobody guesses a proof.
+    // No input can guess a proof.
     if (state == PeerHandshake::State::authenticated) std::abort();
     if (peer.answer().size() > kChallengeBytes) std::abort();
     if (state != PeerHandshake::State::going_on) return;

@@ -20,7 +20,7 @@ std::vector<std::byte> numbered(std::size_t count) {
   return bytes;
 }
 
-// Takes the third and the first of four blocks, the latter by an offset that goes around the span's end.
+// Takes the third and the first of four blocks, the latter with an offset that wraps around the end of the span.
 void expect_right(BlockLoop loop, BlockOp op, std::uint64_t block, const std::string& what) {
   const std::vector<std::byte> source = numbered(4 * block);
   std::vector<std::byte> target(4 * block + 1, std::byte{0x11});
@@ -35,7 +35,7 @@ void expect_right(BlockLoop loop, BlockOp op, std::uint64_t block, const std::st
   }
 }
 
-TEST(BlockLoops, DoWhatTheyShouldAndNothingElse) {
+TEST(BlockLoops, ChangeTheirBlockAndNothingElse) {
   for (const std::string& name : block_op_names()) {
     const BlockOp op = parse_block_op(name);
     for (const std::uint64_t block : kBlocks) {
@@ -59,7 +59,7 @@ std::vector<std::uint64_t> row(OffsetStream& stream, std::size_t chunks, std::si
   return result;
 }
 
-TEST(OffsetStream, ASequentialRowVisitsEveryBlockInTurnWhateverTheGenerator) {
+TEST(OffsetStream, ASequentialStreamVisitsEveryBlockInOrderWithAnyGenerator) {
   for (const std::string& name : generator_names()) {
     for (const std::size_t count : {1U, 7U, 1000U, 1024U}) {
       OffsetStream stream(parse_generator(name), false, 37, 24, 0);
@@ -69,7 +69,7 @@ TEST(OffsetStream, ASequentialRowVisitsEveryBlockInTurnWhateverTheGenerator) {
   }
 }
 
-TEST(OffsetStream, ARandomRowReachesAllBlocksAboutEquallyOften) {
+TEST(OffsetStream, ARandomStreamReachesAllBlocksAboutEquallyOften) {
   constexpr std::uint64_t kBlockCount = 16;
   for (const std::string& name : generator_names()) {
     OffsetStream stream(parse_generator(name), true, kBlockCount, 8, 3);
@@ -79,7 +79,7 @@ TEST(OffsetStream, ARandomRowReachesAllBlocksAboutEquallyOften) {
   }
 }
 
-TEST(OffsetStream, CanBeHadAgainFromAPosition) {
+TEST(OffsetStream, CanBeRepeatedFromAPosition) {
   for (const Generator generator : {Generator::precomputed, Generator::xoshiro, Generator::pcg}) {
     OffsetStream stream(generator, true, 1'000'003, 8, 1);
     row(stream, 40, 1000, 8'000'024);
@@ -90,7 +90,7 @@ TEST(OffsetStream, CanBeHadAgainFromAPosition) {
   }
 }
 
-TEST(OffsetStream, ATableOfOffsetsMovesOnWithEachTimeThroughIt) {
+TEST(OffsetStream, ATableOfOffsetsShiftsWithEachPassThroughIt) {
   OffsetStream stream(Generator::precomputed, true, 1'000'000'007, 1, 1);
   const auto offsets = row(stream, 160, 1024, 1'000'000'007);
   EXPECT_GT(std::set<std::uint64_t>(offsets.begin(), offsets.end()).size(), offsets.size() * 99 / 100);

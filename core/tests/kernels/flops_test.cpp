@@ -88,7 +88,7 @@ TEST(AmxKernels, AgreeWithAScalarReplay) {
   for (const RateKernel& kernel : amx_int8_kernels()) expect_exact(kernel, "int8");
 }
 
-TEST(Isa, NamesAreReadBack) {
+TEST(Isa, NamesAreParsedBack) {
   for (const Isa isa : compiled_isas()) EXPECT_EQ(parse_isa(to_string(isa)), isa);
   EXPECT_EQ(parse_isa("avx1024"), std::nullopt);
 }

@@ -62,14 +62,14 @@ TEST(LinearSystem, ElementsAreUniformAboutZeroAndAllDifferent) {
   EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
 }
 
-TEST(LinearSystem, TheSolutionHasASmallResidualAndAnotherOneNot) {
+TEST(LinearSystem, OnlyTheSolutionHasASmallResidual) {
   std::vector<double> x = solved(make_system(kUnknowns));
   EXPECT_LT(residual_of(x), 16);
   x[kUnknowns / 2] *= 1 + 1e-9;
   EXPECT_GT(residual_of(x), 16);
 }
 
-TEST(LinearSystem, ErrorsAreThoseOfTheElements) {
+TEST(LinearSystem, TheResidualFollowsFromTheErrorsOfTheElements) {
   const std::vector<double> x(kUnknowns, 1.0);
   const Matrix columns = make_system(kUnknowns);
   double residual = 0;
@@ -100,7 +100,7 @@ TEST(LinearSystem, PartsOfTheRowsAddUpToAll) {
   EXPECT_EQ(both.norm_b, all.norm_b);
 }
 
-TEST(LinearSystem, WhatIsNoNumberIsNoSolutionWhereverItStands) {
+TEST(LinearSystem, ANaNAnywhereIsNoSolution) {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     for (const std::size_t place : {std::size_t{0}, kUnknowns - 1}) {
       std::vector<double> x = solved(make_system(kUnknowns));

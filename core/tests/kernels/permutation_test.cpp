@@ -8,7 +8,7 @@
 namespace nameplate {
 namespace {
 
-TEST(Permutation, TakesEveryNumberToOneOfItsOwn) {
+TEST(Permutation, MapsEveryNumberToADifferentOne) {
   for (const std::uint64_t count : {1U, 2U, 3U, 7U, 64U, 100U, 1000U, 4096U, 100'003U}) {
     const Permutation order(count);
     std::vector<bool> seen(count);
@@ -22,7 +22,7 @@ TEST(Permutation, TakesEveryNumberToOneOfItsOwn) {
   }
 }
 
-// Two neighbours of a random order are a third of the range apart on average, and half of all steps go up.
+// In a random order, neighbours are a third of the range apart on average, and half of all steps go up.
 TEST(Permutation, LooksRandomToAPrefetcher) {
   constexpr std::uint64_t kCount = 1 << 16;
   const Permutation order(kCount);

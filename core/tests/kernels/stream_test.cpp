@@ -8,7 +8,7 @@
 namespace nameplate {
 namespace {
 
-// Three arrays, aligned as non-temporal stores need them, with a guard behind each.
+// Three arrays with the alignment that non-temporal stores need, each followed by a guard.
 template <class T>
 class Arrays {
  public:

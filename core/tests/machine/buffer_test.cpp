@@ -22,7 +22,7 @@ TEST(Buffer, IsAlignedAndUsableToItsEnd) {
   huge.data()[huge.size_bytes() - 1] = std::byte{1};
 }
 
-TEST(Buffer, GetsHugePagesWhenAskedWhereTheKernelGivesThem) {
+TEST(Buffer, GetsHugePagesOnRequestIfTheKernelHasThem) {
   const auto mode = Root().text("/sys/kernel/mm/transparent_hugepage/enabled").value_or("[never]");
   if (mode.find("[never]") != std::string::npos) GTEST_SKIP() << "transparent huge pages are off on this machine";
   const Buffer huge(8 * kMebi, Pages::huge);
@@ -33,7 +33,7 @@ TEST(Buffer, GetsHugePagesWhenAskedWhereTheKernelGivesThem) {
   EXPECT_EQ(small.huge_bytes(), 0);
 }
 
-TEST(Buffer, OfAnotherLibrarysMemoryIsGivenBackOnce) {
+TEST(Buffer, MemoryOfAnotherLibraryIsReleasedOnce) {
   std::byte memory{};
   int given_back = 0;
   {
@@ -45,9 +45,7 @@ TEST(Buffer, OfAnotherLibrarysMemoryIsGivenBackOnce) {
   EXPECT_EQ(given_back, 1);
 }
 
-TEST(Buffer, SaysWhenTheMemoryIsNotThere) {
-  EXPECT_THROW(Buffer(std::size_t{1} << 50, Pages::small), std::runtime_error);
-}
+TEST(Buffer, ReportsMissingMemory) { EXPECT_THROW(Buffer(std::size_t{1} << 50, Pages::small), std::runtime_error); }
 
 }  // namespace
 }  // namespace nameplate

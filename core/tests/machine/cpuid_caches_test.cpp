@@ -11,7 +11,7 @@ namespace {
 
 using CpuidCachesTest = FakeRoot;
 
-// As (level, type, bytes, line, ways, sharing).
+// Caches as (level, type, bytes, line, ways, sharing).
 using Row = std::tuple<int, std::string, std::int64_t, std::int64_t, int, int>;
 
 std::vector<Row> rows(const std::vector<CpuidCache>& caches) {
@@ -23,7 +23,7 @@ std::vector<Row> rows(const std::vector<CpuidCache>& caches) {
 }
 
 // The registers follow the Software Developer's Manual for the caches that Intel documents for Skylake Server.
-TEST_F(CpuidCachesTest, IntelTellsThemInLeaf4) {
+TEST_F(CpuidCachesTest, IntelReportsCachesInLeaf4) {
   put("/recorded/cpuid",
       "CPU:\n"
       "   0x80000001 0x00: eax=0x00000000 ebx=0x00000000 ecx=0x00000121 edx=0x2c100800\n"
@@ -38,8 +38,8 @@ TEST_F(CpuidCachesTest, IntelTellsThemInLeaf4) {
                                                                {3, "unified", 25344 << 10, 64, 11, 64}}));
 }
 
-// As the machine that this was written on answered.
-TEST_F(CpuidCachesTest, AmdTellsThemInALeafOfItsOwn) {
+// The registers were recorded on a real machine.
+TEST_F(CpuidCachesTest, AmdReportsCachesInALeafOfItsOwn) {
   put("/recorded/cpuid",
       "0x80000001 0x00: eax=0x00a10f11 ebx=0x40000000 ecx=0x004003f3 edx=0x2fd3fbff\n"
       "0x00000004 0x00: eax=0x00000000 ebx=0x00000000 ecx=0x00000000 edx=0x00000000\n"
@@ -54,13 +54,13 @@ TEST_F(CpuidCachesTest, AmdTellsThemInALeafOfItsOwn) {
                                                                {3, "unified", 32 << 20, 64, 16, 2}}));
 }
 
-TEST_F(CpuidCachesTest, ARecordedMachineWithoutAnswersHasNone) {
+TEST_F(CpuidCachesTest, ARecordedMachineWithoutCpuidHasNone) {
   EXPECT_TRUE(read_cpuid_caches(root()).empty());
   put("/recorded/cpuid", "no answers at all\n0x00000004 0x00: eax=");
   EXPECT_TRUE(read_cpuid_caches(root()).empty());
 }
 
-TEST_F(CpuidCachesTest, AListWithoutAnEndIsCutOff) {
+TEST_F(CpuidCachesTest, AnEndlessListIsCutOff) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += fmt::format("0x00000004 {:#x}: eax=0x21 ebx=0x3f ecx=0x3f edx=0x0\n", i);
   put("/recorded/cpuid", text);

@@ -111,7 +111,7 @@ TEST(Dmi, OlderAndShorterStructuresLackTheirLaterFields) {
   EXPECT_EQ(nothing.locator, "");
 }
 
-TEST(Dmi, StringsThatAreNotThereAreEmpty) {
+TEST(Dmi, MissingStringsAreEmpty) {
   EXPECT_EQ(only_module(with_strings(fields(), {})).locator, "");
   const MemoryModule one = only_module(with_strings(fields(), {"only"}));
   EXPECT_EQ(one.locator, "only");
@@ -123,7 +123,7 @@ TEST(Dmi, StringsAreMadePrintable) {
   EXPECT_EQ(only_module(with_strings(fields(), {"x", "   "})).bank, "");
 }
 
-TEST(Dmi, OtherStructuresArePassedOver) {
+TEST(Dmi, OtherStructuresAreIgnored) {
   Table table = with_strings({1, 4, 0, 0}, {"Vendor", "Product"});
   const Table module = with_strings(fields(), kStrings);
   table.insert(table.end(), module.begin(), module.end());
@@ -134,7 +134,7 @@ TEST(Dmi, OtherStructuresArePassedOver) {
   EXPECT_TRUE(parse_memory_modules({})->empty());
 }
 
-TEST(Dmi, WhatDoesNotEndIsDamaged) {
+TEST(Dmi, AnUnterminatedTableIsDamaged) {
   const Table whole = with_strings(fields(), kStrings);
   for (std::size_t length = 1; length < whole.size(); ++length) {
     EXPECT_FALSE(parse_memory_modules({whole.data(), length})) << length;
@@ -143,9 +143,9 @@ TEST(Dmi, WhatDoesNotEndIsDamaged) {
   EXPECT_FALSE(parse_memory_modules(Table{17, 0, 0, 0, 0, 0}));
 }
 
-// Under the address sanitizer a read past an end would show.
-TEST(Dmi, NoBytesCrashIt) {
-  std::mt19937 random(4711);  // NOLINT: the same bytes every time
+// The address sanitizer would detect a read beyond the end.
+TEST(Dmi, RandomBytesDoNotCrashIt) {
+  std::mt19937 random(4711);  // NOLINT: the same bytes in every run
   const Table whole = with_strings(fields(), kStrings);
   for (int round = 0; round < 20'000; ++round) {
     Table table = whole;
@@ -167,7 +167,7 @@ class DmiFileTest : public FakeRoot {
   }
 };
 
-TEST_F(DmiFileTest, SaysWhatItFound) {
+TEST_F(DmiFileTest, ReportsTheModules) {
   EXPECT_EQ(read_memory_modules(root()).status, ModulesStatus::no_table);
   put_table(with_strings(fields(), kStrings));
   EXPECT_EQ(read_memory_modules(root()).status, ModulesStatus::read);
@@ -177,7 +177,7 @@ TEST_F(DmiFileTest, SaysWhatItFound) {
   EXPECT_TRUE(read_memory_modules(root()).modules.empty());
 }
 
-TEST_F(DmiFileTest, SaysThatOnlyRootMayReadIt) {
+TEST_F(DmiFileTest, ReportsThatOnlyRootMayReadIt) {
   put_table(with_strings(fields(), kStrings));
   std::filesystem::permissions(path("/sys/firmware/dmi/tables/DMI"), std::filesystem::perms::none);
   constexpr uid_t kNobody = 65534;

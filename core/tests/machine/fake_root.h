@@ -10,7 +10,7 @@
 
 namespace nameplate {
 
-// A directory of files that stands for a machine.
+// A directory tree that replaces the files of a machine.
 class FakeRoot : public testing::Test {
  protected:
   void SetUp() override {

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Lapack, SolvesAndLeavesTheFactors) {
   const Lapack lapack;
-  std::array<double, 6> a = {0, 2, -1, 4, 4, -1};  // of two columns, with an element between them
+  std::array<double, 6> a = {0, 2, -1, 4, 4, -1};  // two columns with a leading dimension of 3
   std::array<double, 2> b = {8, 10};
   std::array<LapackInteger, 2> pivots{};
   EXPECT_EQ(lapack.solve(2, a.data(), 3, pivots.data(), b.data()), 0);
@@ -21,7 +21,7 @@ TEST(Lapack, SolvesAndLeavesTheFactors) {
   EXPECT_EQ(a[0], 2);  // the larger pivot
 }
 
-TEST(Lapack, SaysWhichPivotIsZero) {
+TEST(Lapack, ReportsTheZeroPivot) {
   const Lapack lapack;
   std::array<double, 4> a = {1, 1, 1, 1};
   std::array<double, 2> b = {1, 1};
@@ -29,7 +29,7 @@ TEST(Lapack, SaysWhichPivotIsZero) {
   EXPECT_EQ(lapack.solve(2, a.data(), 2, pivots.data(), b.data()), 2);
 }
 
-TEST(Lapack, TakesTheThreadsItIsAskedForAndSaysWhatItIs) {
+TEST(Lapack, UsesTheGivenThreadsAndReportsItsVersion) {
   const Lapack lapack;
   EXPECT_EQ(lapack.set_threads(1), 1);
   EXPECT_EQ(lapack.set_threads(2), 2);
@@ -45,7 +45,7 @@ TEST(Lapack, CanBeLoadedAgainAndAgain) {
   for (int time = 0; time < kTimes; ++time) EXPECT_EQ(Lapack().set_threads(2), 2);
 }
 
-TEST(Lapack, ThatIsNoneIsRefusedByName) {
+TEST(Lapack, ALibraryWithoutLapackIsRejectedByName) {
   EXPECT_THROW(Lapack("libm.so.6"), ProbeError);
   EXPECT_THROW(Lapack("/nowhere/liblapack.so"), ProbeError);
   EXPECT_EQ(Lapack("liblapack.so.3").name(), "liblapack.so.3");

@@ -6,7 +6,7 @@
 namespace nameplate {
 namespace {
 
-TEST_F(FakeRoot, Version2TakesTheTightestOfTheGroupAndThoseAroundIt) {
+TEST_F(FakeRoot, Version2UsesTheTightestLimitOfTheGroupAndItsAncestors) {
   put("/proc/self/cgroup", "0::/pod/container");
   put("/sys/fs/cgroup/cgroup.controllers", "cpu memory");
   put("/sys/fs/cgroup/pod/cpu.max", "150000 100000");
@@ -33,7 +33,7 @@ TEST_F(FakeRoot, Version1ReadsEachController) {
   EXPECT_EQ(*limits.memory_bytes, 4096000);
 }
 
-TEST_F(FakeRoot, WhatAGroupLeavesIsItsLimitWithoutWhatCannotBeDropped) {
+TEST_F(FakeRoot, AvailableMemoryIsTheLimitMinusWhatCannotBeReclaimed) {
   put("/proc/self/cgroup", "0::/pod");
   put("/sys/fs/cgroup/cgroup.controllers", "memory");
   put("/sys/fs/cgroup/pod/memory.max", "1000");
@@ -42,7 +42,7 @@ TEST_F(FakeRoot, WhatAGroupLeavesIsItsLimitWithoutWhatCannotBeDropped) {
   EXPECT_EQ(read_limits(root()).memory_available_bytes, 550);
 }
 
-TEST_F(FakeRoot, AnyGroupAroundMayBeTheOneThatLeavesLeast) {
+TEST_F(FakeRoot, AnyAncestorMayLeaveTheLeastMemory) {
   put("/proc/self/cgroup", "0::/pod/container");
   put("/sys/fs/cgroup/cgroup.controllers", "memory");
   put("/sys/fs/cgroup/pod/memory.max", "1000");
@@ -58,7 +58,7 @@ TEST_F(FakeRoot, AnyGroupAroundMayBeTheOneThatLeavesLeast) {
   EXPECT_EQ(read_memory_left(root(), limits)->left_bytes, 700);
 }
 
-TEST_F(FakeRoot, Version2CountsTheLimitThatOnlyThrottles) {
+TEST_F(FakeRoot, Version2CountsMemoryHigh) {
   put("/proc/self/cgroup", "0::/pod");
   put("/sys/fs/cgroup/cgroup.controllers", "memory");
   put("/sys/fs/cgroup/pod/memory.max", "max");
@@ -66,7 +66,7 @@ TEST_F(FakeRoot, Version2CountsTheLimitThatOnlyThrottles) {
   EXPECT_EQ(read_limits(root()).memory_bytes, 500);
 }
 
-TEST_F(FakeRoot, Version1CountsTheGroupsBelowToo) {
+TEST_F(FakeRoot, Version1IncludesChildGroups) {
   put("/proc/self/cgroup", "4:memory:/a/b\n2:cpu:/\n");
   put("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1000");
   put("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "600");
@@ -79,13 +79,13 @@ TEST_F(FakeRoot, Version1CountsTheGroupsBelowToo) {
   EXPECT_EQ(limits.memory_available_bytes, 500);
 }
 
-TEST_F(FakeRoot, AGroupOverItsLimitLeavesNothing) {
+TEST_F(FakeRoot, AGroupAboveItsLimitLeavesNothing) {
   put("/proc/self/cgroup", "0::/pod");
   put("/sys/fs/cgroup/cgroup.controllers", "memory");
   put("/sys/fs/cgroup/pod/memory.max", "1000");
   put("/sys/fs/cgroup/pod/memory.current", "1200");
   EXPECT_EQ(read_limits(root()).memory_available_bytes, 0);
-  put("/sys/fs/cgroup/pod/memory.stat", "inactive_file 5000\n");  // not read at the same moment as the usage
+  put("/sys/fs/cgroup/pod/memory.stat", "inactive_file 5000\n");  // read at another moment than the usage
   EXPECT_EQ(read_limits(root()).memory_available_bytes, 1000);
 }
 

@@ -18,7 +18,7 @@ class MemkindHeap : public testing::Test {
   }
 };
 
-TEST_F(MemkindHeap, SeveralAreUsableAtOnceAndHaveNoName) {
+TEST_F(MemkindHeap, SeveralHeapsAreUsableAtOnceAndHaveNoName) {
   const std::filesystem::path place = testing::TempDir() + "nameplate-memkind";
   std::filesystem::create_directories(place);
   for (int round = 0; round < 3; ++round) {
@@ -32,7 +32,7 @@ TEST_F(MemkindHeap, SeveralAreUsableAtOnceAndHaveNoName) {
   std::filesystem::remove_all(place);
 }
 
-TEST_F(MemkindHeap, WhereNoneCanBeMadeItSaysWhy) {
+TEST_F(MemkindHeap, AHeapThatCannotBeCreatedIsReported) {
   EXPECT_THROW(allocate_memkind("/proc", 4096), ProbeError);
   try {
     allocate_memkind("/dev/shm", std::size_t{1} << 45);

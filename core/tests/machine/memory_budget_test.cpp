@@ -10,7 +10,7 @@ constexpr std::int64_t kGibi = std::int64_t{1} << 30;
 
 class MemoryBudgetTest : public FakeRoot {
  protected:
-  // A machine of 8 GiB, of which 4 are free.
+  // Returns a machine with 8 GiB of memory, of which 4 GiB are available.
   Machine machine() const {
     put("/proc/meminfo", "MemTotal:        8388608 kB\nMemFree:          100000 kB\nMemAvailable:    4194304 kB");
     Machine result;
@@ -19,7 +19,7 @@ class MemoryBudgetTest : public FakeRoot {
     return result;
   }
 
-  // Of a limit, of which some is used.
+  // Creates a control group with this limit and usage.
   void put_group(const std::string& limit, const std::string& used) const {
     put("/proc/self/cgroup", "0::/pod");
     put("/sys/fs/cgroup/cgroup.controllers", "memory");
@@ -59,18 +59,18 @@ TEST_F(MemoryBudgetTest, TheMachineDecidesWhereTheGroupLeavesMore) {
   EXPECT_FALSE(read_memory_budget(machine())->of_group);
 }
 
-TEST_F(MemoryBudgetTest, WhatIsReadIsTheStateOfNow) {
+TEST_F(MemoryBudgetTest, ReadsTheCurrentState) {
   const Machine before = machine();
   put("/proc/meminfo", "MemTotal: 8388608 kB\nMemAvailable: 1048576 kB");
   EXPECT_EQ(read_memory_budget(before)->free_bytes, kGibi);
 }
 
-TEST_F(MemoryBudgetTest, WhatFitsIsNotRefused) {
+TEST_F(MemoryBudgetTest, ASizeThatFitsIsAccepted) {
   EXPECT_EQ(refusal(3 * kGibi, machine()), "");
   EXPECT_EQ(refusal(0, machine()), "");
 }
 
-TEST_F(MemoryBudgetTest, ARefusalNamesTheFigures) {
+TEST_F(MemoryBudgetTest, ARejectionNamesTheSizes) {
   EXPECT_EQ(
       refusal(5 * kGibi, machine()),
       "the array of size=5GiB would take 5.0 GiB of memory, but 4.0 GiB of the machine's 8.0 GiB are free and 90 % "
@@ -82,7 +82,7 @@ TEST_F(MemoryBudgetTest, ARefusalNamesTheFigures) {
       "are free and 90 % of that may be used; choose a size that takes at most 460.8 MiB");
 }
 
-TEST_F(MemoryBudgetTest, WhereNothingIsSaidNothingIsRefused) {
+TEST_F(MemoryBudgetTest, UnknownMemoryIsNotRejected) {
   Machine unknown;
   unknown.root = root();
   EXPECT_FALSE(read_memory_budget(unknown));

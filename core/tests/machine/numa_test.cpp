@@ -12,7 +12,7 @@
 namespace nameplate {
 namespace {
 
-// Two nodes with two cores of two threads each; the second has no memory, as memory-less nodes and offline DIMMs leave.
+// Two nodes with two cores of two threads each; the second has no memory.
 Topology two_nodes() {
   Topology topology;
   topology.numa_nodes = {{.index = 0, .cpus = "0-1,4-5", .memory_bytes = std::int64_t{1} << 30},
@@ -31,13 +31,13 @@ std::string refusal(const std::function<void()>& call) {
   return "";
 }
 
-TEST(Numa, ANodesWorkersAreItsCpusTheFirstThreadOfEachCoreFirst) {
+TEST(Numa, ANodesWorkersUseTheFirstThreadOfEachCoreFirst) {
   const Placement second = placement_on(two_nodes(), 2);
   EXPECT_EQ(second.cpus, (std::vector<unsigned>{2, 3, 6}));
   EXPECT_EQ(second.cores, 2U);
 }
 
-TEST(Numa, ANodeThatIsNotThereOrHasNoMemoryIsRefused) {
+TEST(Numa, ANodeThatIsMissingOrHasNoMemoryIsRejected) {
   EXPECT_EQ(refusal([] { placement_on(two_nodes(), 1); }), "there is no NUMA node 1; this machine has 0, 2");
   EXPECT_EQ(refusal([] { require_memory_on(two_nodes(), 2); }), "NUMA node 2 has no memory");
   EXPECT_EQ(refusal([] { require_memory_on(two_nodes(), 0); }), "");
@@ -46,7 +46,7 @@ TEST(Numa, ANodeThatIsNotThereOrHasNoMemoryIsRefused) {
   EXPECT_EQ(refusal([&] { placement_on(topology, 2); }), "this process may not use any CPU of NUMA node 2");
 }
 
-TEST(Numa, MemoryOfANodeThatIsNotThereCannotBeHad) {
+TEST(Numa, MemoryOfAMissingNodeCannotBeAllocated) {
   const Buffer buffer(1 << 20, Pages::small);
   EXPECT_THROW(buffer.bind_to_node(1000), std::runtime_error);
   EXPECT_THROW(buffer.bind_to_node(100'000), std::runtime_error);

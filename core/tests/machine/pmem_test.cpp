@@ -36,7 +36,7 @@ TEST_F(Pmem, AMappingIsUsableToItsEndAndHasNoName) {
   std::filesystem::remove_all(place);
 }
 
-TEST_F(Pmem, WhatIsNotMappedCannotBeSynchronised) {
+TEST_F(Pmem, UnmappedMemoryCannotBeSynchronised) {
   const std::byte* const nothing = nullptr;
   EXPECT_NE(persist_function(Durability::none)(nothing, 4096), 0);
 }
@@ -45,7 +45,7 @@ TEST_F(Pmem, MemoryIsNotPersistentUnlessTheEnvironmentClaimsIt) {
   EXPECT_EQ(durability_in(kInMemory), Durability::none);
 }
 
-TEST_F(Pmem, WhereNoFileCanBeMadeItSaysWhy) {
+TEST_F(Pmem, AFileThatCannotBeCreatedIsReported) {
   try {
     map_pmem("/proc", 4096);
     FAIL();
@@ -55,7 +55,7 @@ TEST_F(Pmem, WhereNoFileCanBeMadeItSaysWhy) {
   }
 }
 
-TEST_F(Pmem, AFileThatTheMountCannotHoldIsRefused) {
+TEST_F(Pmem, AFileThatDoesNotFitTheMountIsRejected) {
   try {
     map_pmem(kInMemory, std::size_t{1} << 45);
     FAIL();

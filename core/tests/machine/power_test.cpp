@@ -27,18 +27,18 @@ class PowerTest : public testing::Test {
       ("power-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
 
-TEST_F(PowerTest, NothingIsSaidOfAMachineThatShowsNoSupply) {
+TEST_F(PowerTest, AMachineWithoutAPowerSupplyEntryIsUnknown) {
   EXPECT_EQ(read().on_battery, std::nullopt);
   EXPECT_EQ(read().profile, std::nullopt);
 }
 
-TEST_F(PowerTest, APluggedInAdapterSpeaksForItself) {
+TEST_F(PowerTest, APluggedInAdapterMeansMainsPower) {
   supply("AC", {{"type", "Mains"}, {"online", "1"}});
   supply("BAT0", {{"type", "Battery"}, {"status", "Discharging"}});
   EXPECT_EQ(read().on_battery, false);
 }
 
-TEST_F(PowerTest, ABatteryThatIsDrainedSpeaksWithoutOne) {
+TEST_F(PowerTest, ADischargingBatteryMeansBatteryPower) {
   supply("AC", {{"type", "Mains"}, {"online", "0"}});
   supply("BAT0", {{"type", "Battery"}, {"status", "Discharging"}});
   EXPECT_EQ(read().on_battery, true);
@@ -46,12 +46,12 @@ TEST_F(PowerTest, ABatteryThatIsDrainedSpeaksWithoutOne) {
   EXPECT_EQ(read().on_battery, false);
 }
 
-TEST_F(PowerTest, AMousesBatteryIsNotTheMachines) {
+TEST_F(PowerTest, TheBatteryOfAMouseIsIgnored) {
   supply("hidpp_battery_0", {{"type", "Battery"}, {"scope", "Device"}, {"status", "Discharging"}});
   EXPECT_EQ(read().on_battery, std::nullopt);
 }
 
-TEST_F(PowerTest, TheProfileIsTheFirmwares) {
+TEST_F(PowerTest, TheProfileIsThatOfTheFirmware) {
   std::filesystem::create_directories(directory_ / "sys/firmware/acpi");
   std::ofstream(directory_ / "sys/firmware/acpi/platform_profile") << "low-power\n";
   EXPECT_EQ(read().profile, "low-power");

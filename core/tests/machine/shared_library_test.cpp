@@ -7,7 +7,7 @@
 namespace nameplate {
 namespace {
 
-TEST(SharedLibrary, ThatIsMissingIsSkippedWithItsPackage) {
+TEST(SharedLibrary, AMissingLibraryIsSkippedWithItsPackage) {
   try {
     const SharedLibrary library("libnowhere.so.1", "libnowhere1");
     FAIL();
@@ -17,19 +17,19 @@ TEST(SharedLibrary, ThatIsMissingIsSkippedWithItsPackage) {
   }
 }
 
-TEST(SharedLibrary, HasTheFunctionsItHas) {
+TEST(SharedLibrary, FindsTheFunctionsOfTheLibrary) {
   const SharedLibrary library("libm.so.6", "libc6");
   EXPECT_EQ(library.function<double(double)>("sqrt")(4), 2);
   EXPECT_THROW(library.function<void()>("no_such_function"), ProbeError);
 }
 
-TEST(SharedLibrary, IsTheFirstThatIsThere) {
+TEST(SharedLibrary, UsesTheFirstLibraryThatExists) {
   EXPECT_EQ(SharedLibrary::first_of({"libnowhere.so.1", "libm.so.6", "libc.so.6"}, "libc6").name(), "libm.so.6");
   EXPECT_EQ(SharedLibrary::first_of({"libm.so.6", "libnowhere.so.1"}, "libc6").name(), "libm.so.6");
   EXPECT_THROW(SharedLibrary::first_of({"libnowhere.so.1", "libnowhere.so.2"}, "libnowhere2"), ProbeError);
 }
 
-TEST(SharedLibrary, OfTheUsersFailsInTheLoadersWords) {
+TEST(SharedLibrary, AGivenLibraryFailsWithTheLoadersMessage) {
   try {
     SharedLibrary::of_user("/nowhere/libm.so");
     FAIL();
@@ -40,7 +40,7 @@ TEST(SharedLibrary, OfTheUsersFailsInTheLoadersWords) {
   }
 }
 
-TEST(SharedLibrary, SaysWhatItDoesNotHave) {
+TEST(SharedLibrary, NamesAMissingFunction) {
   const SharedLibrary library("libm.so.6", "libc6");
   EXPECT_EQ(library.function_if_there<void()>("no_such_function"), nullptr);
   EXPECT_NE(library.function_if_there<void()>("sqrt"), nullptr);

@@ -5,7 +5,7 @@
 namespace nameplate {
 namespace {
 
-TEST_F(FakeRoot, TheHottestPackageCountsAndNoDisk) {
+TEST_F(FakeRoot, UsesTheHottestPackageAndNoDisk) {
   put("/sys/class/hwmon/hwmon0/name", "nvme");
   put("/sys/class/hwmon/hwmon0/temp1_input", "90000");
   put("/sys/class/hwmon/hwmon1/name", "coretemp");
@@ -17,7 +17,7 @@ TEST_F(FakeRoot, TheHottestPackageCountsAndNoDisk) {
   EXPECT_DOUBLE_EQ(Thermometer(root()).read().value(), 64);
 }
 
-TEST_F(FakeRoot, AThermalZoneWhereThereIsNoSensorOfADriver) {
+TEST_F(FakeRoot, UsesAThermalZoneWithoutADriversSensor) {
   put("/sys/class/thermal/thermal_zone0/type", "acpitz");
   put("/sys/class/thermal/thermal_zone0/temp", "27800");
   put("/sys/class/thermal/thermal_zone1/type", "cpu-thermal");
@@ -25,7 +25,7 @@ TEST_F(FakeRoot, AThermalZoneWhereThereIsNoSensorOfADriver) {
   EXPECT_DOUBLE_EQ(Thermometer(root()).read().value(), 51.25);
 }
 
-TEST_F(FakeRoot, NoTemperatureWithoutASensorThatCanBeRead) {
+TEST_F(FakeRoot, HasNoTemperatureWithoutAReadableSensor) {
   EXPECT_FALSE(Thermometer(root()).read());
   put("/sys/class/hwmon/hwmon0/name", "k10temp");
   put("/sys/class/hwmon/hwmon0/temp1_input", "40000");

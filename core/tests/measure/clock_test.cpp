@@ -7,7 +7,7 @@
 namespace nameplate {
 namespace {
 
-// Also built with a clock scaled by 1.001, where this must fail.
+// This test is also built with a clock scaled by 1.001, where it must fail.
 TEST(Clock, AgreesWithMonotonicRawWithin50Ppm) {
   const Clock& clock = Clock::get();
   constexpr std::uint64_t kWindowNs = 2'000'000'000;

@@ -9,7 +9,7 @@
 namespace nameplate {
 namespace {
 
-// A machine of the last twenty years clocks at 0.5 to 8 GHz; an addition folded at rename would show more.
+// CPUs of the last twenty years clock at 0.5 to 8 GHz. An addition that is eliminated at rename would give more.
 TEST(EffectiveClock, IsAPlausibleClock) {
   Ticks shortest = run_burst();
   for (int i = 0; i < 50; ++i) shortest = std::min(shortest, run_burst());

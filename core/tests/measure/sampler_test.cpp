@@ -15,10 +15,10 @@
 namespace nameplate {
 namespace {
 
-// What the probe below was asked to do, and what was done with it.
+// The behaviour of the probe below, and the counts of its calls.
 struct Script {
-  std::uint64_t step_ns = 1'000;  // of one repetition
-  bool takes_its_time = false;    // really, and not only as it says
+  std::uint64_t step_ns = 1'000;  // the time of one repetition
+  bool takes_its_time = false;    // whether it really takes that time
   Ending setup_ends = Ending::ok;
   Ending verify_ends = Ending::ok;
   std::optional<std::uint64_t> repetitions;
@@ -39,7 +39,7 @@ void end_as(Ending ending) {
   if (ending == Ending::failed) fail("broken");
 }
 
-// Says that every repetition took step_ns; unless the script wants it to, it takes no real time.
+// Reports that every repetition took step_ns, and really takes that time only if the script says so.
 class Scripted final : public Probe {
  public:
   Prepared setup(const Parameters& parameters, const Machine&) override {
@@ -144,7 +144,7 @@ TEST_F(SamplerTest, CalibratesToTheSampleLengthAndEndsWithTheOutcome) {
   EXPECT_EQ(g_script.torn_down, 1);
 }
 
-TEST_F(SamplerTest, NoSampleHasMoreThanIsMadeReadyFor) {
+TEST_F(SamplerTest, NoSampleExceedsThePreparedRepetitions) {
   g_script.max_repetitions = 50;
   const auto records = run(request());
   EXPECT_EQ(records[0]["repetitions"], 50);
@@ -155,7 +155,7 @@ TEST_F(SamplerTest, NoSampleHasMoreThanIsMadeReadyFor) {
   EXPECT_EQ(refused.size(), 1U);
 }
 
-TEST_F(SamplerTest, TakesTheSamplesThatSetUpAskedForWhateverTheSlice) {
+TEST_F(SamplerTest, TakesTheNumberOfSamplesThatSetupRequestsForAnySlice) {
   g_script.samples = 9;
   Request asked = request();
   asked.slice_s = 0;
@@ -183,7 +183,7 @@ TEST_F(SamplerTest, EachBatchOfACallIsAsLongAsASample) {
   EXPECT_LT(records[0]["elapsed_s"], 7 * 0.03);
 }
 
-TEST_F(SamplerTest, PairsHaveFiveDigits) { EXPECT_EQ(run(request())[0]["pairs"][0], 1.2346e-6); }
+TEST_F(SamplerTest, PairTimesHaveFiveDigits) { EXPECT_EQ(run(request())[0]["pairs"][0], 1.2346e-6); }
 
 TEST_F(SamplerTest, KeepsFixedRepetitions) {
   Request asked = request();
@@ -230,7 +230,7 @@ TEST_F(SamplerTest, ASeriesHasOneSamplePerIntervalNoGapAndAddsUp) {
   EXPECT_NEAR(sum_s, end_s - begin_s, 1e-3 * sum_s);
 }
 
-TEST_F(SamplerTest, OfSeveralCallsPairsHaveTheMean) {
+TEST_F(SamplerTest, PairTimesAreTheMeanOfSeveralCalls) {
   g_script.takes_its_time = true;
   Request asked = request();
   asked.interval_s = 0.5;
@@ -238,7 +238,7 @@ TEST_F(SamplerTest, OfSeveralCallsPairsHaveTheMean) {
   EXPECT_NEAR(run(asked)[0]["pairs"][1], 2e-6, 0.9e-6);
 }
 
-TEST_F(SamplerTest, NoSeriesOfIntervalsShorterThanACall) {
+TEST_F(SamplerTest, RejectsASeriesWithIntervalsShorterThanACall) {
   g_script.step_ns = 30'000'000;
   Request asked = request();
   asked.interval_s = 0.02;
@@ -249,7 +249,7 @@ TEST_F(SamplerTest, NoSeriesOfIntervalsShorterThanACall) {
             "not possible as a series with an interval of 0.02 s: the shortest call takes 0.03 s");
 }
 
-TEST_F(SamplerTest, SaysWhyAndWhereAnExperimentEnded) {
+TEST_F(SamplerTest, ReportsWhyAndWhereAnExperimentEnded) {
   g_script.setup_ends = Ending::skipped;
   auto records = run(request());
   ASSERT_EQ(records.size(), 1U);
@@ -266,7 +266,7 @@ TEST_F(SamplerTest, SaysWhyAndWhereAnExperimentEnded) {
   EXPECT_EQ(g_script.torn_down, 1);
 }
 
-TEST_F(SamplerTest, AFactThatIsMissingFailsTheExperimentByName) {
+TEST_F(SamplerTest, AMissingFactFailsTheExperimentByName) {
   g_script.fact = "other";
   const auto records = run(request());
   EXPECT_EQ(records.back()["ending"], "failed");

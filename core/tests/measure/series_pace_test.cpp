@@ -18,10 +18,10 @@ struct Taken {
   int calls;
 };
 
-// What a call of so many repetitions takes that begins at this time.
+// Returns the duration of a call with this number of repetitions that begins at this time.
 using Duration = std::function<Ticks(Ticks now, std::uint64_t repetitions)>;
 
-// A series of a made-up probe, on a clock that only its calls move.
+// Runs a series of a simulated probe, on a clock that only its calls advance.
 std::vector<Taken> series(int samples, const Duration& duration, const Call& tried, bool fixed) {
   constexpr Ticks kBegin = 12'345;
   SeriesPace pace(kBegin, kLengths, tried, fixed);
@@ -61,7 +61,7 @@ TEST(SeriesPace, EverySampleOfASteadyProbeEndsWithItsInterval) {
 }
 
 TEST(SeriesPace, ANoisyRateDoesNotDrift) {
-  std::mt19937_64 random(1);  // NOLINT: the same noise every time
+  std::mt19937_64 random(1);  // NOLINT: the same noise in every run
   std::lognormal_distribution<double> factor(0, 0.2);
   const auto samples = series(
       2000,
@@ -82,7 +82,7 @@ TEST(SeriesPace, AfterARateFellByHalfAndAfterAStallTheIntervalsAreKept) {
   for (std::size_t i = 14; i < samples.size(); ++i) expect_on_time(samples[i], i, kInterval * 0.01);
 }
 
-TEST(SeriesPace, CallsThatAreDearToBeginAreFewAndLong) {
+TEST(SeriesPace, CallsThatAreExpensiveToStartAreFewAndLong) {
   constexpr Ticks kCost = kInterval / 10;
   SeriesPace pace(0, kLengths, {.repetitions = 100, .elapsed = 10'000}, false);
   Ticks now = 0;
@@ -95,13 +95,13 @@ TEST(SeriesPace, CallsThatAreDearToBeginAreFewAndLong) {
       ++calls;
     }
     pace.end_sample();
-    if (i < 6) continue;  // calls may double only
+    if (i < 6) continue;  // the number of repetitions can at most double per call
     EXPECT_LE(calls, 2) << i;
     EXPECT_NEAR(static_cast<double>(now), static_cast<double>((i + 1) * kInterval), kInterval / 8.0) << i;
   }
 }
 
-TEST(SeriesPace, CallsOfAFixedLengthEndAsNearAsTheyCan) {
+TEST(SeriesPace, CallsOfAFixedLengthEndAsCloseAsPossible) {
   const auto samples = series(
       100, [](Ticks, std::uint64_t n) { return 30'000 * n; }, {.repetitions = 10, .elapsed = 300'000}, true);
   for (std::size_t i = 0; i < samples.size(); ++i) expect_on_time(samples[i], i, 150'000);

@@ -21,7 +21,7 @@ class EveryEngine : public testing::TestWithParam<const char*> {
     try {
       return make_team(GetParam(), size, this_machine());
     } catch (const ProbeError&) {
-      return nullptr;  // built without OpenMP, as for the thread sanitizer, which cannot see into libgomp
+      return nullptr;  // built without OpenMP, for example for the thread sanitizer, which does not understand libgomp
     }
   }
 };
@@ -40,7 +40,7 @@ TEST_P(EveryEngine, RunsEveryWorkerOnceAndTimesIt) {
   }
 }
 
-TEST_P(EveryEngine, PassesOnWhatAWorkerThrew) {
+TEST_P(EveryEngine, RethrowsTheExceptionOfAWorker) {
   const auto team = team_of(4);
   if (!team) GTEST_SKIP() << "built without OpenMP";
   const auto third_fails = [](unsigned worker) {
@@ -70,7 +70,7 @@ TEST(ThreadTeam, PinsItsWorkersToDifferentCpusAndFreesTheCallerAfterwards) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
-TEST(ThreadTeam, SaysWhenThereAreMoreWorkersThanCpus) {
+TEST(ThreadTeam, ReportsMoreWorkersThanCpus) {
   const Placement placement = this_machine();
   const auto cpus = static_cast<unsigned>(placement.cpus.size());
   EXPECT_FALSE(make_thread_team(cpus, placement)->oversubscribed());

@@ -46,7 +46,7 @@ TEST(Address, TheSameHostIsTheSameInBothFamilies) {
   EXPECT_NE(resolve({"192.0.2.1", 1}).front().host_bytes(), resolve({"192.0.2.2", 1}).front().host_bytes());
 }
 
-TEST(Address, AnUnknownNameIsNamed) {
+TEST(Address, AnUnknownHostNameIsReported) {
   try {
     resolve({"no-such-host.invalid", 1});
     FAIL();

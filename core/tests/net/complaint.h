@@ -1,4 +1,4 @@
-// What a ProbeError says, for tests of messages.
+// Returns the message of a ProbeError, for tests of messages.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace nameplate {
 
-// The message of the ProbeError that `what` throws; "" where it throws none.
+// Returns the message of the ProbeError that `what` throws, or "" if it throws none.
 inline std::string complaint(const std::function<void()>& what) {
   try {
     what();

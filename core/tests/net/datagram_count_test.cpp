@@ -8,14 +8,14 @@ namespace nameplate {
 
 namespace {
 
-TEST(DatagramCount, InOrderNothingIsReordered) {
+TEST(DatagramCount, DatagramsInOrderAreNotReordered) {
   DatagramCount count;
   for (std::uint64_t i = 0; i < 200000; ++i) count.note(i, 0, 0);
   EXPECT_EQ(count.unique(), 200000U);
   EXPECT_EQ(count.reordered() + count.duplicates(), 0U);
 }
 
-TEST(DatagramCount, TheLateOneIsReorderedAndTheSecondADuplicate) {
+TEST(DatagramCount, ALateDatagramIsReorderedAndARepeatedOneADuplicate) {
   DatagramCount count;
   for (const std::uint64_t number : {0, 1, 4, 2, 3, 3, 5, 5, 0}) count.note(number, 0, 0);
   EXPECT_EQ(count.unique(), 6U);
@@ -23,22 +23,22 @@ TEST(DatagramCount, TheLateOneIsReorderedAndTheSecondADuplicate) {
   EXPECT_EQ(count.duplicates(), 3U);
 }
 
-TEST(DatagramCount, AGapOfMoreThanItsMemoryIsForgotten) {
+TEST(DatagramCount, DatagramsBeyondTheWindowAreForgotten) {
   DatagramCount count;
   count.note(0, 0, 0);
   count.note(1'000'000, 0, 0);
-  count.note(1'000'000 - 65'535, 0, 0);  // the oldest that is still known
+  count.note(1'000'000 - 65'535, 0, 0);  // the oldest one within the window
   count.note(999'000, 0, 0);
   count.note(999'000, 0, 0);
   EXPECT_EQ(count.unique(), 4U);
   EXPECT_EQ(count.reordered(), 2U);
   EXPECT_EQ(count.duplicates(), 1U);
-  count.note(1, 0, 0);  // nobody knows any more
+  count.note(1, 0, 0);  // beyond the window, so it counts as a duplicate
   EXPECT_EQ(count.unique(), 4U);
   EXPECT_EQ(count.duplicates(), 2U);
 }
 
-TEST(DatagramCount, JitterIsTheRunningMeanOfTheTransitsChange) {
+TEST(DatagramCount, JitterIsTheRunningMeanOfTransitTimeDifferences) {
   DatagramCount count;
   double jitter_us = 0;
   std::uint32_t before = 0;
@@ -54,7 +54,7 @@ TEST(DatagramCount, JitterIsTheRunningMeanOfTheTransitsChange) {
   EXPECT_NEAR(count.jitter_s(), jitter_us * 1e-6, 1e-12);
 }
 
-TEST(DatagramCount, ClocksThatDifferAndWrapMakeNoJitter) {
+TEST(DatagramCount, ClockOffsetAndWrapAroundCauseNoJitter) {
   DatagramCount count;
   for (std::uint32_t i = 0; i < 100; ++i) count.note(i, 0xFFFFFF00U + 10 * i, 123456 + 10 * i);
   EXPECT_EQ(count.jitter_s(), 0);

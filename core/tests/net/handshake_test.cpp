@@ -27,7 +27,7 @@ TEST(Handshake, BothSidesWithTheKeyHaveTheSameSession) {
   EXPECT_NE(secret.tag("data", 0), secret.tag("datagrams", 0));
 }
 
-TEST(Handshake, WithoutAKeyOnBothSidesToo) {
+TEST(Handshake, ItAlsoWorksWithoutAKeyOnBothSides) {
   const Key none;
   ClientHandshake client(none);
   PeerHandshake peer(none, 1);
@@ -35,7 +35,7 @@ TEST(Handshake, WithoutAKeyOnBothSidesToo) {
   EXPECT_EQ(peer.take(client.prove(peer.answer())), State::authenticated);
 }
 
-TEST(Handshake, AnotherKeyIsRefusedAndSaidSo) {
+TEST(Handshake, AnotherKeyIsRejectedWithTheReason) {
   ClientHandshake client(kOther);
   PeerHandshake peer(kKey, 1);
   peer.take(client.opening());
@@ -43,7 +43,7 @@ TEST(Handshake, AnotherKeyIsRefusedAndSaidSo) {
   EXPECT_EQ(complaint([&] { client.check_welcome(peer.answer()); }), "the peer has another key");
 }
 
-TEST(Handshake, AMissingKeyIsNamedBeforeAnythingIsProved) {
+TEST(Handshake, AMissingKeyIsReportedBeforeTheProof) {
   const Key none;
   ClientHandshake without(none);
   PeerHandshake peer(kKey, 1);
@@ -55,7 +55,7 @@ TEST(Handshake, AMissingKeyIsNamedBeforeAnythingIsProved) {
   EXPECT_NE(complaint([&] { with.prove(open.answer()); }).find("the peer has none"), std::string::npos);
 }
 
-TEST(Handshake, ARecordedOneIsOfNoUseAgain) {
+TEST(Handshake, ARecordedHandshakeCannotBeReplayed) {
   ClientHandshake client(kKey);
   PeerHandshake peer(kKey, 1);
   peer.take(client.opening());
@@ -66,7 +66,7 @@ TEST(Handshake, ARecordedOneIsOfNoUseAgain) {
   EXPECT_EQ(later.take(proof), State::refused);
 }
 
-TEST(Handshake, APeerWithoutTheKeyCannotSendBackWhatItGot) {
+TEST(Handshake, APeerWithoutTheKeyCannotReflectTheProof) {
   ClientHandshake client(kKey);
   PeerHandshake impostor(kKey, 1);
   impostor.take(client.opening());
@@ -77,7 +77,7 @@ TEST(Handshake, APeerWithoutTheKeyCannotSendBackWhatItGot) {
   EXPECT_EQ(complaint([&] { client.check_welcome(welcome); }), "the peer did not prove that it has the key");
 }
 
-TEST(Handshake, EveryChangedByteOfTheWelcomeIsNoticed) {
+TEST(Handshake, EveryChangedByteOfTheWelcomeIsDetected) {
   ClientHandshake client(kKey);
   PeerHandshake peer(kKey, 7);
   peer.take(client.opening());
@@ -90,7 +90,7 @@ TEST(Handshake, EveryChangedByteOfTheWelcomeIsNoticed) {
   }
 }
 
-TEST(Handshake, AnotherVersionIsToldOurs) {
+TEST(Handshake, AnotherVersionGetsOurVersion) {
   ClientHandshake client(kKey);
   Message opening = client.opening();
   opening[8] = 2;
@@ -102,7 +102,7 @@ TEST(Handshake, AnotherVersionIsToldOurs) {
   EXPECT_NE(complaint([&] { client.prove(challenge); }).find("version 2"), std::string::npos);
 }
 
-TEST(Handshake, WhatIsNotOursIsNotAnswered) {
+TEST(Handshake, OtherProtocolsGetNoAnswer) {
   PeerHandshake peer(kKey, 1);
   Message http(kOpeningBytes, 'G');
   EXPECT_EQ(peer.take(http), State::refused);

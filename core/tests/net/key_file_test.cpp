@@ -35,7 +35,7 @@ class KeyFile : public testing::Test {
   std::string file_;
 };
 
-TEST_F(KeyFile, ANewKeyIsForItsOwnerOnlyAndNeverWrittenOver) {
+TEST_F(KeyFile, ANewKeyIsForItsOwnerOnlyAndNeverOverwritten) {
   struct stat status {};
   ASSERT_EQ(stat(file_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
@@ -47,7 +47,7 @@ TEST_F(KeyFile, ANewKeyIsForItsOwnerOnlyAndNeverWrittenOver) {
   EXPECT_NE(complaint([&] { find_key(file_); }).find("cannot read"), std::string::npos);
 }
 
-TEST_F(KeyFile, AFileThatOthersCanReadIsRefusedWithItsMode) {
+TEST_F(KeyFile, AFileThatOthersCanReadIsRejectedWithItsMode) {
   EXPECT_FALSE(is_accepted(0644));
   const std::string words = complaint([this] { find_key(file_); });
   EXPECT_NE(words.find("mode 644"), std::string::npos) << words;
@@ -101,7 +101,7 @@ TEST(IsPrivate, AGroupsMembersAreTrustedWhereRootChoseTheGroup) {
   EXPECT_FALSE(is_private(status_of(0440, 5, 1000), false, reader));
 }
 
-TEST(IsPrivate, NobodyElseMayWriteItWhereverItIs) {
+TEST(IsPrivate, NobodyElseMayHaveWriteAccess) {
   const Identity reader{.user = 1000, .group = 1000};
   for (const mode_t mode : {0460U, 0450U, 0444U, 0441U, 0402U}) {
     EXPECT_FALSE(is_private(status_of(mode, 0, 0), true, reader)) << std::oct << mode;
@@ -113,7 +113,7 @@ TEST(KeyVariable, IsRemovedAndOverwrittenWhenItIsRead) {
   const char* place = std::getenv(kKeyVariable);
   EXPECT_EQ(find_key("").text(), kDigits);
   EXPECT_EQ(std::getenv(kKeyVariable), nullptr);
-  // unsetenv leaves the memory to whoever set it.
+  // unsetenv does not clear the memory of the old value, so find_key must.
   EXPECT_EQ(std::string(place), "");
   EXPECT_FALSE(find_key("").is_given());
 }

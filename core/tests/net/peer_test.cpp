@@ -1,4 +1,4 @@
-// A real peer on loopback, in a thread, and real sockets.
+// Runs a real peer in a thread, with real sockets on loopback.
 
 #include "net/peer.h"
 
@@ -102,7 +102,7 @@ struct StreamCase {
 
 class Streams : public testing::TestWithParam<StreamCase> {};
 
-TEST_P(Streams, WhatIsSentIsReceivedOrLost) {
+TEST_P(Streams, EveryDatagramIsReceivedOrLost) {
   const auto [protocol, send, receive, direction] = GetParam();
   const RunningPeer peer;
   const TrafficRequest request{.traffic = Traffic::stream,
@@ -173,10 +173,10 @@ TEST(Peer, WithoutItsKeyNobodyGetsASession) {
   EXPECT_EQ(complaint([&] { peer.session({}, options.key); }), "");
 }
 
-TEST(Peer, StrangersAreClosedAndDoNotKeepOthersOut) {
+TEST(Peer, StrangersAreDisconnectedAndDoNotBlockOthers) {
   const RunningPeer peer;
   std::vector<Descriptor> silent;
-  for (int i = 0; i < 1200; ++i) silent.push_back(peer.stranger());  // more than there is room for
+  for (int i = 0; i < 1200; ++i) silent.push_back(peer.stranger());  // more than the peer keeps
   const Descriptor rude = peer.stranger();
   send_all(rude.number(), Message(kOpeningBytes, 'x'));
   EXPECT_TRUE(is_closed(rude));
@@ -184,14 +184,14 @@ TEST(Peer, StrangersAreClosedAndDoNotKeepOthersOut) {
   EXPECT_TRUE(is_closed(silent.front())) << "the oldest goes first";
 }
 
-TEST(Peer, ASilentStrangerIsClosedInTime) {
+TEST(Peer, ASilentStrangerIsDisconnectedInTime) {
   const RunningPeer peer;
   const Descriptor silent = peer.stranger();
   set_time_limit(silent.number(), 10);
   EXPECT_TRUE(is_closed(silent));
 }
 
-TEST(Peer, AStrangersConnectionIsNoPartOfASession) {
+TEST(Peer, AStrangersConnectionDoesNotJoinASession) {
   const RunningPeer peer;
   RemoteSession session = peer.session({});
   const Descriptor thief = peer.stranger();
@@ -219,7 +219,7 @@ TEST(Peer, AFullPeerSaysSo) {
   EXPECT_NE(complaint([&] { peer.session({}); }).find("maximum number of sessions"), std::string::npos);
 }
 
-TEST(Peer, ASessionThatHasHadItsBytesIsOverAndIsToldWhy) {
+TEST(Peer, ASessionThatHasUsedItsBytesEndsWithTheReason) {
   PeerOptions options;
   options.session.bytes = 1000;
   const RunningPeer peer(options);
@@ -231,13 +231,13 @@ TEST(Peer, ASessionThatHasHadItsBytesIsOverAndIsToldWhy) {
   EXPECT_EQ(session.why_over(), "the peer allows 1000 bytes per session");
 }
 
-TEST(Peer, ASessionGetsNoMoreMemoryThanItMay) {
+TEST(Peer, ASessionGetsNoMoreMemoryThanItsLimit) {
   const RunningPeer peer;
   const std::string why = complaint([&] { peer.session({.connections = 1000, .block_bytes = 1U << 30U}); });
   EXPECT_NE(why.find("bytes of memory"), std::string::npos);
 }
 
-TEST(Peer, AllSessionsTogetherGetNoMoreThanThePeerHas) {
+TEST(Peer, AllSessionsTogetherStayWithinThePeersLimits) {
   constexpr std::uint64_t kMemory = std::uint64_t{1} << 30U;
   PeerOptions options;
   options.all_sessions = {.sockets = 10, .memory_bytes = kMemory};
@@ -257,21 +257,21 @@ TEST(Peer, AllSessionsTogetherGetNoMoreThanThePeerHas) {
   EXPECT_EQ(why, "");
 }
 
-TEST(Peer, WhatThePeersSystemRefusesIsSaid) {
+TEST(Peer, ARefusalByThePeersSystemIsReported) {
   const RunningPeer peer;
-  // Refused here first: asked for by a client whose own system would have taken it.
+  // The peer must reject the algorithm, because the client's own system might have accepted it.
   TrafficRequest request{.traffic = Traffic::stream, .congestion = "nonesuch"};
   EXPECT_NE(complaint([&] { peer.session(request); }).find("nonesuch"), std::string::npos);
 }
 
-TEST(Peer, AClientThatGoesLeavesNothingBehind) {
+TEST(Peer, AClientThatLeavesFreesItsResources) {
   PeerOptions options;
   options.max_sessions = 1;
   const RunningPeer peer(options);
   for (int i = 0; i < 20; ++i) {
     const TrafficRequest request{.traffic = Traffic::stream, .protocol = Protocol::udp, .block_bytes = 1000};
     std::string why;
-    // Its place is free again as soon as its threads are gone.
+    // The session's slot becomes free when its threads have ended.
     for (int wait = 0; wait < 100; ++wait) {
       why = complaint([&] { peer.session(request); });
       if (why.empty()) break;
@@ -281,7 +281,7 @@ TEST(Peer, AClientThatGoesLeavesNothingBehind) {
   }
 }
 
-TEST(Peer, OthersAreToldOfEachOther) {
+TEST(Peer, ConcurrentSessionsAreCounted) {
   const RunningPeer peer;
   RemoteSession first = peer.session({});
   EXPECT_EQ(first.max_others(), 0U);
@@ -292,7 +292,7 @@ TEST(Peer, OthersAreToldOfEachOther) {
   EXPECT_EQ(first.max_others(), 1U);
 }
 
-TEST(Peer, WhereOthersCanReachItAKeyIsNeeded) {
+TEST(Peer, AKeyIsNeededBeyondLoopback) {
   PeerOptions options;
   options.listen = {"0.0.0.0", 0};
   EXPECT_NE(complaint([&] { const Peer peer(options); }).find("a key is needed"), std::string::npos);
@@ -307,7 +307,7 @@ TEST(Peer, APortInUseIsNamed) {
   EXPECT_NE(why.find("in use"), std::string::npos);
 }
 
-TEST(Peer, NobodyThereIsSaidWithTheCommandThatHelps) {
+TEST(Peer, AMissingPeerIsReportedWithTheCommandToStartOne) {
   PeerAccess access;
   access.use({"127.0.0.1", 1}, Key());
   const std::string why = complaint([&] { const RemoteSession session(access, {}, Placement{}, ""); });

@@ -12,7 +12,7 @@ const Key kNoKey;
 
 class PendingConnectionsTest : public testing::Test {
  protected:
-  // Returns the socket by which the table knows the new one.
+  // Returns the descriptor that identifies the new connection.
   int add(const std::string& host) {
     Descriptor socket(open("/dev/null", O_RDONLY | O_CLOEXEC));
     const int number = socket.number();
@@ -25,7 +25,7 @@ class PendingConnectionsTest : public testing::Test {
   PendingConnections pending_{3};
 };
 
-TEST_F(PendingConnectionsTest, TheOldestOfTheBusiestNetworkGoes) {
+TEST_F(PendingConnectionsTest, TheOldestOfTheBusiestNetworkIsRemoved) {
   add("192.0.2.1");
   const int second = add("198.51.100.1");
   const int third = add("198.51.100.200");
@@ -37,13 +37,13 @@ TEST_F(PendingConnectionsTest, TheOldestOfTheBusiestNetworkGoes) {
   EXPECT_EQ(next_to_go(), pending_.oldest().socket.number());
 }
 
-TEST_F(PendingConnectionsTest, OfNetworksWithAsManyTheOldestGoes) {
+TEST_F(PendingConnectionsTest, TheOldestIsRemovedIfNetworksHaveEquallyMany) {
   const int first = add("192.0.2.1");
   add("198.51.100.1");
   EXPECT_EQ(next_to_go(), first);
 }
 
-TEST_F(PendingConnectionsTest, ANetworkIsA24OfIpv4AndA64OfIpv6) {
+TEST_F(PendingConnectionsTest, ANetworkIsASlash24OfIpv4AndASlash64OfIpv6) {
   add("192.0.2.1");
   const int mapped = add("::ffff:203.0.113.1");
   add("203.0.113.2");
@@ -55,7 +55,7 @@ TEST_F(PendingConnectionsTest, ANetworkIsA24OfIpv4AndA64OfIpv6) {
   EXPECT_EQ(next_to_go(), first);
 }
 
-TEST_F(PendingConnectionsTest, ItTellsWhenThereAreTooMany) {
+TEST_F(PendingConnectionsTest, ReportsWhenThereAreTooMany) {
   for (const char* host : {"192.0.2.1", "192.0.2.2", "192.0.2.3"}) add(host);
   EXPECT_FALSE(pending_.has_too_many());
   const int last = add("192.0.2.4");

@@ -37,7 +37,7 @@ TEST(Resources, AWindowCountsAsTheSystemGrantsIt) {
   EXPECT_LT(resources_of(request).memory_bytes, 4 * (std::uint64_t{1} << 30U));
 }
 
-TEST(ResourcePool, WhatIsTakenIsMissingUntilItComesBack) {
+TEST(ResourcePool, TakenResourcesAreUnavailableUntilReturned) {
   ResourcePool pool({.sockets = 10, .memory_bytes = 100});
   EXPECT_EQ(pool.take({.sockets = 6, .memory_bytes = 60}), "");
   EXPECT_NE(pool.take({.sockets = 5, .memory_bytes = 1}), "");

@@ -21,7 +21,7 @@ TEST(Secret, AKeyIsHexadecimalAndLongEnough) {
   }
 }
 
-TEST(Secret, NoTwoKeysAreAlike) { EXPECT_NE(Key::random().text(), Key::random().text()); }
+TEST(Secret, RandomKeysDiffer) { EXPECT_NE(Key::random().text(), Key::random().text()); }
 
 TEST(Secret, AMacDependsOnKeyLabelAndEveryByte) {
   const Key key = parse_key(kDigits, "");
@@ -34,7 +34,7 @@ TEST(Secret, AMacDependsOnKeyLabelAndEveryByte) {
   EXPECT_FALSE(are_equal(mac, authenticate(key.bytes(), "a", {text})));
 }
 
-// What `printf 'label\0text' | openssl dgst -sha256 -mac HMAC -macopt hexkey:…` prints.
+// The expected value is the output of `printf 'label\0text' | openssl dgst -sha256 -mac HMAC -macopt hexkey:…`.
 TEST(Secret, AMacIsHmacSha256) {
   const std::vector<std::uint8_t> text = {'t', 'e', 'x', 't'};
   const Mac mac = authenticate(parse_key(kDigits, "").bytes(), "label", {text});

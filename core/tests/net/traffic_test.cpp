@@ -32,7 +32,7 @@ void expect_refused(const TrafficRequest& request, const char* why) {
   EXPECT_FALSE(decode_traffic_request(encode(request))) << why;
 }
 
-TEST(Traffic, WhatIsOutOfBoundsIsRefused) {
+TEST(Traffic, ValuesOutOfRangeAreRejected) {
   expect_refused({.connections = 0}, "no connection");
   expect_refused({.connections = kMaxConnections + 1}, "too many connections");
   expect_refused({.block_bytes = 0}, "empty messages");
@@ -44,7 +44,7 @@ TEST(Traffic, WhatIsOutOfBoundsIsRefused) {
   expect_refused({.interval_s = -1}, "before it began");
 }
 
-TEST(Traffic, EveryCutOrLongerMessageIsRefused) {
+TEST(Traffic, EveryTruncatedOrExtendedMessageIsRejected) {
   auto message = encode(TrafficRequest{.congestion = "reno"});
   for (std::size_t length = 0; length < message.size(); ++length) {
     EXPECT_FALSE(decode_traffic_request({message.data(), length})) << length;
@@ -81,11 +81,9 @@ TEST(Traffic, ReportsAndNoticesAreReadAsTheyWereWritten) {
   EXPECT_EQ(notice->words, "why");
 }
 
-TEST(Traffic, WordsThatCouldSteerATerminalAreRefused) {
-  EXPECT_FALSE(decode_notice(encode(Notice{.words = "\x1b[2J"})));
-}
+TEST(Traffic, TextWithControlCharactersIsRejected) { EXPECT_FALSE(decode_notice(encode(Notice{.words = "\x1b[2J"}))); }
 
-TEST(Traffic, AReportOfNoNumberIsRefused) {
+TEST(Traffic, AReportOfNaNIsRejected) {
   auto bytes = encode(SendReport{.span_s = 1});
   std::fill(bytes.begin() + 56, bytes.begin() + 64, 0xFF);  // not a number
   EXPECT_FALSE(decode_send_report(bytes));

@@ -16,7 +16,7 @@ TEST(ParseSize, KnowsBothKindsOfPrefix) {
   EXPECT_EQ(parse_size("1TiB"), std::int64_t{1} << 40);
 }
 
-TEST(ParseSize, RejectsWhatIsNoSize) {
+TEST(ParseSize, RejectsInvalidSizes) {
   for (const char* text : {"", "KiB", "8kb", "8 KiB", "-8", "nan", "inf", "8KiBx", "0.5", "1e400"}) {
     EXPECT_EQ(parse_size(text), std::nullopt) << text;
   }
@@ -51,7 +51,7 @@ std::string complaint(const nlohmann::json& given) {
   return "";
 }
 
-TEST(CheckParameters, SaysWhatIsWrongAndWhatWouldBeRight) {
+TEST(CheckParameters, ReportsTheErrorAndTheValidValues) {
   EXPECT_EQ(complaint({{"op", "wipe"}}), "op=wipe: not possible; use one of read, write");
   EXPECT_EQ(complaint({{"depth", 65}}), "depth=65: not possible; use 1 to 64");
   EXPECT_EQ(complaint({{"depth", "many"}}), "depth=many: not possible; use a whole number");

@@ -21,7 +21,7 @@ TEST(Histogram, BucketsAreAtMost4PerMilleWideAndCoverEverything) {
   EXPECT_EQ(Histogram::index(~std::uint64_t{0}), Histogram::kBuckets - 1);
 }
 
-TEST(Histogram, MergesAndWritesOnlyWhatIsThere) {
+TEST(Histogram, MergesAndWritesOnlyNonEmptyBuckets) {
   const auto left = std::make_unique<Histogram>();
   const auto right = std::make_unique<Histogram>();
   left->add(100);

@@ -9,7 +9,7 @@
 namespace nameplate {
 namespace {
 
-TEST(RecordWriter, SaysWhenTheDiskIsFull) {
+TEST(RecordWriter, ReportsAFullDisk) {
   const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);  // NOLINT: the system's own signature
   ASSERT_GE(full, 0);
   EXPECT_THROW(RecordWriter(full).write({{"type", "end"}}), std::system_error);

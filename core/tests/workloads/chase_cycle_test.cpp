@@ -17,7 +17,7 @@ TEST(ChaseCycle, VisitsEverySlotOnceAndCloses) {
     const ChaseStop* at = cycle.starts().front();
     for (std::uint64_t i = 0; i < cycle.stops(); ++i, at = at->next) {
       EXPECT_EQ(at->ordinal, i);
-      const auto* const place = reinterpret_cast<const std::byte*>(at);  // NOLINT: where it lies
+      const auto* const place = reinterpret_cast<const std::byte*>(at);  // NOLINT: compares addresses
       slots.insert(static_cast<std::size_t>(place - cycle.memory().data()) / stride);
     }
     EXPECT_EQ(slots.size(), (256U << 10U) / stride);
@@ -26,12 +26,12 @@ TEST(ChaseCycle, VisitsEverySlotOnceAndCloses) {
   }
 }
 
-TEST(ChaseCycle, OneStopInAPageLiesOnManyDifferentLines) {
+TEST(ChaseCycle, OneStopPerPageIsOnManyDifferentLines) {
   const ChaseCycle cycle(1 << 20, 4096, Pages::small, 1);
   std::set<std::size_t> lines;
   const ChaseStop* at = cycle.starts().front();
   for (std::uint64_t i = 0; i < cycle.stops(); ++i, at = at->next) {
-    const auto* const place = reinterpret_cast<const std::byte*>(at);  // NOLINT: where it lies
+    const auto* const place = reinterpret_cast<const std::byte*>(at);  // NOLINT: compares addresses
     lines.insert(static_cast<std::size_t>(place - cycle.memory().data()) % 4096 / 64);
   }
   EXPECT_GT(lines.size(), 48U);
@@ -43,7 +43,7 @@ TEST(ChaseCycle, WalkersBeginApart) {
   for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(cycle.starts()[i]->ordinal, 256U * i);
 }
 
-TEST(ChaseCycle, ABrokenCycleIsFound) {
+TEST(ChaseCycle, ABrokenCycleIsDetected) {
   const ChaseCycle cycle(4096, 64, Pages::small, 1);
   auto* const stop = const_cast<ChaseStop*>(cycle.starts().front()->next->next);  // NOLINT: to break it
   stop->next = stop->next->next;

@@ -35,7 +35,7 @@ TEST(RateLoop, StrongScalingSplitsAConstantTotal) {
   EXPECT_NEAR(static_cast<double>(total), kStrongOperations, kStrongOperations / 100);
 }
 
-TEST(RateLoop, CountsAsOpsWhereAsked) {
+TEST(RateLoop, CountsOperationsOnRequest) {
   RateLoop loop(scalar_add(), 1, Scaling::weak, this_machine());
   const Work work = loop.run(2, false);
   EXPECT_EQ(work.flops, 0U);
@@ -43,7 +43,7 @@ TEST(RateLoop, CountsAsOpsWhereAsked) {
   EXPECT_GT(work.counters[0], 0);
 }
 
-TEST(RateLoop, AWrongResultIsFound) {
+TEST(RateLoop, AWrongResultIsDetected) {
   RateKernel wrong = scalar_add().front();
   wrong.run = [run = wrong.run](std::byte* result) {
     run(result);

@@ -22,7 +22,7 @@ class StreamTaskTest : public testing::Test {
   std::unique_ptr<Team> team_;
 };
 
-// What a persist function was asked for.
+// Counts the calls of a persist function and their bytes.
 struct Persisted {
   static void start() {
     calls = 0;
@@ -37,7 +37,7 @@ struct Persisted {
   inline static std::atomic<std::size_t> bytes;
 };
 
-TEST_F(StreamTaskTest, EveryOperationVerifiesWhateverTheBlocksAndThreads) {
+TEST_F(StreamTaskTest, EveryOperationIsVerifiedForAllBlocksAndThreads) {
   for (const std::string& name : stream_op_names()) {
     for (const std::size_t block : {0U, 64U, 4096U}) {
       for (const unsigned threads : {1U, 3U}) {
@@ -57,7 +57,7 @@ TEST_F(StreamTaskTest, EveryOperationVerifiesWhateverTheBlocksAndThreads) {
   }
 }
 
-TEST_F(StreamTaskTest, TheBestStoresAreOneOfTheTwo) {
+TEST_F(StreamTaskTest, TheBestStoresAreOneOfBothKinds) {
   const auto task = make({.op = StreamOp::copy, .stores = std::nullopt, .array_bytes = 1 << 20});
   task->run(1);
   task->verify();
@@ -65,7 +65,7 @@ TEST_F(StreamTaskTest, TheBestStoresAreOneOfTheTwo) {
   EXPECT_GE(task->total_bytes(), 2U << 20U);
 }
 
-TEST_F(StreamTaskTest, WhatCannotBeIsRefused) {
+TEST_F(StreamTaskTest, ImpossibleTasksAreRejected) {
   EXPECT_THROW(make({.op = StreamOp::read, .stores = Stores::nontemporal, .array_bytes = 4096}), ProbeError);
   EXPECT_THROW(make({.op = StreamOp::copy, .stores = Stores::nontemporal, .array_bytes = 4096, .block_bytes = 8}),
                ProbeError);
@@ -79,7 +79,7 @@ TEST_F(StreamTaskTest, WhatCannotBeIsRefused) {
   EXPECT_THROW(make({.op = StreamOp::copy, .array_bytes = 4096, .block_bytes = 4096}), ProbeError);
 }
 
-TEST_F(StreamTaskTest, EveryStoreIsMadeDurableByItselfOrWithItsWholePart) {
+TEST_F(StreamTaskTest, StoresAreMadeDurableOneByOneOrPerPart) {
   constexpr std::size_t kElements = 1001;
   for (const std::string name : {"copy", "scale", "add", "triad", "write"}) {
     for (const PersistBy by : {PersistBy::none, PersistBy::element, PersistBy::array}) {
@@ -97,8 +97,7 @@ TEST_F(StreamTaskTest, EveryStoreIsMadeDurableByItselfOrWithItsWholePart) {
   }
 }
 
-// Of the array that is written, and no other.
-TEST_F(StreamTaskTest, WhatIsMadeDurableIsWhatWasWritten) {
+TEST_F(StreamTaskTest, OnlyTheWrittenArrayIsMadeDurable) {
   static double* written = nullptr;
   static std::atomic<bool> is_inside = true;
   const auto check = [](const void* begin, std::size_t) {
@@ -126,7 +125,7 @@ TEST_F(StreamTaskTest, WhatIsMadeDurableIsWhatWasWritten) {
   }
 }
 
-TEST_F(StreamTaskTest, StoresThatCannotBeMadeDurableGiveNoFigure) {
+TEST_F(StreamTaskTest, StoresThatCannotBeMadeDurableGiveNoValue) {
   const auto task = make({.op = StreamOp::copy,
                           .stores = Stores::plain,
                           .array_bytes = 8192,
@@ -136,7 +135,7 @@ TEST_F(StreamTaskTest, StoresThatCannotBeMadeDurableGiveNoFigure) {
   EXPECT_THROW(task->verify(), ProbeError);
 }
 
-TEST_F(StreamTaskTest, ArraysLieWhereTheyAreToldTo) {
+TEST_F(StreamTaskTest, ArraysUseTheGivenAllocator) {
   std::size_t allocated = 0;
   const auto allocate = [&](std::size_t bytes) {
     allocated += bytes;

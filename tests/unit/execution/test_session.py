@@ -246,27 +246,27 @@ def test_a_series_is_shortened_to_whole_intervals() -> None:
     assert cores.now <= 7.14
 
 
-def test_without_fixed_rounds_nothing_is_begun_that_ends_long_after_the_budget() -> None:
+def test_without_fixed_rounds_nothing_is_started_that_ends_long_after_the_budget() -> None:
     cores = FakeCores(noisy, beside_s=9.0)
     cores.session(plan("a", budget_s=25.0), rate).run()
     assert cores.now == 20.0
     assert cores.stop().reasons == {"a": "budget"}
 
 
-def test_the_first_measurement_is_begun_however_short_the_budget_without_fixed_rounds() -> None:
+def test_the_first_measurement_starts_however_short_the_budget_without_fixed_rounds() -> None:
     cores = FakeCores(noisy, beside_s=99.0)
     cores.session(plan("a", budget_s=1.0), rate).run()
     assert len(cores.asked) == 1
 
 
-def test_what_is_expected_to_end_after_the_budget_is_not_begun_even_if_it_was_never_measured() -> None:
+def test_an_experiment_expected_to_end_after_the_budget_is_never_started() -> None:
     cores = FakeCores(noisy, beside_s=9.0)
     cores.session(plan("a", "b", "c", budget_s=25.0), rate).run()
     assert len(cores.asked) == 2
     assert cores.now == 20.0
 
 
-def test_a_sample_that_goes_on_after_the_budget_is_not_a_failure() -> None:
+def test_a_sample_that_ends_after_the_budget_is_not_a_failure() -> None:
     cores = FakeCores(noisy)
 
     def hang(identity: str, before: int) -> Iterable[Sample | Outcome]:

@@ -30,7 +30,7 @@ def write(path: Path, content: list[FileRecord]) -> Path:
     return path
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_written_records_are_read_back(tmp_path: Path) -> None:
     found = read_run(write(tmp_path / "x.jsonl", records()))
     assert found.run == run(plan("a"))
     assert found.stop == STOP

@@ -461,7 +461,7 @@ def times(mtu: int, step: float, rounds: int = 6, seed: int = 1) -> list[list[fl
     ]  # fmt: skip
 
 
-def test_fragments_are_counted_as_ip_fragments_datagrams() -> None:
+def test_fragments_are_counted_as_in_rfc_791() -> None:
     """RFC 791: a packet of 1,500 bytes has 1,480 bytes after its header, of which 8 in the first packet are UDP's."""
     assert [fragments_of(payload, 1500) for payload in (1, 1472, 1473, 2952, 2953, 65507)] == [1, 1, 2, 2, 3, 45]
     # 1,450 minus 20 is no multiple of eight, so only the last fragment may be full.
