@@ -1,8 +1,8 @@
-// Preloaded into nameplate-core by tests: makes system calls of the disk probe fail or do something else.
+// Tests preload this library into nameplate-core to make system calls of the disk probe fail or misbehave.
 //   NAMEPLATE_FAULT = CALL:BYTES:FROM:WHAT
-// CALL is pread, pwrite, fdatasync or open; of those with a length only calls of BYTES count (0: any); from the FROM-th
-// on they do WHAT: a number is the errno they fail with, "corrupt" flips a bit of what is written, "lose" writes nothing.
-// Of open, BYTES are flags that must be set (in decimal).
+// CALL is pread, pwrite, fdatasync or open. Calls with a length count only if it is BYTES (0: any length). For open,
+// BYTES are flags that must be set (in decimal). From the FROM-th call on, WHAT happens: a number is the errno of a
+// failure, "corrupt" flips a bit of the written data, and "lose" writes nothing.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 static atomic_long g_calls;
 
-// WHAT if this call is to go wrong, else nothing.
+// Returns WHAT if this call must misbehave, else NULL.
 static const char* fault_of(const char* call, size_t bytes) {
   static __thread char what[32];
   const char* fault = getenv("NAMEPLATE_FAULT");

@@ -1,6 +1,6 @@
-// A LAPACK for tests, named with --blas: solves by Gaussian elimination in one thread and offers no way to set more.
-//   NAMEPLATE_FAULT = singular: says that a pivot is zero; wrong: spoils one unknown; nan: gives what is no number;
-//   affinity: instead of a zero pivot says on how many CPUs a thread could run that it had started at any time
+// A LAPACK for tests, selected with --blas: solves by Gaussian elimination in one thread and cannot use more threads.
+//   NAMEPLATE_FAULT = singular: reports a zero pivot; wrong: spoils one unknown; nan: returns NaN;
+//   affinity: reports, in place of a zero pivot, the smallest number of CPUs on which a new thread could have run
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>

@@ -1,10 +1,10 @@
-// Flips a byte of every message that one rank sends to another, as a faulty link would: FAULTY_LINK=2-1.
+// Flips a byte of every message from one rank to another, as a faulty link would: FAULTY_LINK=2-1.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Smaller ones are nameplate's own words.
+// Smaller messages are control messages of nameplate.
 enum { kSmallest = 1000 };
 
 int MPI_Send(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm among) {

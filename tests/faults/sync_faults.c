@@ -1,6 +1,6 @@
-// Preloaded into nameplate by tests: stands for a disk that loses everything that was not synced. After each fsync of a
-// file whose name ends in .jsonl, its content is copied to the file that NAMEPLATE_SYNCED names; what that file holds is
-// what a crash of the machine would leave.
+// Tests preload this library into nameplate to simulate a disk that loses all data that were not synced. After each
+// fsync of a file whose name ends in .jsonl, the library copies its content to the file NAMEPLATE_SYNCED, which then
+// has what would be left after a crash of the machine.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
