@@ -516,7 +516,7 @@ def test_payloads_that_were_disturbed_in_every_round_do_not_hide_the_mtu() -> No
 def test_a_payload_before_the_step_that_was_disturbed_in_all_rounds_does_not_move_the_interval(
     mtu: int, longer: float
 ) -> None:
-    """The payload seems to be fragmented, although it takes less time than those that are, or more."""
+    """The payload seems to be fragmented, although it takes less or more time than fragmented ones."""
     source = np.random.default_rng(mtu)
     payloads = np.arange(1024, 3073, 64)
     cut = np.array([fragments_of(int(payload), mtu) > 1 for payload in payloads])
