@@ -229,7 +229,7 @@ def test_every_size_of_the_study_can_be_measured(core_path: Path) -> None:
 
 
 def code_of(pattern: str) -> list[str]:
-    """The one function whose name fits."""
+    """Return the code of the only function whose name matches."""
     if read_machine().cpu.architecture != "x86_64":
         pytest.skip("these are x86-64's kernels")
     found = [code for name, code in disassembly(BUILT_CORE).items() if re.search(pattern, name)]

@@ -76,7 +76,7 @@ def failed(params: dict[str, Value], outcome: Ending, reason: str) -> Result:
 def report(
     results: Sequence[Result], *, truncated: bool = False, notes: Sequence[str] = (), host: str = HOST
 ) -> Report:
-    """A run with these results on ``GUEST``, under another host's name if asked for."""
+    """Return the report of a run with these results on ``GUEST``, with ``host`` as its host name."""
     experiments = [Experiment(r.id, r.summary.probe, r.summary.params) for r in results]
     run = Run(
         schema=1, version="0.1.0", started="2026-01-02T03:04:05+00:00",

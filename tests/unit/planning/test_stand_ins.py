@@ -12,7 +12,7 @@ from nameplate.records.machine_record import Machine
 
 
 def machine(cores: int, allowed: int, *ranks: int) -> Machine:
-    """A job's leading node, where a rank may use ``allowed`` cores; ``ranks`` of each node."""
+    """Return a job's leading node, where a rank may use ``allowed`` cores; ``ranks`` has the ranks of each node."""
     placement = [[node, number] for node, number in enumerate(ranks)]
     return machine_with(topology={"cores": cores, "allowed_cores": allowed}, job={"placement": placement})
 
