@@ -366,7 +366,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("params", "fault", "expected"), BROKEN)
-def test_an_io_error_is_named_and_leaves_no_file(  # noqa: PLR0913, PLR0917 (fixtures)
+def test_an_io_error_is_named_and_leaves_no_file(
     core_path: Path, folder: Path, faults: Path, params: dict[str, Any], fault: str, expected: tuple[str, str, str]
 ) -> None:
     env = {"LD_PRELOAD": str(faults), "NAMEPLATE_FAULT": fault}

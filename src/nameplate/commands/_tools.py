@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from nameplate.errors import NameplateError, ToolError, ToolFailed, Unreadable, UsageError
 from nameplate.execution.core_process import CoreDescription, describe_core
@@ -41,14 +41,18 @@ def usual_launch() -> Launch | None:
         return None
 
 
-def _setting(  # noqa: PLR0913, PLR0917 (what a setting consists of)
-    reference: ReferenceTool, found: Mapping[str, FoundProgram], folder: Path, machine: Machine,
-    launch: Launch | None, seconds: int, ranks: int,
-) -> ToolSetting:  # fmt: skip
+class _Job(NamedTuple):
+    launch: Launch | None
+    ranks: int
+
+
+def _setting(
+    reference: ReferenceTool, found: Mapping[str, FoundProgram], folder: Path, machine: Machine, job: _Job, seconds: int
+) -> ToolSetting:
     return ToolSetting(
         found=found, folder=folder, port=free_port(), seconds=seconds,
         cores=int(machine.topology.allowed_cores), beyond_bytes=beyond_caches_bytes(machine), machine=machine,
-        launcher=launch.launcher if launch else (), ranks=ranks, params=reference.given,
+        launcher=job.launch.launcher if job.launch else (), ranks=job.ranks, params=reference.given,
     )  # fmt: skip
 
 
@@ -91,7 +95,7 @@ class Search:
         if not found:
             reason = "; ".join(doubts) or "not installed"
             return [] if self.probes else [PairedRow(tool=reference.name, reason=reason, install=reference.install)]
-        setting = _setting(reference, found, own, self.machine, self.launch, self.seconds, self._ranks)
+        setting = _setting(reference, found, own, self.machine, _Job(self.launch, self._ranks), self.seconds)
         version = next(iter(found.values())).version
         result: list[PairedComparison | PairedRow] = []
         for work in reference.works(setting):
@@ -155,7 +159,7 @@ def _takes_s(reference: ReferenceTool, machine: Machine) -> float:
     if not found:
         return 0.0
     try:
-        works = reference.works(_setting(reference, found, Path(), machine, usual_launch(), _SECONDS, 2))
+        works = reference.works(_setting(reference, found, Path(), machine, _Job(usual_launch(), 2), _SECONDS))
     except Unreadable:
         # The work of such a tool is known only from its output. It runs once to be identified, and once to measure.
         return 2 * reference.identify_s

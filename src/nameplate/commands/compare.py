@@ -20,7 +20,7 @@ _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
 _MAX_PERCENT = 50.0
 
 
-def command(  # noqa: PLR0913 (the options of the command line)
+def command(
     *runs: Path,
     by: Annotated[str | None, Parameter(show_default=False)] = None,
     fail_on: Annotated[str | None, Parameter(show_default=False)] = None,

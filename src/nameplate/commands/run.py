@@ -422,7 +422,7 @@ def _rated(arguments: Sequence[str]) -> dict[str, float]:
     return parse_rated(lines)
 
 
-def _choose(  # noqa: PLR0913, PLR0917 (what a plan is made from)
+def _choose(
     what: str, parameters: Sequence[str], probes: dict[str, ProbeInfo], options: Mapping[str, str],
     machine: Machine, turns: int,
 ) -> Plan:  # fmt: skip

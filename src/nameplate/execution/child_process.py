@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 # prctl(2).
 _PR_SET_PDEATHSIG = 1
@@ -30,12 +31,21 @@ _MAX_WAIT_S = 3600.0
 _LAST_WORDS_S = 1.0
 
 
-def start(  # noqa: PLR0913 (what a process is made of)
+class Streams(NamedTuple):
+    """The standard streams of a program: descriptors, or constants of the module subprocess."""
+
+    stdin: int = subprocess.DEVNULL
+    stdout: int = subprocess.PIPE
+    stderr: int = subprocess.PIPE
+
+
+_OUTPUT_ONLY = Streams()
+
+
+def start(
     command: Sequence[str],
     *,
-    stdin: int = subprocess.DEVNULL,
-    stdout: int = subprocess.PIPE,
-    stderr: int = subprocess.PIPE,
+    streams: Streams = _OUTPUT_ONLY,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     inherited: Sequence[int] = (),
@@ -56,8 +66,8 @@ def start(  # noqa: PLR0913 (what a process is made of)
             os._exit(1)
 
     return subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **(environment or {})}, stdin=stdin, stdout=stdout, stderr=stderr,
-        pass_fds=inherited, start_new_session=True,
+        command, cwd=folder, env={**os.environ, **(environment or {})}, stdin=streams.stdin, stdout=streams.stdout,
+        stderr=streams.stderr, pass_fds=inherited, start_new_session=True,
         preexec_fn=die_with_parent,  # noqa: PLW1509 (it takes no lock that another thread may hold at the fork)
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ import msgspec
 from nameplate.control_characters import clean_json
 from nameplate.errors import CoreDied, CoreError, CoreHung, CoreMissing, UsageError
 from nameplate.execution import child_process
-from nameplate.execution.child_process import LineTooLong, Output
+from nameplate.execution.child_process import LineTooLong, Output, Streams
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
 from nameplate.execution.srun import explain
@@ -239,7 +239,7 @@ class CoreProcess:
             try:
                 return child_process.start(
                     self._launch.command(*own, *options),
-                    stdin=subprocess.PIPE,
+                    streams=Streams(stdin=subprocess.PIPE),
                     environment=core_environment(),
                     inherited=[lent.fileno()],
                     # A launcher must end its processes on other nodes, which it cannot do after SIGKILL.

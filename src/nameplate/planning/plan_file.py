@@ -197,7 +197,7 @@ def _line_of(key: str, written: str) -> int:
     return written[: found.start()].count("\n") + 1 if found else 1
 
 
-def build_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
+def build_plan(
     text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Machine,
     turns: int = 1, reserved_s: float = 0.0,
 ) -> Plan:  # fmt: skip
@@ -261,7 +261,7 @@ def _why_without(entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], limi
     return ""
 
 
-def sweep_plan(  # noqa: PLR0913, PLR0917 (what a plan is made from)
+def sweep_plan(
     name: str, given: Mapping[str, str], probes: Mapping[str, ProbeInfo], options: Mapping[str, str],
     machine: Machine, turns: int = 1,
 ) -> Plan:  # fmt: skip

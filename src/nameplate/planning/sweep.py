@@ -168,7 +168,7 @@ def experiment_id(probe: str, params: Mapping[str, Value]) -> str:
     return " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
 
 
-def experiments(  # noqa: PLR0913, PLR0917 (what a plan says of cells)
+def experiments(
     probe: ProbeInfo, given: Mapping[str, str], slice_s: float, sample_s: float | None = None, curve: str = "",
     between: str = "",
 ) -> list[Experiment]:  # fmt: skip

@@ -302,7 +302,7 @@ def _told(metric: Metric, cell: Cell, measurement: Measurement) -> Measurement:
 class _Figures:
     """One metric of one experiment, computed from ``rounds``, the part of ``measurements`` in which it is known."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 (the inputs of a metric)
+    def __init__(
         self, run: Run, probe: Probe, metric: Metric, measurements: Sequence[Measurement],
         rounds: Sequence[Measurement], machine: Machine,
     ) -> None:  # fmt: skip

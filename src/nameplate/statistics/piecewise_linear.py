@@ -315,9 +315,7 @@ def _best_place(
     return tried[int(np.argmin(_solve(points, trials, jumps)[1]))]
 
 
-def _candidates(  # noqa: PLR0913, PLR0917 (what a place lies between)
-    sizes: Any, cut: int, places: Sequence[float], index: int, reach: int, steps: int
-) -> list[float]:
+def _candidates(sizes: Any, cut: int, places: Sequence[float], index: int, reach: int, steps: int) -> list[float]:
     """Return positions up to ``reach`` points from a cut that leave enough points between it and the next breaks."""
     before = int(np.searchsorted(sizes, places[index - 1], side="right")) if index > 0 else 0
     after = int(np.searchsorted(sizes, places[index + 1])) if index + 1 < len(places) else len(sizes)

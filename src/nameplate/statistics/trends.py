@@ -116,7 +116,7 @@ def _probability(distance: float, runs: int) -> float:
     return min(1.0, 2 * runs * float(stdtr(runs / 3, -distance)))
 
 
-def _step(logs: Floats, clipped: Floats, noise: float, begin: int, cut: int, end: int) -> Step | None:  # noqa: PLR0913, PLR0917 (a cut and its levels)
+def _step(logs: Floats, clipped: Floats, noise: float, begin: int, cut: int, end: int) -> Step | None:
     """Return the change point at a cut; None if it is too small, or the levels overlap."""
     first, second = logs[begin:cut], logs[cut:end]
     before, after = float(np.median(first)), float(np.median(second))

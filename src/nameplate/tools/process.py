@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nameplate.errors import ToolFailed
 from nameplate.execution import child_process
+from nameplate.execution.child_process import Streams
 from nameplate.tools.reference_tool import FoundProgram, ReferenceTool
 
 # STREAM has no option that prints its version, so it must run once.
@@ -59,7 +60,9 @@ def _started(
     """Yield a process in a group of its own; nothing of the group remains afterwards."""
     words = subprocess.PIPE if heard else subprocess.DEVNULL
     try:
-        process = child_process.start(command, stdout=words, stderr=words, folder=folder, environment=environment)
+        process = child_process.start(
+            command, streams=Streams(stdout=words, stderr=words), folder=folder, environment=environment
+        )
     except OSError as error:
         raise ToolFailed(f"{shlex.quote(command[0])} cannot be run: {error.strerror}") from None
     try:

@@ -48,7 +48,7 @@ def cell(probe: str, metric: str, unit: str, params: Mapping[str, Value], value:
     )  # fmt: skip
 
 
-def curve(  # noqa: PLR0913, PLR0917 (the properties of a curve)
+def curve(
     probe: str, metric: str, unit: str, params: Mapping[str, Value], at: list[int], value: Callable[[int], float]
 ) -> list[Result]:
     return [cell(probe, metric, unit, {**params, "size": size}, value(size)) for size in at]

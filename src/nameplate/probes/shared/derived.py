@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nameplate.records.model import Quantity, Rated, Result, Series, Summary, Value
 
 FITTED = Rated(None, "fitted values are not specified", can_be_given=False)
 
 
-def derived_result(  # noqa: PLR0913, PLR0917
-    probe: str,
-    metric: str,
-    quantity: Quantity,
-    better: Literal["higher", "lower"],
-    rounds: int,
-    rated: Rated,
-    params: Mapping[str, Value] | None = None,
+class DerivedMetric(NamedTuple):
+    """A metric that is computed from several experiments of ``probe``."""
+
+    probe: str
+    name: str
+    better: Literal["higher", "lower"]
+
+
+def derived_result(
+    metric: DerivedMetric, quantity: Quantity, rounds: int, rated: Rated, params: Mapping[str, Value] | None = None
 ) -> Result:
     """Return a result for the whole probe, or for all experiments that have ``params`` in common."""
+    probe, name, better = metric
     shared = dict(params or {})
-    words = " ".join([probe, metric, *(f"{name}={value}" for name, value in shared.items())])
+    words = " ".join([probe, name, *(f"{key}={value}" for key, value in shared.items())])
     efficiency = quantity.value / rated.value if rated.value else None
     interval = (quantity.ci[0] / rated.value, quantity.ci[1] / rated.value) if rated.value and quantity.ci else None
     summary = Summary(
-        probe=probe, params=shared, metric=metric, value=quantity.value, unit=quantity.unit, ci=quantity.ci,
+        probe=probe, params=shared, metric=name, value=quantity.value, unit=quantity.unit, ci=quantity.ci,
         rounds=rounds, samples=0, mean=None, best=None, sustained=None, p95=None, p99=None, rated=rated.value,
         efficiency=efficiency, outcome="ok", reason="" if rated.value is not None else f"rated: {rated.source}",
         stop="derived", disturbed=0.0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from nameplate.probes import ByProbe, load_probes
-from nameplate.probes.shared.derived import derived_result
+from nameplate.probes.shared.derived import DerivedMetric, derived_result
 from nameplate.probes.shared.translation import LINE_BYTES, PAGE_BYTES, less_waiting, waits_for, without_translation
 from nameplate.records.machine_record import CpuidCache, Machine
 from nameplate.records.model import Quantity, Rated, Result, Table, Value
@@ -74,9 +74,11 @@ def derived(probe: str, by_probe: ByProbe, machine: Machine) -> list[Result]:
     for found in find(by_probe, machine):
         quantity = getattr(found, what)
         if found.size is not None:
-            results.append(derived_result(probe, f"{found.name}_size", found.size, "higher", rounds, _listed(found)))
+            size = DerivedMetric(probe, f"{found.name}_size", "higher")
+            results.append(derived_result(size, found.size, rounds, _listed(found)))
         if quantity is not None:
-            results.append(derived_result(probe, f"{found.name}_{what}", quantity, better, rounds, none))
+            metric = DerivedMetric(probe, f"{found.name}_{what}", better)
+            results.append(derived_result(metric, quantity, rounds, none))
     return results
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nameplate.probes.shared.derived import FITTED, derived_result
+from nameplate.probes.shared.derived import FITTED, DerivedMetric, derived_result
 from nameplate.probes.shared.grid import Row, grouped, without
 from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Result, Table, Value
@@ -107,15 +107,14 @@ def cost_results(results: Sequence[Result], machine: Machine) -> list[Result]:
             params = {**cost.params, "from": round(line.from_bytes), "to": round(line.to_bytes)}
             fitted = (("startup_time", line.startup), ("incremental_cost", line.per_byte))
             derived += [
-                derived_result("mpi_pingpong", metric, quantity, "lower", cost.rounds, FITTED, params)
+                derived_result(DerivedMetric("mpi_pingpong", metric, "lower"), quantity, cost.rounds, FITTED, params)
                 for metric, quantity in fitted
             ]
         for found, interval in zip(cost.lines.breaks, cost.bounds.breaks, strict=True):
             quantity = Quantity(found.at_bytes, "B", interval)
             params = {**cost.params, "kind": "jump" if found.is_jump else "bend"}
-            derived.append(
-                derived_result("mpi_pingpong", "breakpoint", quantity, "higher", cost.rounds, FITTED, params)
-            )
+            metric = DerivedMetric("mpi_pingpong", "breakpoint", "higher")
+            derived.append(derived_result(metric, quantity, cost.rounds, FITTED, params))
     return derived
 
 

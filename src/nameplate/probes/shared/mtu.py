@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes.shared.derived import derived_result
+from nameplate.probes.shared.derived import DerivedMetric, derived_result
 from nameplate.probes.shared.grid import grouped, without
 from nameplate.records.model import Quantity, Rated, Result
 
@@ -32,5 +32,5 @@ def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
                 told or None, ("as the system reports it for the path") if told else "the system does not report it"
             )
             rounds = min(len(r.round_values) for r in ascending)
-            found.append(derived_result(probe, "mtu", quantity, "higher", rounds, rated))
+            found.append(derived_result(DerivedMetric(probe, "mtu", "higher"), quantity, rounds, rated))
     return found

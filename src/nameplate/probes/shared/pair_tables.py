@@ -33,7 +33,7 @@ def pair_matrix_tables(result: Result, machine: Machine) -> list[Table]:
     return tables
 
 
-def _slowest_first(  # noqa: PLR0913, PLR0917
+def _slowest_first(
     result: Result, title: str, kind: str, names: Sequence[str], times: Sequence[float], max_rows: int
 ) -> Table:
     middle = median(times)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nameplate.probes import Cell
-from nameplate.probes.shared.derived import FITTED, derived_result
+from nameplate.probes.shared.derived import FITTED, DerivedMetric, derived_result
 from nameplate.probes.shared.grid import Row, grouped, quantity_of, without
 from nameplate.probes.shared.job import node_names
 from nameplate.records.machine_record import Machine
@@ -102,8 +102,8 @@ def saturation_results(results: Sequence[Result]) -> list[Result]:
         fitted = (("backplane_bandwidth", "B/s", found.maximum, found.maximum_ci),
                   ("saturation_pairs", "pairs", found.knee, found.knee_ci))  # fmt: skip
         derived += [
-            derived_result("mpi_pingpong", metric, Quantity(value, unit, interval), "higher", rounds, FITTED,
-                           params)
+            derived_result(DerivedMetric("mpi_pingpong", metric, "higher"), Quantity(value, unit, interval), rounds,
+                           FITTED, params)
             for metric, unit, value, interval in fitted
         ]  # fmt: skip
     return derived

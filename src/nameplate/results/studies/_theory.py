@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nameplate.probes.shared.ceilings import memory_bandwidth, overriding, textbook_clock
 from nameplate.records.model import Rated, Result, StudyCell, StudyColumn, StudyTable
@@ -76,8 +77,8 @@ def cpu_theory(measured: StudyRun, formula: CpuFormula, reached: Sequence[Reache
     }
     peak = clock.value * cores * formula.per_cycle if clock.value else None
     source = f"clock × cores × operations per cycle, with the {clock.source}" if peak else "the system lists no clock"
-    known = Rated(peak, source)
-    return _theory("Theoretical peak of the CPU", "GFLOP/s", known, formula.peak_gflops, reached, rows, [_NOTE])
+    shown = _Peak("Theoretical peak of the CPU", "GFLOP/s", Rated(peak, source), formula.peak_gflops)
+    return _theory(shown, reached, rows, [_NOTE])
 
 
 def memory_theory(measured: StudyRun, published_gbs: float, formula: str, reached: Sequence[Reached]) -> StudyTable:
@@ -87,18 +88,25 @@ def memory_theory(measured: StudyRun, published_gbs: float, formula: str, reache
     """
     known = overriding(measured.rated, "memory_block", "B/s") or memory_bandwidth(measured.machine)
     notes = [f"The study's formula: {formula}."]
-    return _theory("Theoretical memory bandwidth", "GB/s", known, published_gbs, reached, {}, notes)
+    return _theory(_Peak("Theoretical memory bandwidth", "GB/s", known, published_gbs), reached, {}, notes)
 
 
 def peak_table(title: str, unit: str, known: Rated, published: float | None, reached: Sequence[Reached]) -> StudyTable:
     """Return a peak that is known or given, next to the published one in ``unit``, and the shares of both reached."""
-    return _theory(title, unit, known, published, reached, {})
+    return _theory(_Peak(title, unit, known, published), reached, {})
 
 
-def _theory(  # noqa: PLR0913, PLR0917 (the parts of the table)
-    title: str, unit: str, known: Rated, published: float | None, reached: Sequence[Reached],
-    factors: Mapping[str, StudyCell], notes: Sequence[str] = (),
-) -> StudyTable:  # fmt: skip
+class _Peak(NamedTuple):
+    title: str
+    unit: str
+    known: Rated
+    published: float | None
+
+
+def _theory(
+    shown: _Peak, reached: Sequence[Reached], factors: Mapping[str, StudyCell], notes: Sequence[str] = ()
+) -> StudyTable:
+    title, unit, known, published = shown
     peak = in_unit(known.value, unit)
     rows = {**factors, f"theoretical peak, {unit}": StudyCell(peak, published)}
     for each in reached:
