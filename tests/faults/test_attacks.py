@@ -104,7 +104,7 @@ def test_history_reads_a_file_again_that_could_not_be_read(tmp_path: Path, monke
         raise ReadError(f"cannot read {path}: Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("nameplate.history.update.read_figures", refused)
+        patch.setattr("nameplate.history.update.read_digest", refused)
         first = updated(empty_index(), tmp_path, run_files(tmp_path), lambda *_: None)
     assert first.entries[0].reason
     second = updated(first, tmp_path, run_files(tmp_path), lambda *_: None)

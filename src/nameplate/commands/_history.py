@@ -12,11 +12,11 @@ from rich.console import Console
 
 from nameplate.control_characters import escape_in_json
 from nameplate.errors import FileError, UsageError
-from nameplate.history.changes import changes_found, figures_named, run_rows, runs_of, series_of, tell
+from nameplate.history.changes import changes_found, metrics_named, run_rows, runs_of, series_of, tell
 from nameplate.history.index import Index, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.model import SCHEMA
-from nameplate.report.figure_names import FigureNames
+from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.history import print_not_read, print_overview, print_series
 
@@ -35,13 +35,13 @@ class Look:
         self._index = index
         self._machine = machine
         self._runs = runs_of(index, machine)
-        self._names = FigureNames(index.figures)
-        figures = figures_named(index, words) if words else None
-        self._series = [] if figures is None else series_of(index, figures, machine)
+        self._names = MetricNames(index.metrics)
+        metrics = metrics_named(index, words) if words else None
+        self._series = [] if metrics is None else series_of(index, metrics, machine)
         changes = [
             change
             for change in changes_found(index)
-            if (figures is None or change.figure in figures) and machine in (None, index.machines[change.machine])
+            if (metrics is None or change.metric in metrics) and machine in (None, index.machines[change.machine])
         ]
         self._told = tell(index, changes, folder)
 
@@ -63,7 +63,7 @@ class Look:
         }
         sys.stdout.write(escape_in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
-    def print_figures(self, console: Console) -> None:
+    def print_metrics(self, console: Console) -> None:
         """Print the values of the selected metrics, run by run."""
         print_series(self._series, self._told, self._names, console)
 

@@ -25,8 +25,8 @@ from nameplate.planning.budget import overrun_s
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Report, Run, check_moment
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.digest import code_fingerprint, figures_of_report
-from nameplate.results.run_file import RunFile, append_figures, read_run
+from nameplate.results.digest import code_fingerprint, digest_of_report
+from nameplate.results.run_file import RunFile, append_digest, read_run
 from nameplate.results.summarise import headline, summarise
 
 
@@ -135,7 +135,7 @@ def _finished(path: Path) -> Report:
     report = summarise(file)
     if file.stop is not None and not file.stop.interrupted:
         try:
-            append_figures(file, figures_of_report(report))
+            append_digest(file, digest_of_report(report))
         except FileError as error:  # the run is complete without its digest
             print(f"nameplate: {error}", file=sys.stderr)
     return report

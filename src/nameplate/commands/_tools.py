@@ -105,16 +105,16 @@ class Search:
     def _of_work(
         self, reference: ReferenceTool, version: str, work: ToolWork, setting: ToolSetting
     ) -> Iterator[PairedComparison | PairedRow]:
-        figures = [figure for figure in work.figures if not self.probes or figure.probe in self.probes]
-        for figure in figures:
-            if figure.probe not in self._known:
-                reason = f"nameplate was built without {figure.probe}"
+        metrics = [compared for compared in work.metrics if not self.probes or compared.probe in self.probes]
+        for compared in metrics:
+            if compared.probe not in self._known:
+                reason = f"nameplate was built without {compared.probe}"
                 yield PairedRow(
-                    tool=reference.name, reason=reason, version=version, probe=figure.probe, work=figure.name
+                    tool=reference.name, reason=reason, version=version, probe=compared.probe, work=compared.name
                 )
-        known = [figure for figure in figures if figure.probe in self._known]
+        known = [compared for compared in metrics if compared.probe in self._known]
         if known:
-            yield PairedComparison(reference, version, replace(work, figures=known), setting)
+            yield PairedComparison(reference, version, replace(work, metrics=known), setting)
 
 
 def asked_references(plan: PlanText | Plan) -> list[ReferenceTool]:
@@ -162,7 +162,7 @@ def _takes_s(reference: ReferenceTool, machine: Mapping[str, Any]) -> float:
     return reference.identify_s + sum(each_s)
 
 
-def reference_figures(references: Sequence[ReferenceTool], core: CoreDescription, ends: float) -> list[Said]:
+def reference_values(references: Sequence[ReferenceTool], core: CoreDescription, ends: float) -> list[Said]:
     """Run each work of these tools once, and return their values, or the reasons why there are none.
 
     Every tool is stopped at ``ends``, by ``time.monotonic``.
@@ -174,9 +174,9 @@ def reference_figures(references: Sequence[ReferenceTool], core: CoreDescription
         comparisons, others = search.all(references)
         cpus = sorted(os.sched_getaffinity(0))
         bench = Bench(cpus, core.machine, search.launch, _SECONDS, FileDescriptorCache(), lambda _, __: None)
-        figures = [figure for comparison in comparisons for figure in _said(bench, comparison, ends)]
+        values = [value for comparison in comparisons for value in _said(bench, comparison, ends)]
     missing = [row for row in others if not row.probe]
-    return [*figures, *(_record(row, None, _why(row)) for row in missing)]
+    return [*values, *(_record(row, None, _why(row)) for row in missing)]
 
 
 def _why(row: PairedRow) -> str:
@@ -191,7 +191,7 @@ def _said(bench: Bench, comparison: PairedComparison, ends: float) -> list[Said]
         values: Sequence[float | None] = bench.theirs_alone(comparison, min(left_s, DEADLINE_S))
         reason = ""
     except ToolError as error:
-        values, reason = [None] * len(comparison.work.figures), str(error)
+        values, reason = [None] * len(comparison.work.metrics), str(error)
     return [_record(row, value, reason) for row, value in zip(comparison.rows(), values, strict=True)]
 
 

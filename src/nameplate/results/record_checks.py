@@ -13,10 +13,10 @@ from typing import Any
 from nameplate.probes import probe_of
 from nameplate.probes.shared.recorded import problem_of_params
 from nameplate.records.machine_record import problem_of_job, problem_of_machine
-from nameplate.records.model import Figures, FileRecord, Header, Outcome, Run, Sample
+from nameplate.records.model import Digest, FileRecord, Header, Outcome, Run, Sample
 
 
-def problem_of_record(record: FileRecord | Figures) -> str:
+def problem_of_record(record: FileRecord | Digest) -> str:
     """Return the problem of a record without regard to other records."""
     if isinstance(record, Header):
         problem = problem_of_machine(record.machine)

@@ -17,8 +17,8 @@ from nameplate.probes.shared.pair_matrix import middles, pair_times
 from nameplate.records.model import (
     NOT_MEASURED,
     Experiment,
-    Figure,
     Histogram,
+    MetricKey,
     Nodes,
     Outcome,
     OverTime,
@@ -103,7 +103,7 @@ def summarise(file: RunFile) -> Report:
 
 
 # The id of an experiment, a metric with its parameters, its value, and the 95 % interval of the value.
-Headline = tuple[str, Figure, float, tuple[float, float] | None]
+Headline = tuple[str, MetricKey, float, tuple[float, float] | None]
 
 
 def headlines(file: RunFile) -> Iterator[Headline]:
@@ -118,9 +118,9 @@ def headlines(file: RunFile) -> Iterator[Headline]:
         with_samples = _with_samples(by_id[experiment.id])
         if probe is None or not with_samples:
             continue
-        for own in _known_figures(file.run, probe, with_samples, machine):
-            interval = median_interval(own.rounds)
-            yield experiment.id, own.figure, median(own.rounds), (interval.low, interval.high) if interval else None
+        for metric in _known_metrics(file.run, probe, with_samples, machine):
+            interval = median_interval(metric.rounds)
+            yield experiment.id, metric.key, median(metric.rounds), (interval.low, interval.high) if interval else None
 
 
 def nodes_in(file: RunFile) -> Nodes | None:
@@ -131,7 +131,7 @@ def nodes_in(file: RunFile) -> Nodes | None:
 def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
     if not file.headers or len(nodes_of(file.headers[0].machine)) < 2:
         return None
-    from nameplate.results.node_figures import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
+    from nameplate.results.node_values import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
     return judged_nodes(file, by_id)
 
@@ -170,13 +170,13 @@ def _results(
         worst = _worst(measurements)
         return [_without_number(experiment, worst, worst.reason or "it ended before its first sample", stop)]
     last = with_samples[-1].outcome
-    figures = _known_figures(file.run, probe, with_samples, machine)
-    results = [own.result(experiment.id, stop) for own in figures]
-    if not figures:
+    metrics = _known_metrics(file.run, probe, with_samples, machine)
+    results = [metric.result(experiment.id, stop) for metric in metrics]
+    if not metrics:
         return []
     interval_s = experiment.interval_s or file.run.plan.limits.interval_s
     if interval_s is not None:
-        results[0] = _with_over_time(results[0], figures[0].over_time(interval_s))
+        results[0] = _with_over_time(results[0], metrics[0].over_time(interval_s))
     if experiment.interval_s:
         results[0] = msgspec.structs.replace(
             results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
@@ -215,13 +215,13 @@ def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
     return [measurement for measurement in measurements if measurement.samples]
 
 
-def _known_figures(
+def _known_metrics(
     run: Run, probe: Probe, measurements: Sequence[Measurement], machine: dict[str, object]
-) -> list[_Figures]:
+) -> list[_MetricSummary]:
     last = measurements[-1].outcome
     cell = Cell(last.params, last.facts, machine, last.labels)
     known = [(metric, _known_rounds(metric, cell, measurements)) for metric in probe.metrics]
-    return [_Figures(run, probe, metric, measurements, rounds, machine) for metric, rounds in known if rounds]
+    return [_MetricSummary(run, probe, metric, measurements, rounds, machine) for metric, rounds in known if rounds]
 
 
 def _known_rounds(metric: Metric, cell: Cell, measurements: Sequence[Measurement]) -> list[Measurement]:
@@ -300,7 +300,7 @@ def _told(metric: Metric, cell: Cell, measurement: Measurement) -> Measurement:
     return measurement if len(told) == len(measurement.samples) else msgspec.structs.replace(measurement, samples=told)
 
 
-class _Figures:
+class _MetricSummary:
     """One metric of one experiment, computed from ``rounds``, the part of ``measurements`` in which it is known."""
 
     def __init__(  # noqa: PLR0913, PLR0917 (the inputs of a metric)
@@ -318,10 +318,10 @@ class _Figures:
         self.rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, rounds, strict=True)]
 
     @property
-    def figure(self) -> Figure:
+    def key(self) -> MetricKey:
         """Return the probe, parameters and metric that the values belong to."""
         metric = self._metric
-        return Figure(self._probe.name, self._outcome.params, metric.name, metric.unit, metric.better)
+        return MetricKey(self._probe.name, self._outcome.params, metric.name, metric.unit, metric.better)
 
     @cached_property
     def _values(self) -> list[float]:

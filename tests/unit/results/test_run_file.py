@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nameplate.errors import FileError
 from nameplate.records.model import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.run_file import read_figures, read_run
+from nameplate.results.run_file import read_digest, read_run
 from run_samples import header, outcome, plan, run, sample
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
@@ -142,7 +142,7 @@ def test_of_a_long_file_that_is_no_run_only_the_end_is_read_for_figures(tmp_path
     path = tmp_path / "x.jsonl"
     with path.open("wb") as file:
         file.truncate(1 << 40)  # a hole; whoever reads it all does not come back
-    assert read_figures(path, "x") is None
+    assert read_digest(path, "x") is None
 
 
 def test_two_files_joined(tmp_path: Path) -> None:

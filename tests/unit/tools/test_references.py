@@ -37,14 +37,14 @@ def works(tool: str, text: str = "") -> list[ToolWork]:
     return list(load_references()[tool].works(setting(tool, text)))
 
 
-def figure(tool: str, words: str, text: str = "", index: int = 0) -> ComparedMetric:
-    """The first figure of the work whose name holds the words."""
+def compared(tool: str, words: str, text: str = "", index: int = 0) -> ComparedMetric:
+    """A metric of the work whose name holds the words."""
     work = next(work for work in works(tool, text) if words in work.name)
-    return work.figures[index]
+    return work.metrics[index]
 
 
 STREAM = golden("stream-5.10.txt")
-# Tool, a work of it, which of its figures, what it printed, and what that is in SI units, read by hand.
+# Tool, a work of it, which of its metrics, what it printed, and what that is in SI units, read by hand.
 READINGS = [
     ("fio", "direct, io_uring", 0, "fio-3.33.json", 14721.115538),
     ("fio", "direct, io_uring", 1, "fio-3.33.json", 45824e-9),
@@ -79,7 +79,7 @@ IDS = [f"{tool}-{words}-{index}" for tool, words, index, _, _ in READINGS]
 
 @pytest.mark.parametrize(("tool", "words", "index", "name", "expected"), READINGS, ids=IDS)
 def test_a_recorded_output_is_read(tool: str, words: str, index: int, name: str, expected: float) -> None:
-    read = figure(tool, words, STREAM, index).read
+    read = compared(tool, words, STREAM, index).read
     assert read(golden(name)) == pytest.approx(expected, rel=1e-9)
 
 
@@ -90,8 +90,8 @@ def test_osu_bandwidths_are_read() -> None:
 
 @pytest.mark.parametrize(("tool", "words", "index", "name", "_"), READINGS, ids=IDS)
 def test_a_broken_output_is_no_number(tool: str, words: str, index: int, name: str, _: float) -> None:
-    """Cut off, its figures gone, its units or names changed, or nothing but an error."""
-    read = figure(tool, words, STREAM, index).read
+    """Cut off, its numbers gone, its units or names changed, or nothing but an error."""
+    read = compared(tool, words, STREAM, index).read
     text = golden(name)
     broken = [
         "",
@@ -120,11 +120,11 @@ def test_iozone_runs_the_records_and_the_file_size_that_a_plan_gives() -> None:
         "8KiB records, 64MiB file, page cache", "8MiB records, 64MiB file, page cache"
     ]  # fmt: skip
     assert chosen[0].command[1:11] == ["-i", "0", "-i", "1", "-i", "2", "-r", "8k", "-s", "65536k"]
-    assert [figure.name for figure in chosen[0].figures] == [
+    assert [metric.name for metric in chosen[0].metrics] == [
         "write", "rewrite", "read", "reread", "random read", "random write"
     ]  # fmt: skip
-    for figure in chosen[1].figures:
-        assert (figure.params["block"], figure.params["size"]) == (8 << 20, 64 << 20)
+    for metric in chosen[1].metrics:
+        assert (metric.params["block"], metric.params["size"]) == (8 << 20, 64 << 20)
 
 
 @pytest.mark.parametrize(("key", "text"), [("block", "8"), ("block", "80MiB"), ("block", "1500"), ("size", "100")])
@@ -134,7 +134,7 @@ def test_iozone_rejects_what_it_cannot_run(key: str, text: str) -> None:
 
 
 def test_hpcc_must_have_succeeded_with_the_order_that_was_asked_for() -> None:
-    read = figure("hpcc", "order", index=1).read
+    read = compared("hpcc", "order", index=1).read
     text = golden("hpcc-1.5.0.txt")
     for changed in (text.replace("Success=1", "Success=0"), text.replace("HPL_N=5000", "HPL_N=1000")):
         with pytest.raises(Unreadable):
@@ -143,10 +143,10 @@ def test_hpcc_must_have_succeeded_with_the_order_that_was_asked_for() -> None:
 
 def test_stream_must_validate() -> None:
     with pytest.raises(Unreadable, match="validates"):
-        figure("stream", "", STREAM).read(STREAM.replace("Solution Validates", "Failed Validation"))
+        compared("stream", "", STREAM).read(STREAM.replace("Solution Validates", "Failed Validation"))
 
 
-def test_numbers_that_stand_twice_or_cannot_be_figures_are_refused() -> None:
+def test_numbers_that_stand_twice_or_cannot_be_values_are_refused() -> None:
     assert number("x: 2\n", r"^x: (\d+)$", 1e6) == 2e6
     for text in ("x: 1\nx: 2\n", "y: 1\n"):
         with pytest.raises(Unreadable):
@@ -157,9 +157,9 @@ def test_numbers_that_stand_twice_or_cannot_be_figures_are_refused() -> None:
 
 
 @pytest.mark.parametrize("tool", load_references())
-def test_every_figure_is_one_of_our_probes(tool: str) -> None:
+def test_every_compared_metric_is_one_of_our_probes(tool: str) -> None:
     for work in works(tool, STREAM):
-        for each in work.figures:
+        for each in work.metrics:
             probe = load_probes()[each.probe]
             assert each.metric in [metric.name for metric in probe.metrics], each
 
@@ -190,8 +190,8 @@ def test_imagemagicks_stream_is_not_stream() -> None:
 
 
 def test_partial_readers_keep_their_operation() -> None:
-    """A write's figures are not the read's, which fio prints beside them as zeros."""
-    read = figure("fio", "write").read
+    """The values of a write are not those of the read, which fio prints next to them as zeros."""
+    read = compared("fio", "write").read
     assert isinstance(read, partial)
     with pytest.raises(Unreadable):
         read(golden("fio-3.33.json"))

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from nameplate.history.changes import ChangeReport, MetricHistory, RunRow
 from nameplate.history.index import Entry
-from nameplate.report.figure_names import FigureNames
 from nameplate.report.format import count, quantity
+from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.strip import bars
 
 # Colours mean better and worse, never larger and smaller.
@@ -20,13 +20,13 @@ _STYLES = {"FASTER": "green", "SLOWER": "red"}
 _STRIP = 24
 _MAX_REASONS = 5
 _MAX_VALUES = 40
-_MAX_FIGURES = 12
+_MAX_METRICS = 12
 # A run's worst value is named only if it is below this share of the usual value.
 _WORTH_NAMING = 0.97
 
 
 def print_overview(
-    entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[ChangeReport], names: FigureNames, console: Console
+    entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[ChangeReport], names: MetricNames, console: Console
 ) -> None:
     """Print what changed in these runs, then the latest of them."""
     machines = {entry.machine for entry in entries}
@@ -38,7 +38,7 @@ def print_overview(
     _print_runs(rows, names, console)
 
 
-def print_changes(told: Sequence[ChangeReport], names: FigureNames, console: Console) -> None:
+def print_changes(told: Sequence[ChangeReport], names: MetricNames, console: Console) -> None:
     """Print the changes; those at the same time on one machine form a group, with the settings that changed then."""
     if not told:
         console.print("\nno metric changed its level or drifts")
@@ -49,25 +49,25 @@ def print_changes(told: Sequence[ChangeReport], names: FigureNames, console: Con
         if kind == "drift":
             when = f"gradually from {own[0].until_started:.10} to {own[0].since_started:.10}"
         console.print(Text.assemble("\n", (verdict, _STYLES[verdict]), f" {machine} {when}"))
-        console.print(_changes(own[:_MAX_FIGURES], names))
-        if len(own) > _MAX_FIGURES:
-            console.print(f"  … and {len(own) - _MAX_FIGURES} more metrics")
+        console.print(_changes(own[:_MAX_METRICS], names))
+        if len(own) > _MAX_METRICS:
+            console.print(f"  … and {len(own) - _MAX_METRICS} more metrics")
         for setting in own[0].settings:
             console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
 
 
-def _changes(told: Sequence[ChangeReport], names: FigureNames) -> Table:
+def _changes(told: Sequence[ChangeReport], names: MetricNames) -> Table:
     table = Table(box=None, show_header=False)
     for _ in range(2):
         table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for each in told:
-        before, after = (quantity(value, each.figure.unit) for value in (each.before, each.after))
-        table.add_row(_share(each.after / each.before), f"{before} → {after}", Text(names.of(each.figure)))
+        before, after = (quantity(value, each.key.unit) for value in (each.before, each.after))
+        table.add_row(_share(each.after / each.before), f"{before} → {after}", Text(names.of(each.key)))
     return table
 
 
-def _print_runs(rows: Sequence[RunRow], names: FigureNames, console: Console) -> None:
+def _print_runs(rows: Sequence[RunRow], names: MetricNames, console: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("started", no_wrap=True)
     for name in ("machine", "plan", "file"):
@@ -77,7 +77,7 @@ def _print_runs(rows: Sequence[RunRow], names: FigureNames, console: Console) ->
     for row in rows:
         table.add_row(
             f"{row.started:.16}".replace("T", " "), Text(row.machine), Text(row.plan),
-            Text(row.path + (" (unfinished)" if row.unfinished else "")), str(row.figures), _share(row.beside_usual),
+            Text(row.path + (" (unfinished)" if row.unfinished else "")), str(row.metrics), _share(row.beside_usual),
         )  # fmt: skip
     console.print(table)
     for row in rows:
@@ -102,11 +102,11 @@ def print_not_read(entries: Iterable[Entry], console: Console) -> None:
 
 
 def print_series(
-    series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames, console: Console
+    series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: MetricNames, console: Console
 ) -> None:
     """Print each metric with a line per machine, its values if there is only one machine, and its changes."""
-    for figure, group in groupby(series, key=lambda each: each.figure):
-        console.print(Text(names.of(figure), style="bold"))
+    for key, group in groupby(series, key=lambda each: each.key):
+        console.print(Text(names.of(key), style="bold"))
         table = Table(box=None, pad_edge=False, header_style="dim")
         table.add_column("machine", overflow="fold")
         for name in ("runs", "usual", "latest"):
@@ -115,8 +115,8 @@ def print_series(
         for each in group:
             values = [point.value for point in each.points]
             table.add_row(
-                Text(each.machine), str(len(values)), quantity(each.usual, figure.unit),
-                quantity(values[-1], figure.unit), bars(values[-_STRIP:]),
+                Text(each.machine), str(len(values)), quantity(each.usual, key.unit),
+                quantity(values[-1], key.unit), bars(values[-_STRIP:]),
             )  # fmt: skip
         console.print(table)
     if len(series) == 1:
@@ -128,14 +128,14 @@ def _print_values(series: MetricHistory, console: Console) -> None:
     shown = series.points[-_MAX_VALUES:]
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("started", no_wrap=True)
-    for name in (series.figure.metric, "95 %", "vs. usual"):
+    for name in (series.key.metric, "95 %", "vs. usual"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("file", overflow="fold")
     for point in shown:
-        ends = [quantity(end, series.figure.unit) for end in point.ci or ()]
+        ends = [quantity(end, series.key.unit) for end in point.ci or ()]
         interval = f"{ends[0].split()[0]} to {ends[1]}" if ends else "–"
         beside = _share(point.value / series.usual) if series.usual else "–"
-        value = quantity(point.value, series.figure.unit)
+        value = quantity(point.value, series.key.unit)
         table.add_row(f"{point.started:.16}".replace("T", " "), value, interval, beside, Text(point.path))
     console.print()
     console.print(table)
