@@ -2,7 +2,7 @@
 
     bench/compare.py [RUN.jsonl ...]     default: the plan quick for 200 rounds, half an hour
 
-Each pair is two stretches of rounds of the same figure of the same run, so every FASTER or SLOWER is false. Stretches
+Each pair is two stretches of rounds of the same metric of the same run, so every FASTER or SLOWER is false. Stretches
 are neighbours (a run and the next one), or lie anywhere in the recording. Every pair is a family of its own, which is
 the least that a comparison corrects for. Pairs overlap, so the bound is of this recording, not of all machines.
 """
@@ -33,8 +33,11 @@ LOSS = 0.05
 QUIET = 0.01
 
 
-def figures(path: Path) -> list[Result]:
-    """All that have a value in every round, once a cell: bandwidth and its latency are one measurement."""
+def results_of(path: Path) -> list[Result]:
+    """Return the results with a value in every round.
+
+    There is one per experiment, since bandwidth and its latency are one measurement.
+    """
     first: dict[str, Result] = {}
     for result in summarise(read_run(path)).results:
         if len(result.round_values) >= 2 * max(WINDOWS) and min(result.round_values) > 0:
@@ -43,7 +46,7 @@ def figures(path: Path) -> list[Result]:
 
 
 def stretches(results: Sequence[Result], window: int, near: bool) -> Iterator[tuple[Result, int, int]]:
-    """Where two stretches of a figure begin, drawn at random from all."""
+    """Where two stretches of a metric begin, drawn at random from all."""
     rng = np.random.default_rng(window + near)
     for _ in range(PAIRS):
         result = results[int(rng.integers(len(results)))]
@@ -66,7 +69,7 @@ def share(found: Counter[str], *verdicts: str) -> str:
 
 
 def report_falses(results: Sequence[Result]) -> None:
-    """How often a figure was called faster or slower than itself, and which."""
+    """How often a metric was called faster or slower than itself, and which."""
     for window in WINDOWS:
         for near in (True, False):
             found: Counter[str] = Counter()
@@ -114,8 +117,8 @@ def main() -> None:
             paths = [Path(folder) / "run.jsonl"]
             command = ["nameplate", "run", "quick", "--rounds", str(ROUNDS), "--quiet", "-o", str(paths[0])]
             subprocess.run([sys.executable, "-m", *command], check=True)
-        results = [result for path in paths for result in figures(path)]
-    print(f"{len(results)} figures, {sum(len(result.round_values) for result in results)} rounds of them")
+        results = [result for path in paths for result in results_of(path)]
+    print(f"{len(results)} metrics, {sum(len(result.round_values) for result in results)} rounds of them")
     report_falses(results)
     report_found(results)
 

@@ -1,6 +1,6 @@
 """cpu_flops beside likwid-bench's peakflops kernels: the same mix and instruction set, pinned to the same cores.
 
-Each pair runs one after the other, in an order that alternates; a figure is the rate of one timed loop of a second.
+Each pair runs one after the other, in an order that alternates; a value is the rate of one timed loop of a second.
 Pass the number of pairs as the first argument (default 7).
 """
 

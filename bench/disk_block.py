@@ -30,7 +30,7 @@ CORES = os.sched_getaffinity(0)
 
 
 @dataclass(frozen=True)
-class Figures:
+class RunValues:
     """Of one run: operations a second, CPU seconds an operation, and times of single operations in seconds."""
 
     iops: float
@@ -43,12 +43,12 @@ def _start(keep: OnRecord) -> CoreProcess:
     return CoreProcess(keep, keeper=KEEPER)
 
 
-def mine(params: Mapping[str, Value]) -> Figures:
+def mine(params: Mapping[str, Value]) -> RunValues:
     """Ours, with samples of a quarter of a second."""
     _, samples, _ = measure("disk_block", {"size": SIZE, **params}, SECONDS, SECONDS / 8, _start)
     ops = sum(sample.work.ops for sample in samples)
     counts = merged(sample.histogram for sample in samples if isinstance(sample.histogram, Histogram))
-    return Figures(
+    return RunValues(
         iops=ops / sum(sample.elapsed_s for sample in samples),
         cpu_s=sum(s.counters["cpu_user_s"] + s.counters["cpu_system_s"] for s in samples) / ops,
         p50_s=histogram_percentile_s(counts, 0.5),
@@ -78,26 +78,26 @@ def fio_command(options: Mapping[str, str | int]) -> list[str]:
     return ["fio", *(f"--{name}={value}" for name, value in every.items())]
 
 
-def fio(options: Mapping[str, str | int]) -> Figures:
+def fio(options: Mapping[str, str | int]) -> RunValues:
     """Theirs; the wall time of its job and the CPU shares it reports."""
     output = subprocess.run(fio_command(options), capture_output=True, text=True, check=True).stdout
     job = json.loads(output[output.index("{") :])["jobs"][0]
     side = job["write" if "write" in str(options["rw"]) else "read"]
     share = (job["usr_cpu"] + job["sys_cpu"]) / 100
     times = side["clat_ns"].get("percentile", {"50.000000": 0, "99.000000": 0})
-    return Figures(
+    return RunValues(
         iops=side["iops"], cpu_s=share * int(options.get("numjobs", 1)) / side["iops"],
         p50_s=times["50.000000"] * 1e-9, p99_s=times["99.000000"] * 1e-9,
     )  # fmt: skip
 
 
 def beside(name: str, params: Mapping[str, Value], options: Mapping[str, str | int], pairs: int) -> list[str]:
-    """Pairs of the same work, and what to print of each figure: our parameters, fio's options."""
+    """Pairs of the same work, and what to print of each metric: our parameters, fio's options."""
     mine(params)  # makes the file, and leaves it in the page cache or out of it
     ours, theirs = measure_pairs(pairs, partial(mine, params), partial(fio, options))
 
-    def line(what: str, figure: Callable[[Figures], float]) -> str:
-        own, other = ([figure(figures) for figures in side] for side in (ours, theirs))
+    def line(what: str, metric: Callable[[RunValues], float]) -> str:
+        own, other = ([metric(values) for values in side] for side in (ours, theirs))
         if not all(other):
             return ""
         return f"{what} {statistics.median(own):.4g}, fio {statistics.median(other):.4g}, ratio {ratio_of(own, other)}"
@@ -105,10 +105,10 @@ def beside(name: str, params: Mapping[str, Value], options: Mapping[str, str | i
     return [
         f"  {name}:",
         *(f"    {text}" for text in (
-            line("op/s", lambda figures: figures.iops),
-            line("CPU us per op", lambda figures: figures.cpu_s * 1e6),
-            line("p50 us", lambda figures: figures.p50_s * 1e6),
-            line("p99 us", lambda figures: figures.p99_s * 1e6),
+            line("op/s", lambda values: values.iops),
+            line("CPU us per op", lambda values: values.cpu_s * 1e6),
+            line("p50 us", lambda values: values.p50_s * 1e6),
+            line("p99 us", lambda values: values.p99_s * 1e6),
         ) if text),
     ]  # fmt: skip
 

@@ -1,8 +1,8 @@
 """memory_stream beside likwid-bench and hpcc's STREAM: the same loop, array size and cores, one after the other.
 
-Each pair runs in an order that alternates. likwid's figures, and ours beside them, are the work of a second's passes
-over their time; STREAM's, and ours beside it, the best pass of each process. Pass the number of pairs as the first
-argument (default 7); with ``--without-hpcc`` the slowest part is left out.
+Each pair runs in an order that alternates. In the comparison with likwid a value is the work of a second's passes over
+their time; in that with STREAM it is the best pass of each process. Pass the number of pairs as the first argument
+(default 7); with ``--without-hpcc`` the slowest part is left out.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def clock_ppm() -> float:
 
 
 def main() -> None:
-    """Prints a line per figure."""
+    """Print a line per value."""
     print(f"overhead, medians of {RUNS} runs")
     print(f"  nameplate --help: {median_wall_s(NAMEPLATE, '--help') * 1e3:.0f} ms (limit 300)")
     print(f"  nameplate-core --describe: {median_wall_s(core_path(), '--describe') * 1e3:.1f} ms (limit 50)")

@@ -23,7 +23,7 @@ from simulated_cluster import write_stream_run
 
 
 def draw(made: Report, directory: Path) -> dict[str, str]:
-    """The drawings by their names. gnuplot must be silent, and draw every figure."""
+    """The drawings by their names. gnuplot must be silent, and draw every chart."""
     files = gnuplot.export(made)
     for name, text in files.items():
         (directory / name).write_text(text, encoding="utf-8")

@@ -145,14 +145,14 @@ class TestMemory:
         assert count(memory_seen, ".curve .mark-rect.role-mark path") == 4
         assert "64KiB" in texts(memory_seen, ".curve .role-axis-label text")
 
-    def test_a_heat_map_shows_its_figures(self, memory_seen: Browser) -> None:
+    def test_a_heat_map_shows_its_values(self, memory_seen: Browser) -> None:
         assert count(memory_seen, ".map .mark-text.role-mark text") == 4 * 16
         assert {"300.0 MB/s", "17.00 GB/s", "9.412 ms"} <= set(texts(memory_seen, ".map .mark-text.role-mark text"))
         cells = "[...document.querySelectorAll('.map .mark-rect.role-mark path')]"
         shades = memory_seen.value(f"{cells}.map(cell => Number(cell.getAttribute('opacity')))")
         assert {0.05, 0.5} <= {round(shade, 2) for shade in shades}
 
-    def test_figures_fit_their_cells(self, memory_seen: Browser) -> None:
+    def test_values_fit_their_cells(self, memory_seen: Browser) -> None:
         widths = "[...document.querySelectorAll('.map .mark-text.role-mark text')].map(e => e.getBBox().width)"
         assert max(memory_seen.value(widths)) <= 68
 

@@ -94,7 +94,7 @@ def test_a_library_is_loaded_and_called_where_its_threads_may_run_anywhere(core_
     assert outcome["reason"].endswith(f"INFO = {len(os.sched_getaffinity(0))}"), outcome
 
 
-def test_a_budget_that_is_too_small_is_told_with_figures(core_path: Path) -> None:
+def test_a_budget_that_is_too_small_is_told_with_numbers(core_path: Path) -> None:
     outcome, samples = measure(core_path, n=1_000_000)
     assert (outcome["ending"], samples) == ("skipped", [])
     assert "n=1000000 would take 7450.6 GiB of memory, but" in outcome["reason"]

@@ -87,7 +87,7 @@ ONE_NODE = """<?xml version="1.0"?>
 """
 
 
-def test_a_file_of_one_node_has_its_figures(tmp_path: Path) -> None:
+def test_a_file_of_one_node_has_its_values(tmp_path: Path) -> None:
     path = tmp_path / "memory_results-48x1-1580000000.dat"
     path.write_text(ONE_NODE, encoding="utf-8")
     answer = nodes(path, "-o", tmp_path / "map.svg")
@@ -112,7 +112,7 @@ def test_a_file_of_one_node_is_shown_and_compared(tmp_path: Path) -> None:
     assert compared.stdout.count("1.000") == 8
 
 
-def test_every_figure_is_there_for_programs(tmp_path: Path) -> None:
+def test_every_value_is_there_for_programs(tmp_path: Path) -> None:
     write_stream_run(tmp_path / "run.jsonl", 10, slow={6: 0.3})
     told = json.loads(nodes(tmp_path / "run.jsonl", "--json").stdout)
     assert told["names"][6] == node_name(6)

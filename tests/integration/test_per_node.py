@@ -71,7 +71,7 @@ def test_a_slow_node_is_measured_again_by_itself(tmp_path: Path, launcher: str) 
     assert answer.returncode == 0, answer.stderr
     slowed = records(first)
     for record in slowed:
-        # Whatever else the machine did meanwhile shows in no node's figure.
+        # Whatever else the machine did meanwhile shows in no node's value.
         if record["type"] == "sample":
             record["elapsed_s"] = record["work"]["flops"] / (1e8 if record["node"] == 2 else 1e10)
     first.write_text("".join(json.dumps(record) + "\n" for record in slowed))

@@ -83,8 +83,8 @@ def test_nothing_that_identifies_is_in_an_export(home: Path, tmp_path: Path, nam
             assert word not in text
 
 
-def test_figures_name_nobody(home: Path, tmp_path: Path) -> None:
-    on_that_host(home, "report", "disk.jsonl", "--figures", str(tmp_path))
+def test_charts_name_nobody(home: Path, tmp_path: Path) -> None:
+    on_that_host(home, "report", "disk.jsonl", "--charts", str(tmp_path))
     drawings = [path.read_text() for path in tmp_path.glob("*.svg")]
     assert drawings
     assert not any(word in drawing for word in identifiers() for drawing in drawings)

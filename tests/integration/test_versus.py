@@ -157,7 +157,7 @@ def test_a_run_that_is_ended_keeps_what_it_has_and_leaves_nothing(tools: Path, t
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert run.stderr is not None
-        # From the second round on each work has a figure of both.
+        # From the second round on each work has a value of both.
         assert any("round 2" in line for line in run.stderr)
         run.send_signal(number)
         output, words = run.communicate(timeout=60)
@@ -202,7 +202,7 @@ def test_only_the_named_probes_are_compared(tools: Path) -> None:
     assert rows(answer) == []
 
 
-def test_a_plan_that_names_tools_has_their_figures_beside(tools: Path, tmp_path: Path) -> None:
+def test_a_plan_that_names_tools_shows_their_values(tools: Path, tmp_path: Path) -> None:
     stand_in(tools, "sysbench", sysbench("exit 1"))
     plan = tmp_path / "mine.toml"
     plan.write_text('rounds = 1\nreferences = ["sysbench", "iozone"]\n[[experiment]]\nprobe = "null"\nslice = "20ms"\n')

@@ -47,7 +47,7 @@ _PERCENTILES = {"p50": 2e-6, "p90": 3e-6, "p99": 5e-6, "max": 4e-5}
 
 @cache
 def one_machine() -> Report:
-    """Each kind but the maps of nodes: of one machine, with figures of each area."""
+    """Each kind but the maps of nodes: of one machine, with values of each area."""
     memory = memory_report()
     own = [r for r in memory.results if r.summary.probe != "cpu_flops"]
     disturbed = result({"threads": 1, "mix": "div"}, samples=series([5e10 + 1e8 * i for i in range(40)], [3, 4]))
@@ -120,7 +120,7 @@ def _disk() -> list[Result]:
     shown = [
         _cell("disk_block", params, value, metric, unit)
         for params in cells
-        for metric, value, unit in _disk_figures(float(params["block"]), float(params.get("depth", 1)))
+        for metric, value, unit in _disk_values(float(params["block"]), float(params.get("depth", 1)))
     ]
     tails = [
         msgspec.structs.replace(_cell("disk_block", usual, value, f"latency_{name}", "s"), is_detail=True)
@@ -129,7 +129,7 @@ def _disk() -> list[Result]:
     return [msgspec.structs.replace(each, facts=facts) for each in (*shown, *tails)]
 
 
-def _disk_figures(block: float, depth: float) -> list[tuple[str, float, str]]:
+def _disk_values(block: float, depth: float) -> list[tuple[str, float, str]]:
     time_s = 2e-6 + block / 3e9
     return [("bandwidth", depth * block / time_s, "B/s"), ("iops", depth / time_s, "op/s"), ("latency", time_s, "s")]
 

@@ -1,4 +1,4 @@
-"""Clusters that are not here: run files of mpi_stream on many nodes, with figures drawn at random."""
+"""Clusters that are not here: run files of mpi_stream on many nodes, with values drawn at random."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--blas --budget --by --fail-on --figures --format --key-file --last --listen --machine --most-bytes --most-seconds --most-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
+    set -l options_with_values '--blas --budget --by --charts --fail-on --format --key-file --last --listen --machine --most-bytes --most-seconds --most-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
     set -l all_commands 'compare doctor history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
@@ -135,7 +135,7 @@ complete -c nameplate -n '__fish_nameplate_using_command report' -l identify -d 
 complete -c nameplate -n '__fish_nameplate_using_command report' -l no-identify -d 'Keep the host names. By default hosts are called "machine 1", "machine 2".'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l output -r -F -d 'The file to write. Default: nameplate-report.html.'
 complete -c nameplate -n '__fish_nameplate_using_command report' -s o -r -F -d 'The file to write. Default: nameplate-report.html.'
-complete -c nameplate -n '__fish_nameplate_using_command report' -l figures -r -F -d 'Write each chart into this directory as SVG and PNG. Without -o, the report its…'
+complete -c nameplate -n '__fish_nameplate_using_command report' -l charts -r -F -d 'Write each chart into this directory as SVG and PNG. Without -o, the report its…'
 
 # Options for: run
 complete -c nameplate -n '__fish_nameplate_using_command run' -l help -d 'Display this message and exit.'

@@ -33,17 +33,17 @@ def count_falses(report: Report, window: int = WINDOW) -> list[FalsePositiveCoun
 
     All metrics of a pair form one family, as in a comparison.
     """
-    figures = [
+    results = [
         result
         for result in report.results
         if len(result.round_values) >= 2 * window and result.summary.value and min(result.round_values) > 0
     ]
-    said: list[list[Judged]] = [[] for _ in figures]
-    for begin in _stretches(figures, window):
-        judged = judge([_pair(result, begin, window) for result in figures])
+    said: list[list[Judged]] = [[] for _ in results]
+    for begin in _stretches(results, window):
+        judged = judge([_pair(result, begin, window) for result in results])
         for own, found in zip(said, judged, strict=True):
             own.append(found)
-    return [_falses(result, own) for result, own in zip(figures, said, strict=True)]
+    return [_falses(result, own) for result, own in zip(results, said, strict=True)]
 
 
 def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
@@ -51,8 +51,8 @@ def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
     return float(binomtest(wrong, pairs, alternative="less").proportion_ci(confidence, "exact").high)
 
 
-def _stretches(figures: Sequence[Result], window: int) -> Iterator[int]:
-    min_rounds = min((len(result.round_values) for result in figures), default=0)
+def _stretches(results: Sequence[Result], window: int) -> Iterator[int]:
+    min_rounds = min((len(result.round_values) for result in results), default=0)
     yield from range(0, min_rounds - 2 * window + 1, window)
 
 

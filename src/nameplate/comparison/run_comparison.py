@@ -77,7 +77,7 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
 
     ``same_within`` is the largest relative difference that counts as SAME.
     """
-    ours, theirs = _figures(base.results), _figures(new.results)
+    ours, theirs = _metrics(base.results), _metrics(new.results)
     partners = _partners(list(ours), list(theirs))
     pairs = [_Pair(max(key, other, key=lambda k: len(k[2])), ours[key], theirs[other], _RUNS)
              for key, other in partners.items()]  # fmt: skip
@@ -117,7 +117,7 @@ def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> l
         UsageError: the parameter was not varied.
     """
     groups: dict[Key, list[Result]] = {}
-    for (probe, metric, params), result in _figures(report.results).items():
+    for (probe, metric, params), result in _metrics(report.results).items():
         others = tuple(item for item in params if item[0] != name)
         if len(others) < len(params):
             groups.setdefault((probe, metric, others), []).append(result)
@@ -136,7 +136,7 @@ def _varied(report: Report) -> str:
     return f"this run varied {', '.join(several)}" if several else "this run varied no parameter"
 
 
-def _figures(results: Iterable[Result]) -> dict[Key, Result]:
+def _metrics(results: Iterable[Result]) -> dict[Key, Result]:
     return {_key(result): result for result in results if result.kind != "derived"}
 
 
@@ -179,11 +179,11 @@ def _incomparable(pair: _Pair, reason: str) -> ComparisonRow:
     return _row(pair, Judged("INCOMPARABLE", math.nan, None, reason))
 
 
-def _judged(pair: _Pair, found: Judged, figures: int) -> ComparisonRow:
+def _judged(pair: _Pair, found: Judged, n_metrics: int) -> ComparisonRow:
     parts = [found.reason, *(_circumstances(pair) if found.verdict != "SAME" else [])]
     rounds = min(len(pair.base.round_values), len(pair.new.round_values))
-    if "more rounds" in found.reason and rounds < rounds_for(figures):
-        parts.append(f"{rounds_for(figures)} rounds are enough to decide any of {figures} metrics")
+    if "more rounds" in found.reason and rounds < rounds_for(n_metrics):
+        parts.append(f"{rounds_for(n_metrics)} rounds are enough to decide any of {n_metrics} metrics")
     return _row(pair, Judged(found.verdict, found.ratio, found.ci, "; ".join(part for part in parts if part)))
 
 
@@ -280,7 +280,7 @@ _SETTINGS: dict[str, Callable[[Mapping[str, Any]], object]] = {
 
 def compare_several(reports: Sequence[Report]) -> list[Several]:
     """Compare every metric that at least two of the runs have."""
-    by_run = [_figures(report.results) for report in reports]
+    by_run = [_metrics(report.results) for report in reports]
     keys = dict.fromkeys(key for run in by_run for key in run)
     shared = [[run.get(key) for run in by_run] for key in keys if sum(key in run for run in by_run) > 1]
     names = [key for key in keys if sum(key in run for run in by_run) > 1]

@@ -22,9 +22,9 @@ LONGEST_CALIBRATION_S = 600.0
 
 @dataclass(frozen=True)
 class OfMedianPair(Metric):
-    """The metric ``figure`` of the median pair, computed from the one-way times of its messages."""
+    """A metric of the median pair, which ``from_time`` computes from the one-way time of its messages."""
 
-    figure: Callable[[Cell, float], float]
+    from_time: Callable[[Cell, float], float]
 
     def value(self, cell: Cell, sample: Sample) -> float:
         """Return the value of one sample."""
@@ -32,7 +32,7 @@ class OfMedianPair(Metric):
 
     def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
         """Return the value from the medians of each pair over all samples."""
-        return self.figure(cell, median(pair_times(samples)))
+        return self.from_time(cell, median(pair_times(samples)))
 
     def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
         """Return whether all samples have the times of the same pairs."""
@@ -81,8 +81,8 @@ def _by_node(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> dict[int,
     times = pair_times(samples)
     if cell.params.get("between") != "nodes" or not times or not metric.when(cell):
         return {}
-    figure = _bytes_per_second if metric.name == "bandwidth" else _seconds
-    return {place: figure(cell, time) for place, time in enumerate(party_medians(times))}
+    from_time = _bytes_per_second if metric.name == "bandwidth" else _seconds
+    return {place: from_time(cell, time) for place, time in enumerate(party_medians(times))}
 
 
 PROBE = Probe(

@@ -24,7 +24,7 @@ def of(*results: Result, **machine: Any) -> Report:
     return msgspec.structs.replace(made, machine={**made.machine, **machine})
 
 
-def test_figures_are_matched_by_what_was_measured() -> None:
+def test_metrics_are_matched_by_what_was_measured() -> None:
     base = of(measured(50e9), measured(90e9, {"threads": 2}), measured(1e9, {"threads": 4}))
     new = of(measured(80e9, {"threads": 2}), measured(50e9), measured(2e9, {"threads": 8}))
     found = compare_runs(base, new)
@@ -45,7 +45,7 @@ def only(base: Result, new: Result) -> tuple[str, str]:
     return row.verdict, row.reason
 
 
-def test_without_a_figure_there_is_nothing_to_compare() -> None:
+def test_without_a_metric_there_is_nothing_to_compare() -> None:
     missing = failed({"threads": 1}, "skipped", "no such instruction set")
     verdict, reason = only(measured(1e9), missing)
     assert (verdict, reason) == ("INCOMPARABLE", "the new run has no value (skipped: no such instruction set)")

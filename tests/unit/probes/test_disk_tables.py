@@ -61,7 +61,7 @@ def test_libraries_stand_side_by_side() -> None:
     assert [entry.value for entry in table.rows[0] if isinstance(entry, Quantity)] == [1e6, 2e6, 3e6]
 
 
-def test_a_write_has_three_figures() -> None:
+def test_a_write_has_three_metrics() -> None:
     cells = [cell(3e9, op="write"), cell(2e9, op="write", sync="end"), cell(1e9, op="write", cache="direct")]
     table = titled(tables(cells), "Durability of writes")
     assert [entry.value for entry in table.rows[0] if isinstance(entry, Quantity)] == [3e9, 2e9, 1e9]

@@ -1,4 +1,4 @@
-"""What mpi_stream's figures of memory on a mount are shown as."""
+"""What mpi_stream's values of memory on a mount are shown as."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def remarks(mount: str, durability: str | None, **params: str) -> list[str]:
         ("file", "an ordinary file of xfs on /mnt, through the page cache: not persistent memory"),
     ],
 )
-def test_a_figure_says_what_the_mount_is(mount: str, words: str) -> None:
+def test_a_value_says_what_the_mount_is(mount: str, words: str) -> None:
     assert remarks(mount, "persistent") == [words]
     assert remarks(mount, None, memory="memkind") == [words]
 

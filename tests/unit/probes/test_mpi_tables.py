@@ -1,4 +1,4 @@
-"""What mpi_pingpong's figures are shown as: costs of a message, break points and their limits, pairs at once."""
+"""What mpi_pingpong's values are shown as: costs of a message, break points and their limits, pairs at once."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_start_up_time_of_zero_is_shown_with_its_interval_and_no_bandwidth_wit
     assert spread(0.0, (0.0, 0.0), "s") == "–"
 
 
-def test_the_fitted_costs_are_figures_of_their_own() -> None:
+def test_the_fitted_costs_are_metrics_of_their_own() -> None:
     derived = PROBE.derive({"mpi_pingpong": curve()}, {"job": JOB})
     assert [r.summary.metric for r in derived] == [*["startup_time", "incremental_cost"] * 2, "breakpoint"]
     assert derived[2].summary.params == {"pairs": 1, "pairing": "block", "seed": 1, "from": 20500, "to": 60000}
@@ -119,8 +119,8 @@ def test_pairs_stand_side_by_side_and_each_with_its_nodes() -> None:
 def test_bandwidth_that_stops_growing_has_a_knee() -> None:
     results = [cell("bandwidth", min(pairs * 1e8, 3e8), 100_000, pairs) for pairs in (1, 2, 4, 8)]
     derived = PROBE.derive({"mpi_pingpong": results}, {"job": JOB})
-    figures = {r.summary.metric: r.summary.value for r in derived}
-    assert figures == pytest.approx({"backplane_bandwidth": 3e8, "saturation_pairs": 3.0})
+    values = {r.summary.metric: r.summary.value for r in derived}
+    assert values == pytest.approx({"backplane_bandwidth": 3e8, "saturation_pairs": 3.0})
 
 
 def sample(*elapsed_s: float) -> Sample:
@@ -208,7 +208,7 @@ def test_the_slowest_is_named() -> None:
     assert facts_table.title == "Configuration"
 
 
-def test_a_report_tells_each_lines_figures_apart_and_leaves_a_message_of_nothing_out_of_its_axis() -> None:
+def test_a_report_tells_each_lines_values_apart_and_leaves_a_message_of_nothing_out_of_its_axis() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
     cells = curve()
     derived = PROBE.derive({"mpi_pingpong": cells}, {"job": JOB})

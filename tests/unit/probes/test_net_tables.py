@@ -1,4 +1,4 @@
-"""What the network probes' figures are shown as: tables, ceilings, remarks, and the distribution of round trips."""
+"""What the network probes' values are shown as: tables, ceilings, remarks, and the distribution of round trips."""
 
 from __future__ import annotations
 

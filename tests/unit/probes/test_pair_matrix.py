@@ -128,7 +128,7 @@ def test_the_heat_map_has_both_triangles_and_a_slow_row() -> None:
     assert len(points) == 5 * 4
     slow = {(point["row"], point["column"]) for point in points if point["value"] == SLOW_S}
     assert slow == {pair for n in (0, 1, 2, 4) for pair in ((f"node{n}", "node3"), ("node3", f"node{n}"))}
-    assert points[0]["figure"] == "104.9 GB/s"
+    assert points[0]["shown"] == "104.9 GB/s"
 
 
 @pytest.mark.parametrize("nodes", [48, 49, 1024])
@@ -162,7 +162,7 @@ def test_a_report_of_a_thousand_nodes_is_small_and_names_none_of_them(tmp_path: 
 
 
 @pytest.mark.parametrize("pairs", [[], [1e-5] * 4, [1e-5] * 5])
-def test_what_is_no_matrix_has_no_figure(pairs: list[float]) -> None:
+def test_what_is_no_matrix_has_no_value(pairs: list[float]) -> None:
     """Of a run file that somebody wrote by hand."""
     file = run_of_one("mpi_pairs", {"between": "nodes", "size": 8}, FACTS, [sample(pairs)])
     assert [(r.summary.value, r.pairs) for r in summarise(file).results] == []

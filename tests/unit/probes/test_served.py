@@ -1,4 +1,4 @@
-"""Who served a file's bytes: the verdict and its figures."""
+"""Who served a file's bytes: the verdict and its numbers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_reads_of_a_mixed_row_that_missed_the_cache_are_said() -> None:
     assert served_by(cell(op="readwrite", cache="cold"), [sample(process_read_bytes=60)]) == "mixed: 60 % device sda1"
 
 
-def test_the_figures_are_shares_and_bytes_for_each_byte() -> None:
+def test_the_numbers_are_shares_and_bytes_for_each_byte() -> None:
     found = evidence(cell(), [sample(resident_before_bytes=500, process_read_bytes=50),
                               sample(resident_before_bytes=0, process_read_bytes=150)])  # fmt: skip
     assert found["resident_before"] == 0.25

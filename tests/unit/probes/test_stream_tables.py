@@ -30,7 +30,7 @@ FACTS = {
     "ranks": float(RANKS * NODES), "nodes": float(NODES), "touched_bytes": 1e10, "last_level_bytes": 1e6,
     "huge_bytes": 1e10, "bus_bytes_per_byte": 1.0,
 }  # fmt: skip
-PRINTED = [figure for figure in published("distributed-stream") if figure.table in ("rank", "node")]
+PRINTED = [printed for printed in published("distributed-stream") if printed.table in ("rank", "node")]
 
 
 def printed(op: str, table: str, metric: str) -> float:
@@ -79,18 +79,18 @@ def tables(*results: Result) -> list[Table]:
     return PROBE.tables({"mpi_stream": list(results)}, {"job": JOB})
 
 
-@pytest.mark.parametrize("figure", PRINTED, ids=lambda f: f"{f.table} {f.op} {f.metric}")
-def test_the_documents_times_give_its_figures_to_every_printed_digit(figure: Published) -> None:
-    level = {"rank": "rank", "node": "longest"}[figure.table]
+@pytest.mark.parametrize("printed", PRINTED, ids=lambda f: f"{f.table} {f.op} {f.metric}")
+def test_the_documents_times_give_its_numbers_to_every_printed_digit(printed: Published) -> None:
+    level = {"rank": "rank", "node": "longest"}[printed.table]
     key = {
-        "bandwidth_avg": "rank_average" if figure.table == "rank" else "rank_sum_average",
-        "time_avg": "rank_average_s" if figure.table == "rank" else "rank_sum_average_s",
+        "bandwidth_avg": "rank_average" if printed.table == "rank" else "rank_sum_average",
+        "time_avg": "rank_average_s" if printed.table == "rank" else "rank_sum_average_s",
         "bandwidth_max": f"{level}_best", "time_min": f"{level}_best_s",
         "bandwidth_min": f"{level}_worst", "time_max": f"{level}_worst_s",
-    }[figure.metric]  # fmt: skip
-    value = measured(figure.op).evidence[key]
-    shown = f"{value:.6f}" if figure.unit == "s" else f"{value / 1e6:.1f}"
-    assert float(shown) == figure.value
+    }[printed.metric]  # fmt: skip
+    value = measured(printed.op).evidence[key]
+    shown = f"{value:.6f}" if printed.unit == "s" else f"{value / 1e6:.1f}"
+    assert float(shown) == printed.value
 
 
 def test_the_study_compares_its_averages_with_those_of_the_same_definition() -> None:

@@ -1,4 +1,4 @@
-"""What is said of the machine above a run's figures."""
+"""What is said of the machine above a run's values."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from nameplate.report.charts.bars import efficiencies
 from nameplate.report.charts.common import LINES_IN_A_CHART, Chart
 from nameplate.report.charts.over_time import over_time, thin
 from nameplate.report.charts.scaling import thread_scaling
-from nameplate.report.charts.side_by_side import make_beside_figure
+from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.html.embed import read_embedded
@@ -331,7 +331,7 @@ class TestContent:
             ("cpu_flops threads=1", [1.0, 1.25]), ("memory_latency", [1.0, 0.25]),
         ]  # fmt: skip
         charts: list[Chart] = []
-        make_beside_figure(lines, charts)
+        append_side_by_side_chart(lines, charts)
         (chart,) = charts
         assert "1 of 2 values are" in chart.meaning
         marks = next(points for points in chart.spec["datasets"].values() if "line" in points[0])
@@ -341,7 +341,7 @@ class TestContent:
     def test_side_by_side_without_a_shared_value_nothing_is_drawn(self) -> None:
         runs = [report([failed({"threads": 1}, "failed", "no")]), report([result({"threads": 1})], host="b")]
         charts: list[Chart] = []
-        assert not make_beside_figure(side_by_side(runs), charts)
+        assert not append_side_by_side_chart(side_by_side(runs), charts)
         assert not charts
 
     @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])

@@ -14,7 +14,7 @@ def samples(made: Report) -> dict[tuple[str, str], float]:
     return {(s.name, s.labels.get("threads", "")): s.value for family in families for s in family.samples}
 
 
-def test_a_figure_with_its_interval_and_efficiency() -> None:
+def test_a_value_with_its_interval_and_efficiency() -> None:
     found = samples(report([result({"threads": 2}, 50e9), failed({"threads": 4}, "skipped", "no such cores")]))
     assert found == {
         ("nameplate_rate_flop_per_second", "2"): 50e9,
@@ -25,7 +25,7 @@ def test_a_figure_with_its_interval_and_efficiency() -> None:
     }
 
 
-def test_every_figure_of_a_large_report_is_read_back() -> None:
+def test_every_value_of_a_large_report_is_read_back() -> None:
     made = memory_report()
     families = list(text_string_to_metric_families(openmetrics.export(made)))
     assert {family.type for family in families} == {"gauge"}

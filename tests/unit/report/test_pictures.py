@@ -7,7 +7,7 @@ import pytest
 
 from nameplate.errors import FileError, UsageError
 from nameplate.report.charts.named import named_charts
-from nameplate.report.charts.pictures import write_figures
+from nameplate.report.charts.pictures import write_charts
 from nameplate.report.charts.theme import THEME, coloured, day_colours
 from report_samples import failed, memory_report, report, scaling_results, twenty_seconds
 
@@ -15,7 +15,7 @@ from report_samples import failed, memory_report, report, scaling_results, twent
 def test_every_chart_becomes_an_svg_and_a_png(tmp_path: Path) -> None:
     made = report(scaling_results())
     names = [chart.name for chart in named_charts(made)]
-    assert write_figures([made], tmp_path) == len(names) > 1
+    assert write_charts([made], tmp_path) == len(names) > 1
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         f"{n}{e}" for n in names for e in (".png", ".svg")
     )
@@ -26,8 +26,8 @@ def test_every_chart_becomes_an_svg_and_a_png(tmp_path: Path) -> None:
     assert (tmp_path / "cpu-flops-thread-scaling.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_several_runs_keep_their_figures_apart(tmp_path: Path) -> None:
-    write_figures([report([twenty_seconds()]), report([twenty_seconds()])], tmp_path / "new")
+def test_several_runs_keep_their_charts_apart(tmp_path: Path) -> None:
+    write_charts([report([twenty_seconds()]), report([twenty_seconds()])], tmp_path / "new")
     names = sorted(path.name for path in (tmp_path / "new").glob("*.svg"))
     assert names == ["run-1-cpu-flops-over-time.svg", "run-2-cpu-flops-over-time.svg"]
 
@@ -40,10 +40,10 @@ def test_names_are_safe_and_each_its_own() -> None:
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no chart"):
-        write_figures([report([failed({"threads": 1}, "failed", "a reason")])], tmp_path)
+        write_charts([report([failed({"threads": 1}, "failed", "a reason")])], tmp_path)
     (tmp_path / "a file").touch()
     with pytest.raises(FileError, match="cannot write to"):
-        write_figures([report([twenty_seconds()])], tmp_path / "a file")
+        write_charts([report([twenty_seconds()])], tmp_path / "a file")
 
 
 def test_every_colour_of_the_theme_has_a_value() -> None:

@@ -75,20 +75,20 @@ class TestGrids:
 
 
 class TestMap:
-    def test_a_cell_holds_its_figure_as_the_terminal_prints_it(self) -> None:
+    def test_a_cell_holds_its_value_as_the_terminal_prints_it(self) -> None:
         points = points_of(heat_map(grids(block_results())[0]))
         assert len(points) == 16
         assert points[0] == {
-            "row": "8B", "column": "1", "figure": "300.0 MB/s", "interval": "294.0 to 306.0 MB/s",
+            "row": "8B", "column": "1", "shown": "300.0 MB/s", "interval": "294.0 to 306.0 MB/s",
             "state": "one CPU per thread", "value": 3e8,
         }  # fmt: skip
-        assert points[-1]["figure"] == "17.00 GB/s"
+        assert points[-1]["shown"] == "17.00 GB/s"
         assert points[-1]["state"] == "oversubscribed"
 
-    def test_figures_are_drawn_over_the_colour(self) -> None:
+    def test_values_are_drawn_over_the_colour(self) -> None:
         layers = heat_map(grids(block_results())[0]).spec["layer"]
         assert [layer["mark"]["type"] for layer in layers] == ["rect", "rect", "text"]
-        assert layers[-1]["encoding"]["text"]["field"] == "figure"
+        assert layers[-1]["encoding"]["text"]["field"] == "shown"
 
     def test_rows_and_columns_ascend(self) -> None:
         encoding = heat_map(grids(block_results())[0]).spec["layer"][0]["encoding"]
@@ -107,7 +107,7 @@ class TestMap:
         cells = [swept("memory_block", {"a": a, "b": b}, 1e9, "bandwidth", "B/s") for a, b in places]
         cells[0] = with_summary(cells[0], value=None, ci=None, outcome="failed")
         first = points_of(heat_map(only(grids(cells))))[0]
-        assert first["figure"] == "failed"
+        assert first["shown"] == "failed"
         assert "value" not in first
 
     def test_it_can_be_measured_again(self) -> None:

@@ -25,7 +25,7 @@ DISTURBED = 0.05
 
 
 def run_of(name: str, described: Mapping[str, ProbeInfo]) -> Report:
-    """Figures and times have all their digits, as measured ones do: that is what compresses worst."""
+    """Values and times have all their digits, as measured ones do: that is what compresses worst."""
     plan = build_plan(read_plan(name), described, {}, {**WHOLE_MACHINE, **MACHINE})
     noise = random.Random(1)
     results = [each for cell in plan.experiments for each in results_of(cell, described[cell.probe], noise)]

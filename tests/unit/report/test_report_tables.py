@@ -23,7 +23,7 @@ def test_entries_have_the_terminals_words_and_their_intervals() -> None:
     ]
 
 
-def test_markdown_has_them_between_the_figures_and_the_notes() -> None:
+def test_markdown_has_them_between_the_values_and_the_notes() -> None:
     text = markdown.export(msgspec.structs.replace(report(scaling_results(), notes=["a note"]), tables=[TABLE]))
     own = (
         "\n**Memory bandwidth: By block**\n"
@@ -36,6 +36,6 @@ def test_markdown_has_them_between_the_figures_and_the_notes() -> None:
     assert text.startswith("|  | measured |")
 
 
-def test_markdown_without_tables_is_the_figures_alone() -> None:
+def test_markdown_without_tables_is_the_values_alone() -> None:
     text = markdown.export(report(scaling_results()))
     assert all(line.startswith("| ") for line in text.splitlines())

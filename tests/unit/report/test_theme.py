@@ -55,5 +55,5 @@ def test_series_stand_out(palette: dict[str, str]) -> None:
         assert contrast(palette[f"series-{number}"], palette["card"]) >= MARKS, number
 
 
-def test_figures_stand_out_from_the_strongest_shade_of_a_heat_map(palette: dict[str, str]) -> None:
+def test_values_stand_out_from_the_strongest_shade_of_a_heat_map(palette: dict[str, str]) -> None:
     assert contrast(palette["ink"], mixed(palette["series-1"], palette["card"], 0.5)) >= WORDS

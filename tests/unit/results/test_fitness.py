@@ -48,7 +48,7 @@ def grades(**changes: Any) -> dict[str, str]:
         ({"mitigated": ["meltdown"]}, {}),
     ],
 )
-def test_what_spoils_figures_is_graded(changes: dict[str, Any], expected: dict[str, str]) -> None:
+def test_what_spoils_values_is_graded(changes: dict[str, Any], expected: dict[str, str]) -> None:
     assert grades(**changes) == expected
 
 

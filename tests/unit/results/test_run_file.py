@@ -101,18 +101,18 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         read_run(path)
 
 
-FIGURES = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan":"","values":[]}\n'
+DIGEST = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan":"","values":[]}\n'
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        pytest.param(FIGURES, id="whole"),
-        pytest.param(FIGURES.replace(b":", b": "), id="spelled otherwise"),
-        pytest.param(FIGURES.replace(b'"by"', b'"new":1,"by"'), id="of another version"),
-        pytest.param(FIGURES.replace(b"[]", b"[\xff"), id="damaged"),
-        pytest.param(FIGURES[:-1] + b" " * 9999 + b"\n", id="longer than a record"),
-        pytest.param(FIGURES[:30], id="cut off"),
+        pytest.param(DIGEST, id="whole"),
+        pytest.param(DIGEST.replace(b":", b": "), id="spelled otherwise"),
+        pytest.param(DIGEST.replace(b'"by"', b'"new":1,"by"'), id="of another version"),
+        pytest.param(DIGEST.replace(b"[]", b"[\xff"), id="damaged"),
+        pytest.param(DIGEST[:-1] + b" " * 9999 + b"\n", id="longer than a record"),
+        pytest.param(DIGEST[:30], id="cut off"),
     ],
 )
 def test_what_a_run_comes_to_is_not_needed_to_read_it(
@@ -133,12 +133,12 @@ def test_what_a_run_comes_to_is_not_needed_to_read_it(
 
 def test_what_a_run_comes_to_is_no_first_line(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", records())
-    path.write_bytes(FIGURES + path.read_bytes())
+    path.write_bytes(DIGEST + path.read_bytes())
     with pytest.raises(FileError, match="line 1 is"):
         read_run(path)
 
 
-def test_of_a_long_file_that_is_no_run_only_the_end_is_read_for_figures(tmp_path: Path) -> None:
+def test_of_a_long_file_that_is_no_run_only_the_end_is_read_for_a_digest(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     with path.open("wb") as file:
         file.truncate(1 << 40)  # a hole; whoever reads it all does not come back

@@ -1,4 +1,4 @@
-"""From records to figures."""
+"""From records to metric values."""
 
 from __future__ import annotations
 

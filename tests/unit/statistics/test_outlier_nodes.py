@@ -75,7 +75,7 @@ def test_a_node_that_was_slow_in_one_round_is_not() -> None:
     assert not judged(values).is_slow.any()
 
 
-def test_a_node_whose_own_figure_varies_as_much_is_not_named() -> None:
+def test_a_node_whose_own_value_varies_as_much_is_not_named() -> None:
     values = cluster(50, 0.01)
     values[:, 7] *= np.array([0.4, 1.0, 0.5, 1.0, 0.9, 1.0])
     found = judged(values)
@@ -93,7 +93,7 @@ def test_a_node_that_is_missing_is_not_judged() -> None:
     assert np.isfinite(found.gap[5])
 
 
-def test_figures_that_are_all_the_same_are_no_outliers() -> None:
+def test_values_that_are_all_the_same_are_no_outliers() -> None:
     assert not judged(np.full((3, 10), 1e9)).is_slow.any()
 
 

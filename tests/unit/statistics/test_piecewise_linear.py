@@ -221,7 +221,7 @@ def test_a_start_up_time_is_never_negative() -> None:
     assert all(line.startup_s >= 0 for line in lines.lines)
 
 
-def test_the_published_curve_gives_its_own_figures() -> None:
+def test_the_published_curve_gives_its_own_parameters() -> None:
     """Of the study on a network of workstations: 181.6 µs + 0.1509 µs/B below 1,500 B, 275.2 µs + 0.0918 µs/B above."""
     truth = Truth(((181.6e-6, 0.1509e-6), (275.2e-6, 0.0918e-6)), 1500)
     lines = fit_lines(SIZES, truth.times().tolist())

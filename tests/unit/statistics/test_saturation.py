@@ -1,4 +1,4 @@
-"""Where the bandwidth of pairs at once stops growing, from figures whose truth is known."""
+"""Where the bandwidth of pairs at once stops growing, from values whose truth is known."""
 
 from __future__ import annotations
 

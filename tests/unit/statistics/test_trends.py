@@ -1,4 +1,4 @@
-"""What a figure did from run to run: known steps and drifts in known noise, and none where there is none."""
+"""What a metric did from run to run: known steps and drifts in known noise, and none where there is none."""
 
 from __future__ import annotations
 

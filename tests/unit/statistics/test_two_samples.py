@@ -88,8 +88,8 @@ def test_values_that_never_vary() -> None:
     assert one([5.0] * 6, [4.0] * 6).verdict == "SLOWER"
 
 
-def test_of_many_figures_a_chance_finding_stays_open() -> None:
-    """Ranks of six rounds decide one figure, but not one of a hundred; an outlier hides it from Welch's t."""
+def test_of_many_metrics_a_chance_finding_stays_open() -> None:
+    """Ranks of six rounds decide one metric, but not one of a hundred; an outlier hides it from Welch's t."""
     base, new = [100.0, 101.0, 60.0, 99.0, 100.5, 100.2], [110.0, 111.0, 150.0, 109.5, 112.0, 110.3]
     assert one(base, new).verdict == "FASTER"
     same = Rounds(STEADY, STEADY, "higher")
@@ -99,11 +99,11 @@ def test_of_many_figures_a_chance_finding_stays_open() -> None:
     assert {each.verdict for each in found[1:]} == {"SAME"}
 
 
-def test_rounds_that_decide_any_figure() -> None:
+def test_rounds_that_decide_any_metric() -> None:
     assert [rounds_for(n) for n in (1, 40, 1000)] == [6, 9, 11]
-    for figures in (1, 40, 1000):
-        rounds = rounds_for(figures)
-        assert 4 / math.comb(2 * rounds, rounds) <= 0.01 / figures
+    for n_metrics in (1, 40, 1000):
+        rounds = rounds_for(n_metrics)
+        assert 4 / math.comb(2 * rounds, rounds) <= 0.01 / n_metrics
 
 
 @given(st.integers(1, 14), st.integers(1, 14), st.integers(0, 2**32))
@@ -145,7 +145,7 @@ NOISE: dict[str, Noise] = {
 
 
 def verdicts(noise: Noise, factor: float, repeats: int) -> Counter[str]:
-    """Of a run of twelve rounds and the next one of the same machine, a family of one figure each."""
+    """Of a run of twelve rounds and the next one of the same machine, a family of one metric each."""
     rng = np.random.default_rng(7)
     found: Counter[str] = Counter()
     for _ in range(repeats):

@@ -22,9 +22,10 @@ _CAPTION = "The dashed line is the first run. The axis is logarithmic: twice and
 _COLUMNS = (("cell", "experiment"), ("line", "run"), ("ratio", "relative to the first run"))
 
 
-def make_beside_figure(lines: Sequence[SideBySideRow], charts: list[Chart]) -> list[NumberedChart]:
-    """Append the chart of the experiments that are not folded to ``charts``; none if no two runs share an
-    experiment.
+def append_side_by_side_chart(lines: Sequence[SideBySideRow], charts: list[Chart]) -> list[NumberedChart]:
+    """Append the chart of the experiments that are not folded to ``charts``, and return it.
+
+    The list is empty if no two runs share an experiment.
     """
     drawn = [line for line in lines if not line.is_folded and _points(line)]
     if not drawn:

@@ -62,7 +62,7 @@ class Card:
     @property
     def is_series(self) -> bool:
         """Return whether events were searched for in the samples over time."""
-        return any(figure.chart.events is not None for figure in self.over_time)
+        return any(numbered.chart.events is not None for numbered in self.over_time)
 
 
 def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:

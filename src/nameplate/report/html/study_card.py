@@ -20,7 +20,7 @@ class StudyCard:
     anchor: str
     plan: str
     tables: list[OwnTable]
-    figures: list[NumberedChart]
+    charts: list[NumberedChart]
 
 
 def make_study_card(anchor: str, report: Report, charts: list[Chart]) -> StudyCard | None:
