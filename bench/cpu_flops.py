@@ -10,7 +10,7 @@ import statistics
 from functools import partial
 
 from _pairs import asked_pairs, likwid, measure, ratio_of
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.cpu_flops import PROBE
 from nameplate.statistics.stats import median_interval
 from nameplate.tools.pairing import measure_pairs
@@ -34,14 +34,14 @@ def nameplate_flops(isa: str, mix: str, threads: int) -> tuple[float, float | No
     """FLOP/s of one second, and its share of ports × clock under load × cores."""
     outcome, samples, machine = measure("cpu_flops", {"isa": isa, "mix": mix, "threads": threads}, SECONDS, SECONDS)
     flops = sum(s.work.flops for s in samples) / sum(s.elapsed_s for s in samples)
-    cell = Cell(outcome.params, outcome.facts, machine)
-    ceiling = PROBE.rated(PROBE.metrics[0], cell, samples).value
+    experiment = ResolvedExperiment(outcome.params, outcome.facts, machine)
+    ceiling = PROBE.rated(PROBE.metrics[0], experiment, samples).value
     median_flops = statistics.median(s.work.flops / s.elapsed_s for s in samples)
     return flops, median_flops / ceiling if ceiling else None
 
 
 def main() -> None:
-    """Prints a line per cell."""
+    """Prints a line per experiment."""
     pairs = asked_pairs()
     print(
         f"cpu_flops beside likwid-bench, {pairs} pairs of {SECONDS:g} s each; efficiency against ports × clock × cores"

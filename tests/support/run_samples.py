@@ -111,13 +111,13 @@ Answer = Callable[[str, int], Iterable[Sample | Outcome]]
 
 @dataclass
 class FakeCores:
-    """Stands in for nameplate-core on a clock of its own: an experiment takes its slice and ``beside_s`` seconds.
+    """Stands in for nameplate-core on a clock of its own: an experiment takes its slice and ``overhead_s`` seconds.
 
     ``answer(id, how many times it was asked before)`` gives the records, or raises what the core would.
     """
 
     answer: Answer
-    beside_s: float = 0.0
+    overhead_s: float = 0.0
     now: float = 0.0
     started: int = 0
     asked: list[tuple[int, str]] = field(default_factory=list)
@@ -136,7 +136,7 @@ class FakeCores:
         before = sum(identity == asked for _, asked in self.asked)
         self.asked.append((self.started, identity))
         self.slices.append(request["slice_s"])
-        self.now += request["slice_s"] + self.beside_s
+        self.now += request["slice_s"] + self.overhead_s
         for record in self.answer(identity, before):
             on_record(record)
             if isinstance(record, Outcome):

@@ -32,7 +32,7 @@ from nameplate.execution.core_process import (
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
-from nameplate.planning.budget import MIN_ROUNDS, START_COMMAND_S, least_s, round_s
+from nameplate.planning.budget import MIN_ROUNDS, START_COMMAND_S, min_plan_s, round_s
 from nameplate.planning.places import check_places
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.planning.rated_keys import check_rated
@@ -307,8 +307,8 @@ def _reference_values(plan: Plan, core: CoreDescription, turns: int, began: floa
         within = ", within the budget" if plan.limits.budget_binds else ""
         print(f"nameplate: running the installed reference tools ({names}): about {takes_s:.0f} s{within}",
               file=sys.stderr)  # fmt: skip
-    # The start of the command, which least_s includes, is over by now.
-    needed_s = least_s(plan, turns) - START_COMMAND_S
+    # The start of the command, which min_plan_s includes, is over by now.
+    needed_s = min_plan_s(plan, turns) - START_COMMAND_S
     left_s = plan.limits.budget_s - needed_s if plan.limits.budget_binds else float("inf")
     return reference_values(references, core, began + left_s)
 

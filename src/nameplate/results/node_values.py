@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nameplate.probes import Cell, Metric, Probe, probe_of
+from nameplate.probes import Metric, Probe, ResolvedExperiment, probe_of
 from nameplate.probes.shared.job import hardware_of, nodes_of
 from nameplate.records.distributed_stream import KERNELS, StreamRun
 from nameplate.records.model import Experiment, NodeMetric, Nodes, Outcome
@@ -116,16 +116,16 @@ def _of_round(
 ) -> Mapping[int, float]:
     """Return the values of nodes that were measured one by one, or of a whole job if the probe has values per node."""
     if probe.takes_whole_job:
-        return probe.by_node(metric, _cell(measurement.outcome, machine), measurement.samples)
+        return probe.by_node(metric, _experiment(measurement.outcome, machine), measurement.samples)
     found = {}
     for sample in measurement.samples:
         if not isinstance(sample.node, int) or sample.node not in measurement.of_nodes:
             continue
         outcome = measurement.of_nodes[sample.node]
-        if outcome.ending == "ok" and metric.is_known(_cell(outcome, machine), [sample]):
-            found[sample.node] = metric.of_round(_cell(outcome, machine), [sample])
+        if outcome.ending == "ok" and metric.is_known(_experiment(outcome, machine), [sample]):
+            found[sample.node] = metric.of_round(_experiment(outcome, machine), [sample])
     return found
 
 
-def _cell(outcome: Outcome, machine: Mapping[str, Any]) -> Cell:
-    return Cell(outcome.params, outcome.facts, machine, outcome.labels)
+def _experiment(outcome: Outcome, machine: Mapping[str, Any]) -> ResolvedExperiment:
+    return ResolvedExperiment(outcome.params, outcome.facts, machine, outcome.labels)

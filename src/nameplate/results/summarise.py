@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from nameplate.probes import Cell, Metric, Probe, load_probes
+from nameplate.probes import Metric, Probe, ResolvedExperiment, load_probes
 from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
@@ -58,10 +58,10 @@ def headline(measurement: Measurement, machine: dict[str, object]) -> float | No
     if probe is None or not measurement.samples:
         return None
     outcome = measurement.outcome
-    cell = Cell(outcome.params, outcome.facts, machine, outcome.labels)
+    resolved = ResolvedExperiment(outcome.params, outcome.facts, machine, outcome.labels)
     metric = probe.metrics[0]
-    told = [sample for sample in measurement.samples if metric.is_told_by(cell, sample)]
-    return metric.of_round(cell, told) if told else None
+    samples = [sample for sample in measurement.samples if metric.has_value(resolved, sample)]
+    return metric.of_round(resolved, samples) if samples else None
 
 
 def summarise(file: RunFile) -> Report:
@@ -181,19 +181,19 @@ def _results(
         results[0] = msgspec.structs.replace(
             results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
         )
-    cell = Cell(last.params, last.facts, machine, last.labels)
-    shown = _with_evidence(results, probe, cell, with_samples)
+    resolved = ResolvedExperiment(last.params, last.facts, machine, last.labels)
+    shown = _with_evidence(results, probe, resolved, with_samples)
     return [msgspec.structs.replace(result, is_series=experiment.interval_s is not None) for result in shown]
 
 
 def _with_evidence(
-    results: Sequence[Result], probe: Probe, cell: Cell, measurements: Sequence[Measurement]
+    results: Sequence[Result], probe: Probe, resolved: ResolvedExperiment, measurements: Sequence[Measurement]
 ) -> list[Result]:
     """Return the results of an experiment with what its samples say beyond the metrics; the first has the details."""
     samples = [sample for measurement in measurements for sample in measurement.samples]
-    evidence, source = probe.evidence(cell, samples), probe.source(cell, samples)
+    evidence, source = probe.evidence(resolved, samples), probe.source(resolved, samples)
     first, *others = [
-        msgspec.structs.replace(result, evidence=evidence, source=source, labels=cell.labels) for result in results
+        msgspec.structs.replace(result, evidence=evidence, source=source, labels=resolved.labels) for result in results
     ]
     first = msgspec.structs.replace(
         first,
@@ -219,14 +219,16 @@ def _known_metrics(
     run: Run, probe: Probe, measurements: Sequence[Measurement], machine: dict[str, object]
 ) -> list[_MetricSummary]:
     last = measurements[-1].outcome
-    cell = Cell(last.params, last.facts, machine, last.labels)
-    known = [(metric, _known_rounds(metric, cell, measurements)) for metric in probe.metrics]
+    resolved = ResolvedExperiment(last.params, last.facts, machine, last.labels)
+    known = [(metric, _known_rounds(metric, resolved, measurements)) for metric in probe.metrics]
     return [_MetricSummary(run, probe, metric, measurements, rounds, machine) for metric, rounds in known if rounds]
 
 
-def _known_rounds(metric: Metric, cell: Cell, measurements: Sequence[Measurement]) -> list[Measurement]:
+def _known_rounds(
+    metric: Metric, resolved: ResolvedExperiment, measurements: Sequence[Measurement]
+) -> list[Measurement]:
     """Return the rounds that a metric is computed from; none if it is unknown."""
-    rounds = [measurement for measurement in measurements if metric.is_known(cell, measurement.samples)]
+    rounds = [measurement for measurement in measurements if metric.is_known(resolved, measurement.samples)]
     return rounds if metric.may_lack_rounds or len(rounds) == len(measurements) else []
 
 
@@ -295,9 +297,11 @@ def _times(given: Rated, times: int) -> Rated:
     return msgspec.structs.replace(given, value=given.value * times, source=f"{given.source}, {times} directions")
 
 
-def _told(metric: Metric, cell: Cell, measurement: Measurement) -> Measurement:
-    told = [sample for sample in measurement.samples if metric.is_told_by(cell, sample)]
-    return measurement if len(told) == len(measurement.samples) else msgspec.structs.replace(measurement, samples=told)
+def _with_values(metric: Metric, resolved: ResolvedExperiment, measurement: Measurement) -> Measurement:
+    samples = [sample for sample in measurement.samples if metric.has_value(resolved, sample)]
+    if len(samples) == len(measurement.samples):
+        return measurement
+    return msgspec.structs.replace(measurement, samples=samples)
 
 
 class _MetricSummary:
@@ -311,11 +315,17 @@ class _MetricSummary:
         self._probe = probe
         self._metric = metric
         self._outcome = rounds[-1].outcome
-        self._cells = [Cell(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in rounds]
-        self._measurements = [_told(metric, cell, m) for cell, m in zip(self._cells, rounds, strict=True)]
+        self._experiments = [
+            ResolvedExperiment(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in rounds
+        ]
+        self._measurements = [
+            _with_values(metric, resolved, m) for resolved, m in zip(self._experiments, rounds, strict=True)
+        ]
         self._all_samples = [sample for m in measurements for sample in m.samples]
         self._samples = [sample for m in self._measurements for sample in m.samples]
-        self.rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, rounds, strict=True)]
+        self.rounds = [
+            metric.of_round(resolved, m.samples) for resolved, m in zip(self._experiments, rounds, strict=True)
+        ]
 
     @property
     def key(self) -> MetricKey:
@@ -326,8 +336,8 @@ class _MetricSummary:
     @cached_property
     def _values(self) -> list[float]:
         return [
-            self._metric.value(cell, sample)
-            for cell, m in zip(self._cells, self._measurements, strict=True)
+            self._metric.value(resolved, sample)
+            for resolved, m in zip(self._experiments, self._measurements, strict=True)
             for sample in m.samples
         ]
 
@@ -340,7 +350,7 @@ class _MetricSummary:
             efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
             round_values=self.rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
-            remarks=self._probe.remarks(self._cells[-1], self._all_samples), is_detail=self._metric.is_detail,
+            remarks=self._probe.remarks(self._experiments[-1], self._all_samples), is_detail=self._metric.is_detail,
         )  # fmt: skip
 
     def _rate(self) -> tuple[Rated, list[float]]:
@@ -352,8 +362,8 @@ class _MetricSummary:
         op = str(self._outcome.params.get("op", ""))
         given = overriding(self._run.rated, self._probe.name, self._metric.unit, op)
         ceilings = [
-            self._probe.rated(self._metric, cell, m.samples)
-            for cell, m in zip(self._cells, self._measurements, strict=True)
+            self._probe.rated(self._metric, resolved, m.samples)
+            for resolved, m in zip(self._experiments, self._measurements, strict=True)
         ]
         ceilings = [_times(given, c.times) if given and c.can_be_given else c for c in ceilings]
         known = [(value, c.value, c) for value, c in zip(self.rounds, ceilings, strict=True) if c.value is not None]
@@ -371,7 +381,7 @@ class _MetricSummary:
             value=median(self.rounds), unit=self._metric.unit,
             ci=(interval.low, interval.high) if interval else None, rounds=len(self.rounds),
             samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(self._values),
-            sustained=self._metric.sustained(self._cells[-1], self._samples),
+            sustained=self._metric.sustained(self._experiments[-1], self._samples),
             p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,
             efficiency=median(efficiencies) if efficiencies else None, outcome="ok",
             reason="" if rated.value is not None else f"rated: {rated.source}", stop=stop,
@@ -398,9 +408,9 @@ class _MetricSummary:
         """Summarise the last round as a series, since there are gaps between rounds."""
         from nameplate.results.series_summary import summarise_series  # noqa: PLC0415 (scipy and ruptures take seconds to import)
 
-        cell, samples = self._cells[-1], self._measurements[-1].samples
-        sustained = self._metric.sustained(cell, samples)
-        values = [self._metric.value(cell, sample) for sample in samples]
+        resolved, samples = self._experiments[-1], self._measurements[-1].samples
+        sustained = self._metric.sustained(resolved, samples)
+        values = [self._metric.value(resolved, sample) for sample in samples]
         return summarise_series(values, samples, self._metric.better, interval_s, sustained)
 
     def _utilisation(self) -> float:

@@ -30,7 +30,7 @@ from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, core_path
 from nameplate.interruption import handled
 from nameplate.planning.sweep import experiment_id
-from nameplate.probes import Cell, Metric, probe_of
+from nameplate.probes import Metric, ResolvedExperiment, probe_of
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
 from nameplate.tools.pairing import measure_pair, paired_ratio
 from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
@@ -213,7 +213,7 @@ class Bench:
 
     def _ours(self, comparison: PairedComparison) -> list[float]:
         work = comparison.work
-        measured: dict[str, tuple[Cell, list[Sample]]] = {}
+        measured: dict[str, tuple[ResolvedExperiment, list[Sample]]] = {}
         for compared in work.metrics:
             name = experiment_id(compared.probe, compared.params)
             if name not in measured:
@@ -224,7 +224,7 @@ class Bench:
             for compared in work.metrics
         ]
 
-    def _measure(self, compared: ComparedMetric, setting: ToolSetting) -> tuple[Cell, list[Sample]]:
+    def _measure(self, compared: ComparedMetric, setting: ToolSetting) -> tuple[ResolvedExperiment, list[Sample]]:
         """Return nameplate's samples of one metric, measured in a fresh core."""
         samples: list[Sample] = []
         with self._core_options(compared, setting) as options:
@@ -236,7 +236,7 @@ class Bench:
                 core.kill()
         if outcome.ending != "ok":
             raise CoreError(f"{outcome.ending}: {outcome.reason}")
-        return Cell(outcome.params, outcome.facts, self.machine, outcome.labels), samples
+        return ResolvedExperiment(outcome.params, outcome.facts, self.machine, outcome.labels), samples
 
     def _request(self, compared: ComparedMetric) -> Mapping[str, Any]:
         experiment = Experiment("versus", compared.probe, dict(compared.params), sample_s=compared.sample_s)
@@ -272,11 +272,11 @@ def _keep(samples: list[Sample], record: Header | Sample | Outcome) -> None:
         samples.append(record)
 
 
-def _metric_value(compared: ComparedMetric, cell: Cell, samples: Sequence[Sample]) -> float:
+def _metric_value(compared: ComparedMetric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
     metric = metric_of(compared)
     if compared.take == "sustained":
-        return metric.sustained(cell, samples)
-    values = [metric.value(cell, sample) for sample in samples[1:] or samples]
+        return metric.sustained(experiment, samples)
+    values = [metric.value(experiment, sample) for sample in samples[1:] or samples]
     return max(values) if metric.better == "higher" else min(values)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_stream import PROBE
 from nameplate.records.model import NodeTimes, Result, Spread
 from report_samples import result, with_summary
@@ -27,7 +27,7 @@ NODE = NodeTimes(
 def remarks(mount: str, durability: str | None, **params: str) -> list[str]:
     labels = {"mount": mount, "filesystem": "xfs", "path": "/mnt"} | ({"durability": durability} if durability else {})
     own = {"op": "copy", "pages": "huge", "memory": "pmem", "path": "/mnt", "persist": "none", **params}
-    return PROBE.remarks(Cell(own, FACTS, {}, labels), [])
+    return PROBE.remarks(ResolvedExperiment(own, FACTS, {}, labels), [])
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_how_stores_were_made_durable_is_said() -> None:
 
 def test_the_systems_memory_is_told_as_ever() -> None:
     for params in ({"memory": "dram", "persist": "none"}, {}):
-        own = Cell({"op": "copy", "pages": "huge", **params}, FACTS, {})
+        own = ResolvedExperiment({"op": "copy", "pages": "huge", **params}, FACTS, {})
         assert PROBE.remarks(own, []) == ["no huge pages"]
 
 
 def test_a_mount_has_no_nameplate() -> None:
-    own = Cell({"op": "copy", "memory": "pmem", "path": "/mnt", "persist": "none"}, FACTS, {})
+    own = ResolvedExperiment({"op": "copy", "memory": "pmem", "path": "/mnt", "persist": "none"}, FACTS, {})
     assert PROBE.rated(PROBE.metrics[0], own, []).value is None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_pingpong import PROBE
 from nameplate.probes.mpi_stream import PROBE as STREAM
 from nameplate.records.model import NodeTimes, Quantity, Result, Sample, Spread, Table, Work, Worker
@@ -134,7 +134,7 @@ def sample(*elapsed_s: float) -> Sample:
 
 def test_a_message_takes_half_a_round_trip_and_each_pair_is_told() -> None:
     latency, bandwidth = PROBE.metrics
-    own = Cell({"size": 1000, "pairs": 2}, FACTS, {}, {"ranks": "0-2 1-3"})
+    own = ResolvedExperiment({"size": 1000, "pairs": 2}, FACTS, {}, {"ranks": "0-2 1-3"})
     assert latency.value(own, sample(0.01, 0.03)) == pytest.approx(0.04 / 4000)
     assert bandwidth.value(own, sample(0.01, 0.03)) == pytest.approx(4e6 / 0.03)
     evidence = PROBE.evidence(own, [sample(0.01, 0.03), sample(0.02, 0.03), sample(0.04, 0.03)])
@@ -175,7 +175,7 @@ def stream_sample(*nodes: NodeTimes) -> Sample:
 
 
 def test_a_node_a_rank_and_the_job_have_a_bandwidth_each() -> None:
-    own = Cell({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, {}, {})
+    own = ResolvedExperiment({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, {}, {})
     taken = stream_sample(node(1.0), node(3.0))
     values = {metric.name: metric.value(own, taken) for metric in STREAM.metrics if metric.when(own)}
     assert values == pytest.approx(
@@ -189,7 +189,8 @@ def test_the_slowest_is_named() -> None:
     params: dict[str, Any] = {"op": "triad", "threads": 1, "pages": "huge", "size": 2 * 10**9, "repeats": 10}
     nodes = [node(1.0), node(3.0)]
     found = STREAM.evidence(
-        Cell(params, facts, {}), [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))]
+        ResolvedExperiment(params, facts, {}),
+        [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))],
     )
     assert found["window_worst"] == pytest.approx(8e9 / 6)
     assert found["window_best"] == pytest.approx(8e9 / 0.8)

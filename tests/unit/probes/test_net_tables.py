@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.net_pingpong import PROBE as PINGPONG
 from nameplate.probes.net_stream import PROBE as STREAM
 from nameplate.probes.shared.ceilings import parse_rated
@@ -42,7 +42,7 @@ def sample(**counters: float) -> Sample:
 
 
 def told(probe: Any, facts: dict[str, float], labels: dict[str, str], params: dict[str, Any], **more: float) -> Any:
-    return probe.remarks(Cell(params, facts, {}, labels), [sample(**more)])
+    return probe.remarks(ResolvedExperiment(params, facts, {}, labels), [sample(**more)])
 
 
 def titled(found: list[Table], words: str) -> Table:
@@ -80,7 +80,7 @@ def test_every_datagram_is_accounted_for_by_place() -> None:
 
 def test_loss_is_the_share_of_what_was_to_be_sent() -> None:
     loss = next(metric for metric in STREAM.metrics if metric.name == "loss")
-    assert loss.value(Cell({"protocol": "udp"}, LOCAL, {}), sample()) == pytest.approx(100 / 1100)
+    assert loss.value(ResolvedExperiment({"protocol": "udp"}, LOCAL, {}), sample()) == pytest.approx(100 / 1100)
 
 
 def test_the_way_is_told() -> None:
@@ -99,10 +99,12 @@ def test_the_way_is_told() -> None:
 def test_a_link_bounds_each_direction() -> None:
     bandwidth = STREAM.metrics[0]
     for direction, expected in (("up", 125e6), ("both", 250e6)):
-        rated = STREAM.rated(bandwidth, Cell({"direction": direction}, REMOTE, {}, {"interface": "eth1"}), [])
+        rated = STREAM.rated(
+            bandwidth, ResolvedExperiment({"direction": direction}, REMOTE, {}, {"interface": "eth1"}), []
+        )
         assert rated.value == expected
         assert rated.times == expected / 125e6
-    assert STREAM.rated(bandwidth, Cell({"direction": "up"}, LOCAL, {}), []).value is None
+    assert STREAM.rated(bandwidth, ResolvedExperiment({"direction": "up"}, LOCAL, {}), []).value is None
     assert parse_rated(["net=10Gbit/s"]) == {"net B/s": 1.25e9}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_pairs import PROBE
 from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import pair_times, parties_of, party_medians
@@ -79,8 +79,8 @@ def test_a_pair_has_the_median_of_its_samples() -> None:
 
 def test_the_pair_in_the_middle_is_the_headline() -> None:
     latency, bandwidth = PROBE.metrics
-    large = Cell({"size": 1 << 20}, {"parties": 4.0, "pairs_between_nodes": 6.0}, {}, {})
-    small = Cell({"size": 8}, {"parties": 4.0, "pairs_between_nodes": 4.0}, {}, {})
+    large = ResolvedExperiment({"size": 1 << 20}, {"parties": 4.0, "pairs_between_nodes": 6.0}, {}, {})
+    small = ResolvedExperiment({"size": 8}, {"parties": 4.0, "pairs_between_nodes": 4.0}, {}, {})
     taken = sample([1e-6, 2e-6, 3e-6, 5e-6, 6e-6, 9e-6])
     assert latency.value(small, taken) == pytest.approx(4e-6)
     assert bandwidth.value(large, taken) == pytest.approx((1 << 20) / 4e-6)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.served import evidence, is_device, served_by
 from nameplate.records.model import Sample, Work
 
@@ -22,10 +22,12 @@ def sample(**counters: float) -> Sample:
                   counters={**known, **counters}, disturbed={})  # fmt: skip
 
 
-def cell(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> Cell:
+def cell(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> ResolvedExperiment:
     usual = {"op": "read", "cache": "warm", "sync": "none"}
     labels = {"filesystem": "tmpfs" if is_memory else "ext4", "device": "sda1"}
-    return Cell({**usual, **params}, {"is_memory": is_memory, "file_bytes": FILE}, {"hypervisor": hypervisor}, labels)
+    return ResolvedExperiment(
+        {**usual, **params}, {"is_memory": is_memory, "file_bytes": FILE}, {"hypervisor": hypervisor}, labels
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_stream import PROBE
 from nameplate.records.model import NodeTimes, Quantity, Report, Result, Sample, Spread, Table, Work
 from nameplate.report.aliases import without_names
@@ -70,7 +70,7 @@ def measured(op: str, **given: Any) -> Result:
     assert isinstance(taken.nodes, list)
     made = with_summary(result(params, 4e9, probe="mpi_stream"), metric="node_bandwidth", unit="B/s")
     identity = " ".join(["mpi_stream", f"op={op}", *(f"{name}={value}" for name, value in given.items())])
-    evidence = PROBE.evidence(Cell(params, FACTS, {}), [taken, taken])
+    evidence = PROBE.evidence(ResolvedExperiment(params, FACTS, {}), [taken, taken])
     return msgspec.structs.replace(made, id=identity, facts=FACTS, evidence=evidence, node_times=taken.nodes)
 
 
