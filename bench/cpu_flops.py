@@ -16,7 +16,7 @@ from nameplate.statistics.stats import median_interval
 from nameplate.tools.pairing import measure_pairs
 
 SECONDS = 1.0
-CELLS = (
+EXPERIMENTS = (
     ("avx512", "fma", "peakflops_avx512_fma"),
     ("avx2", "fma", "peakflops_avx_fma"),
     ("sse2", "add+mul", "peakflops_sse"),
@@ -46,7 +46,7 @@ def main() -> None:
     print(
         f"cpu_flops beside likwid-bench, {pairs} pairs of {SECONDS:g} s each; efficiency against ports × clock × cores"
     )
-    for isa, mix, test in CELLS:
+    for isa, mix, test in EXPERIMENTS:
         for threads in THREADS:
             measured, theirs = measure_pairs(
                 pairs, partial(nameplate_flops, isa, mix, threads), partial(likwid_flops, test, threads)

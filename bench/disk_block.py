@@ -153,7 +153,7 @@ def large(pairs: int) -> Iterator[str]:
 
 
 def spread(pairs: int) -> Iterator[str]:
-    """How far runs of the same warm cell lie apart."""
+    """How far runs of the same warm experiment lie apart."""
     for block in (1, 4096, 1 << 20):
         for library in ("pread", "mmap"):
             medians = []

@@ -27,7 +27,7 @@ SECONDS = 1.0
 UNSURE_S = 0.1
 ARRAY_BYTES = 128 << 20
 # Our loop, our stores, likwid's kernel of the same traffic, and how many arrays that has.
-CELLS = (
+EXPERIMENTS = (
     ("copy", "plain", "copy", 2),
     ("triad", "plain", "stream", 3),
     ("copy", "plain", "copy_avx512", 2),
@@ -96,7 +96,7 @@ def best_passes(op: str, pages: str, processes: int) -> float:
 
 def beside_likwid(pairs: int) -> None:
     """A line per kernel and number of threads."""
-    for op, stores, kernel, arrays in CELLS:
+    for op, stores, kernel, arrays in EXPERIMENTS:
         for threads in THREADS:
             other = partial(likwid, kernel, arrays * ARRAY_BYTES, threads, SECONDS, "MByte")
             mine, theirs = measure_pairs(pairs, partial(rate, op, stores, threads), other)
@@ -144,25 +144,26 @@ def until_streams_ended(file: Path, running: subprocess.Popen[bytes]) -> str:
 
 def beside_hpcc(pairs: int) -> None:
     """STREAM's best pass beside ours, on the same kind of pages and on huge ones."""
-    cells = [
+    experiments = [
         (op, key, threads, pages)
         for op in ("copy", "triad")
         for key, threads in (("SingleSTREAM", 1), ("StarSTREAM", 2))
         for pages in ("small", "huge")
     ]
     bests, references = measure_pairs(
-        pairs, lambda: {cell: best_passes(cell[0], cell[3], cell[2]) for cell in cells}, hpcc
+        pairs, lambda: {each: best_passes(each[0], each[3], each[2]) for each in experiments}, hpcc
     )
-    for cell in cells:
-        mine = [best[cell] for best in bests]
-        theirs = [reference[f"{cell[1]}_{cell[0].capitalize()}"] for reference in references]
+    for each in experiments:
+        op, key, threads, pages = each
+        mine = [best[each] for best in bests]
+        theirs = [reference[f"{key}_{op.capitalize()}"] for reference in references]
         best, other = (statistics.median(side) / 1e9 for side in (mine, theirs))
-        print(f"  {cell[0]} processes={cell[2]} pages={cell[3]}: best {best:.2f} GB/s, {cell[1]} {other:.2f}, "
+        print(f"  {op} processes={threads} pages={pages}: best {best:.2f} GB/s, {key} {other:.2f}, "
               f"ratio {ratio_of(mine, theirs)}", flush=True)  # fmt: skip
 
 
 def main() -> None:
-    """Prints a line per cell."""
+    """Print a line per experiment."""
     pairs = asked_pairs()
     print(f"memory_stream beside likwid-bench, arrays of {ARRAY_BYTES >> 20} MiB, {pairs} pairs of {SECONDS:g} s each")
     beside_likwid(pairs)

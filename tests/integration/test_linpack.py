@@ -171,7 +171,7 @@ def without_openblas() -> list[str | Path]:
     return ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$1" && shift && exec "$@"', "sh", OPENBLAS]
 
 
-def test_without_a_library_the_cell_is_skipped_with_the_package(
+def test_without_a_library_the_experiment_is_skipped_with_the_package(
     core_path: Path, without_openblas: list[str | Path]
 ) -> None:
     request = json.dumps({"id": "x", "probe": "cpu_linpack", "params": SMALL})

@@ -325,7 +325,7 @@ def test_a_client_that_is_killed_leaves_nothing_at_the_peer(
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 @pytest.mark.parametrize(("probe", "direction"), [("net_pingpong", ""), ("net_stream", "up"), ("net_stream", "down")])
-def test_a_peer_that_is_killed_fails_the_cell_and_nothing_else(
+def test_a_peer_that_is_killed_fails_the_experiment_and_nothing_else(
     core_path: Path, protocol: str, probe: str, direction: str
 ) -> None:
     command = [str(core_path), "serve", "--port", "0"]

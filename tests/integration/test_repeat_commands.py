@@ -23,7 +23,7 @@ def commands() -> list[str]:
         section = make_section(1, report, DETAILS[0], charts)
         sources += [source.command for card in section.cards for source in card.sources]
     found = [command for chart in charts for command in chart.commands]
-    # Of the cells' own commands one of each probe: they are made alike.
+    # One command of each probe is enough, since they are made alike.
     first = {command.split()[2]: command for command in sources}
     return list(dict.fromkeys([*found, *first.values()]))
 

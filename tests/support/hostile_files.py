@@ -153,14 +153,14 @@ def _run_of(records: Sequence[dict[str, Any]], *command: str) -> Callable[[Path]
     return _bytes("x.jsonl", content.encode(), *command)
 
 
-def _of_cell(records: Sequence[dict[str, Any]], identity: str) -> list[dict[str, Any]]:
+def _of_experiment(records: Sequence[dict[str, Any]], identity: str) -> list[dict[str, Any]]:
     return [record for record in records if record.get("id") == identity and record["round"] == 1]
 
 
 def _many_experiments(folder: Path) -> Sequence[str]:
     first, *others = _records("mpi_stream")
-    cells = [{"id": f"x{place}", "probe": "null", "params": {}} for place in range(20_000)]
-    first["plan"] = {**first["plan"], "experiments": cells}
+    experiments = [{"id": f"x{place}", "probe": "null", "params": {}} for place in range(20_000)]
+    first["plan"] = {**first["plan"], "experiments": experiments}
     return _run_of([first, *others[:1]], "show", "--format", "csv")(folder)
 
 
@@ -168,24 +168,24 @@ def _many_sizes(folder: Path) -> Sequence[str]:
     """A curve of message sizes with as many points as fit in 1 MB, whose times are noise."""
     first, header, *others = _records("mpi_pingpong")
     template = first["plan"]["experiments"][0]
-    sample, *_, outcome = _of_cell(others, template["id"])
-    cells, lines = [], []
+    sample, *_, outcome = _of_experiment(others, template["id"])
+    experiments, lines = [], []
     for place in range(900):
         own = {"id": f"x{place}"}
         params = {**outcome["params"], "size": 64 * place}
-        cells.append({**template, **own, "params": params})
+        experiments.append({**template, **own, "params": params})
         elapsed_s = 1e-3 * (1 + place * 7919 % 1000)
         lines += [{**sample, **own, "elapsed_s": elapsed_s}, {**outcome, **own, "params": params}]
-    first["plan"]["experiments"] = cells
+    first["plan"]["experiments"] = experiments
     return _run_of([first, header, *lines], "show", "--format", "csv")(folder)
 
 
 def _long_series(folder: Path) -> Sequence[str]:
     """A series of as many samples as fit in 1 MB, whose times are noise."""
     first, header, *others = _records("series")
-    cell = first["plan"]["experiments"][0]
-    sample, *_, outcome = _of_cell(others, cell["id"])
-    first["plan"]["experiments"] = [cell]
+    experiment = first["plan"]["experiments"][0]
+    sample, *_, outcome = _of_experiment(others, experiment["id"])
+    first["plan"]["experiments"] = [experiment]
     samples = [
         {**sample, "index": place, "start_s": place, "elapsed_s": 1 + place * 7919 % 1000 / 1000}
         for place in range(2400)

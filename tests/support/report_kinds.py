@@ -104,7 +104,7 @@ def _as_series(made: Result) -> Result:
     return msgspec.structs.replace(made, id=f"{made.id} series")
 
 
-def _cell(probe: str, params: Mapping[str, Value], value: float, metric: str, unit: str) -> Result:
+def _swept(probe: str, params: Mapping[str, Value], value: float, metric: str, unit: str) -> Result:
     return _with_id(swept(probe, dict(params), value, metric, unit))
 
 
@@ -112,18 +112,18 @@ def _disk() -> list[Result]:
     """Blocks, libraries and depths, and the percentiles of one of them."""
     usual: dict[str, Value] = {"op": "read", "pattern": "random", "block": 4096, "library": "pread"}
     facts = {"file_bytes": 1 << 30, "memory_bytes": 8 << 30, "clock_cost_s": 25e-9, "timed_every": 1}
-    cells: list[dict[str, Value]] = [
+    points: list[dict[str, Value]] = [
         *({**usual, "block": block} for block in (512, 4096, 65536, 1 << 20)),
         *({**usual, "library": library} for library in ("stdio", "mmap", "libaio")),
         *({**usual, "library": "uring", "depth": depth} for depth in (1, 4, 16, 64)),
     ]
     shown = [
-        _cell("disk_block", params, value, metric, unit)
-        for params in cells
+        _swept("disk_block", params, value, metric, unit)
+        for params in points
         for metric, value, unit in _disk_values(float(params["block"]), float(params.get("depth", 1)))
     ]
     tails = [
-        msgspec.structs.replace(_cell("disk_block", usual, value, f"latency_{name}", "s"), is_detail=True)
+        msgspec.structs.replace(_swept("disk_block", usual, value, f"latency_{name}", "s"), is_detail=True)
         for name, value in _PERCENTILES.items()
     ]
     return [msgspec.structs.replace(each, facts=facts) for each in (*shown, *tails)]
@@ -141,11 +141,11 @@ def _network() -> list[Result]:
     made = []
     for payload, connections in places:
         params: dict[str, Value] = {"protocol": "tcp", "payload": payload, "connections": connections}
-        latency = _cell("net_pingpong", params, 2e-5 + payload / 1e9, "latency", "s")
+        latency = _swept("net_pingpong", params, 2e-5 + payload / 1e9, "latency", "s")
         made += [
             msgspec.structs.replace(latency, distribution=rising),
-            _cell("net_pingpong", params, payload / 2e-5, "bandwidth", "B/s"),
-            _cell("net_pingpong", params, connections / 2e-5, "round_trips", "op/s"),
+            _swept("net_pingpong", params, payload / 2e-5, "bandwidth", "B/s"),
+            _swept("net_pingpong", params, connections / 2e-5, "round_trips", "op/s"),
         ]
     return made
 
@@ -153,13 +153,13 @@ def _network() -> list[Result]:
 def _messages() -> list[Result]:
     """Messages by size and by pairs at once, and between all nodes, of which one is slow."""
     sizes = [0, *(2**power for power in range(0, 20, 2))]
-    by_size = [_cell("mpi_pingpong", {"size": size, "pairs": 1}, 1e-6 + size / 1e9, "latency", "s") for size in sizes]
+    by_size = [_swept("mpi_pingpong", {"size": size, "pairs": 1}, 1e-6 + size / 1e9, "latency", "s") for size in sizes]
     by_pairs = [
-        _cell("mpi_pingpong", {"size": size, "pairs": pairs}, 1e9 * min(pairs, 4), "bandwidth", "B/s")
+        _swept("mpi_pingpong", {"size": size, "pairs": pairs}, 1e9 * min(pairs, 4), "bandwidth", "B/s")
         for size, pairs in product((1000, 100_000), (1, 2, 4, 6))
     ]
     times = [4e-5 if 7 in pair else 1e-5 for pair in combinations(range(12), 2)]
-    among_all = _cell("mpi_pairs", {"between": "nodes", "size": 8}, 1e-5, "latency", "s")
+    among_all = _swept("mpi_pairs", {"between": "nodes", "size": 8}, 1e-5, "latency", "s")
     found = [*by_size, *by_pairs, msgspec.structs.replace(among_all, pairs=times)]
     return [msgspec.structs.replace(each, facts=_JOB_FACTS) for each in found]
 

@@ -139,7 +139,7 @@ def swept(  # noqa: PLR0913 (each test names the ones that it is about)
     facts: dict[str, float] | None = None,
     remarks: Sequence[str] = (),
 ) -> Result:
-    """A cell of a probe other than ``cpu_flops``; of a unit in seconds less is better."""
+    """A result of a probe other than ``cpu_flops``; of a unit in seconds less is better."""
     made = result(params, value, probe=probe, rated=rated, oversubscribed=oversubscribed)
     named = with_summary(made, metric=metric, unit=unit)
     better: Literal["lower", "higher"] = "lower" if unit == "s" else "higher"

@@ -457,9 +457,9 @@ def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
     for result in results:
         if result.summary.value is None:
             missing.setdefault(result.summary.why_no_value, []).append(result.id)
-    for why, cells in missing.items():
-        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-        yield f"{cells[0]}{more}: {why}"
+    for why, names in missing.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"{names[0]}{more}: {why}"
 
 
 def _notes(file: RunFile, results: list[Result]) -> list[str]:

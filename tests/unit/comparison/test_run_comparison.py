@@ -84,8 +84,8 @@ def test_settings_that_differ_are_told() -> None:
 
 
 def test_by_a_parameter_within_a_run() -> None:
-    cells = [measured(n * 10e9, {"threads": n, "mix": mix}) for mix in ("add", "mul") for n in (1, 2, 4)]
-    rows = compare_by(of(*cells), "threads")
+    results = [measured(n * 10e9, {"threads": n, "mix": mix}) for mix in ("add", "mul") for n in (1, 2, 4)]
+    rows = compare_by(of(*results), "threads")
     assert [(row.params["mix"], row.params["threads"], row.verdict) for row in rows] == [
         ("add", 2, "FASTER"), ("add", 4, "FASTER"), ("mul", 2, "FASTER"), ("mul", 4, "FASTER"),
     ]  # fmt: skip
@@ -93,7 +93,7 @@ def test_by_a_parameter_within_a_run() -> None:
     with pytest.raises(
         UsageError, match="--by isa: no metric was measured at several values of it; this run varied mix, t"
     ):
-        compare_by(of(*cells), "isa")
+        compare_by(of(*results), "isa")
     with pytest.raises(UsageError, match="this run varied no parameter"):
         compare_by(of(measured(1.0)), "threads")
 

@@ -33,7 +33,7 @@ ROUNDS = 6
 
 
 def write_run(path: Path, day: int, flops: float = 480e6, host: str = "node01", **machine: Any) -> None:
-    """A whole run of one cell, six rounds of one sample."""
+    """A whole run of one experiment, six rounds of one sample."""
     which = plan("x")
     own = header()
     records: list[FileRecord] = [

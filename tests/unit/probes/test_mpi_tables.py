@@ -28,7 +28,7 @@ FACTS = {"ranks": 4.0, "nodes": 2.0, "pairs_between_nodes": 1.0}
 ROUND_SPREAD = (0.99, 0.995, 0.998, 1.002, 1.005, 1.01)
 
 
-def cell(metric: str, value: float, size: int, pairs: int = 1, **evidence: float) -> Result:
+def measured(metric: str, value: float, size: int, pairs: int = 1, **evidence: float) -> Result:
     unit = {"latency": "s", "bandwidth": "B/s"}[metric]
     params: dict[str, Any] = {"size": size, "pairs": pairs, "pairing": "block", "seed": 1}
     made = with_summary(result(params, value, probe="mpi_pingpong"), metric=metric, unit=unit)
@@ -39,7 +39,7 @@ def cell(metric: str, value: float, size: int, pairs: int = 1, **evidence: float
 def curve(place: int = 20_000) -> list[Result]:
     """20 µs + 1 ns/B up to the eager limit, 50 µs + 2 ns/B beyond it."""
     return [
-        cell("latency", 20e-6 + 1e-9 * size if size <= place else 50e-6 + 2e-9 * size, size)
+        measured("latency", 20e-6 + 1e-9 * size if size <= place else 50e-6 + 2e-9 * size, size)
         for size in range(0, 60_001, 1000)
     ]
 
@@ -71,8 +71,8 @@ def test_a_break_where_no_limit_lies_is_not_explained() -> None:
 
 def test_a_start_up_time_of_zero_is_shown_with_its_interval_and_no_bandwidth_without_bound() -> None:
     """As small messages that all take the same time, and a token bucket's large ones."""
-    flat = [cell("latency", 20e-6, size) for size in range(0, 10_000, 1000)]
-    steep = [cell("latency", 1e-7 * size - 9.8e-4, size) for size in range(10_000, 40_001, 1000)]
+    flat = [measured("latency", 20e-6, size) for size in range(0, 10_000, 1000)]
+    steep = [measured("latency", 1e-7 * size - 9.8e-4, size) for size in range(10_000, 40_001, 1000)]
     cost = titled(tables([*flat, *steep]), "Message cost")
     first, last = cost.rows[0], cost.rows[-1]
     assert isinstance(first[2], Quantity)
@@ -103,7 +103,7 @@ def test_a_few_sizes_give_no_line() -> None:
 def test_pairs_stand_side_by_side_and_each_with_its_nodes() -> None:
     own = {"0-2 minimum_s": 1e-5, "0-2 median_s": 2e-5, "0-2 maximum_s": 3e-5}
     results = [
-        cell(metric, value * pairs, size, pairs, **own)
+        measured(metric, value * pairs, size, pairs, **own)
         for size in (100_000, 1000) for pairs in (1, 2)
         for metric, value in (("latency", 2e-5), ("bandwidth", 1e8))
     ]  # fmt: skip
@@ -117,7 +117,7 @@ def test_pairs_stand_side_by_side_and_each_with_its_nodes() -> None:
 
 
 def test_bandwidth_that_stops_growing_has_a_knee() -> None:
-    results = [cell("bandwidth", min(pairs * 1e8, 3e8), 100_000, pairs) for pairs in (1, 2, 4, 8)]
+    results = [measured("bandwidth", min(pairs * 1e8, 3e8), 100_000, pairs) for pairs in (1, 2, 4, 8)]
     derived = PROBE.derive({"mpi_pingpong": results}, {"job": JOB})
     values = {r.summary.metric: r.summary.value for r in derived}
     assert values == pytest.approx({"backplane_bandwidth": 3e8, "saturation_pairs": 3.0})
@@ -211,9 +211,9 @@ def test_the_slowest_is_named() -> None:
 
 def test_a_report_tells_each_lines_values_apart_and_leaves_a_message_of_nothing_out_of_its_axis() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
-    cells = curve()
-    derived = PROBE.derive({"mpi_pingpong": cells}, {"job": JOB})
-    page = render([msgspec.structs.replace(report, results=[*cells, *derived], tables=tables(cells))], DETAILS[0])
+    results = curve()
+    derived = PROBE.derive({"mpi_pingpong": results}, {"job": JOB})
+    page = render([msgspec.structs.replace(report, results=[*results, *derived], tables=tables(results))], DETAILS[0])
     assert "startup_time from=0 to=20500" in page
     assert "--mpi &#39;mpirun -n RANKS&#39;" in page
     assert "startup_time from=20500 to=60000" in page

@@ -27,7 +27,7 @@ COUNTERS = {
 }  # fmt: skip
 
 
-def cell(probe: str, value: float, metric: str, unit: str, **params: Any) -> Result:
+def measured(probe: str, value: float, metric: str, unit: str, **params: Any) -> Result:
     made = with_summary(result(params, value, probe=probe), metric=metric, unit=unit)
     identity = " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
     return msgspec.structs.replace(made, id=identity, facts=LOCAL, evidence=dict(COUNTERS))
@@ -50,13 +50,13 @@ def titled(found: list[Table], words: str) -> Table:
 
 
 def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> None:
-    cells = [
-        cell("net_pingpong", value, metric, unit, protocol=protocol, payload=payload, connections=connections)
+    results = [
+        measured("net_pingpong", value, metric, unit, protocol=protocol, payload=payload, connections=connections)
         for protocol in ("tcp", "udp") for payload in (1, 65536) for connections in (1, 2)
         for metric, unit, value in (("latency", "s", 5e-5), ("bandwidth", "B/s", 1e6))
     ]  # fmt: skip
     assert PINGPONG.tables is not None
-    table = titled(PINGPONG.tables({"net_pingpong": cells}, {}), "By protocol and payload")
+    table = titled(PINGPONG.tables({"net_pingpong": results}, {}), "By protocol and payload")
     assert [row[0] for row in table.rows] == ["tcp 1B", "tcp 64KiB", "udp 1B", "udp 64KiB"]
     assert table.headings[1:4] == ["bandwidth, 1 connection", "in bits, 1 connection", "latency, 1 connection"]
     assert [q.value for q in table.rows[0][1:4] if isinstance(q, Quantity)] == [1e6, 8e6, 5e-5]
@@ -65,7 +65,7 @@ def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> 
 
 def test_every_datagram_is_accounted_for_by_place() -> None:
     assert STREAM.tables is not None
-    own = cell("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)
+    own = measured("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)
     table = titled(STREAM.tables({"net_stream": [own]}, {}), "Datagrams")
     assert table.rows[0][1:] == [
         "1,100",
@@ -108,7 +108,7 @@ def test_a_link_bounds_each_direction() -> None:
     assert parse_rated(["net=10Gbit/s"]) == {"net B/s": 1.25e9}
 
 
-def test_a_distribution_rises_and_is_drawn_by_cell() -> None:
+def test_a_distribution_rises_and_is_drawn_by_experiment() -> None:
     report = summarise(run_of_one("net_pingpong", {"protocol": "tcp", "payload": 64, "connections": 1}, LOCAL,
                                   [sample() for _ in range(3)]))  # fmt: skip
     distribution = report.results[0].distribution

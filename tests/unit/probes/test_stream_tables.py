@@ -64,7 +64,7 @@ def document_sample(op: str) -> Sample:
 
 
 def measured(op: str, **given: Any) -> Result:
-    """A cell of which ``given`` are the parameters that its plan names beside the function."""
+    """A result of which ``given`` are the parameters that its plan names in addition to the function."""
     params = {"op": op, "threads": 1, "size": ARRAY_BYTES, "repeats": 10, "pages": "huge", "stores": "plain", **given}
     taken = document_sample(op)
     assert isinstance(taken.nodes, list)

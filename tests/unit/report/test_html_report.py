@@ -15,19 +15,19 @@ import pytest
 from nameplate.errors import FileError
 from nameplate.records.model import Experiment, Quantity, Rated, Report, Result, Series, Table
 from nameplate.report.aliases import without_names
-from nameplate.report.cells import headlines
 from nameplate.report.charts.bars import efficiencies
 from nameplate.report.charts.common import LINES_IN_A_CHART, Chart
 from nameplate.report.charts.over_time import over_time, thin
 from nameplate.report.charts.scaling import thread_scaling
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
+from nameplate.report.experiments import headlines
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.html.embed import read_embedded
 from nameplate.report.html.page import render
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.repeat_commands import repeat_command
-from nameplate.report.terminal.run import MAX_CELLS, MAX_NOTES
+from nameplate.report.terminal.run import MAX_EXPERIMENTS, MAX_NOTES
 from nameplate.report.verdict import judged_by, remarks, verdict
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import summarise
@@ -86,9 +86,9 @@ def cards_of(whole: Report) -> list[Card]:
     return [make_card(probe, whole, results, 2000, []) for probe, results in groups.items()]
 
 
-def rated_at(cell: Result, rated: float) -> Result:
-    share = (cell.summary.value or 0.0) / rated
-    named = with_summary(cell, rated=rated, efficiency=share)
+def rated_at(made: Result, rated: float) -> Result:
+    share = (made.summary.value or 0.0) / rated
+    named = with_summary(made, rated=rated, efficiency=share)
     return msgspec.structs.replace(named, efficiency_ci=(share, share), rated=Rated(rated, "by hand"))
 
 
@@ -262,7 +262,7 @@ class TestEscaping:
 
 
 class TestVerdict:
-    def test_takes_the_cell_that_promises_most_without_oversubscription(self) -> None:
+    def test_takes_the_experiment_with_the_highest_reference_without_oversubscription(self) -> None:
         (hidden,) = without_names([report(scaling_results())])
         assert (
             verdict(hidden)
@@ -308,7 +308,7 @@ class TestContent:
         assert "FLOP/s" not in page.text
         assert "reaches 0" not in page.text
 
-    def test_every_cell_can_be_repeated(self) -> None:
+    def test_every_experiment_can_be_repeated(self) -> None:
         text = page_of(report(scaling_results())).text
         for one in headlines(scaling_results()):
             assert f"nameplate run {one.id}" in text
@@ -407,11 +407,11 @@ class TestProbesOwnTables:
         assert hidden.tables[0].notes == ["measured on machine 1"]
 
 
-SWEEP = [latency_at(size) for size in sizes(MAX_CELLS + 1)]
+SWEEP = [latency_at(size) for size in sizes(MAX_EXPERIMENTS + 1)]
 
 
 class TestLargeSweeps:
-    def test_fold_their_cells_and_leave_their_samples_out(self) -> None:
+    def test_fold_their_experiments_and_leave_their_samples_out(self) -> None:
         (card,) = cards_of(report(SWEEP))
         assert (len(card.curves), len(card.rows), len(card.folded), len(card.over_time)) == (1, 0, len(SWEEP), 0)
         text = page_of(report(SWEEP)).text
@@ -425,11 +425,11 @@ class TestLargeSweeps:
 
     def test_a_few_sizes_are_shown_whole(self) -> None:
         (card,) = cards_of(report(SWEEP[:-1]))
-        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_CELLS, 0, MAX_CELLS)
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_EXPERIMENTS, 0, MAX_EXPERIMENTS)
 
-    def test_many_cells_that_nothing_else_shows_stay_open(self) -> None:
-        (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MAX_CELLS + 1)]))
-        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_CELLS + 1, 0, MAX_CELLS + 1)
+    def test_many_experiments_that_nothing_else_shows_stay_open(self) -> None:
+        (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MAX_EXPERIMENTS + 1)]))
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_EXPERIMENTS + 1, 0, MAX_EXPERIMENTS + 1)
 
     def test_a_grid_is_not_drawn_again_against_threads(self) -> None:
         (card,) = cards_of(report(block_results()))
@@ -447,9 +447,9 @@ class TestLargeSweeps:
         assert [point["threads"] for point in points] == [1, 2]
 
     def test_their_bars_are_left_out_but_for_the_one_that_is_judged(self) -> None:
-        rated = [rated_at(cell, 90e-9) for cell in SWEEP]
+        rated = [rated_at(each, 90e-9) for each in SWEEP]
         (group,) = efficiencies(report(rated)).groups
-        assert (len(group.bars), group.left_out) == (1, MAX_CELLS)
+        assert (len(group.bars), group.left_out) == (1, MAX_EXPERIMENTS)
         assert "24 more in the curves and tables below" in page_of(report(rated)).text
 
     def test_side_by_side_they_are_folded(self) -> None:
@@ -473,7 +473,7 @@ class TestLargeSweeps:
 
 
 class TestDerived:
-    """What is made of all cells together: no parameters, no samples, and a size that the system lists."""
+    """What is made of all experiments together: no parameters, no samples, and a size that the system lists."""
 
     @staticmethod
     def smaller_cache(listed: float = 32768.0) -> Result:
@@ -495,7 +495,7 @@ class TestDerived:
         (hidden,) = without_names([run])
         assert not hidden.results[1].rated.is_ceiling
 
-    def test_nor_is_a_cell_over_a_rated_value_that_is_no_ceiling(self) -> None:
+    def test_nor_is_a_value_above_a_reference_that_is_no_ceiling(self) -> None:
         base = Rated(2e9, "base clock", is_ceiling=False)
         clock = msgspec.structs.replace(result({}, 3e9, probe="cpu_clock", rated=2e9), rated=base)
         assert not any("exceeded the ceiling" in remark for remark in remarks(report([clock])))
@@ -534,7 +534,7 @@ class TestJudging:
         assert remarks(report([cached, beyond])) == ["Memory bandwidth: no reference value (nobody knows)."]
 
 
-def test_remarks_stand_beside_the_cell() -> None:
+def test_remarks_are_shown_next_to_the_experiment() -> None:
     page = page_of(report([read_at(4096)]))
     assert [badge["class"] for badge in page.all("span") if badge.get("class") == "badge"] == ["badge"]
     assert "as above may fit the caches bandwidth" in page.text

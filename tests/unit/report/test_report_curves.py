@@ -31,7 +31,7 @@ def encoding(chart: Chart, mark: str) -> dict[str, Any]:
 
 
 class TestPoints:
-    def test_are_the_cells_with_their_intervals(self) -> None:
+    def test_are_the_experiments_with_their_intervals(self) -> None:
         chart = drawn([latency_at(size) for size in sizes(9)])
         points = points_with(chart, "value")
         assert len(points) == 9
@@ -103,7 +103,7 @@ class TestLevels:
         assert 32 * KIB <= ends[0].size < 46 * KIB
         assert ends[0].interval[0] <= ends[0].size <= ends[0].interval[1]
 
-    def test_a_cells_own_metric_is_no_end(self) -> None:
+    def test_an_experiments_own_metric_is_no_end(self) -> None:
         assert level_ends([with_summary(latency_at(4096), metric="page_size")]) == []
 
     def test_are_marked_with_their_names_and_intervals(self) -> None:

@@ -1,4 +1,4 @@
-"""Heat maps of the HTML report: which cells are a grid, and what stands in them."""
+"""Heat maps of the HTML report: which results are a grid, and what stands in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nameplate.report.charts.grids import Grid, grids, holds
 from nameplate.report.charts.heatmap import heat_map
 from report_samples import MACHINE, block_results, read_at, result, swept, with_summary
 
-CELLS = [(row, column) for row in (1, 2, 3) for column in (1, 2)]
+PLACES = [(row, column) for row in (1, 2, 3) for column in (1, 2)]
 
 
 def only(found: list[Grid]) -> Grid:
@@ -40,9 +40,9 @@ class TestGrids:
     @pytest.mark.parametrize(("measured", "expected"), [(12, 1), (10, 1), (9, 0)])
     def test_are_nearly_full(self, measured: int, expected: int) -> None:
         places = [(row, column) for row in range(4) for column in range(3)]
-        cells = [result({"a": row, "b": column}) for row, column in places]
-        cells = [with_summary(cell, value=None) if i >= measured else cell for i, cell in enumerate(cells)]
-        assert len(grids(cells)) == expected
+        results = [result({"a": row, "b": column}) for row, column in places]
+        results = [with_summary(each, value=None) if i >= measured else each for i, each in enumerate(results)]
+        assert len(grids(results)) == expected
 
     def test_few_cells_are_none(self) -> None:
         assert grids([result({"a": row, "b": column}) for row in (1, 2) for column in (1, 2)]) == []
@@ -50,18 +50,18 @@ class TestGrids:
     def test_words_are_no_scale(self) -> None:
         assert grids([result({"mix": mix, "threads": n}) for mix in ("fma", "mul", "add") for n in (1, 2)]) == []
 
-    def test_a_cell_stands_in_one_pair_of_parameters_only(self) -> None:
-        cells = [result({"a": a, "b": b, "c": c}) for a in (1, 2, 3) for b in (1, 2, 3, 4) for c in (1, 2)]
-        assert {(grid.rows, grid.columns) for grid in grids(cells)} == {("b", "a")}
+    def test_an_experiment_is_in_one_pair_of_parameters_only(self) -> None:
+        results = [result({"a": a, "b": b, "c": c}) for a in (1, 2, 3) for b in (1, 2, 3, 4) for c in (1, 2)]
+        assert {(grid.rows, grid.columns) for grid in grids(results)} == {("b", "a")}
 
     def test_numa_nodes_are_a_grid(self) -> None:
         nodes = [read_at(2**26, node=node, memory_node=memory) for node in range(3) for memory in range(3)]
         assert {only(grids(nodes)).rows, only(grids(nodes)).columns} == {"node", "memory_node"}
 
     def test_a_derived_result_is_in_none(self) -> None:
-        cells = [result({"a": row, "b": column}) for row, column in CELLS]
+        results = [result({"a": row, "b": column}) for row, column in PLACES]
         derived = with_summary(result({}), stop="derived")
-        assert len(only(grids([*cells, derived])).cells) == len(CELLS)
+        assert len(only(grids([*results, derived])).cells) == len(PLACES)
 
     def test_the_probes_own_table_is_known_again(self) -> None:
         results = block_results(["sequential"])
@@ -97,16 +97,16 @@ class TestMap:
 
     @pytest.mark.parametrize(("greatest", "kind"), [(7e9, "linear"), (9e9, "log")])
     def test_a_long_span_is_shaded_by_its_logarithm(self, greatest: float, kind: str) -> None:
-        cells = [result({"a": a, "b": b}, greatest if a == b == 1 else 1e9) for a, b in CELLS]
-        shade = heat_map(only(grids(cells))).spec["layer"][0]["encoding"]["opacity"]["scale"]
+        results = [result({"a": a, "b": b}, greatest if a == b == 1 else 1e9) for a, b in PLACES]
+        shade = heat_map(only(grids(results))).spec["layer"][0]["encoding"]["opacity"]["scale"]
         assert shade["type"] == kind
         assert shade["domain"] == [1e9, greatest]
 
     def test_what_is_missing_says_so_and_has_no_colour(self) -> None:
         places = [(a, b) for a in (1, 2, 3) for b in (1, 2, 3)]
-        cells = [swept("memory_block", {"a": a, "b": b}, 1e9, "bandwidth", "B/s") for a, b in places]
-        cells[0] = with_summary(cells[0], value=None, ci=None, outcome="failed")
-        first = points_of(heat_map(only(grids(cells))))[0]
+        results = [swept("memory_block", {"a": a, "b": b}, 1e9, "bandwidth", "B/s") for a, b in places]
+        results[0] = with_summary(results[0], value=None, ci=None, outcome="failed")
+        first = points_of(heat_map(only(grids(results))))[0]
         assert first["shown"] == "failed"
         assert "value" not in first
 
@@ -119,4 +119,4 @@ class TestMap:
 
     def test_the_caption_tells_of_oversubscription_only_where_there_is_any(self) -> None:
         assert "oversubscribed" in heat_map(grids(block_results())[0]).caption
-        assert "oversubscribed" not in heat_map(only(grids([result({"a": a, "b": b}) for a, b in CELLS]))).caption
+        assert "oversubscribed" not in heat_map(only(grids([result({"a": a, "b": b}) for a, b in PLACES]))).caption

@@ -75,7 +75,7 @@ class TestCommands:
     def test_a_series_is_measured_as_one(self) -> None:
         assert repeat_command(twenty_seconds()) == "nameplate run cpu_flops threads=1 --series 20s/1s"
 
-    def test_what_all_cells_made_takes_all_cells(self) -> None:
+    def test_what_all_experiments_gave_takes_all_experiments(self) -> None:
         derived = [r for r in one_machine().results if r.summary.stop == "derived"]
         assert {repeat_command(each) for each in derived} == {"nameplate run memory_latency"}
         assert repeat_command(latency_at(4096)).startswith("nameplate run memory_latency size=4096")

@@ -55,14 +55,14 @@ class TestBounds:
         roofs = roofs_of(peak(1, 5e10), peak(2, 9e10), peak(4, 8e10), read_at(BEYOND))
         assert labels(roofs)[:2] == ["fp64, 1 thread", "fp64, 2 threads"]
 
-    def test_oversubscribed_cells_do_not(self) -> None:
+    def test_oversubscribed_experiments_do_not(self) -> None:
         roofs = roofs_of(peak(1, 5e10), peak(4, 9e11, oversubscribed=True), read_at(BEYOND), read_at(BEYOND, threads=4))
         assert labels(roofs) == ["fp64, 1 thread", "memory, 1 thread"]
 
     def test_what_the_caches_may_serve_is_not_the_memory(self) -> None:
         assert labels(roofs_of(peak(1, 5e10), read_at(4096), read_at(BEYOND)))[1:] == ["memory, 1 thread"]
 
-    def test_without_a_cell_beyond_the_caches_the_last_level_is_the_memory(self) -> None:
+    def test_without_an_experiment_beyond_the_caches_the_last_level_is_the_memory(self) -> None:
         reads = [read_at(size) for size in (16 * KIB, 512 * KIB, 3500 * KIB)]
         roofs = roofs_of(peak(1, 5e10), *(latency_at(size) for size in sizes(31)), *reads)
         assert labels(roofs)[1:] == ["L1d, 1 thread", "L2, 1 thread", "memory, 1 thread"]

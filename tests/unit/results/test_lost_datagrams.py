@@ -19,7 +19,7 @@ ROUNDS = 6
 
 
 def six_rounds() -> list[dict[str, Any]]:
-    """A recorded run of which the cell's only round is there six times."""
+    """A recorded run of which the experiment's only round is there six times."""
     records = [json.loads(line) for line in unpacked("quick").splitlines()]
     own = [record for record in records if record.get("id") == CELL]
     place = next(place for place, record in enumerate(records) if record["type"] == "stop")
@@ -35,7 +35,7 @@ def lost(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_losses(folder: Path, rounds: int, samples: int) -> dict[str, Result]:
-    """Show a run in which the first ``samples`` of the first ``rounds`` of a cell lost every datagram."""
+    """Show a run in which the first ``samples`` of the first ``rounds`` of an experiment lost every datagram."""
     records = [
         lost(record)
         if record.get("id") == CELL and record["round"] <= rounds and record.get("index", samples) < samples

@@ -181,7 +181,7 @@ def test_a_slice_that_was_cut_short_is_no_round_of_its_own() -> None:
     assert alone.value == pytest.approx(48_000 / 0.01)
 
 
-def test_cells_that_are_missing_for_one_reason_are_one_note() -> None:
+def test_experiments_that_are_missing_for_one_reason_are_one_note() -> None:
     skipped = [Measurement(outcome(name, ending="skipped"), []) for name in "abc"]
     failed = Measurement(outcome("d", ending="failed"), [])
     file = RunFile("x.jsonl", run(plan("a", "b", "c", "d")), [header()], [*skipped, failed], None, 0, 0)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nameplate.records.model import Report
-from nameplate.report.cells import ALL_COMMON
 from nameplate.report.charts.common import Chart
+from nameplate.report.experiments import ALL_COMMON
 from nameplate.report.html.page import Detail, PageSection, make_section
 
 # One day with a sample per second; longer series are thinned.

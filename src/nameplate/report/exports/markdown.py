@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nameplate.records.model import Report, Table
-from nameplate.report.cells import title_of_table
+from nameplate.report.experiments import title_of_table
 from nameplate.report.format import cell_text
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.run import HEADINGS, sections

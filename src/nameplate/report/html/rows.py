@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate.records.model import Result, Summary, Value
-from nameplate.report.cells import is_derived, label_of, mood_of, own_params
+from nameplate.report.experiments import is_derived, label_of, mood_of, own_params
 from nameplate.report.format import interval_text, quantity, share
 from nameplate.report.repeat_commands import repeat_command
 
