@@ -201,8 +201,8 @@ def test_a_name_with_newlines_adds_no_line_to_a_table(tmp_path: Path, capsys: py
 
 @pytest.mark.parametrize(
     "options",
-    [["--most-bytes", "-1"], ["--most-bytes", "0"], ["--most-seconds", "nan"], ["--most-seconds", "inf"],
-     ["--most-sessions", "0"], ["--most-sessions", "-1"], ["--port", "99999"], ["--frob"]],
+    [["--max-bytes", "-1"], ["--max-bytes", "0"], ["--max-seconds", "nan"], ["--max-seconds", "inf"],
+     ["--max-sessions", "0"], ["--max-sessions", "-1"], ["--port", "99999"], ["--frob"]],
 )  # fmt: skip
 def test_limits_of_a_peer_that_are_none_are_refused_in_one_line(core_path: Path, options: list[str]) -> None:
     answer = subprocess.run([core_path, "serve", *options], capture_output=True, text=True, check=False, timeout=WAIT_S)

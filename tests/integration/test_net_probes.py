@@ -371,7 +371,7 @@ def test_a_sender_whose_turn_is_far_off_ends_with_its_client(
 
 
 def test_a_session_ends_with_its_time(core_path: Path) -> None:
-    with serving_here([str(core_path), "serve", "--port", "0", "--most-seconds", "1.5"]) as (_, place):
+    with serving_here([str(core_path), "serve", "--port", "0", "--max-seconds", "1.5"]) as (_, place):
         records = ask([str(core_path), "--peer", place],
                       {"probe": "net_pingpong", "params": {}, "slice_s": 30, "sample_s": 0.02})  # fmt: skip
     outcome = next(r for r in records if r["type"] == "outcome")

@@ -40,7 +40,7 @@ from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTo
 DEFAULT_PAIRS = 7
 MIN_PAIRS = 5
 # A smaller difference is not reported.
-MINIMUM_EFFECT = 0.05
+MIN_EFFECT = 0.05
 GRACE_S = 30.0
 # The time limit of tools that do a fixed amount of work.
 DEADLINE_S = 300.0
@@ -132,11 +132,11 @@ def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
     if ci is None:
         return "unsure"
     low, high = ci
-    if low >= 1 - MINIMUM_EFFECT and high <= 1 + MINIMUM_EFFECT:
+    if low >= 1 - MIN_EFFECT and high <= 1 + MIN_EFFECT:
         return "same"
-    if low > 1 and ratio >= 1 + MINIMUM_EFFECT:
+    if low > 1 and ratio >= 1 + MIN_EFFECT:
         return "more"
-    return "less" if high < 1 and ratio <= 1 - MINIMUM_EFFECT else "unsure"
+    return "less" if high < 1 and ratio <= 1 - MIN_EFFECT else "unsure"
 
 
 @dataclass
