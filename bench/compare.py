@@ -68,7 +68,7 @@ def share(found: Counter[str], *verdicts: str) -> str:
     return f"{sum(found[v] for v in verdicts) / found.total():.2%}"
 
 
-def report_falses(results: Sequence[Result]) -> None:
+def report_false_positives(results: Sequence[Result]) -> None:
     """How often a metric was called faster or slower than itself, and which."""
     for window in WINDOWS:
         for near in (True, False):
@@ -78,10 +78,10 @@ def report_falses(results: Sequence[Result]) -> None:
                 verdict = judged(result, begin, other, window)
                 found[verdict] += 1
                 wrong[result.id] += verdict in {"FASTER", "SLOWER"}
-            falses = found["FASTER"] + found["SLOWER"]
-            bound = upper_bound(falses, PAIRS)
+            n_false = found["FASTER"] + found["SLOWER"]
+            bound = upper_bound(n_false, PAIRS)
             print(
-                f"{window} rounds beside {window} {'next ones' if near else 'anywhere'}: {falses} of {found.total()} "
+                f"{window} rounds beside {window} {'next ones' if near else 'anywhere'}: {n_false} of {found.total()} "
                 f"pairs FASTER or SLOWER ({share(found, 'FASTER', 'SLOWER')}, at most {bound:.2%}), "
                 f"SAME {share(found, 'SAME')}, UNSURE {share(found, 'UNSURE')}"
             )
@@ -119,7 +119,7 @@ def main() -> None:
             subprocess.run([sys.executable, "-m", *command], check=True)
         results = [result for path in paths for result in results_of(path)]
     print(f"{len(results)} metrics, {sum(len(result.round_values) for result in results)} rounds of them")
-    report_falses(results)
+    report_false_positives(results)
     report_found(results)
 
 

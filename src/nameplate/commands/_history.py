@@ -12,7 +12,7 @@ from rich.console import Console
 
 from nameplate.control_characters import escape_in_json
 from nameplate.errors import FileError, UsageError
-from nameplate.history.changes import changes_found, metrics_named, run_rows, runs_of, series_of, tell
+from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
 from nameplate.history.index import Index, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.model import SCHEMA
@@ -43,13 +43,13 @@ class Look:
             for change in changes_found(index)
             if (metrics is None or change.metric in metrics) and machine in (None, index.machines[change.machine])
         ]
-        self._told = tell(index, changes, folder)
+        self._changes = change_reports(index, changes, folder)
 
     def draw(self, path: Path) -> None:
         """Draw the selected metrics over time into an SVG or PNG file."""
         from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
-        write_series(self._series, self._told, self._names, path)
+        write_series(self._series, self._changes, self._names, path)
 
     def print_json(self) -> None:
         """Print runs, changes, the selected series and the files that could not be read, as JSON."""
@@ -57,7 +57,7 @@ class Look:
         document: dict[str, Any] = {
             "schema": SCHEMA,
             "runs": run_rows(self._index, self._runs, self._machine),
-            "changes": self._told,
+            "changes": self._changes,
             "series": self._series,
             "not_read": not_read,
         }
@@ -65,13 +65,13 @@ class Look:
 
     def print_metrics(self, console: Console) -> None:
         """Print the values of the selected metrics, run by run."""
-        print_series(self._series, self._told, self._names, console)
+        print_series(self._series, self._changes, self._names, console)
 
     def print_overview(self, console: Console, last: int) -> None:
         """Print the changes, the ``last`` runs, and the files that could not be read."""
         entries = [self._index.entries[place] for place in self._runs]
         rows = run_rows(self._index, self._runs[-last:], self._machine)
-        print_overview(entries, rows, self._told, self._names, console)
+        print_overview(entries, rows, self._changes, self._names, console)
         print_not_read(self._index.entries, console)
 
 

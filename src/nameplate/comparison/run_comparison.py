@@ -284,7 +284,7 @@ def compare_several(reports: Sequence[Report]) -> list[Several]:
     keys = dict.fromkeys(key for run in by_run for key in run)
     shared = [[run.get(key) for run in by_run] for key in keys if sum(key in run for run in by_run) > 1]
     names = [key for key in keys if sum(key in run for run in by_run) > 1]
-    others = [(row, place) for row, own in enumerate(shared) for place in _places_beside_best(own)]
+    others = [(row, place) for row, own in enumerate(shared) for place in _places_except_best(own)]
     pairs = [(shared[row][_best(shared[row])], shared[row][place]) for row, place in others]
     judged = judge(
         [Rounds(best.round_values, other.round_values, best.better) for best, other in pairs if best and other]
@@ -295,7 +295,7 @@ def compare_several(reports: Sequence[Report]) -> list[Several]:
 
 def _several(key: Key, row: int, own: Sequence[Result | None], behind: set[tuple[int, int]]) -> Several:
     measured = [result for result in own if result]
-    candidates = [_best(own), *_places_beside_best(own)] if _is_comparable(own) else []
+    candidates = [_best(own), *_places_except_best(own)] if _is_comparable(own) else []
     return Several(
         probe=key[0],
         params=dict(key[2]),
@@ -329,5 +329,5 @@ def _best(own: Sequence[Result | None]) -> int:
     return max(_usable(own), key=height)
 
 
-def _places_beside_best(own: Sequence[Result | None]) -> list[int]:
+def _places_except_best(own: Sequence[Result | None]) -> list[int]:
     return [place for place in _usable(own) if place != _best(own)] if _is_comparable(own) else []

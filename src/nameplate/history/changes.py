@@ -37,7 +37,7 @@ def changes_found(index: Index) -> list[Change]:
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A run. ``beside_usual`` is the median over its metrics of value / usual value, inverted if lower is better.
+    """A run. ``relative_to_usual`` is the median over its metrics of value / usual value, inverted if lower is better.
 
     ``worst`` is the metric with the lowest ratio. Both are None if too few runs of this machine have the same metrics.
     """
@@ -48,9 +48,9 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     plan: str
     unfinished: bool
     metrics: int = msgspec.field(name="figures")
-    beside_usual: float | None
+    relative_to_usual: float | None = msgspec.field(name="beside_usual")
     worst: MetricKey | None
-    worst_beside_usual: float | None
+    worst_relative_to_usual: float | None = msgspec.field(name="worst_beside_usual")
 
 
 def runs_of(index: Index, machine: str | None = None) -> list[int]:
@@ -107,9 +107,9 @@ def _run_row(index: Index, entry: Entry, machine: str | None, values: Rows, usua
     worst = int(np.argmin(np.where(is_known, goodness, np.inf))) if is_known.any() else None
     return RunRow(
         path=entry.path, started=entry.started, machine=whose, plan=entry.plan, unfinished=entry.unfinished,
-        metrics=len(own), beside_usual=float(np.median(goodness[is_known])) if worst is not None else None,
+        metrics=len(own), relative_to_usual=float(np.median(goodness[is_known])) if worst is not None else None,
         worst=index.metrics[own["metric"][worst]] if worst is not None else None,
-        worst_beside_usual=float(goodness[worst]) if worst is not None else None,
+        worst_relative_to_usual=float(goodness[worst]) if worst is not None else None,
     )  # fmt: skip
 
 
@@ -196,15 +196,19 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     settings: list[SettingDifference]
 
 
-def tell(index: Index, changes: Sequence[Change], folder: Path) -> list[ChangeReport]:
+def change_reports(index: Index, changes: Sequence[Change], folder: Path) -> list[ChangeReport]:
     """Return the changes, newest first, grouped by machine and time."""
     started = {entry.path: entry.started for entry in index.entries}
     settings = {(change.until, change.since): _settings(folder, change) for change in changes if change.kind == "step"}
-    told = [_told(index, change, started, settings.get((change.until, change.since), [])) for change in changes]
-    return sorted(told, key=lambda each: (each.since_started, each.machine, each.since, each.kind), reverse=True)
+    reports = [
+        _change_report(index, change, started, settings.get((change.until, change.since), [])) for change in changes
+    ]
+    return sorted(reports, key=lambda each: (each.since_started, each.machine, each.since, each.kind), reverse=True)
 
 
-def _told(index: Index, change: Change, started: Mapping[str, str], settings: list[SettingDifference]) -> ChangeReport:
+def _change_report(
+    index: Index, change: Change, started: Mapping[str, str], settings: list[SettingDifference]
+) -> ChangeReport:
     key = index.metrics[change.metric]
     is_better = (change.after > change.before) == (key.better == "higher")
     return ChangeReport(

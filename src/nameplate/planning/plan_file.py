@@ -66,7 +66,7 @@ _ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "experiments", "fr
 _WORD = re.compile(r"[\w-]+")
 MAX_BYTES = 128 << 10
 _MAX_DOTS = 200
-# What an old plan is told.
+# The error for a plan of an earlier version.
 _RENAMED = "cells is now called experiments"
 _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
 

@@ -131,7 +131,7 @@ PROBE = Probe(
         *PERCENTILES,
     ),
     recorded=Recorded(
-        untold=("unwritten_bytes", *_TRAFFIC),
+        unreported=("unwritten_bytes", *_TRAFFIC),
         params=("op", "block", "depth", "cache", "library", "sync"),
         facts=("file_bytes", "memory_bytes", "registered_buffers", "link_bytes_per_s", "unwritten_bytes", "is_memory",
                "clock_cost_s", "timed_every"),

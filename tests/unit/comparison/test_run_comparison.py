@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.comparison.false_positives import count_falses, upper_bound
+from nameplate.comparison.false_positives import count_false_positives, upper_bound
 from nameplate.comparison.run_comparison import compare_by, compare_runs, compare_several
 from nameplate.errors import UsageError
 from nameplate.records.model import Report, Result, Value
@@ -114,8 +114,8 @@ def test_a_run_against_itself_by_stretches() -> None:
     jumping = measured(1e9, {"threads": 2})
     jumping = msgspec.structs.replace(jumping, round_values=[v * f for f in (1, 1, 2, 2) for v in ROUNDS])
     short = measured(1e9, {"threads": 3})
-    falses = count_falses(of(steady, jumping, short))
-    assert [(each.params["threads"], each.pairs, each.wrong, each.same, each.unsure) for each in falses] == [
+    counts = count_false_positives(of(steady, jumping, short))
+    assert [(each.params["threads"], each.pairs, each.wrong, each.same, each.unsure) for each in counts] == [
         (1, 3, 0, 3, 0), (2, 3, 1, 2, 0),
     ]  # fmt: skip
 

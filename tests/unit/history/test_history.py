@@ -18,7 +18,7 @@ import pytest
 from nameplate.command_line import run as nameplate
 from nameplate.errors import FileError, UsageError
 from nameplate.history import update
-from nameplate.history.changes import changes_found, metrics_named, run_rows, runs_of, series_of, tell
+from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
 from nameplate.history.index import NAME, Index, empty_index, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.model import FileRecord, Stop
@@ -81,7 +81,7 @@ def test_values_are_those_that_show_prints(folder: Path) -> None:
 
 def test_a_step_is_told_with_its_day_its_machine_and_what_changed_then(folder: Path) -> None:
     index = read(folder)
-    told = [each for each in tell(index, changes_found(index), folder) if each.key.metric == "rate"]
+    told = [each for each in change_reports(index, changes_found(index), folder) if each.key.metric == "rate"]
     (change,) = told
     assert (change.verdict, change.machine, change.runs) == ("SLOWER", "node02", 8)
     assert (change.until, change.since) == ("older/node02-011.jsonl", "older/node02-012.jsonl")
@@ -95,15 +95,15 @@ def test_a_time_that_rises_is_slower(folder: Path) -> None:
     turned = msgspec.structs.replace(
         index, metrics=[msgspec.structs.replace(key, better="lower") for key in index.metrics]
     )
-    assert {each.verdict for each in tell(turned, changes_found(turned), folder)} == {"FASTER"}
+    assert {each.verdict for each in change_reports(turned, changes_found(turned), folder)} == {"FASTER"}
 
 
 def test_each_run_stands_beside_what_is_usual(folder: Path) -> None:
     index = read(folder)
     rows = run_rows(index, runs_of(index, "node02"))
     assert [row.path for row in rows] == [f"older/node02-{day:03}.jsonl" for day in range(20)]
-    assert rows[0].beside_usual == pytest.approx(1.0, abs=0.01)
-    assert rows[-1].beside_usual == pytest.approx(0.9, abs=0.01)
+    assert rows[0].relative_to_usual == pytest.approx(1.0, abs=0.01)
+    assert rows[-1].relative_to_usual == pytest.approx(0.9, abs=0.01)
     assert run_rows(index, runs_of(index)[-3:])[-1] == rows[-1]
 
 
@@ -141,7 +141,7 @@ def same(one: Index, other: Index, folder: Path) -> bool:
 
     def said(index: Index) -> Any:
         series = sorted(map(repr, series_of(index, range(len(index.metrics)))))
-        changes = sorted(map(repr, tell(index, changes_found(index), folder)))
+        changes = sorted(map(repr, change_reports(index, changes_found(index), folder)))
         return sorted(map(repr, index.entries)), sorted(map(repr, run_rows(index, runs_of(index)))), series, changes
 
     return bool(said(one) == said(other))

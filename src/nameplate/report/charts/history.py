@@ -21,7 +21,9 @@ _WIDTH = 720
 _MAX_CHARTS = 30
 
 
-def write_series(series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: MetricNames, path: Path) -> None:
+def write_series(
+    series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, path: Path
+) -> None:
     """Write one chart for each metric, below each other, with a line for each machine.
 
     Raises:
@@ -35,10 +37,10 @@ def write_series(series: Sequence[MetricHistory], told: Sequence[ChangeReport], 
         raise UsageError(
             f"-o: {len(by_metric)} metrics do not fit one picture; add words to the pattern so that fewer match"
         )
-    write_picture({"vconcat": [_chart(own, told, names) for own in by_metric]}, path)
+    write_picture({"vconcat": [_chart(own, changes, names) for own in by_metric]}, path)
 
 
-def _chart(own: Sequence[MetricHistory], told: Sequence[ChangeReport], names: MetricNames) -> dict[str, Any]:
+def _chart(own: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames) -> dict[str, Any]:
     """Return the chart of one metric: a line for each machine, and a rule with the verdict at each change point."""
     key = own[0].key
     factor, unit = scale(own[0].usual, key.unit)
@@ -49,7 +51,7 @@ def _chart(own: Sequence[MetricHistory], told: Sequence[ChangeReport], names: Me
     ]
     steps = [
         {"started": _started(own, change), "words": f"{change.verdict} {change.machine}"}
-        for change in told
+        for change in changes
         if change.kind == "step" and change.key == key
     ]
     x = alt.X("started:T", title=None)

@@ -69,15 +69,15 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     """Return the page. It shows ``reports`` unchanged: pass them through ``without_names`` first."""
     charts: list[Chart] = []
     sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
-    beside = side_by_side(reports)
-    side_by_side_chart = append_side_by_side_chart(beside, charts)
+    side_by_side_rows = side_by_side(reports)
+    side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
     bundle = chart_bundle()
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     return _template().render(
         title=_page_title(reports),
         version=__version__,
         sections=sections,
-        beside=beside,
+        side_by_side_rows=side_by_side_rows,
         side_by_side_chart=side_by_side_chart,
         headings=HEADINGS,
         in_words=HEADINGS_IN_WORDS,

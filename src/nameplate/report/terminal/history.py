@@ -26,23 +26,27 @@ _WORTH_NAMING = 0.97
 
 
 def print_overview(
-    entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[ChangeReport], names: MetricNames, console: Console
+    entries: Sequence[Entry],
+    rows: Sequence[RunRow],
+    changes: Sequence[ChangeReport],
+    names: MetricNames,
+    console: Console,
 ) -> None:
     """Print what changed in these runs, then the latest of them."""
     machines = {entry.machine for entry in entries}
     first, latest = entries[0].started, entries[-1].started
     console.print(f"{count(len(entries), 'run')} of {count(len(machines), 'machine')}, {first:.10} to {latest:.10}")
-    print_changes(told, names, console)
+    print_changes(changes, names, console)
     heading = "runs" if len(rows) == len(entries) else f"the latest {len(rows)} of {len(entries)} runs"
     console.print(Text(f"\n{heading}", style="bold"))
     _print_runs(rows, names, console)
 
 
-def print_changes(told: Sequence[ChangeReport], names: MetricNames, console: Console) -> None:
+def print_changes(changes: Sequence[ChangeReport], names: MetricNames, console: Console) -> None:
     """Print the changes; those at the same time on one machine form a group, with the settings that changed then."""
-    if not told:
+    if not changes:
         console.print("\nno metric changed its level or drifts")
-    groups = groupby(told, key=lambda each: (each.machine, each.kind, each.until, each.since, each.verdict))
+    groups = groupby(changes, key=lambda each: (each.machine, each.kind, each.until, each.since, each.verdict))
     for (machine, kind, _, _, verdict), group in groups:
         own = list(group)
         when = f"since {own[0].since_started:.10}, {count(own[0].runs, 'run')}"
@@ -56,12 +60,12 @@ def print_changes(told: Sequence[ChangeReport], names: MetricNames, console: Con
             console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
 
 
-def _changes(told: Sequence[ChangeReport], names: MetricNames) -> Table:
+def _changes(changes: Sequence[ChangeReport], names: MetricNames) -> Table:
     table = Table(box=None, show_header=False)
     for _ in range(2):
         table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
-    for each in told:
+    for each in changes:
         before, after = (quantity(value, each.key.unit) for value in (each.before, each.after))
         table.add_row(_share(each.after / each.before), f"{before} → {after}", Text(names.of(each.key)))
     return table
@@ -77,12 +81,13 @@ def _print_runs(rows: Sequence[RunRow], names: MetricNames, console: Console) ->
     for row in rows:
         table.add_row(
             f"{row.started:.16}".replace("T", " "), Text(row.machine), Text(row.plan),
-            Text(row.path + (" (unfinished)" if row.unfinished else "")), str(row.metrics), _share(row.beside_usual),
+            Text(row.path + (" (unfinished)" if row.unfinished else "")), str(row.metrics),
+            _share(row.relative_to_usual),
         )  # fmt: skip
     console.print(table)
     for row in rows:
-        if row.worst is not None and (row.worst_beside_usual or 1.0) < _WORTH_NAMING:
-            console.print(Text(f"{row.path}: {_share(row.worst_beside_usual)} {names.of(row.worst)}", style="dim"))
+        if row.worst is not None and (row.worst_relative_to_usual or 1.0) < _WORTH_NAMING:
+            console.print(Text(f"{row.path}: {_share(row.worst_relative_to_usual)} {names.of(row.worst)}", style="dim"))
 
 
 def _share(ratio: float | None) -> str:
@@ -102,7 +107,7 @@ def print_not_read(entries: Iterable[Entry], console: Console) -> None:
 
 
 def print_series(
-    series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: MetricNames, console: Console
+    series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, console: Console
 ) -> None:
     """Print each metric with a line per machine, its values if there is only one machine, and its changes."""
     for key, group in groupby(series, key=lambda each: each.key):
@@ -121,7 +126,7 @@ def print_series(
         console.print(table)
     if len(series) == 1:
         _print_values(series[0], console)
-    print_changes(told, names, console)
+    print_changes(changes, names, console)
 
 
 def _print_values(series: MetricHistory, console: Console) -> None:
@@ -134,9 +139,9 @@ def _print_values(series: MetricHistory, console: Console) -> None:
     for point in shown:
         ends = [quantity(end, series.key.unit) for end in point.ci or ()]
         interval = f"{ends[0].split()[0]} to {ends[1]}" if ends else "–"
-        beside = _share(point.value / series.usual) if series.usual else "–"
+        relative = _share(point.value / series.usual) if series.usual else "–"
         value = quantity(point.value, series.key.unit)
-        table.add_row(f"{point.started:.16}".replace("T", " "), value, interval, beside, Text(point.path))
+        table.add_row(f"{point.started:.16}".replace("T", " "), value, interval, relative, Text(point.path))
     console.print()
     console.print(table)
     if len(shown) < len(series.points):
