@@ -102,8 +102,8 @@ class SilentProgress:
     def sample(self, experiment: Experiment, sample: Sample) -> None:
         pass
 
-    def warn(self, words: str) -> None:
-        self.warnings.append(words)
+    def warn(self, message: str) -> None:
+        self.warnings.append(message)
 
 
 Answer = Callable[[str, int], Iterable[Sample | Outcome]]

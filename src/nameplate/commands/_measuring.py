@@ -34,14 +34,14 @@ from nameplate.results.summarise import headline, summarise
 class Place:
     """The place of a run: the facts of the machine, how to start a core on it, and the nodes that take turns.
 
-    ``said`` are the values that reference tools gave before the first round. ``began`` is the start of the command by
-    ``time.monotonic``, from which the budget counts; None counts it from the first round.
+    ``reference_values`` are those of the reference tools, from before the first round. ``began`` is the start of the
+    command by ``time.monotonic``, from which the budget counts; None counts it from the first round.
     """
 
     machine: dict[str, Any]
     start_core: Callable[[OnRecord, FileDescriptorCache], CoreProcess]
     nodes: NodeTurns | None
-    said: Sequence[Reference] = ()
+    reference_values: Sequence[Reference] = ()
     began: float | None = None
 
 
@@ -115,7 +115,7 @@ def measure_to_file(
     try:
         if earlier is None:
             writer.write(header)
-            for record in place.said:
+            for record in place.reference_values:
                 writer.write(record)
         else:
             writer.truncate(earlier.whole_bytes)
@@ -149,8 +149,8 @@ def _ended_with_budget(session: Session) -> Iterator[None]:
         yield
         return
     began = time.monotonic() if session.began is None else session.began
-    ends = began + limits.budget_s + overrun_s(limits)
-    timer = threading.Timer(min(max(0.0, ends - time.monotonic()), threading.TIMEOUT_MAX), session.end_slice)
+    deadline = began + limits.budget_s + overrun_s(limits)
+    timer = threading.Timer(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX), session.end_slice)
     timer.daemon = True
     timer.start()
     try:

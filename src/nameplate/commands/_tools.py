@@ -17,8 +17,7 @@ from nameplate.execution.launch import Launch, family_of, launch_with
 from nameplate.planning.plan_file import PlanText
 from nameplate.planning.stand_ins import beyond_caches_bytes
 from nameplate.planning.sweep import nearest
-from nameplate.records.model import Plan, ReferenceWork
-from nameplate.records.model import Reference as Said
+from nameplate.records.model import Plan, Reference, ReferenceWork
 from nameplate.tools.external import load_references
 from nameplate.tools.paired import DEADLINE_S, Bench, PairedComparison, PairedRow, scratch
 from nameplate.tools.process import free_port, identify
@@ -162,10 +161,10 @@ def _takes_s(reference: ReferenceTool, machine: Mapping[str, Any]) -> float:
     return reference.identify_s + sum(each_s)
 
 
-def reference_values(references: Sequence[ReferenceTool], core: CoreDescription, ends: float) -> list[Said]:
+def reference_values(references: Sequence[ReferenceTool], core: CoreDescription, deadline: float) -> list[Reference]:
     """Run each work of these tools once, and return their values, or the reasons why there are none.
 
-    Every tool is stopped at ``ends``, by ``time.monotonic``.
+    Every tool is stopped at ``deadline``, by ``time.monotonic``.
     """
     if not references:
         return []
@@ -174,7 +173,7 @@ def reference_values(references: Sequence[ReferenceTool], core: CoreDescription,
         comparisons, others = search.all(references)
         cpus = sorted(os.sched_getaffinity(0))
         bench = Bench(cpus, core.machine, search.launch, _SECONDS, FileDescriptorCache(), lambda _, __: None)
-        values = [value for comparison in comparisons for value in _said(bench, comparison, ends)]
+        values = [value for comparison in comparisons for value in _values_of(bench, comparison, deadline)]
     missing = [row for row in others if not row.probe]
     return [*values, *(_record(row, None, _why(row)) for row in missing)]
 
@@ -183,8 +182,8 @@ def _why(row: PairedRow) -> str:
     return f"{row.reason}; install it with: {row.install}" if row.install else row.reason
 
 
-def _said(bench: Bench, comparison: PairedComparison, ends: float) -> list[Said]:
-    left_s = ends - monotonic()
+def _values_of(bench: Bench, comparison: PairedComparison, deadline: float) -> list[Reference]:
+    left_s = deadline - monotonic()
     try:
         if left_s <= 0:
             raise ToolFailed("not run, because the budget was spent")
@@ -195,8 +194,8 @@ def _said(bench: Bench, comparison: PairedComparison, ends: float) -> list[Said]
     return [_record(row, value, reason) for row, value in zip(comparison.rows(), values, strict=True)]
 
 
-def _record(row: PairedRow, value: float | None, reason: str) -> Said:
-    return Said(
+def _record(row: PairedRow, value: float | None, reason: str) -> Reference:
+    return Reference(
         tool=row.tool, version=row.version, command=row.command, work=row.work, metric=row.metric, unit=row.unit,
         value=value, reason=reason,
     )  # fmt: skip

@@ -274,8 +274,8 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
     nodes = nodes_of_run(header, core.machine)
     turns = nodes.turns if nodes else 1
     is_new = prepared.earlier is None
-    said = _reference_values(header.plan, core, turns, options.began, options.quiet) if is_new else []
-    place = Place(core.machine, start_core, nodes, said, options.began)
+    references = _reference_values(header.plan, core, turns, options.began, options.quiet) if is_new else []
+    place = Place(core.machine, start_core, nodes, references, options.began)
     progress = make_progress(options.quiet, header.plan.limits.interval_s is not None)
     return measure_to_file(header, writer, prepared.earlier, progress, place)
 

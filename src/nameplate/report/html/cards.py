@@ -20,7 +20,7 @@ from nameplate.report.charts.scaling import thread_scaling
 from nameplate.report.experiments import common_params, headlines, is_derived, label_of, title_of
 from nameplate.report.format import count, parameters
 from nameplate.report.html.rows import ReportRow, Source, make_row, sources
-from nameplate.report.html.tables import OwnTable, own_table
+from nameplate.report.html.tables import HtmlTable, html_table
 from nameplate.report.terminal.run import MAX_EXPERIMENTS, explanations
 
 
@@ -38,8 +38,8 @@ class Card:
     probe: str
     meaning: str
     common: str
-    tables: list[OwnTable]
-    tables_of_maps: list[OwnTable]
+    tables: list[HtmlTable]
+    tables_of_maps: list[HtmlTable]
     derived: list[ReportRow]
     rows: list[ReportRow]
     folded: list[ReportRow]
@@ -84,8 +84,8 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
         probe=probe,
         meaning=meaning(probe),
         common=parameters(common),
-        tables=[own_table(table) for table in tables if table not in repeated],
-        tables_of_maps=[own_table(table) for table in repeated],
+        tables=[html_table(table) for table in tables if table not in repeated],
+        tables_of_maps=[html_table(table) for table in repeated],
         derived=[make_row(result, common) for result in results if is_derived(result)],
         rows=[make_row(result, common) for result in shown if not is_large or result.summary.value is None],
         folded=[make_row(result, common) for result in shown if is_large],
