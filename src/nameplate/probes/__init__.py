@@ -39,7 +39,8 @@ class ResolvedExperiment:
         return min(self.threads, int(self.machine["topology"]["allowed_cores"]))
 
 
-OfSample = Callable[[ResolvedExperiment, Sample], float]
+# Returns a quantity of one sample, such as its bytes or its seconds.
+SampleQuantity = Callable[[ResolvedExperiment, Sample], float]
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ class Ratio(Metric):
     only such samples has no value either, and is left out.
     """
 
-    numerator: OfSample
-    denominator: OfSample
+    numerator: SampleQuantity
+    denominator: SampleQuantity
     may_lack_rounds = True
 
     def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
@@ -256,9 +257,7 @@ class Probe:
     extremes_by_node: Callable[[Metric, Sequence[Sample]], Mapping[int, tuple[float, float]]] = lambda _, __: {}
 
     def total_overhead_s(self, params: Mapping[str, Value]) -> float:
-        """Return the estimated time in seconds that an experiment with these parameters takes besides its
-        slice.
-        """
+        """Return the estimated time in seconds that an experiment takes besides its slice, with these parameters."""
         return self.overhead_s + self.setup_s(params)
 
     @property

@@ -20,9 +20,9 @@ class MetricNames:
             for name, value in key.params.items():
                 values.setdefault((key.probe, name), set()).add(str(value))
                 counts[key.probe, name] = counts.get((key.probe, name), 0) + 1
-        self._telling = {key for key, found in values.items() if len(found) > 1 or counts[key] < owners[key[0]]}
+        self._differing = {key for key, found in values.items() if len(found) > 1 or counts[key] < owners[key[0]]}
 
     def of(self, key: MetricKey) -> str:
         """Return a metric's name, such as ``memory_stream op=triad stores=plain bandwidth``."""
-        params = {name: value for name, value in key.params.items() if (key.probe, name) in self._telling}
+        params = {name: value for name, value in key.params.items() if (key.probe, name) in self._differing}
         return " ".join(filter(None, (key.probe, parameters(params), key.metric)))
