@@ -10,7 +10,7 @@ import statistics
 from functools import partial
 
 from _pairs import asked_pairs, likwid, measure, ratio_of
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.cpu_flops import PROBE
 from nameplate.statistics.stats import median_interval
 from nameplate.tools.pairing import measure_pairs
@@ -34,7 +34,7 @@ def nameplate_flops(isa: str, mix: str, threads: int) -> tuple[float, float | No
     """Return nameplate's FLOP/s over 1 s, and its share of the peak: ports × clock under load × cores."""
     outcome, samples, machine = measure("cpu_flops", {"isa": isa, "mix": mix, "threads": threads}, SECONDS, SECONDS)
     flops = sum(s.work.flops for s in samples) / sum(s.elapsed_s for s in samples)
-    cell = Cell(outcome.params, outcome.facts, machine)
+    cell = ResolvedExperiment(outcome.params, outcome.facts, machine)
     ceiling = PROBE.rated(PROBE.metrics[0], cell, samples).value
     median_flops = statistics.median(s.work.flops / s.elapsed_s for s in samples)
     return flops, median_flops / ceiling if ceiling else None

@@ -18,8 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from nameplate.results.digest import figures_of
-from nameplate.results.run_file import append_figures, read_run
+from nameplate.results.digest import digest_of
+from nameplate.results.run_file import append_digest, read_run
 
 NAMEPLATE = Path(sys.executable).with_name("nameplate")
 MACHINES = 20
@@ -49,7 +49,7 @@ def copy(lines: list[bytes], machine: int, day: float, slower: float, source: ra
 
 def end_in_order(path: Path) -> None:
     """Append the record that ``nameplate run`` writes at the end of a file."""
-    append_figures(file := read_run(path), figures_of(file))
+    append_digest(file := read_run(path), digest_of(file))
 
 
 def fill(folder: Path, run: Path, runs: int) -> int:

@@ -134,7 +134,7 @@ def main() -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     with ExitStack() as stack:
-        peer = subprocess.Popen([*our_server(PORT), "--most-sessions", str(SESSIONS + 1)], stderr=subprocess.DEVNULL)
+        peer = subprocess.Popen([*our_server(PORT), "--max-sessions", str(SESSIONS + 1)], stderr=subprocess.DEVNULL)
         stack.callback(peer.kill)
         time.sleep(0.5)
         sessions = [session() for _ in range(SESSIONS)]

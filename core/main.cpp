@@ -162,13 +162,13 @@ CLI::App* add_serve(CLI::App& app, ServeWords& words) {
                     "file with the shared key; default: NAMEPLATE_KEY in the "
                     "environment");
   serve->add_option("--new-key", words.new_key_file, "write a new key to this file, and exit");
-  serve->add_option("--most-bytes", peer.session.bytes, "bytes that one session may transfer")
+  serve->add_option("--max-bytes", peer.session.bytes, "bytes that one session may transfer")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
-  serve->add_option("--most-seconds", peer.session.seconds, "seconds that one session may last")
+  serve->add_option("--max-seconds", peer.session.seconds, "seconds that one session may last")
       ->check(is_session_time)
       ->capture_default_str();
-  serve->add_option("--most-sessions", peer.max_sessions, "concurrent sessions")
+  serve->add_option("--max-sessions", peer.max_sessions, "concurrent sessions")
       ->check(CLI::Range(1, kMaxSessions))
       ->capture_default_str();
   serve->add_option("--user", words.options.user, "user to run as when started by root")->capture_default_str();

@@ -58,7 +58,7 @@ class Libaio {
     return 0;
   }
 
-  int submit_and_wait(unsigned fewest, double at_most_s) {
+  int submit_and_wait(unsigned min_completions, double at_most_s) {
     if (const int number = submit()) return number;
     constexpr double kNanoseconds = 1e9;
     const double whole_s = std::floor(at_most_s);
@@ -66,7 +66,7 @@ class Libaio {
                   .tv_nsec = static_cast<long>((at_most_s - whole_s) * kNanoseconds)};
     int result = 0;
     do {
-      result = io_getevents(context_, fewest, static_cast<long>(events_.size()), events_.data(),
+      result = io_getevents(context_, min_completions, static_cast<long>(events_.size()), events_.data(),
                             at_most_s > 0 ? &time : nullptr);
     } while (result == -EINTR);
     ended_ = result > 0 ? static_cast<std::size_t>(result) : 0;

@@ -79,7 +79,7 @@ class Uring {
     return result >= 0 ? 0 : -result;
   }
 
-  int submit_and_wait(unsigned fewest, double at_most_s) {
+  int submit_and_wait(unsigned min_completions, double at_most_s) {
     int result = 0;
     do {
       if (at_most_s > 0) {
@@ -88,9 +88,9 @@ class Uring {
         __kernel_timespec time{.tv_sec = static_cast<std::int64_t>(whole_s),
                                .tv_nsec = static_cast<long long>((at_most_s - whole_s) * kNanoseconds)};
         io_uring_cqe* unused = nullptr;
-        result = io_uring_submit_and_wait_timeout(&ring_, &unused, fewest, &time, nullptr);
+        result = io_uring_submit_and_wait_timeout(&ring_, &unused, min_completions, &time, nullptr);
       } else {
-        result = io_uring_submit_and_wait(&ring_, fewest);
+        result = io_uring_submit_and_wait(&ring_, min_completions);
       }
     } while (result == -EINTR);
     return result >= 0 || result == -ETIME ? 0 : -result;

@@ -50,9 +50,9 @@ def _run(arguments: list[str]) -> int:
         check_arguments(arguments)
         code = make_app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except KeyboardInterrupt:
-        return _tell("stopped", Interrupted.exit_code)
+        return _report("stopped", Interrupted.exit_code)
     except Exception as error:
-        return _tell(*_words_of(error))
+        return _report(*_words_of(error))
     finally:
         signal.signal(signal.SIGINT, before)
     return code if isinstance(code, int) else 0
@@ -93,8 +93,8 @@ def check_arguments(arguments: Sequence[str]) -> None:
             raise UsageError(f"argument {number}, '{shown}', is not UTF-8: rename the file or folder") from None
 
 
-def _tell(words: str, code: int) -> int:
-    print(f"nameplate: {clean_text(words)}", file=sys.stderr)
+def _report(message: str, code: int) -> int:
+    print(f"nameplate: {clean_text(message)}", file=sys.stderr)
     return code
 
 

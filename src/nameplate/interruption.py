@@ -13,10 +13,10 @@ from nameplate.errors import Interrupted
 Handler = Callable[[int, FrameType | None], object]
 
 
-def say(words: str) -> None:
+def say(message: str) -> None:
     """Write a line to standard error, safely from a signal handler that may have interrupted a print."""
     with suppress(OSError):
-        os.write(2, f"{words}\n".encode())
+        os.write(2, f"{message}\n".encode())
 
 
 def leave_at_once(number: int, frame: FrameType | None) -> None:

@@ -124,9 +124,7 @@ def recording_for(words: list[str]) -> str:
 
 def make_inputs(words: list[str], folder: Path) -> None:
     """Write the input files that a command names."""
-    written = {
-        words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-o", "--report", "--figures", "--study")
-    }
+    written = {words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-o", "--report", "--charts", "--study")}
     recorded = recorded_file(f"{recording_for(words)}.jsonl", folder)
     for name in (word for word in words[1:] if word not in written and "=" not in word):
         path = folder / name

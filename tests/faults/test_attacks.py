@@ -104,7 +104,7 @@ def test_history_retries_a_file_that_could_not_be_read(tmp_path: Path, monkeypat
         raise ReadError(f"cannot read {path}: Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("nameplate.history.update.read_figures", refused)
+        patch.setattr("nameplate.history.update.read_digest", refused)
         first = updated(empty_index(), tmp_path, run_files(tmp_path), lambda *_: None)
     assert first.entries[0].reason
     second = updated(first, tmp_path, run_files(tmp_path), lambda *_: None)
@@ -201,8 +201,8 @@ def test_a_name_with_newlines_adds_no_line_to_a_table(tmp_path: Path, capsys: py
 
 @pytest.mark.parametrize(
     "options",
-    [["--most-bytes", "-1"], ["--most-bytes", "0"], ["--most-seconds", "nan"], ["--most-seconds", "inf"],
-     ["--most-sessions", "0"], ["--most-sessions", "-1"], ["--port", "99999"], ["--frob"]],
+    [["--max-bytes", "-1"], ["--max-bytes", "0"], ["--max-seconds", "nan"], ["--max-seconds", "inf"],
+     ["--max-sessions", "0"], ["--max-sessions", "-1"], ["--port", "99999"], ["--frob"]],
 )  # fmt: skip
 def test_invalid_limits_of_a_peer_are_rejected_in_one_line(core_path: Path, options: list[str]) -> None:
     answer = subprocess.run([core_path, "serve", *options], capture_output=True, text=True, check=False, timeout=WAIT_S)

@@ -21,7 +21,7 @@ import pytest
 from machines import MACHINE
 from nameplate.execution.core_process import CoreProcess
 from nameplate.execution.file_keeper import FileDescriptorCache
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.served import served_by
 from nameplate.records.model import Header, Outcome, Sample
 
@@ -202,7 +202,7 @@ def verdict(core: Path, folder: Path, **params: Any) -> str:
     records = [Sample(**{k: v for k, v in sample.items() if k in ("id", "index", "start_s", "elapsed_s", "repetitions",
                                                                   "counters")},
                       work=_work(sample), disturbed={}) for sample in samples]  # fmt: skip
-    return served_by(Cell(outcome["params"], outcome["facts"], MACHINE, outcome["labels"]), records)
+    return served_by(ResolvedExperiment(outcome["params"], outcome["facts"], MACHINE, outcome["labels"]), records)
 
 
 def _work(sample: dict[str, Any]) -> Any:

@@ -22,12 +22,12 @@ from nameplate.results.summarise import summarise
 pytestmark = pytest.mark.usefixtures("as_root")
 
 
-def cell(**params: Any) -> dict[str, Any]:
+def experiment(**params: Any) -> dict[str, Any]:
     return {"probe": "mpi_pingpong", "params": params, "slice_s": 20, "sample_s": 0.002, "max_samples": 2}
 
 
 def test_every_rank_takes_part_and_one_writes(family: str) -> None:
-    header, *records = ask(command(family, 4), cell(size=1000), cell(size=0, pairs=2, pairing="mirrored"))
+    header, *records = ask(command(family, 4), experiment(size=1000), experiment(size=0, pairs=2, pairing="mirrored"))
     job = header["machine"]["job"]
     assert (job["ranks"], len(job["nodes"]), job["placement"]) == (4, 1, [[0, 4]])
     assert {"openmpi": "Open MPI", "mpich": "MPICH"}[family] in job["library"]
@@ -48,7 +48,7 @@ def test_every_rank_takes_part_and_one_writes(family: str) -> None:
 @pytest.mark.parametrize("pairing", ["block", "mirrored", "adjacent", "random"])
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_any_number_of_ranks_in_any_pairing(pairing: str, ranks: int) -> None:
-    records = ask(command("openmpi", ranks), cell(size=64, pairs=ranks // 2, pairing=pairing, seed=3))
+    records = ask(command("openmpi", ranks), experiment(size=64, pairs=ranks // 2, pairing=pairing, seed=3))
     outcome = next(r for r in records if r["type"] == "outcome")
     assert outcome["ending"] == "ok", outcome
     busy = outcome["labels"]["ranks"].replace("-", " ").split()
@@ -56,12 +56,12 @@ def test_any_number_of_ranks_in_any_pairing(pairing: str, ranks: int) -> None:
 
 
 def test_impossible_parameters_are_skipped_and_the_rest_is_measured(family: str) -> None:
-    records = ask(command(family, 3), cell(pairs=2), cell(size="nonsense"), cell(size=8))
+    records = ask(command(family, 3), experiment(pairs=2), experiment(size="nonsense"), experiment(size=8))
     outcomes = [r for r in records if r["type"] == "outcome"]
     assert (outcomes[0]["ending"], outcomes[0]["reason"]) == ("skipped", "pairs=2: 3 ranks can form at most 1 pairs")
     assert outcomes[1]["ending"] == "failed"
     assert outcomes[2]["ending"] == "ok"
-    alone = ask(command(family, 1), cell())
+    alone = ask(command(family, 1), experiment())
     assert "a message needs two" in next(r for r in alone if r["type"] == "outcome")["reason"]
 
 
@@ -86,7 +86,7 @@ def test_a_line_of_input_ends_the_run_after_the_current_sample(family: str) -> N
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdout.readline()
-        process.stdin.write(json.dumps({"id": "long", **cell(), "slice_s": 600, "max_samples": None}) + "\n")
+        process.stdin.write(json.dumps({"id": "long", **experiment(), "slice_s": 600, "max_samples": None}) + "\n")
         process.stdin.flush()
         time.sleep(0.5)
         process.stdin.write("stop\n")
@@ -105,8 +105,8 @@ def test_a_killed_rank_ends_the_job_and_earlier_results_are_kept(family: str) ->
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        process.stdin.write(json.dumps({"id": "first", **cell()}) + "\n")
-        process.stdin.write(json.dumps({"id": "second", **cell(), "slice_s": 600, "max_samples": None}) + "\n")
+        process.stdin.write(json.dumps({"id": "first", **experiment()}) + "\n")
+        process.stdin.write(json.dumps({"id": "second", **experiment(), "slice_s": 600, "max_samples": None}) + "\n")
         process.stdin.flush()
         measured = _lines_until(process.stdout, "outcome")
         ranks = ranks_of(mpi_programs()[family], process.pid)

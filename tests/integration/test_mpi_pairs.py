@@ -22,14 +22,14 @@ pytestmark = pytest.mark.usefixtures("as_root")
 FAULTS = Path(__file__).parent.parent / "faults" / "mpi_faults.c"
 
 
-def pairs_cell(**params: Any) -> dict[str, Any]:
+def pairs_experiment(**params: Any) -> dict[str, Any]:
     given = {"between": "ranks", **params}
     return {"probe": "mpi_pairs", "params": given, "slice_s": 20, "sample_s": 0.001, "max_samples": 2}
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5])
 def test_every_pair_of_ranks_is_measured(family: str, ranks: int) -> None:
-    _, *records = ask(command(family, ranks), pairs_cell(size=8), pairs_cell(size=70_000))
+    _, *records = ask(command(family, ranks), pairs_experiment(size=8), pairs_experiment(size=70_000))
     outcomes = [r for r in records if r["type"] == "outcome"]
     assert [r["ending"] for r in outcomes] == ["ok", "ok"], outcomes
     pairs = ranks * (ranks - 1) // 2
@@ -69,11 +69,11 @@ def test_a_run_names_the_slowest_pairs_and_ranks(tmp_path: Path) -> None:
 
 
 def test_one_node_has_no_pairs_of_nodes(family: str) -> None:
-    outcome = ask(command(family, 2), pairs_cell(between="nodes"))[1]
+    outcome = ask(command(family, 2), pairs_experiment(between="nodes"))[1]
     assert (outcome["ending"], outcome["reason"]) == (
         "skipped", "all ranks run on one node; between=ranks measures pairs of ranks",
     )  # fmt: skip
-    alone = ask(command(family, 1), pairs_cell())[1]
+    alone = ask(command(family, 1), pairs_experiment())[1]
     assert alone["ending"] == "skipped"
     assert "a message needs two" in alone["reason"]
 
@@ -83,7 +83,7 @@ def test_a_link_that_flips_a_byte_is_named(family: str, tmp_path: Path, monkeypa
     subprocess.run([f"mpicc.{family}", "-shared", "-fPIC", "-o", library, FAULTS], check=True)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("FAULTY_LINK", "2-1")
-    records = ask(command(family, 4), pairs_cell(size=5000), pairs_cell(size=8))
+    records = ask(command(family, 4), pairs_experiment(size=5000), pairs_experiment(size=8))
     outcomes = [r for r in records if r["type"] == "outcome"]
     assert [r["ending"] for r in outcomes] == ["invalid", "ok"]
     words = r"rank 1 on (\S+): the answer of rank 2 on \1 differs from the message"
@@ -111,7 +111,7 @@ def test_nodes_exchange_messages_over_their_network(tmp_path: Path) -> None:
         agent.chmod(0o755)
         launcher = [*OPEN_MPI.split(), "--mca", "plm_rsh_agent", str(agent), "--host", f"{SERVER}:2,{CLIENT}:2"]
         words = [*as_host(first, "near"), *launcher, "-n", "4", str(mpi_programs()["openmpi"])]
-        header, sample, outcome, _ = ask(words, {**pairs_cell(between="nodes", size=1 << 20), "max_samples": 1})
+        header, sample, outcome, _ = ask(words, {**pairs_experiment(between="nodes", size=1 << 20), "max_samples": 1})
     assert (outcome["ending"], outcome["facts"]) == ("ok", {"parties": 2, "nodes": 2, "pairs_between_nodes": 1})
     assert header["machine"]["job"]["nodes"] == ["near", "far"]
     (message_s,) = sample["pairs"]

@@ -369,7 +369,7 @@ def test_a_sender_that_waits_for_a_distant_start_ends_with_its_client(
 
 
 def test_a_session_ends_at_its_time_limit(core_path: Path) -> None:
-    with serving_here([str(core_path), "serve", "--port", "0", "--most-seconds", "1.5"]) as (_, place):
+    with serving_here([str(core_path), "serve", "--port", "0", "--max-seconds", "1.5"]) as (_, place):
         records = ask([str(core_path), "--peer", place],
                       {"probe": "net_pingpong", "params": {}, "slice_s": 30, "sample_s": 0.02})  # fmt: skip
     outcome = next(r for r in records if r["type"] == "outcome")

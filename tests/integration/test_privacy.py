@@ -84,7 +84,7 @@ def test_an_export_has_no_identifier(home: Path, tmp_path: Path, name: str) -> N
 
 
 def test_chart_files_have_no_identifier(home: Path, tmp_path: Path) -> None:
-    on_that_host(home, "report", "disk.jsonl", "--figures", str(tmp_path))
+    on_that_host(home, "report", "disk.jsonl", "--charts", str(tmp_path))
     drawings = [path.read_text() for path in tmp_path.glob("*.svg")]
     assert drawings
     assert not any(word in drawing for word in identifiers() for drawing in drawings)

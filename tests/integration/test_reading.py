@@ -44,10 +44,10 @@ def test_charts_are_written_with_or_without_the_page(
     measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(["report", str(measured), "--figures", "figures"]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
-    assert any(path.suffix == ".png" for path in (tmp_path / "figures").iterdir())
-    assert run(["report", str(measured), "--figures", "figures", "-o", "r.html"]) == 0
+    assert run(["report", str(measured), "--charts", "charts"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["charts"]
+    assert any(path.suffix == ".png" for path in (tmp_path / "charts").iterdir())
+    assert run(["report", str(measured), "--charts", "charts", "-o", "r.html"]) == 0
     assert (tmp_path / "r.html").is_file()
     assert "wrote r.html" in capsys.readouterr().out
 

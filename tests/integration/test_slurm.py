@@ -146,20 +146,22 @@ def test_every_round_in_an_allocation_is_a_step(srun: str) -> None:
 
 
 def test_the_first_rank_of_a_manual_launch_reads_requests_and_writes_records(srun: str) -> None:
-    cells: list[dict[str, Any]] = [
+    experiments: list[dict[str, Any]] = [
         {"id": str(size), "probe": "mpi_pingpong", "params": {"size": size}, "warmup_s": 0, "slice_s": 20,
          "sample_s": 0.001, "max_samples": 2}
         for size in range(8)
     ]  # fmt: skip
     launch = launch_with(f"{srun} -n 2")
-    requests = "".join(json.dumps(cell) + "\n" for cell in cells)
+    requests = "".join(json.dumps(experiment) + "\n" for experiment in experiments)
     answer = subprocess.run(
         launch.command(), input=requests, capture_output=True, text=True, timeout=DEADLINE_S, check=False
     )
     assert answer.returncode == 0, answer.stderr
     records = [json.loads(line) for line in answer.stdout.splitlines()]
-    assert [r["id"] for r in records if r["type"] == "outcome" and r["ending"] == "ok"] == [c["id"] for c in cells]
-    assert records[-1] == {"type": "end", "experiments": len(cells), "interrupted": False}
+    assert [r["id"] for r in records if r["type"] == "outcome" and r["ending"] == "ok"] == [
+        c["id"] for c in experiments
+    ]
+    assert records[-1] == {"type": "end", "experiments": len(experiments), "interrupted": False}
 
 
 @pytest.mark.slow

@@ -92,8 +92,8 @@ class SilentProgress:
     def sample(self, experiment: Experiment, sample: Sample) -> None:
         pass
 
-    def warn(self, words: str) -> None:
-        self.warnings.append(words)
+    def warn(self, message: str) -> None:
+        self.warnings.append(message)
 
 
 Answer = Callable[[str, int], Iterable[Sample | Outcome]]
@@ -101,13 +101,13 @@ Answer = Callable[[str, int], Iterable[Sample | Outcome]]
 
 @dataclass
 class FakeCores:
-    """Replaces nameplate-core, on a simulated clock: an experiment takes its slice plus ``beside_s`` seconds.
+    """Replaces nameplate-core, on a simulated clock: an experiment takes its slice plus ``overhead_s`` seconds.
 
     ``answer(id, n_earlier_requests)`` returns the records of an experiment, or raises the error that the core would.
     """
 
     answer: Answer
-    beside_s: float = 0.0
+    overhead_s: float = 0.0
     now: float = 0.0
     started: int = 0
     asked: list[tuple[int, str]] = field(default_factory=list)
@@ -126,7 +126,7 @@ class FakeCores:
         before = sum(identity == asked for _, asked in self.asked)
         self.asked.append((self.started, identity))
         self.slices.append(request["slice_s"])
-        self.now += request["slice_s"] + self.beside_s
+        self.now += request["slice_s"] + self.overhead_s
         for record in self.answer(identity, before):
             on_record(record)
             if isinstance(record, Outcome):

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from nameplate.control_characters import escape_in_json
 from nameplate.errors import FileError, UsageError
-from nameplate.history.changes import changes_found, figures_named, run_rows, runs_of, series_of, tell
+from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
 from nameplate.history.index import Index, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.model import SCHEMA
-from nameplate.report.figure_names import FigureNames
+from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.history import print_not_read, print_overview, print_series
 
@@ -35,21 +35,21 @@ class Look:
         self._index = index
         self._machine = machine
         self._runs = runs_of(index, machine)
-        self._names = FigureNames(index.figures)
-        figures = figures_named(index, words) if words else None
-        self._series = [] if figures is None else series_of(index, figures, machine)
+        self._names = MetricNames(index.metrics)
+        metrics = metrics_named(index, words) if words else None
+        self._series = [] if metrics is None else series_of(index, metrics, machine)
         changes = [
             change
             for change in changes_found(index)
-            if (figures is None or change.figure in figures) and machine in (None, index.machines[change.machine])
+            if (metrics is None or change.metric in metrics) and machine in (None, index.machines[change.machine])
         ]
-        self._told = tell(index, changes, folder)
+        self._changes = change_reports(index, changes, folder)
 
     def draw(self, path: Path) -> None:
         """Draw the selected metrics over time into an SVG or PNG file."""
         from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
-        write_series(self._series, self._told, self._names, path)
+        write_series(self._series, self._changes, self._names, path)
 
     def print_json(self) -> None:
         """Print runs, changes, the selected series and the files that could not be read, as JSON."""
@@ -57,21 +57,21 @@ class Look:
         document: dict[str, Any] = {
             "schema": SCHEMA,
             "runs": run_rows(self._index, self._runs, self._machine),
-            "changes": self._told,
+            "changes": self._changes,
             "series": self._series,
             "not_read": not_read,
         }
         sys.stdout.write(escape_in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
-    def print_figures(self, console: Console) -> None:
+    def print_metrics(self, console: Console) -> None:
         """Print the values of the selected metrics, run by run."""
-        print_series(self._series, self._told, self._names, console)
+        print_series(self._series, self._changes, self._names, console)
 
     def print_overview(self, console: Console, last: int) -> None:
         """Print the changes, the ``last`` runs, and the files that could not be read."""
         entries = [self._index.entries[place] for place in self._runs]
         rows = run_rows(self._index, self._runs[-last:], self._machine)
-        print_overview(entries, rows, self._told, self._names, console)
+        print_overview(entries, rows, self._changes, self._names, console)
         print_not_read(self._index.entries, console)
 
 

@@ -25,8 +25,8 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Report, Run, check_moment
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.digest import code_fingerprint, figures_of_report
-from nameplate.results.run_file import RunFile, append_figures, read_run
+from nameplate.results.digest import code_fingerprint, digest_of_report
+from nameplate.results.run_file import RunFile, append_digest, read_run
 from nameplate.results.summarise import headline, summarise
 
 
@@ -34,14 +34,14 @@ from nameplate.results.summarise import headline, summarise
 class Place:
     """The place of a run: the facts of the machine, how to start a core on it, and the nodes that take turns.
 
-    ``said`` are the values that reference tools gave before the first round. ``began`` is the start of the command by
-    ``time.monotonic``, from which the budget counts; None counts it from the first round.
+    ``reference_values`` are those of the reference tools, from before the first round. ``began`` is the start of the
+    command by ``time.monotonic``, from which the budget counts; None counts it from the first round.
     """
 
     machine: Machine
     start_core: Callable[[OnRecord, FileDescriptorCache], CoreProcess]
     nodes: NodeTurns | None
-    said: Sequence[Reference] = ()
+    reference_values: Sequence[Reference] = ()
     began: float | None = None
 
 
@@ -115,7 +115,7 @@ def measure_to_file(
     try:
         if earlier is None:
             writer.write(header)
-            for record in place.said:
+            for record in place.reference_values:
                 writer.write(record)
         else:
             writer.truncate(earlier.whole_bytes)
@@ -135,7 +135,7 @@ def _finished(path: Path) -> Report:
     report = summarise(file)
     if file.stop is not None and not file.stop.interrupted:
         try:
-            append_figures(file, figures_of_report(report))
+            append_digest(file, digest_of_report(report))
         except FileError as error:  # the run is complete without its digest
             print(f"nameplate: {error}", file=sys.stderr)
     return report
@@ -149,8 +149,8 @@ def _ended_with_budget(session: Session) -> Iterator[None]:
         yield
         return
     began = time.monotonic() if session.began is None else session.began
-    ends = began + limits.budget_s + overrun_s(limits)
-    timer = threading.Timer(min(max(0.0, ends - time.monotonic()), threading.TIMEOUT_MAX), session.end_slice)
+    deadline = began + limits.budget_s + overrun_s(limits)
+    timer = threading.Timer(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX), session.end_slice)
     timer.daemon = True
     timer.start()
     try:

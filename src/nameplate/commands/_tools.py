@@ -18,8 +18,7 @@ from nameplate.planning.plan_file import PlanText
 from nameplate.planning.stand_ins import beyond_caches_bytes
 from nameplate.planning.sweep import nearest
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Plan, ReferenceWork
-from nameplate.records.model import Reference as Said
+from nameplate.records.model import Plan, Reference, ReferenceWork
 from nameplate.tools.external import load_references
 from nameplate.tools.paired import DEADLINE_S, Bench, PairedComparison, PairedRow, scratch
 from nameplate.tools.process import free_port, identify
@@ -110,16 +109,16 @@ class Search:
     def _of_work(
         self, reference: ReferenceTool, version: str, work: ToolWork, setting: ToolSetting
     ) -> Iterator[PairedComparison | PairedRow]:
-        figures = [figure for figure in work.figures if not self.probes or figure.probe in self.probes]
-        for figure in figures:
-            if figure.probe not in self._known:
-                reason = f"nameplate was built without {figure.probe}"
+        metrics = [compared for compared in work.metrics if not self.probes or compared.probe in self.probes]
+        for compared in metrics:
+            if compared.probe not in self._known:
+                reason = f"nameplate was built without {compared.probe}"
                 yield PairedRow(
-                    tool=reference.name, reason=reason, version=version, probe=figure.probe, work=figure.name
+                    tool=reference.name, reason=reason, version=version, probe=compared.probe, work=compared.name
                 )
-        known = [figure for figure in figures if figure.probe in self._known]
+        known = [compared for compared in metrics if compared.probe in self._known]
         if known:
-            yield PairedComparison(reference, version, replace(work, figures=known), setting)
+            yield PairedComparison(reference, version, replace(work, metrics=known), setting)
 
 
 def asked_references(plan: PlanText | Plan) -> list[ReferenceTool]:
@@ -167,10 +166,10 @@ def _takes_s(reference: ReferenceTool, machine: Machine) -> float:
     return reference.identify_s + sum(each_s)
 
 
-def reference_figures(references: Sequence[ReferenceTool], core: CoreDescription, ends: float) -> list[Said]:
+def reference_values(references: Sequence[ReferenceTool], core: CoreDescription, deadline: float) -> list[Reference]:
     """Run each work of these tools once, and return their values, or the reasons why there are none.
 
-    Every tool is stopped at ``ends``, by ``time.monotonic``.
+    Every tool is stopped at ``deadline``, by ``time.monotonic``.
     """
     if not references:
         return []
@@ -179,29 +178,29 @@ def reference_figures(references: Sequence[ReferenceTool], core: CoreDescription
         comparisons, others = search.all(references)
         cpus = sorted(os.sched_getaffinity(0))
         bench = Bench(cpus, core.machine, search.launch, _SECONDS, FileDescriptorCache(), lambda _, __: None)
-        figures = [figure for comparison in comparisons for figure in _said(bench, comparison, ends)]
+        values = [value for comparison in comparisons for value in _values_of(bench, comparison, deadline)]
     missing = [row for row in others if not row.probe]
-    return [*figures, *(_record(row, None, _why(row)) for row in missing)]
+    return [*values, *(_record(row, None, _why(row)) for row in missing)]
 
 
 def _why(row: PairedRow) -> str:
     return f"{row.reason}; install it with: {row.install}" if row.install else row.reason
 
 
-def _said(bench: Bench, comparison: PairedComparison, ends: float) -> list[Said]:
-    left_s = ends - monotonic()
+def _values_of(bench: Bench, comparison: PairedComparison, deadline: float) -> list[Reference]:
+    left_s = deadline - monotonic()
     try:
         if left_s <= 0:
             raise ToolFailed("not run, because the budget was spent")
         values: Sequence[float | None] = bench.theirs_alone(comparison, min(left_s, DEADLINE_S))
         reason = ""
     except ToolError as error:
-        values, reason = [None] * len(comparison.work.figures), str(error)
+        values, reason = [None] * len(comparison.work.metrics), str(error)
     return [_record(row, value, reason) for row, value in zip(comparison.rows(), values, strict=True)]
 
 
-def _record(row: PairedRow, value: float | None, reason: str) -> Said:
-    return Said(
+def _record(row: PairedRow, value: float | None, reason: str) -> Reference:
+    return Reference(
         tool=row.tool, version=row.version, command=row.command, work=row.work, metric=row.metric, unit=row.unit,
         value=value, reason=reason,
     )  # fmt: skip

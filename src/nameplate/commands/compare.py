@@ -139,8 +139,8 @@ def _print_json(rows: Sequence[msgspec.Struct]) -> None:
 def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
     """Run the self-test, and return exit code 1 if a metric was called faster or slower than itself."""
     from nameplate.commands._self_test import measured_against_itself  # noqa: PLC0415 (only this way measures)
-    from nameplate.comparison.false_positives import count_falses  # noqa: PLC0415 (scipy's distributions take a second to import)
-    from nameplate.report.terminal.comparison import print_falses  # noqa: PLC0415 (only one of the ways to show it)
+    from nameplate.comparison.false_positives import count_false_positives  # noqa: PLC0415 (scipy's distributions take a second to import)
+    from nameplate.report.terminal.comparison import print_false_positives  # noqa: PLC0415 (only one of the ways to show it)
 
     if len(runs) > 1 or (runs and budget):
         raise UsageError("--selftest takes one run, or measures one within --budget: leave out the rest")
@@ -149,11 +149,11 @@ def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
     else:
         report, path = measured_against_itself(budget)
         print(f"run file: {path}")
-    falses = count_falses(report)
-    if not falses:
+    counts = count_false_positives(report)
+    if not counts:
         raise UsageError("--selftest needs at least 12 rounds: measure them with nameplate run quick --rounds 60")
     if json:
-        _print_json(falses)
+        _print_json(counts)
     else:
-        print_falses(falses)
-    return _AGAINST if any(row.wrong for row in falses) else 0
+        print_false_positives(counts)
+    return _AGAINST if any(row.wrong for row in counts) else 0

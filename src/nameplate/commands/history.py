@@ -55,7 +55,7 @@ def command(
     if json:
         look.print_json()
     elif metric:
-        look.print_figures(console)
+        look.print_metrics(console)
     else:
         look.print_overview(console, last)
     return 0

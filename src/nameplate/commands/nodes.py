@@ -83,7 +83,7 @@ def command(
 def _view(path: Path) -> tuple[Nodes, Run | None]:
     """Return the nodes of a file, and its run if it is a run file."""
     if is_stream_file(path):
-        from nameplate.results.node_figures import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
+        from nameplate.results.node_values import judged_stream  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
         return judged_stream(read_stream_run(path)), None
     report = summarise(read_run(path))

@@ -17,7 +17,7 @@ def command(
     *runs: Path,
     identify: bool = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
-    charts: Annotated[Path | None, Parameter(name="--figures", show_default=False)] = None,
+    charts: Annotated[Path | None, Parameter(show_default=False)] = None,
 ) -> int:
     """Write an HTML report of one or more runs: one file with charts and tables, which works offline.
 
@@ -32,7 +32,7 @@ def command(
     charts
         Write each chart into this directory as SVG and PNG. Without -o, the report itself is not written.
     """
-    from nameplate.report.charts.pictures import write_figures  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.charts.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
     if not runs:
@@ -41,7 +41,7 @@ def command(
     check_output("-o", page, inputs=runs)
     reports = read_reports(runs)
     if charts is not None:
-        number = write_figures(reports if identify else without_names(reports), charts)
+        number = write_charts(reports if identify else without_names(reports), charts)
         print(f"wrote {number} charts to {charts}, each as SVG and PNG")
     if page is not None:
         write_html(reports, page, identify)

@@ -20,7 +20,7 @@ from msgspec import structs
 from nameplate import __version__
 from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
 from nameplate.commands._study import check_study, write_study
-from nameplate.commands._tools import asked_references, reference_figures, references_take_s
+from nameplate.commands._tools import asked_references, reference_values, references_take_s
 from nameplate.errors import FileError, OutputError, UsageError
 from nameplate.execution.core_process import (
     CoreDescription,
@@ -33,7 +33,7 @@ from nameplate.execution.core_process import (
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
-from nameplate.planning.budget import MIN_ROUNDS, START_COMMAND_S, least_s, round_s
+from nameplate.planning.budget import MIN_ROUNDS, START_COMMAND_S, min_plan_s, round_s
 from nameplate.planning.places import check_places
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.planning.rated_keys import check_rated
@@ -276,8 +276,8 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
     nodes = nodes_of_run(header, core.machine)
     turns = nodes.turns if nodes else 1
     is_new = prepared.earlier is None
-    said = _reference_figures(header.plan, core, turns, options.began, options.quiet) if is_new else []
-    place = Place(core.machine, start_core, nodes, said, options.began)
+    references = _reference_values(header.plan, core, turns, options.began, options.quiet) if is_new else []
+    place = Place(core.machine, start_core, nodes, references, options.began)
     progress = make_progress(options.quiet, header.plan.limits.interval_s is not None)
     return measure_to_file(header, writer, prepared.earlier, progress, place)
 
@@ -300,7 +300,7 @@ def _new_run_file(output: Path | None) -> RunWriter:
     return RunWriter.create_numbered(Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl"))
 
 
-def _reference_figures(plan: Plan, core: CoreDescription, turns: int, began: float, quiet: bool) -> Sequence[Reference]:
+def _reference_values(plan: Plan, core: CoreDescription, turns: int, began: float, quiet: bool) -> Sequence[Reference]:
     """Run the reference tools of the plan, at most until the plan itself needs the rest of a binding budget."""
     references = asked_references(plan)
     takes_s = references_take_s(references, core.machine)
@@ -309,10 +309,10 @@ def _reference_figures(plan: Plan, core: CoreDescription, turns: int, began: flo
         within = ", within the budget" if plan.limits.budget_binds else ""
         print(f"nameplate: running the installed reference tools ({names}): about {takes_s:.0f} s{within}",
               file=sys.stderr)  # fmt: skip
-    # The start of the command, which least_s includes, is over by now.
-    needed_s = least_s(plan, turns) - START_COMMAND_S
+    # The start of the command, which min_plan_s includes, is over by now.
+    needed_s = min_plan_s(plan, turns) - START_COMMAND_S
     left_s = plan.limits.budget_s - needed_s if plan.limits.budget_binds else float("inf")
-    return reference_figures(references, core, began + left_s)
+    return reference_values(references, core, began + left_s)
 
 
 def _per_node(text: str | None, plan: Plan, launch: Launch, series: str | None) -> PerNode:

@@ -21,9 +21,9 @@ def command(  # noqa: PLR0913 (the options of the command line)
     port: int | None = None,
     key_file: Path | None = None,
     new_key: Path | None = None,
-    most_bytes: int | None = None,
-    most_seconds: float | None = None,
-    most_sessions: int | None = None,
+    max_bytes: int | None = None,
+    max_seconds: float | None = None,
+    max_sessions: int | None = None,
     user: Option = None,
 ) -> int:
     """Serve as the peer of another machine's network probes until Ctrl-C.
@@ -40,11 +40,11 @@ def command(  # noqa: PLR0913 (the options of the command line)
         A file with the key that peer and clients share. Default: NAMEPLATE_KEY in the environment.
     new_key
         Write a new key of 256 random bits to this file, and exit.
-    most_bytes
+    max_bytes
         The maximum number of bytes that one session may transfer. Default: 1 PiB.
-    most_seconds
+    max_seconds
         The maximum duration of one session in seconds. Default: 3600.
-    most_sessions
+    max_sessions
         The maximum number of sessions at a time. Default: 64.
     user
         The user to switch to if root starts the peer. Default: nobody.
@@ -52,7 +52,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     if port is not None and not 0 <= port <= _MAX_PORT:
         raise UsageError(f"--port {port}: not a port; use 0 to {_MAX_PORT}")
     given = {"--listen": listen, "--port": port, "--key-file": key_file, "--new-key": new_key,
-             "--most-bytes": most_bytes, "--most-seconds": most_seconds, "--most-sessions": most_sessions,
+             "--max-bytes": max_bytes, "--max-seconds": max_seconds, "--max-sessions": max_sessions,
              "--user": user}  # fmt: skip
     words = [word for option, value in given.items() if value is not None for word in (option, str(value))]
     path = core_path()

@@ -28,22 +28,22 @@ class FalsePositiveCount(msgspec.Struct, frozen=True, kw_only=True):
     unsure: int
 
 
-def count_falses(report: Report, window: int = WINDOW) -> list[FalsePositiveCount]:
+def count_false_positives(report: Report, window: int = WINDOW) -> list[FalsePositiveCount]:
     """Return the counts for every two adjacent stretches of ``window`` rounds, each pair judged like two whole runs.
 
     All metrics of a pair form one family, as in a comparison.
     """
-    figures = [
+    results = [
         result
         for result in report.results
         if len(result.round_values) >= 2 * window and result.summary.value and min(result.round_values) > 0
     ]
-    said: list[list[Judged]] = [[] for _ in figures]
-    for begin in _stretches(figures, window):
-        judged = judge([_pair(result, begin, window) for result in figures])
-        for own, found in zip(said, judged, strict=True):
+    judgements: list[list[Judged]] = [[] for _ in results]
+    for begin in _stretches(results, window):
+        judged = judge([_pair(result, begin, window) for result in results])
+        for own, found in zip(judgements, judged, strict=True):
             own.append(found)
-    return [_falses(result, own) for result, own in zip(figures, said, strict=True)]
+    return [_count(result, own) for result, own in zip(results, judgements, strict=True)]
 
 
 def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
@@ -51,8 +51,8 @@ def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
     return float(binomtest(wrong, pairs, alternative="less").proportion_ci(confidence, "exact").high)
 
 
-def _stretches(figures: Sequence[Result], window: int) -> Iterator[int]:
-    min_rounds = min((len(result.round_values) for result in figures), default=0)
+def _stretches(results: Sequence[Result], window: int) -> Iterator[int]:
+    min_rounds = min((len(result.round_values) for result in results), default=0)
     yield from range(0, min_rounds - 2 * window + 1, window)
 
 
@@ -61,11 +61,11 @@ def _pair(result: Result, begin: int, window: int) -> Rounds:
     return Rounds(values[begin : begin + window], values[begin + window : begin + 2 * window], result.better)
 
 
-def _falses(result: Result, said: Sequence[Judged]) -> FalsePositiveCount:
-    verdicts = [found.verdict for found in said]
+def _count(result: Result, judgements: Sequence[Judged]) -> FalsePositiveCount:
+    verdicts = [found.verdict for found in judgements]
     row = result.summary
     return FalsePositiveCount(
-        probe=row.probe, params=row.params, metric=row.metric, pairs=len(said),
+        probe=row.probe, params=row.params, metric=row.metric, pairs=len(judgements),
         wrong=verdicts.count("FASTER") + verdicts.count("SLOWER"), same=verdicts.count("SAME"),
         unsure=verdicts.count("UNSURE"),
     )  # fmt: skip

@@ -78,7 +78,7 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
 
     ``same_within`` is the largest relative difference that counts as SAME.
     """
-    ours, theirs = _figures(base.results), _figures(new.results)
+    ours, theirs = _metrics(base.results), _metrics(new.results)
     partners = _partners(list(ours), list(theirs))
     pairs = [_Pair(max(key, other, key=lambda k: len(k[2])), ours[key], theirs[other], _RUNS)
              for key, other in partners.items()]  # fmt: skip
@@ -118,7 +118,7 @@ def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> l
         UsageError: the parameter was not varied.
     """
     groups: dict[Key, list[Result]] = {}
-    for (probe, metric, params), result in _figures(report.results).items():
+    for (probe, metric, params), result in _metrics(report.results).items():
         others = tuple(item for item in params if item[0] != name)
         if len(others) < len(params):
             groups.setdefault((probe, metric, others), []).append(result)
@@ -137,7 +137,7 @@ def _varied(report: Report) -> str:
     return f"this run varied {', '.join(several)}" if several else "this run varied no parameter"
 
 
-def _figures(results: Iterable[Result]) -> dict[Key, Result]:
+def _metrics(results: Iterable[Result]) -> dict[Key, Result]:
     return {_key(result): result for result in results if result.kind != "derived"}
 
 
@@ -180,11 +180,11 @@ def _incomparable(pair: _Pair, reason: str) -> ComparisonRow:
     return _row(pair, Judged("INCOMPARABLE", math.nan, None, reason))
 
 
-def _judged(pair: _Pair, found: Judged, figures: int) -> ComparisonRow:
+def _judged(pair: _Pair, found: Judged, n_metrics: int) -> ComparisonRow:
     parts = [found.reason, *(_circumstances(pair) if found.verdict != "SAME" else [])]
     rounds = min(len(pair.base.round_values), len(pair.new.round_values))
-    if "more rounds" in found.reason and rounds < rounds_for(figures):
-        parts.append(f"{rounds_for(figures)} rounds are enough to decide any of {figures} metrics")
+    if "more rounds" in found.reason and rounds < rounds_for(n_metrics):
+        parts.append(f"{rounds_for(n_metrics)} rounds are enough to decide any of {n_metrics} metrics")
     return _row(pair, Judged(found.verdict, found.ratio, found.ci, "; ".join(part for part in parts if part)))
 
 
@@ -276,54 +276,54 @@ _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
 
 def compare_several(reports: Sequence[Report]) -> list[Several]:
     """Compare every metric that at least two of the runs have."""
-    by_run = [_figures(report.results) for report in reports]
+    by_run = [_metrics(report.results) for report in reports]
     keys = dict.fromkeys(key for run in by_run for key in run)
     shared = [[run.get(key) for run in by_run] for key in keys if sum(key in run for run in by_run) > 1]
     names = [key for key in keys if sum(key in run for run in by_run) > 1]
-    others = [(row, place) for row, own in enumerate(shared) for place in _places_beside_best(own)]
+    others = [(row, place) for row, results in enumerate(shared) for place in _places_except_best(results)]
     pairs = [(shared[row][_best(shared[row])], shared[row][place]) for row, place in others]
     judged = judge(
         [Rounds(best.round_values, other.round_values, best.better) for best, other in pairs if best and other]
     )
     behind = {which for which, found in zip(others, judged, strict=True) if found.verdict == "SLOWER"}
-    return [_several(key, row, own, behind) for row, (key, own) in enumerate(zip(names, shared, strict=True))]
+    return [_several(key, row, results, behind) for row, (key, results) in enumerate(zip(names, shared, strict=True))]
 
 
-def _several(key: Key, row: int, own: Sequence[Result | None], behind: set[tuple[int, int]]) -> Several:
-    measured = [result for result in own if result]
-    candidates = [_best(own), *_places_beside_best(own)] if _is_comparable(own) else []
+def _several(key: Key, row: int, results: Sequence[Result | None], behind: set[tuple[int, int]]) -> Several:
+    measured = [result for result in results if result]
+    candidates = [_best(results), *_places_except_best(results)] if _is_comparable(results) else []
     return Several(
         probe=key[0],
         params=dict(key[2]),
         metric=key[1],
         unit=measured[0].summary.unit,
-        values=[result.summary.value if result else None for result in own],
+        values=[result.summary.value if result else None for result in results],
         best=sorted(place for place in candidates if (row, place) not in behind),
-        reason="" if _is_comparable(own) else "not the same work, or too few runs have a value",
+        reason="" if _is_comparable(results) else "not the same work, or too few runs have a value",
     )
 
 
-def _is_comparable(own: Sequence[Result | None]) -> bool:
-    usable = [own[place] for place in _usable(own)]
+def _is_comparable(results: Sequence[Result | None]) -> bool:
+    usable = [results[place] for place in _usable(results)]
     return len(usable) > 1 and len({result.source for result in usable if result}) == 1
 
 
-def _usable(own: Sequence[Result | None]) -> list[int]:
+def _usable(results: Sequence[Result | None]) -> list[int]:
     return [
         place
-        for place, result in enumerate(own)
+        for place, result in enumerate(results)
         if result and result.summary.value is not None and min(result.round_values) > 0
     ]
 
 
-def _best(own: Sequence[Result | None]) -> int:
+def _best(results: Sequence[Result | None]) -> int:
     def height(place: int) -> float:
-        result = own[place]
+        result = results[place]
         value = (result.summary.value if result else None) or 0.0
         return value if result and result.better == "higher" else -value
 
-    return max(_usable(own), key=height)
+    return max(_usable(results), key=height)
 
 
-def _places_beside_best(own: Sequence[Result | None]) -> list[int]:
-    return [place for place in _usable(own) if place != _best(own)] if _is_comparable(own) else []
+def _places_except_best(results: Sequence[Result | None]) -> list[int]:
+    return [place for place in _usable(results) if place != _best(results)] if _is_comparable(results) else []

@@ -24,7 +24,7 @@ def _curves(plan: Plan) -> list[dict[int, Experiment]]:
     """Return the experiments of each curve by size; experiments of a curve differ only in their size."""
     curves: dict[tuple[str, frozenset[tuple[str, Value]]], dict[int, Experiment]] = {}
     for experiment in plan.experiments:
-        name = next((cells.curve for cells in probe_of(experiment.probe).sweep if cells.curve), "")
+        name = next((sweep.curve for sweep in probe_of(experiment.probe).sweep if sweep.curve), "")
         if name in experiment.params:
             others = frozenset((key, value) for key, value in experiment.params.items() if key != name)
             curve = curves.setdefault((experiment.probe, others), {})

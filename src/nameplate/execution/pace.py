@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from nameplate.planning.budget import beside_slice_s, full_slice_s, min_slice_s, slice_between_s, turns_of
+from nameplate.planning.budget import full_slice_s, min_slice_s, overhead_s, slice_between_s, turns_of
 from nameplate.records.model import Experiment, Limits
 
 # The weight of a probe's estimate, as the equivalent of an observation over this time.
@@ -25,7 +25,7 @@ class Pace:
         self._rounds: dict[str, int] = defaultdict(int)
         self._min_s = 0.0
         self._span_s = 0.0
-        self._beside_s: dict[str, float] = defaultdict(float)
+        self._overhead_s: dict[str, float] = defaultdict(float)
         self._estimated_s: dict[str, float] = defaultdict(float)
         self._observed_s: dict[str, float] = defaultdict(float)
 
@@ -36,12 +36,12 @@ class Pace:
         min_s = min_slice_s(experiment, self._limits)
         self._min_s += more * min_s
         self._span_s += more * (full_slice_s(experiment, self._limits) - min_s)
-        self._beside_s[experiment.probe] += more * beside_slice_s(experiment, self._limits)
+        self._overhead_s[experiment.probe] += more * overhead_s(experiment, self._limits)
 
     def note(self, experiment: Experiment, slice_s: float, taken_s: float) -> None:
         """Correct the estimates by an experiment that took ``taken_s`` seconds in all with a slice of ``slice_s``."""
         turns = turns_of(experiment, self._turns)
-        self._estimated_s[experiment.probe] += turns * beside_slice_s(experiment, self._limits)
+        self._estimated_s[experiment.probe] += turns * overhead_s(experiment, self._limits)
         self._observed_s[experiment.probe] += max(0.0, taken_s - turns * slice_s)
 
     def has_seen(self, probe: str) -> bool:
@@ -50,21 +50,21 @@ class Pace:
 
     def slice_s(self, experiment: Experiment, left_s: float) -> float:
         """Return the slice, between minimum and full, with which all remaining experiments end within ``left_s``."""
-        free_s = left_s - self._min_s - self._all_beside_s()
+        free_s = left_s - self._min_s - self._total_overhead_s()
         share = min(1.0, max(0.0, free_s / self._span_s)) if self._span_s > 0 else 1.0
         return slice_between_s(experiment, self._limits, share)
 
     def takes_s(self, experiment: Experiment, slice_s: float) -> float:
         """Return the expected time of an experiment with this slice, in seconds."""
-        beside_s = beside_slice_s(experiment, self._limits) * self._correction(experiment.probe)
-        return turns_of(experiment, self._turns) * (slice_s + beside_s)
+        total_s = slice_s + overhead_s(experiment, self._limits) * self._correction(experiment.probe)
+        return turns_of(experiment, self._turns) * total_s
 
     def rest_s(self) -> float:
         """Return the expected time of all remaining experiments with full slices, in seconds."""
-        return self._min_s + self._span_s + self._all_beside_s()
+        return self._min_s + self._span_s + self._total_overhead_s()
 
-    def _all_beside_s(self) -> float:
-        return sum(seconds * self._correction(probe) for probe, seconds in self._beside_s.items())
+    def _total_overhead_s(self) -> float:
+        return sum(seconds * self._correction(probe) for probe, seconds in self._overhead_s.items())
 
     def _correction(self, probe: str) -> float:
         return (TRUST_IN_ESTIMATE_S + self._observed_s[probe]) / (TRUST_IN_ESTIMATE_S + self._estimated_s[probe])

@@ -64,7 +64,7 @@ class Progress(Protocol):
     def sample(self, experiment: Experiment, sample: Sample) -> None:
         """Show that a sample has been taken."""
 
-    def warn(self, words: str) -> None:
+    def warn(self, message: str) -> None:
         """Show an error that does not end the run."""
 
 

@@ -15,7 +15,7 @@ from nameplate.comparison.run_comparison import SettingDifference, differing_set
 from nameplate.errors import FileError, UsageError
 from nameplate.history.index import Change, Entry, Index, Rows
 from nameplate.history.update import days_of, in_time
-from nameplate.records.model import Figure
+from nameplate.records.model import MetricKey
 from nameplate.results.run_file import read_beginning
 from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
 from nameplate.statistics.constants import FALSE_DISCOVERY_RATE
@@ -37,7 +37,7 @@ def changes_found(index: Index) -> list[Change]:
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A run. ``beside_usual`` is the median over its metrics of value / usual value, inverted if lower is better.
+    """A run. ``relative_to_usual`` is the median over its metrics of value / usual value, inverted if lower is better.
 
     ``worst`` is the metric with the lowest ratio. Both are None if too few runs of this machine have the same metrics.
     """
@@ -47,10 +47,10 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     plan: str
     unfinished: bool
-    figures: int
-    beside_usual: float | None
-    worst: Figure | None
-    worst_beside_usual: float | None
+    metrics: int = msgspec.field(name="figures")
+    relative_to_usual: float | None = msgspec.field(name="beside_usual")
+    worst: MetricKey | None
+    worst_relative_to_usual: float | None = msgspec.field(name="worst_beside_usual")
 
 
 def runs_of(index: Index, machine: str | None = None) -> list[int]:
@@ -92,24 +92,24 @@ def _of_machine(index: Index, machine: str) -> NDArray[np.bool_]:
 def _usual_values(index: Index) -> NDArray[np.float64]:
     """Return the usual values by machine and metric; nan where they are not known."""
     known = index.usual[index.usual["runs"] >= _MIN_USUAL]
-    values = np.full((len(index.machines), len(index.figures)), np.nan)
-    values[known["machine"], known["figure"]] = known["value"]
+    values = np.full((len(index.machines), len(index.metrics)), np.nan)
+    values[known["machine"], known["metric"]] = known["value"]
     return values
 
 
 def _run_row(index: Index, entry: Entry, machine: str | None, values: Rows, usual: NDArray[np.float64]) -> RunRow:
     whose = machine or entry.machine
     own = values[[index.machines[place] == whose for place in values["machine"]]] if len(values) else values
-    turned = np.array([1.0 if index.figures[i].better == "higher" else -1.0 for i in own["figure"]])
+    turned = np.array([1.0 if index.metrics[i].better == "higher" else -1.0 for i in own["metric"]])
     with np.errstate(divide="ignore", invalid="ignore"):
-        goodness = (own["value"] / usual[own["machine"], own["figure"]]) ** turned
+        goodness = (own["value"] / usual[own["machine"], own["metric"]]) ** turned
     is_known = np.isfinite(goodness) & (goodness > 0)
     worst = int(np.argmin(np.where(is_known, goodness, np.inf))) if is_known.any() else None
     return RunRow(
         path=entry.path, started=entry.started, machine=whose, plan=entry.plan, unfinished=entry.unfinished,
-        figures=len(own), beside_usual=float(np.median(goodness[is_known])) if worst is not None else None,
-        worst=index.figures[own["figure"][worst]] if worst is not None else None,
-        worst_beside_usual=float(goodness[worst]) if worst is not None else None,
+        metrics=len(own), relative_to_usual=float(np.median(goodness[is_known])) if worst is not None else None,
+        worst=index.metrics[own["metric"][worst]] if worst is not None else None,
+        worst_relative_to_usual=float(goodness[worst]) if worst is not None else None,
     )  # fmt: skip
 
 
@@ -125,21 +125,21 @@ class Point(msgspec.Struct, frozen=True):
 class MetricHistory(msgspec.Struct, frozen=True, kw_only=True):
     """A metric of a machine over time; ``usual`` is the median."""
 
-    figure: Figure
+    key: MetricKey = msgspec.field(name="figure")
     machine: str
     usual: float
     points: list[Point]
 
 
-def series_of(index: Index, figures: Sequence[int], machine: str | None = None) -> list[MetricHistory]:
+def series_of(index: Index, metrics: Sequence[int], machine: str | None = None) -> list[MetricHistory]:
     """Return the values of these metrics, given by their indices, on every machine or on one."""
-    chosen = np.isin(index.values["figure"], figures)
+    chosen = np.isin(index.values["metric"], metrics)
     if machine is not None:
         chosen &= _of_machine(index, machine)
     found = in_time(index.values[chosen], days_of(index.entries))
     return [
         MetricHistory(
-            figure=index.figures[int(own["figure"][0])], machine=index.machines[int(own["machine"][0])],
+            key=index.metrics[int(own["metric"][0])], machine=index.machines[int(own["machine"][0])],
             usual=float(np.median(own["value"])), points=[_point(index.entries, row) for row in own.tolist()],
         )
         for own in found
@@ -151,15 +151,15 @@ def _point(entries: Sequence[Entry], row: tuple[int, int, int, float, float, flo
     return Point(entry.path, entry.started, row[3], None if math.isnan(row[4]) else (row[4], row[5]))
 
 
-def figures_named(index: Index, words: Sequence[str]) -> list[int]:
+def metrics_named(index: Index, words: Sequence[str]) -> list[int]:
     """Return the indices of all metrics that match each word: a probe, an area, ``name=value`` or a metric.
 
     Raises:
         UsageError: there is none.
     """
-    found = [i for i, figure in enumerate(index.figures) if all(_has(figure, word) for word in words)]
+    found = [i for i, key in enumerate(index.metrics) if all(_has(key, word) for word in words)]
     if not found:
-        probes = sorted({figure.probe for figure in index.figures})
+        probes = sorted({key.probe for key in index.metrics})
         raise UsageError(
             f"no metric here matches '{' '.join(words)}'; use a probe ({', '.join(probes)}), name=value of its "
             "parameters, or the name of a metric"
@@ -167,11 +167,11 @@ def figures_named(index: Index, words: Sequence[str]) -> list[int]:
     return found
 
 
-def _has(figure: Figure, word: str) -> bool:
+def _has(key: MetricKey, word: str) -> bool:
     name, is_parameter, value = word.partition("=")
     if not is_parameter:
-        return word in (figure.probe, figure.probe.partition("_")[0], figure.metric)
-    own = figure.params.get(name)
+        return word in (key.probe, key.probe.partition("_")[0], key.metric)
+    own = key.params.get(name)
     return own is not None and (str(own) == value or (isinstance(own, int) and size_text(own) == value))
 
 
@@ -184,7 +184,7 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
 
     verdict: Literal["FASTER", "SLOWER"]
     kind: Literal["step", "drift"]
-    figure: Figure
+    key: MetricKey = msgspec.field(name="figure")
     machine: str
     until: str
     until_started: str
@@ -196,19 +196,23 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     settings: list[SettingDifference]
 
 
-def tell(index: Index, changes: Sequence[Change], folder: Path) -> list[ChangeReport]:
+def change_reports(index: Index, changes: Sequence[Change], folder: Path) -> list[ChangeReport]:
     """Return the changes, newest first, grouped by machine and time."""
     started = {entry.path: entry.started for entry in index.entries}
     settings = {(change.until, change.since): _settings(folder, change) for change in changes if change.kind == "step"}
-    told = [_told(index, change, started, settings.get((change.until, change.since), [])) for change in changes]
-    return sorted(told, key=lambda each: (each.since_started, each.machine, each.since, each.kind), reverse=True)
+    reports = [
+        _change_report(index, change, started, settings.get((change.until, change.since), [])) for change in changes
+    ]
+    return sorted(reports, key=lambda each: (each.since_started, each.machine, each.since, each.kind), reverse=True)
 
 
-def _told(index: Index, change: Change, started: Mapping[str, str], settings: list[SettingDifference]) -> ChangeReport:
-    figure = index.figures[change.figure]
-    is_better = (change.after > change.before) == (figure.better == "higher")
+def _change_report(
+    index: Index, change: Change, started: Mapping[str, str], settings: list[SettingDifference]
+) -> ChangeReport:
+    key = index.metrics[change.metric]
+    is_better = (change.after > change.before) == (key.better == "higher")
     return ChangeReport(
-        verdict="FASTER" if is_better else "SLOWER", kind=change.kind, figure=figure,
+        verdict="FASTER" if is_better else "SLOWER", kind=change.kind, key=key,
         machine=index.machines[change.machine], until=change.until, until_started=started[change.until],
         since=change.since, since_started=started[change.since], runs=change.runs, before=change.before,
         after=change.after, settings=settings,

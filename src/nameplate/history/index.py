@@ -19,7 +19,7 @@ from nameplate.control_characters import clean_text
 from nameplate.errors import FileError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.inputs import read_input
-from nameplate.records.model import Figure, check_moment
+from nameplate.records.model import MetricKey, check_moment
 from nameplate.records.numbers import Positive, Real
 from nameplate.results.digest import code_fingerprint
 
@@ -28,10 +28,10 @@ NAME = ".nameplate-history"
 _MAX_BYTES = 1 << 30
 
 # For each value: the indices of its run, its metric and its machine, then the value and its interval.
-VALUES = np.dtype([("run", "<i4"), ("figure", "<i4"), ("machine", "<i4"), ("value", "<f8"), ("low", "<f8"),
+VALUES = np.dtype([("run", "<i4"), ("metric", "<i4"), ("machine", "<i4"), ("value", "<f8"), ("low", "<f8"),
                    ("high", "<f8")])  # fmt: skip
 # For each metric on each machine: its median over the runs.
-USUAL = np.dtype([("figure", "<i4"), ("machine", "<i4"), ("runs", "<i4"), ("value", "<f8")])
+USUAL = np.dtype([("metric", "<i4"), ("machine", "<i4"), ("runs", "<i4"), ("value", "<f8")])
 Rows = NDArray[np.void]
 
 
@@ -59,7 +59,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     drift.
     """
 
-    figure: int
+    metric: int
     machine: int
     kind: Literal["step", "drift"]
     until: str
@@ -73,7 +73,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 class _Stored(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     entries: list[Entry]
-    figures: list[Figure]
+    metrics: list[MetricKey]
     machines: list[str]
     changes: list[Change]
     usual: bytes
@@ -86,7 +86,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     entries: list[Entry]
-    figures: list[Figure]
+    metrics: list[MetricKey]
     machines: list[str]
     changes: list[Change]
     usual: Rows
@@ -98,7 +98,7 @@ _decoder = msgspec.msgpack.Decoder(_Stored)
 
 def empty_index() -> Index:
     """Return the index of an empty folder."""
-    return Index(entries=[], figures=[], machines=[], changes=[], usual=np.empty(0, USUAL),
+    return Index(entries=[], metrics=[], machines=[], changes=[], usual=np.empty(0, USUAL),
                  values=np.empty(0, VALUES))  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def load_index(folder: Path) -> Index:
         return empty_index()
     if stored.by != code_fingerprint() or not _fits(stored, values, usual) or not _is_clean(stored):
         return empty_index()
-    return Index(entries=stored.entries, figures=stored.figures, machines=stored.machines, changes=stored.changes,
+    return Index(entries=stored.entries, metrics=stored.metrics, machines=stored.machines, changes=stored.changes,
                  usual=usual, values=values)  # fmt: skip
 
 
@@ -121,22 +121,22 @@ def _is_clean(stored: _Stored) -> bool:
     """Return whether the index has no control characters in its texts; nameplate writes none."""
     texts = [text for entry in stored.entries for text in (entry.started, entry.machine, entry.plan, entry.reason)]
     texts += stored.machines
-    texts += [str(text) for figure in stored.figures for text in (*figure.params, *figure.params.values())]
+    texts += [str(text) for key in stored.metrics for text in (*key.params, *key.params.values())]
     return all(clean_text(text) == text for text in texts)
 
 
 def _fits(stored: _Stored, values: Rows, usual: Rows) -> bool:
     """Return whether all indices are in range and nothing occurs twice."""
-    sizes = {"run": len(stored.entries), "figure": len(stored.figures), "machine": len(stored.machines)}
+    sizes = {"run": len(stored.entries), "metric": len(stored.metrics), "machine": len(stored.machines)}
     paths = {entry.path for entry in stored.entries}
     return (
         all(_are_places(values[name], size) for name, size in sizes.items())
-        and all(_are_places(usual[name], sizes[name]) for name in ("figure", "machine"))
+        and all(_are_places(usual[name], sizes[name]) for name in ("metric", "machine"))
         and _are_distinct(stored)
         and all(map(_has_moment, stored.entries))
         and all(stored.entries[run].started for run in np.unique(values["run"]))
         and all(
-            0 <= change.figure < sizes["figure"] and 0 <= change.machine < sizes["machine"]
+            0 <= change.metric < sizes["metric"] and 0 <= change.machine < sizes["machine"]
             and change.until in paths and change.since in paths
             for change in stored.changes
         )
@@ -144,10 +144,10 @@ def _fits(stored: _Stored, values: Rows, usual: Rows) -> bool:
 
 
 def _are_distinct(stored: _Stored) -> bool:
-    figures = {msgspec.msgpack.encode(figure, order="deterministic") for figure in stored.figures}
+    keys = {msgspec.msgpack.encode(key, order="deterministic") for key in stored.metrics}
     paths = {entry.path for entry in stored.entries}
-    sizes = [len(stored.figures), len(stored.machines), len(stored.entries)]
-    return [len(figures), len(set(stored.machines)), len(paths)] == sizes
+    sizes = [len(stored.metrics), len(stored.machines), len(stored.entries)]
+    return [len(keys), len(set(stored.machines)), len(paths)] == sizes
 
 
 def _has_moment(entry: Entry) -> bool:
@@ -168,7 +168,7 @@ def save_index(index: Index, folder: Path) -> None:
     Raises:
         FileError: the folder is not writable.
     """
-    stored = _Stored(by=code_fingerprint(), entries=index.entries, figures=index.figures, machines=index.machines,
+    stored = _Stored(by=code_fingerprint(), entries=index.entries, metrics=index.metrics, machines=index.machines,
                      changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip
     if (folder / NAME).is_symlink():
         raise FileError(f"{folder / NAME} is a link and is not overwritten, so runs are read again each time")

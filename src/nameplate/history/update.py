@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from nameplate.errors import FileError, ReadError
 from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
-from nameplate.records.model import Figure, Figures
-from nameplate.results.digest import code_fingerprint, figures_of
-from nameplate.results.run_file import read_figures, read_run
+from nameplate.records.model import Digest, MetricKey
+from nameplate.results.digest import code_fingerprint, digest_of
+from nameplate.results.run_file import read_digest, read_run
 from nameplate.statistics.trends import Drift, find_trend
 
 _SUFFIX = ".jsonl"
@@ -46,7 +46,7 @@ class _Batch(msgspec.Struct, frozen=True):
     """The contents of some files: ``values`` by the indices of these runs, of (encoded) metrics and of machines."""
 
     entries: list[Entry]
-    figures: list[bytes]
+    metrics: list[bytes]
     machines: list[str]
     values: bytes
 
@@ -142,16 +142,16 @@ def _batches(folder: Path, missing: Sequence[FoundFile]) -> Iterator[_Batch]:
 
 def _read_batch(folder: str, files: Sequence[FoundFile]) -> _Batch:
     entries: list[Entry] = []
-    figures: dict[bytes, int] = {}
+    metrics: dict[bytes, int] = {}
     machines: dict[str, int] = {}
     rows: list[tuple[int, int, int, float, float, float]] = []
     for place, each in enumerate(files):
         entry, points = _read(Path(folder), each)
         entries.append(entry)
-        for figure, machine, value, low, high in points:
-            which = figures.setdefault(figure, len(figures)), machines.setdefault(machine, len(machines))
+        for key, machine, value, low, high in points:
+            which = metrics.setdefault(key, len(metrics)), machines.setdefault(machine, len(machines))
             rows.append((place, *which, value, low, high))
-    return _Batch(entries, list(figures), list(machines), np.array(rows, VALUES).tobytes())
+    return _Batch(entries, list(metrics), list(machines), np.array(rows, VALUES).tobytes())
 
 
 _Value = tuple[bytes, str, float, float, float]
@@ -163,11 +163,11 @@ def _read(folder: Path, each: FoundFile) -> tuple[Entry, list[_Value]]:
         return entry, []
     path = folder / each.path
     try:
-        figures = read_figures(path, code_fingerprint())
-        if figures is not None:
-            return _entered(entry, figures, unfinished=False)
+        digest = read_digest(path, code_fingerprint())
+        if digest is not None:
+            return _entered(entry, digest, unfinished=False)
         file = read_run(path)
-        return _entered(entry, figures_of(file), unfinished=file.stop is None)
+        return _entered(entry, digest_of(file), unfinished=file.stop is None)
     except ReadError as error:
         reason = str(error)
         # Read it again the next time: permissions and devices change without a trace in the file.
@@ -180,18 +180,18 @@ def _read(folder: Path, each: FoundFile) -> tuple[Entry, list[_Value]]:
     return msgspec.structs.replace(entry, reason=reason), []
 
 
-def _entered(entry: Entry, figures: Figures, *, unfinished: bool) -> tuple[Entry, list[_Value]]:
-    began = datetime.fromisoformat(figures.started).astimezone()
+def _entered(entry: Entry, digest: Digest, *, unfinished: bool) -> tuple[Entry, list[_Value]]:
+    began = datetime.fromisoformat(digest.started).astimezone()
     entry = msgspec.structs.replace(
-        entry, started=began.isoformat(), machine=figures.machine, plan=figures.plan, unfinished=unfinished
+        entry, started=began.isoformat(), machine=digest.machine, plan=digest.plan, unfinished=unfinished
     )
-    return entry, list(_rows(figures))
+    return entry, list(_rows(digest))
 
 
-def _rows(figures: Figures) -> Iterator[_Value]:
-    for own in figures.values:
-        key = msgspec.msgpack.encode(own.figure, order="deterministic")
-        yield key, figures.machine, own.value, *(own.ci or (math.nan, math.nan))
+def _rows(digest: Digest) -> Iterator[_Value]:
+    for own in digest.values:
+        key = msgspec.msgpack.encode(own.key, order="deterministic")
+        yield key, digest.machine, own.value, *(own.ci or (math.nan, math.nan))
         for name, value in own.nodes.items():
             yield key, name, value, math.nan, math.nan
 
@@ -201,7 +201,7 @@ class _Merge:
 
     def __init__(self, index: Index, is_kept: NDArray[np.bool_]) -> None:
         self._entries = [entry for entry, keep in zip(index.entries, is_kept, strict=True) if keep]
-        self._figures = {msgspec.msgpack.encode(f, order="deterministic"): i for i, f in enumerate(index.figures)}
+        self._metrics = {msgspec.msgpack.encode(key, order="deterministic"): i for i, key in enumerate(index.metrics)}
         self._machines = {name: i for i, name in enumerate(index.machines)}
         stays = is_kept[index.values["run"]] if len(index.entries) else np.zeros(0, dtype=bool)
         kept = index.values[stays]
@@ -214,9 +214,9 @@ class _Merge:
         values = np.frombuffer(batch.values, VALUES).copy()
         values["run"] += len(self._entries)
         self._entries += batch.entries
-        figures = [self._figures.setdefault(key, len(self._figures)) for key in batch.figures]
+        metrics = [self._metrics.setdefault(key, len(self._metrics)) for key in batch.metrics]
         machines = [self._machines.setdefault(name, len(self._machines)) for name in batch.machines]
-        values["figure"] = np.asarray(figures, dtype=np.int32)[values["figure"]]
+        values["metric"] = np.asarray(metrics, dtype=np.int32)[values["metric"]]
         values["machine"] = np.asarray(machines, dtype=np.int32)[values["machine"]]
         self._values.append(values)
         self._touched |= set(machines)
@@ -229,7 +229,7 @@ class _Merge:
         before = self._before
         return Index(
             entries=self._entries,
-            figures=[msgspec.msgpack.decode(key, type=Figure) for key in self._figures],
+            metrics=[msgspec.msgpack.decode(key, type=MetricKey) for key in self._metrics],
             machines=list(self._machines),
             changes=[each for each in before.changes if not is_touched[each.machine]] + changes,
             usual=np.concatenate([before.usual[~is_touched[before.usual["machine"]]], usual]),
@@ -243,8 +243,8 @@ def _looked_over(values: Rows, entries: Sequence[Entry]) -> tuple[list[Change], 
     changes: list[Change] = []
     usual = []
     for own in in_time(values, days):
-        figure, machine = int(own["figure"][0]), int(own["machine"][0])
-        usual.append((figure, machine, len(own), np.median(own["value"])))
+        metric, machine = int(own["metric"][0]), int(own["machine"][0])
+        usual.append((metric, machine, len(own), np.median(own["value"])))
         if own["value"].min() > 0 and np.isfinite(own["value"]).all():
             changes += _changes(own, days, entries)
     return changes, np.array(usual, USUAL)
@@ -254,8 +254,8 @@ def in_time(values: Rows, days: NDArray[np.float64]) -> Iterator[Rows]:
     """Yield the values of each metric on each machine, in the order of the runs' starts."""
     if not len(values):
         return
-    ordered = values[np.lexsort((days[values["run"]], values["machine"], values["figure"]))]
-    is_first = np.flatnonzero((np.diff(ordered["figure"]) != 0) | (np.diff(ordered["machine"]) != 0)) + 1
+    ordered = values[np.lexsort((days[values["run"]], values["machine"], values["metric"]))]
+    is_first = np.flatnonzero((np.diff(ordered["metric"]) != 0) | (np.diff(ordered["machine"]) != 0)) + 1
     yield from np.split(ordered, is_first)
 
 
@@ -268,16 +268,16 @@ def days_of(entries: Sequence[Entry]) -> NDArray[np.float64]:
 def _changes(own: Rows, days: NDArray[np.float64], entries: Sequence[Entry]) -> Iterator[Change]:
     runs = own["run"].tolist()
     trend = find_trend(own["value"], days[runs])
-    figure, machine = int(own["figure"][0]), int(own["machine"][0])
+    metric, machine = int(own["metric"][0]), int(own["machine"][0])
     if isinstance(trend, Drift):
         yield Change(
-            figure=figure, machine=machine, kind="drift", until=entries[runs[0]].path, since=entries[runs[-1]].path,
+            metric=metric, machine=machine, kind="drift", until=entries[runs[0]].path, since=entries[runs[-1]].path,
             before=trend.before, after=trend.after, probability=trend.probability, runs=len(runs),
         )  # fmt: skip
         return
     for step in trend:
         yield Change(
-            figure=figure, machine=machine, kind="step", until=entries[runs[step.at - 1]].path,
+            metric=metric, machine=machine, kind="step", until=entries[runs[step.at - 1]].path,
             since=entries[runs[step.at]].path, before=step.before, after=step.after, probability=step.probability,
             runs=len(runs) - step.at,
         )  # fmt: skip

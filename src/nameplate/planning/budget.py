@@ -51,11 +51,11 @@ def min_slice_s(experiment: Experiment, limits: Limits) -> float:
 
 def slice_between_s(experiment: Experiment, limits: Limits, share: float) -> float:
     """Return the slice at ``share`` of the way from the minimum to the full one; for a series, in whole intervals."""
-    least_s, full_s = min_slice_s(experiment, limits), full_slice_s(experiment, limits)
-    between_s = least_s + share * (full_s - least_s)
+    min_s, full_s = min_slice_s(experiment, limits), full_slice_s(experiment, limits)
+    between_s = min_s + share * (full_s - min_s)
     if experiment.interval_s is None:
         return between_s
-    return max(least_s, math.floor(between_s / experiment.interval_s + 1e-9) * experiment.interval_s)
+    return max(min_s, math.floor(between_s / experiment.interval_s + 1e-9) * experiment.interval_s)
 
 
 def turns_of(experiment: Experiment, turns: int) -> int:
@@ -63,7 +63,7 @@ def turns_of(experiment: Experiment, turns: int) -> int:
     return 1 if probe_of(experiment.probe).takes_whole_job else turns
 
 
-def beside_slice_s(experiment: Experiment, limits: Limits) -> float:
+def overhead_s(experiment: Experiment, limits: Limits) -> float:
     """Return the time in seconds that an experiment takes besides its slice in a round.
 
     Probes estimate it for the usual warm-up and sample length. With longer samples, the last one ends on average half a
@@ -72,7 +72,7 @@ def beside_slice_s(experiment: Experiment, limits: Limits) -> float:
     sample_s = limits.sample_s or experiment.sample_s or USUAL_SAMPLE_S
     calibrated_s = limits.warmup_s + CALIBRATION_SAMPLES * min(sample_s, USUAL_SAMPLE_S)
     longer_s = max(0.0, sample_s - USUAL_SAMPLE_S) / 2
-    estimated_s = probe_of(experiment.probe).beside_slice_s(experiment.params)
+    estimated_s = probe_of(experiment.probe).total_overhead_s(experiment.params)
     return max(0.0, estimated_s - USUAL_CALIBRATION_S + calibrated_s + longer_s)
 
 
@@ -94,7 +94,7 @@ def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
     limits = plan.limits
     rounds = limits.rounds or MIN_ROUNDS
     return sum(
-        turns_of(e, turns) * (full_slice_s(e, limits) + beside_slice_s(e, limits)) / (rounds if e.interval_s else 1)
+        turns_of(e, turns) * (full_slice_s(e, limits) + overhead_s(e, limits)) / (rounds if e.interval_s else 1)
         for e in plan.experiments
         if with_dense or not e.dense
     )
@@ -130,7 +130,7 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
     if not limits.budget_binds:
         return plan
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    left_s = limits.budget_s - reserved_s - least_s(plan, turns)
+    left_s = limits.budget_s - reserved_s - min_plan_s(plan, turns)
     if left_s < 0:
         smallest_s = math.ceil(limits.budget_s - left_s)
         rounds = limits.rounds or MIN_ROUNDS
@@ -150,11 +150,11 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
     return msgspec.structs.replace(plan, experiments=shortened, notes=[*plan.notes, words])
 
 
-def least_s(plan: Plan, turns: int = 1) -> float:
+def min_plan_s(plan: Plan, turns: int = 1) -> float:
     """Return the time in seconds of a plan with its minimum slices, without reference tools."""
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     limits = plan.limits
-    measured_s = _of_all_rounds(certain, limits, turns, lambda e: min_slice_s(e, limits) + beside_slice_s(e, limits))
+    measured_s = _of_all_rounds(certain, limits, turns, lambda e: min_slice_s(e, limits) + overhead_s(e, limits))
     return START_COMMAND_S + (limits.rounds or MIN_ROUNDS) * START_CORE_S + measured_s + closing_s(plan)
 
 

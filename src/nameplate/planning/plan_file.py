@@ -3,7 +3,7 @@
 summary = "what it is for"
 budget = "60s"
 precision = "2%"            # optional, as are rounds, samples, time and warmup
-cells = "quick"             # the experiments that every probe declares for this plan, or experiments below
+experiments = "quick"       # those that every probe declares for this plan, or [[experiment]] tables below
 
 references = ["stream"]     # optional: reference tools to run for comparison, if they are installed
 per_node = "at-once"        # optional: single-machine probes run on all nodes of an MPI job, "at-once" or "in-turn"
@@ -16,7 +16,7 @@ probe = "cpu_flops"
 slice = "250ms"             # optional: its time in each round
 sample = "1ms"              # optional: minimum length of its samples, unless a time is given
 series = "600s/1s"          # optional, instead of slice: one long series of samples without gaps
-cells = "sweep"             # optional, instead of parameters: what the probe declares for quick, full or sweep
+experiments = "sweep"       # optional, instead of parameters: what the probe declares for quick, full or sweep
 from_budget = "10min"       # optional: left out if the budget is smaller
 threads = [1, 2]            # parameters as on the command line; lists are swept
 size = "{beyond_memory}"    # a test file larger than the memory if there is room and time, else 1280 MiB
@@ -44,7 +44,7 @@ from nameplate.planning import budget
 from nameplate.planning.file_size import WRITTEN_BYTES_PER_S, file_beyond_memory
 from nameplate.planning.stand_ins import stand_ins_of
 from nameplate.planning.sweep import ProbeInfo, experiments, find_probe, nearest
-from nameplate.probes import Cells, load_probes, probe_of
+from nameplate.probes import ParameterSweep, load_probes, probe_of
 from nameplate.records.inputs import read_text
 from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Limits, PerNode, Plan, ReferenceWork
@@ -63,19 +63,24 @@ DEFAULT_PROBE_BUDGET_S = 30.0
 # The points of a curve support each other.
 CURVE_PRECISION = "5%"
 # The keys of an experiment in a plan that are not parameters.
-_ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "cells", "from_budget")
+_ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "experiments", "from_budget")
 _WORD = re.compile(r"[\w-]+")
 MAX_BYTES = 128 << 10
 _MAX_DOTS = 200
+# The error for a plan of an earlier version.
+_RENAMED = "cells is now called experiments"
 _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
 
 
 class PlanText(msgspec.Struct, frozen=True):
-    """A plan as it is written, before its experiments are checked against the probes."""
+    """A plan as it is written, before its experiments are checked against the probes.
+
+    ``declared`` is the plan for which the probes declare experiments that are part of this one; empty if there is none.
+    """
 
     name: str
     summary: str
-    cells: str
+    declared: str
     limits: dict[str, str]
     experiments: list[dict[str, Any]]
     fit: bool = False
@@ -135,19 +140,29 @@ def _parse(path: Path, written: str) -> dict[str, Any]:
         raise FileError(f"{path}: {error}") from None
 
 
-def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
-    known = {"summary", "cells", "experiment", "fit", "references", "reference", "per_node", "priority", *_LIMIT_KEYS}
+def _check_keys(path: Path, text: Mapping[str, Any], written: str) -> None:
+    known = {"summary", "experiments", "experiment", "fit", "references", "reference", "per_node", "priority",
+             *_LIMIT_KEYS}  # fmt: skip
     for key in text:
+        place = f"{path}, line {_line_of(key, written)}"
+        if key == "cells":
+            raise FileError(f"{place}: {_RENAMED}")
         if key not in known:
-            place = f"{path}, line {_line_of(key, written)}"
             raise FileError(f"{place}: unknown key '{key}'; {nearest(key, known)}")
+    if not isinstance(text.get("experiments", ""), str):
+        place = f"{path}, line {_line_of('experiments', written)}"
+        raise FileError(f'{place}: experiments: not the name of a plan; use "quick", "full" or [[experiment]] tables')
+
+
+def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
+    _check_keys(path, text, written)
     entries = text.get("experiment", [])
     if not isinstance(entries, list) or not all(
         isinstance(e, dict) and isinstance(e.get("probe"), str) for e in entries
     ):
         raise FileError(f'{path}: an experiment is not a table with a probe; write [[experiment]] and probe = "name"')
-    if not entries and "cells" not in text:
-        raise FileError(f'{path}: nothing to measure; add an [[experiment]] table, or cells = "quick"')
+    if not entries and "experiments" not in text:
+        raise FileError(f'{path}: nothing to measure; add an [[experiment]] table, or experiments = "quick"')
     limits = {key: str(text[key]) for key in _LIMIT_KEYS if key in text}
     fit = text.get("fit", False)
     if not isinstance(fit, bool):
@@ -159,9 +174,9 @@ def _check_shape(path: Path, text: dict[str, Any], written: str) -> PlanText:
         )
     per_node = _one_of(path, text, "per_node", get_args(PerNode)[1:])
     priority = _one_of(path, text, "priority", ("high",))
-    summary, cells = str(text.get("summary", "")), str(text.get("cells", ""))
+    summary, declared = str(text.get("summary", "")), str(text.get("experiments", ""))
     works = _reference_works(path, text.get("reference", []))
-    return PlanText(path.stem, summary, cells, limits, entries, fit, tuple(references), works, per_node, priority)
+    return PlanText(path.stem, summary, declared, limits, entries, fit, tuple(references), works, per_node, priority)
 
 
 def _reference_works(path: Path, tables: object) -> tuple[ReferenceWork, ...]:
@@ -214,18 +229,18 @@ def build_plan(
     file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd(), limits.budget_s)
     reserved_s += file_bytes / WRITTEN_BYTES_PER_S if uses_file else 0.0
     stand_ins = {**stand_ins_of(machine), "beyond_memory": str(file_bytes)}
-    cells = _own_cells(text.cells, probes, stand_ins) if text.cells else []
+    experiments = _declared_experiments(text.declared, probes, stand_ins) if text.declared else []
     notes = [why_smaller] if why_smaller and uses_file else []
     for number, entry in enumerate(text.experiments):
         try:
             without = _why_without(entry, probes, limits)
-            cells += [] if without else _written_cells(entry, probes, stand_ins)
+            experiments += [] if without else _written_experiments(entry, probes, stand_ins)
         except UsageError as error:
             raise UsageError(f"{text.place(number, str(error))}: {error}") from None
         notes += [without] if without and without not in notes else []
-    if not cells:
+    if not experiments:
         raise UsageError(f"plan {text.name} has nothing to measure: {'; '.join(notes)}")
-    unique = {(cell.probe, cell.interval_s, frozenset(cell.params.items())): cell for cell in cells}
+    unique = {(e.probe, e.interval_s, frozenset(e.params.items())): e for e in experiments}
     plan = Plan(
         text.name, list(unique.values()), limits, notes, list(text.references), text.per_node, text.priority,
         list(text.reference_works),
@@ -272,19 +287,19 @@ def sweep_plan(
     """
     probe = probe_of(name)
     is_own = probe.sweep_with is None or given.keys() <= probe.sweep_with
-    sweep = probe.sweep if is_own else ()
-    has_curve = any(cells.curve for cells in sweep)
-    if not sweep or any(cells.curve in given for cells in sweep):
-        sweep, has_curve = (Cells({}, DEFAULT_SLICE_S),), False
+    sweeps = probe.sweep if is_own else ()
+    has_curve = any(sweep.curve for sweep in sweeps)
+    if not sweeps or any(sweep.curve in given for sweep in sweeps):
+        sweeps, has_curve = (ParameterSweep({}, DEFAULT_SLICE_S),), False
     experiments: list[Experiment] = []
-    for cells in sweep:
-        info = find_probe(cells.probe or name, probes)
-        params = cells.params if cells.probe else {**cells.params, **given}
-        experiments += _experiments(info, replace(cells, params=params), stand_ins_of(machine))
+    for sweep in sweeps:
+        info = find_probe(sweep.probe or name, probes)
+        params = sweep.params if sweep.probe else {**sweep.params, **given}
+        experiments += _experiments(info, replace(sweep, params=params), stand_ins_of(machine))
     # By default there is time for six rounds of all experiments.
     certain = [e for e in experiments if not e.dense]
     limits = make_limits(options)
-    whole_s = budget.MIN_ROUNDS * sum(e.slice_s + budget.beside_slice_s(e, limits) for e in certain)
+    whole_s = budget.MIN_ROUNDS * sum(e.slice_s + budget.overhead_s(e, limits) for e in certain)
     budget_s = max(DEFAULT_BUDGET_S if has_curve else DEFAULT_PROBE_BUDGET_S, whole_s)
     defaults = {"budget": f"{budget_s:.0f}s", **({"precision": CURVE_PRECISION} if has_curve else {})}
     unique = {experiment.id: experiment for experiment in reversed(experiments)}
@@ -298,11 +313,11 @@ def _binds(options: Mapping[str, str]) -> bool:
     return "budget" in options and bool(options.keys() & {"rounds", "series"})
 
 
-def _experiments(info: ProbeInfo, cells: Cells, stand_ins: Mapping[str, str]) -> list[Experiment]:
-    if stand_ins["nodes"].count(",") + 1 < cells.min_nodes:
+def _experiments(info: ProbeInfo, sweep: ParameterSweep, stand_ins: Mapping[str, str]) -> list[Experiment]:
+    if stand_ins["nodes"].count(",") + 1 < sweep.min_nodes:
         return []
-    params = {name: _filled_in(text, stand_ins) for name, text in cells.params.items()}
-    return experiments(info, params, cells.slice_s, cells.sample_s, cells.curve, cells.between)
+    params = {name: _filled_in(text, stand_ins) for name, text in sweep.params.items()}
+    return experiments(info, params, sweep.slice_s, sweep.sample_s, sweep.curve, sweep.between)
 
 
 def _filled_in(text: str, stand_ins: Mapping[str, str]) -> str:
@@ -311,16 +326,18 @@ def _filled_in(text: str, stand_ins: Mapping[str, str]) -> str:
     return text
 
 
-def _own_cells(which: str, probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]) -> list[Experiment]:
+def _declared_experiments(
+    which: str, probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
+) -> list[Experiment]:
     if which not in ("quick", "full"):
-        raise UsageError(f"cells = '{which}': not possible; {nearest(which, ('quick', 'full'))}")
+        raise UsageError(f"experiments = '{which}': not possible; {nearest(which, ('quick', 'full'))}")
     result = []
     for name, probe in load_probes().items():
         if name not in probes and probe.takes_whole_job:
             continue
-        own: Sequence[Cells] = probe.quick if which == "quick" else probe.full
-        for cells in own:
-            result += _experiments(find_probe(name, probes), cells, stand_ins)
+        own: Sequence[ParameterSweep] = probe.quick if which == "quick" else probe.full
+        for sweep in own:
+            result += _experiments(find_probe(name, probes), sweep, stand_ins)
     return result
 
 
@@ -331,49 +348,53 @@ def _duration_of(key: str, text: str) -> float:
         raise UsageError(f"{key} = {error}") from None
 
 
-def _written_cells(
+def _written_experiments(
     entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
 ) -> list[Experiment]:
     info = find_probe(entry["probe"], probes)
     if "cells" in entry:
-        return _named_cells(entry, probes, stand_ins)
+        raise UsageError(_RENAMED)
+    if "experiments" in entry:
+        return _named_experiments(entry, probes, stand_ins)
     params = {key: _as_argument(value) for key, value in entry.items() if key not in _ENTRY_KEYS}
     slice_s = _duration_of("slice", str(entry["slice"])) if "slice" in entry else DEFAULT_SLICE_S
     sample_s = _duration_of("sample", str(entry["sample"])) if "sample" in entry else None
-    cells = _experiments(info, Cells(params, slice_s, sample_s), stand_ins)
+    found = _experiments(info, ParameterSweep(params, slice_s, sample_s), stand_ins)
     if "series" in entry:
-        cells = [_as_series(cell, str(entry["series"])) for cell in cells]
-    return _where(_filled_in(str(entry["where"]), stand_ins), cells) if "where" in entry else cells
+        found = [_as_series(experiment, str(entry["series"])) for experiment in found]
+    return _where(_filled_in(str(entry["where"]), stand_ins), found) if "where" in entry else found
 
 
-def _named_cells(
+def _named_experiments(
     entry: Mapping[str, Any], probes: Mapping[str, ProbeInfo], stand_ins: Mapping[str, str]
 ) -> list[Experiment]:
     """Return the experiments that a probe declares for ``quick``, ``full`` or ``sweep``."""
-    which = str(entry["cells"])
+    which = str(entry["experiments"])
     own = probe_of(entry["probe"])
-    kinds: Mapping[str, Sequence[Cells]] = {"quick": own.quick, "full": own.full, "sweep": own.sweep}
-    extra = entry.keys() - {"probe", "cells", "from_budget"}
+    kinds: Mapping[str, Sequence[ParameterSweep]] = {"quick": own.quick, "full": own.full, "sweep": own.sweep}
+    extra = entry.keys() - {"probe", "experiments", "from_budget"}
     if which not in kinds:
-        raise UsageError(f"cells = '{which}': not possible; {nearest(which, kinds)}")
+        raise UsageError(f"experiments = '{which}': not possible; {nearest(which, kinds)}")
     if extra:
-        raise UsageError(f"cells = '{which}': takes no parameters; leave out {min(extra)}")
+        raise UsageError(f"experiments = '{which}': takes no parameters; leave out {min(extra)}")
     found: list[Experiment] = []
-    for cells in kinds[which]:
-        found += _experiments(find_probe(cells.probe or entry["probe"], probes), cells, stand_ins)
+    for sweep in kinds[which]:
+        found += _experiments(find_probe(sweep.probe or entry["probe"], probes), sweep, stand_ins)
     return found
 
 
-def _as_series(cell: Experiment, text: str) -> Experiment:
+def _as_series(experiment: Experiment, text: str) -> Experiment:
     length_s, interval_s = parse_series(text)
-    return msgspec.structs.replace(cell, id=f"{cell.id} series", slice_s=length_s, interval_s=interval_s)
+    return msgspec.structs.replace(experiment, id=f"{experiment.id} series", slice_s=length_s, interval_s=interval_s)
 
 
-def _where(condition: str, cells: Sequence[Experiment]) -> list[Experiment]:
+def _where(condition: str, experiments: Sequence[Experiment]) -> list[Experiment]:
     """Return the experiments in which one product of parameters and numbers is not greater than another."""
     smaller, _, greater = condition.partition("<=")
     try:
-        return [cell for cell in cells if _product(smaller, cell) <= _product(greater, cell)]
+        return [
+            experiment for experiment in experiments if _product(smaller, experiment) <= _product(greater, experiment)
+        ]
     except ValueError:
         raise UsageError(
             f"where = '{condition}': not a condition; use two swept numbers or products of them, such as 'block <= "
@@ -381,14 +402,14 @@ def _where(condition: str, cells: Sequence[Experiment]) -> list[Experiment]:
         ) from None
 
 
-def _product(text: str, cell: Experiment) -> float:
+def _product(text: str, experiment: Experiment) -> float:
     """Return the product of numbers and parameters.
 
     Raises:
         ValueError: a factor is neither a parameter of the experiment nor a number.
     """
     factors = [factor.strip() for factor in text.split("*")]
-    return math.prod(float(cell.params.get(factor, factor)) for factor in factors)
+    return math.prod(float(experiment.params.get(factor, factor)) for factor in factors)
 
 
 def _as_argument(value: object) -> str:

@@ -177,17 +177,17 @@ def experiments(
     Along the parameter ``curve``, only every fourth value is always measured, or all of them if ``between`` has further
     values.
     """
-    cells = expand(probe, given)
-    values = sorted({int(params[curve]) for params in cells}) if curve else []
+    combinations = expand(probe, given)
+    values = sorted({int(params[curve]) for params in combinations}) if curve else []
     certain = {*values} if between else coarse(values) if curve else set()
     if between:
-        cells += [params for params in expand(probe, {**given, curve: between}) if params[curve] not in certain]
+        combinations += [params for params in expand(probe, {**given, curve: between}) if params[curve] not in certain]
     return [
         Experiment(
             id=experiment_id(probe.name, params), probe=probe.name, params=params, slice_s=slice_s, sample_s=sample_s,
             dense=bool(curve) and params[curve] not in certain,
         )
-        for params in cells
+        for params in combinations
     ]  # fmt: skip
 
 

@@ -21,8 +21,8 @@ from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One experiment of a run as far as metrics depend on it: complete parameters, facts, labels and the machine."""
+class ResolvedExperiment:
+    """An experiment that was measured: its complete parameters, facts and labels, and the machine."""
 
     params: Mapping[str, Value]
     facts: Mapping[str, float]
@@ -40,7 +40,8 @@ class Cell:
         return min(self.threads, int(self.machine.topology.allowed_cores))
 
 
-Quantity = Callable[[Cell, Sample], float]
+# Returns a quantity of one sample, such as its bytes or its seconds.
+SampleQuantity = Callable[[ResolvedExperiment, Sample], float]
 
 
 @dataclass(frozen=True)
@@ -54,28 +55,28 @@ class Metric(ABC):
     name: str
     unit: str
     better: Literal["higher", "lower"]
-    when: Callable[[Cell], bool] = field(default=lambda _: True, kw_only=True)
+    when: Callable[[ResolvedExperiment], bool] = field(default=lambda _: True, kw_only=True)
     is_detail: bool = field(default=False, kw_only=True)
     # Whether rounds without a value are left out instead of making the metric unknown.
     may_lack_rounds: ClassVar[bool] = False
 
     @abstractmethod
-    def value(self, cell: Cell, sample: Sample) -> float:
+    def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
         """Return the value of one sample."""
 
     @abstractmethod
-    def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
+    def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the value of all samples together."""
 
-    def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
+    def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the value of one round, given its samples."""
-        return median([self.value(cell, sample) for sample in samples])
+        return median([self.value(experiment, sample) for sample in samples])
 
-    def is_known(self, cell: Cell, _: Sequence[Sample]) -> bool:
+    def is_known(self, experiment: ResolvedExperiment, _: Sequence[Sample]) -> bool:
         """Return whether a round's samples have a value."""
-        return self.when(cell)
+        return self.when(experiment)
 
-    def is_told_by(self, _: Cell, __: Sample) -> bool:
+    def has_value(self, _: ResolvedExperiment, __: Sample) -> bool:
         """Return whether a single sample has a value."""
         return True
 
@@ -88,30 +89,30 @@ class Ratio(Metric):
     only such samples has no value either, and is left out.
     """
 
-    numerator: Quantity
-    denominator: Quantity
+    numerator: SampleQuantity
+    denominator: SampleQuantity
     may_lack_rounds = True
 
-    def value(self, cell: Cell, sample: Sample) -> float:
+    def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
         """Return ``numerator / denominator``."""
-        return self.numerator(cell, sample) / self.denominator(cell, sample)
+        return self.numerator(experiment, sample) / self.denominator(experiment, sample)
 
-    def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
+    def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the median over those samples of a round that have a value."""
-        return median([self.value(cell, sample) for sample in samples if self.is_told_by(cell, sample)])
+        return median([self.value(experiment, sample) for sample in samples if self.has_value(experiment, sample)])
 
-    def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
+    def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
         """Return whether any sample of the round has a value."""
-        return self.when(cell) and any(self.is_told_by(cell, sample) for sample in samples)
+        return self.when(experiment) and any(self.has_value(experiment, sample) for sample in samples)
 
-    def is_told_by(self, cell: Cell, sample: Sample) -> bool:
+    def has_value(self, experiment: ResolvedExperiment, sample: Sample) -> bool:
         """Return whether the sample's denominator is above 0."""
-        return self.denominator(cell, sample) != 0
+        return self.denominator(experiment, sample) != 0
 
-    def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
+    def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return all work divided by all time."""
-        return sum(self.numerator(cell, sample) for sample in samples) / sum(
-            self.denominator(cell, sample) for sample in samples
+        return sum(self.numerator(experiment, sample) for sample in samples) / sum(
+            self.denominator(experiment, sample) for sample in samples
         )
 
 
@@ -124,25 +125,25 @@ class Percentile(Metric):
 
     share: float
 
-    def value(self, cell: Cell, sample: Sample) -> float:
+    def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
         """Return the percentile of one sample's operations."""
-        return self.sustained(cell, [sample])
+        return self.sustained(experiment, [sample])
 
-    def of_round(self, cell: Cell, samples: Sequence[Sample]) -> float:
+    def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the percentile of all operations of a round, since a single sample may have too few."""
-        return self.sustained(cell, samples)
+        return self.sustained(experiment, samples)
 
-    def sustained(self, _: Cell, samples: Sequence[Sample]) -> float:
+    def sustained(self, _: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the percentile of all samples' operations."""
         return histogram_percentile_s(_counts(_These(samples)), self.share)
 
-    def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
+    def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
         """Return whether enough operations are above the percentile; for the maximum, one operation is enough."""
         timed = sum(sum(histogram.count) for histogram in _histograms(samples))
         enough = self.share == 1 or timed * (1 - self.share) >= MIN_BEYOND
-        return self.when(cell) and timed > 0 and enough
+        return self.when(experiment) and timed > 0 and enough
 
-    def is_told_by(self, _: Cell, sample: Sample) -> bool:
+    def has_value(self, _: ResolvedExperiment, sample: Sample) -> bool:
         """Return whether the sample has timed operations; if only every n-th is timed, a short sample may have none."""
         return isinstance(sample.histogram, Histogram) and sum(sample.histogram.count) > 0
 
@@ -173,8 +174,8 @@ def _histograms(samples: Sequence[Sample]) -> list[Histogram]:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Experiments of a shipped plan: parameters as on the command line, and the time of each experiment per round.
+class ParameterSweep:
+    """Experiments that a probe declares: parameters as on the command line, and the time of each experiment per round.
 
     ``probe`` is the experiments' probe if it is not the one that declares them. ``curve`` is a parameter whose range is
     measured sparsely at first, and densely only where the values change; ``between`` has its dense values. In a value,
@@ -202,7 +203,7 @@ class ParameterChart(NamedTuple):
 
 
 ByProbe = Mapping[str, Sequence[Result]]
-RatedBy = Callable[[Metric, Cell, Sequence[Sample]], Rated]
+RatedBy = Callable[[Metric, ResolvedExperiment, Sequence[Sample]], Rated]
 
 _NOTHING = Recorded()
 # The minimum number of operations above a percentile: with fewer, a single operation would decide its value.
@@ -237,29 +238,27 @@ class Probe:
     metrics: tuple[Metric, ...]
     rated: RatedBy
     recorded: Recorded = _NOTHING
-    quick: tuple[Cells, ...] = ()
-    full: tuple[Cells, ...] = ()
-    sweep: tuple[Cells, ...] = ()
+    quick: tuple[ParameterSweep, ...] = ()
+    full: tuple[ParameterSweep, ...] = ()
+    sweep: tuple[ParameterSweep, ...] = ()
     sweep_with: frozenset[str] | None = None
     refine: Callable[[Sequence[int], Mapping[int, float]], set[int]] | None = None
     overhead_s: float = 0.12
     setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
-    remarks: Callable[[Cell, Sequence[Sample]], list[str]] = lambda _, __: []
-    evidence: Callable[[Cell, Sequence[Sample]], dict[str, float]] = lambda _, __: {}
-    source: Callable[[Cell, Sequence[Sample]], str] = lambda _, __: ""
+    remarks: Callable[[ResolvedExperiment, Sequence[Sample]], list[str]] = lambda _, __: []
+    evidence: Callable[[ResolvedExperiment, Sequence[Sample]], dict[str, float]] = lambda _, __: {}
+    source: Callable[[ResolvedExperiment, Sequence[Sample]], str] = lambda _, __: ""
     derive: Callable[[ByProbe, Machine], list[Result]] = lambda _, __: []
     along: tuple[ParameterChart, ...] = ()
     disk_use: Callable[[Sequence[Experiment], int], list[str]] = lambda _, __: []
     network_use: Callable[[Sequence[Experiment], int], str] = lambda _, __: ""
     longest_setup_s: Callable[[Mapping[str, Value]], float] = lambda _: 0.0
     tables: Callable[[ByProbe, Machine], list[Table]] | None = None
-    by_node: Callable[[Metric, Cell, Sequence[Sample]], Mapping[int, float]] = lambda _, __, ___: {}
+    by_node: Callable[[Metric, ResolvedExperiment, Sequence[Sample]], Mapping[int, float]] = lambda _, __, ___: {}
     extremes_by_node: Callable[[Metric, Sequence[Sample]], Mapping[int, tuple[float, float]]] = lambda _, __: {}
 
-    def beside_slice_s(self, params: Mapping[str, Value]) -> float:
-        """Return an estimate of the time in seconds that an experiment with these parameters takes besides its
-        slice.
-        """
+    def total_overhead_s(self, params: Mapping[str, Value]) -> float:
+        """Return the estimated time in seconds that an experiment takes besides its slice, with these parameters."""
         return self.overhead_s + self.setup_s(params)
 
     @property
@@ -273,17 +272,17 @@ class Probe:
         return self.name.partition("_")[0]
 
 
-def elapsed(_: Cell, sample: Sample) -> float:
+def elapsed(_: ResolvedExperiment, sample: Sample) -> float:
     """Return the seconds from the first worker's start to the last one's finish."""
     return sample.elapsed_s
 
 
-def moved_bytes(_: Cell, sample: Sample) -> float:
+def moved_bytes(_: ResolvedExperiment, sample: Sample) -> float:
     """Return the bytes that the user asked for."""
     return float(sample.work.bytes)
 
 
-def operations(_: Cell, sample: Sample) -> float:
+def operations(_: ResolvedExperiment, sample: Sample) -> float:
     """Return the number of operations: loads, blocks, or whatever the probe counts."""
     return float(sample.work.ops)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import Cell, Cells, Metric, Probe, Ratio
+from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
 from nameplate.probes.shared.arithmetic import LOOP, burst_cycles, burst_s
 from nameplate.probes.shared.ceilings import nominal_clock
 from nameplate.records.model import Rated, Sample
 
 
-def _rated(_: Metric, cell: Cell, __: Sequence[Sample]) -> Rated:
-    return nominal_clock(cell.machine)
+def _rated(_: Metric, experiment: ResolvedExperiment, __: Sequence[Sample]) -> Rated:
+    return nominal_clock(experiment.machine)
 
 
 PROBE = Probe(
@@ -20,9 +20,9 @@ PROBE = Probe(
     metrics=(Ratio("frequency", "Hz", "higher", burst_cycles, burst_s),),
     recorded=LOOP,
     rated=_rated,
-    quick=(Cells({"under": "idle,widest"}, slice_s=0.15),),
+    quick=(ParameterSweep({"under": "idle,widest"}, slice_s=0.15),),
     full=(
-        Cells({"under": "idle,scalar,sse2,avx2,avx512", "threads": "1"}, slice_s=0.2),
-        Cells({"under": "widest"}, slice_s=0.2),
+        ParameterSweep({"under": "idle,scalar,sse2,avx2,avx512", "threads": "1"}, slice_s=0.2),
+        ParameterSweep({"under": "widest"}, slice_s=0.2),
     ),
 )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from nameplate.probes import Cell, Cells, Probe, Ratio, elapsed
+from nameplate.probes import ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
 from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
 from nameplate.records.model import Sample
 
 
-def _flops(_: Cell, sample: Sample) -> float:
+def _flops(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sample.work.flops)
 
 
-def _core_cycles(cell: Cell, sample: Sample) -> float:
-    return sample.elapsed_s * cell.cores * cell.facts["burst_cycles"] / sample.counters["burst_s"]
+def _core_cycles(experiment: ResolvedExperiment, sample: Sample) -> float:
+    return sample.elapsed_s * experiment.cores * experiment.facts["burst_cycles"] / sample.counters["burst_s"]
 
 
 PROBE = Probe(
@@ -25,15 +25,15 @@ PROBE = Probe(
     recorded=LOOP,
     rated=peak_by_ports,
     quick=(
-        Cells({}, slice_s=0.25),
-        Cells({"threads": "1"}, slice_s=0.25),
-        Cells({"precision": "fp32"}, slice_s=0.15),
-        Cells({"mix": "mixed"}, slice_s=0.15),
+        ParameterSweep({}, slice_s=0.25),
+        ParameterSweep({"threads": "1"}, slice_s=0.25),
+        ParameterSweep({"precision": "fp32"}, slice_s=0.15),
+        ParameterSweep({"mix": "mixed"}, slice_s=0.15),
     ),
     full=(
-        Cells({"isa": "scalar,sse2", "mix": "add,mul,add+mul", "threads": "1"}, slice_s=0.2),
-        Cells({"isa": "avx2,avx512", "mix": "fma,fma+add,add+mul,div,mixed", "threads": "1"}, slice_s=0.2),
-        Cells({"threads": "1,2,4,8", "scaling": "weak,strong"}, slice_s=0.3),
-        Cells({"isa": "amx", "precision": "bf16"}, slice_s=0.2),
+        ParameterSweep({"isa": "scalar,sse2", "mix": "add,mul,add+mul", "threads": "1"}, slice_s=0.2),
+        ParameterSweep({"isa": "avx2,avx512", "mix": "fma,fma+add,add+mul,div,mixed", "threads": "1"}, slice_s=0.2),
+        ParameterSweep({"threads": "1,2,4,8", "scaling": "weak,strong"}, slice_s=0.3),
+        ParameterSweep({"isa": "amx", "precision": "bf16"}, slice_s=0.2),
     ),
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nameplate.probes import Cell, Cells, Probe, Ratio, elapsed
+from nameplate.probes import ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
 from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
 from nameplate.records.model import Sample
 
 
-def _ops(_: Cell, sample: Sample) -> float:
+def _ops(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sample.work.ops)
 
 
@@ -17,10 +17,10 @@ PROBE = Probe(
     metrics=(Ratio("rate", "op/s", "higher", _ops, elapsed),),
     recorded=LOOP,
     rated=peak_by_ports,
-    quick=(Cells({"mix": "add"}, slice_s=0.15), Cells({"mix": "mixed"}, slice_s=0.15)),
+    quick=(ParameterSweep({"mix": "add"}, slice_s=0.15), ParameterSweep({"mix": "mixed"}, slice_s=0.15)),
     full=(
-        Cells({"precision": "int32,int64", "mix": "add,mul", "threads": "1"}, slice_s=0.2),
-        Cells({"precision": "int32,int64", "mix": "mixed", "threads": "1,2,4,8"}, slice_s=0.2),
-        Cells({"mix": "dot"}, slice_s=0.2),
+        ParameterSweep({"precision": "int32,int64", "mix": "add,mul", "threads": "1"}, slice_s=0.2),
+        ParameterSweep({"precision": "int32,int64", "mix": "mixed", "threads": "1,2,4,8"}, slice_s=0.2),
+        ParameterSweep({"mix": "dot"}, slice_s=0.2),
     ),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
+from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
 from nameplate.probes.shared.arithmetic import LOOP
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.grid import grouped
@@ -24,32 +24,32 @@ USUAL_FLOP_PER_S = 35e9
 USUAL_THREADS = 2
 
 
-def _flops(_: Cell, sample: Sample) -> float:
+def _flops(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sample.work.flops)
 
 
-def _residual(_: Cell, sample: Sample) -> float:
+def _residual(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["residual"]
 
 
-def _solutions(_: Cell, sample: Sample) -> float:
+def _solutions(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sample.repetitions)
 
 
-def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
+def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     if metric.name == "residual":
         return Rated(None, "a residual is not specified; it is correct if it is below 16", can_be_given=False)
     burst_s = median(sample.counters["burst_s"] for sample in samples)
-    return arithmetic_peak(cell.facts, burst_s, cell.cores, "directly after this load")
+    return arithmetic_peak(experiment.facts, burst_s, experiment.cores, "directly after this load")
 
 
-def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
+def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
     """Return the LAPACK library, such as ``OpenBLAS 0.3.21 for Cooperlake (pthreads)``, as far as it identifies
     itself.
     """
-    core = f" for {cell.labels['blas_core']}" if "blas_core" in cell.labels else ""
-    threading = f" ({cell.labels['blas_threading']})" if "blas_threading" in cell.labels else ""
-    return [cell.labels["blas"] + core + threading]
+    core = f" for {experiment.labels['blas_core']}" if "blas_core" in experiment.labels else ""
+    threading = f" ({experiment.labels['blas_threading']})" if "blas_threading" in experiment.labels else ""
+    return [experiment.labels["blas"] + core + threading]
 
 
 def _longest_setup_s(params: Mapping[str, Value]) -> float:
@@ -93,7 +93,7 @@ def _row(rate: Result, residual: Result) -> list[str | Quantity | None]:
     ]  # fmt: skip
 
 
-_SIZES = (Cells({"n": "1000,2000,5000,10000"}, slice_s=0.3),)
+_SIZES = (ParameterSweep({"n": "1000,2000,5000,10000"}, slice_s=0.3),)
 
 PROBE = Probe(
     name="cpu_linpack",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed
+from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
 from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
 from nameplate.probes.shared.recorded import Recorded
@@ -14,11 +14,11 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.model import Rated, Result, Sample, Table
 
 
-def _flops(_: Cell, sample: Sample) -> float:
+def _flops(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sample.work.flops)
 
 
-def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
+def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
     return Rated(None, "memory limits the loop as well as arithmetic; cpu_flops has the theoretical peak",
                  can_be_given=False)  # fmt: skip
 
@@ -37,19 +37,22 @@ PROBE = Probe(
     metrics=(Ratio("rate", "FLOP/s", "higher", _flops, elapsed),),
     recorded=Recorded(params=("size",), facts=ARRAYS),
     rated=_rated,
-    quick=(Cells({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.002),),
+    quick=(ParameterSweep({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.002),),
     full=(
-        Cells({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
-        Cells({"size": "3200..9444733*1.6", "build": "vector,plain"}, slice_s=0.01, sample_s=0.002),
+        ParameterSweep({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
+        ParameterSweep({"size": "3200..9444733*1.6", "build": "vector,plain"}, slice_s=0.01, sample_s=0.002),
     ),
     # Where arithmetic limits the loop, its rate hides levels that the latency shows.
     sweep=(
-        Cells({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
-        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.0005, probe="memory_latency", curve="size"),
-        Cells({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"),
-        Cells({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"),
-        Cells({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.01, sample_s=0.002,
-              probe="memory_stream"),
+        ParameterSweep({"size": "1KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.002, curve="size"),
+        ParameterSweep({"size": "4KiB..{beyond}*2^(1/8)"},
+                       slice_s=0.01, sample_s=0.0005, probe="memory_latency", curve="size"),
+        ParameterSweep({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"},
+                       slice_s=0.01, sample_s=0.001, probe="memory_latency"),
+        ParameterSweep({"size": "2MiB..{beyond}*2", "stride": "4KiB"},
+                       slice_s=0.01, sample_s=0.001, probe="memory_latency"),
+        ParameterSweep({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.01, sample_s=0.002,
+                       probe="memory_stream"),
     ),
     overhead_s=0.03,
     remarks=page_remarks,

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from nameplate.probes import (
     ByProbe,
-    Cell,
-    Cells,
     Metric,
     ParameterChart,
+    ParameterSweep,
     Probe,
     Ratio,
+    ResolvedExperiment,
     elapsed,
     moved_bytes,
     operations,
@@ -41,27 +41,27 @@ REREAD_BYTES_PER_S = 300e6
 WRITTEN_BYTES_PER_S = 1e9
 
 
-def _time_in_flight(cell: Cell, sample: Sample) -> float:
+def _time_in_flight(experiment: ResolvedExperiment, sample: Sample) -> float:
     """Return the operations' time in flight, by Little's law with constant concurrency."""
-    return sample.elapsed_s * cell.threads * int(cell.params["depth"])
+    return sample.elapsed_s * experiment.threads * int(experiment.params["depth"])
 
 
-def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
+def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     if metric.name != "bandwidth":
         return Rated(None, "the link limits the bandwidth, not single operations", can_be_given=False)
-    served = served_by(cell, samples)
+    served = served_by(experiment, samples)
     if not is_device(served):
         return Rated(None, f"served by {served}, so the device's reference value does not apply", can_be_given=False)
-    return disk_link(cell.facts["link_bytes_per_s"], cell.labels.get("link", ""))
+    return disk_link(experiment.facts["link_bytes_per_s"], experiment.labels.get("link", ""))
 
 
-def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
-    result = [f"served by {served_by(cell, samples)}"]
-    if cell.facts["file_bytes"] > FITS * cell.facts["memory_bytes"]:
+def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
+    result = [f"served by {served_by(experiment, samples)}"]
+    if experiment.facts["file_bytes"] > FITS * experiment.facts["memory_bytes"]:
         result.append("file larger than the page cache")
-    if cell.facts["unwritten_bytes"] > 0:
+    if experiment.facts["unwritten_bytes"] > 0:
         result.append("parts of the file were never written and read as zeros")
-    if cell.params["library"] == "uring" and not cell.facts["registered_buffers"]:
+    if experiment.params["library"] == "uring" and not experiment.facts["registered_buffers"]:
         result.append("buffers not registered (locked-memory limit)")
     return result
 
@@ -90,19 +90,23 @@ def _setup_s(params: Mapping[str, Value]) -> float:
     return _size(params) / rate
 
 
-def _disk_use(cells: Sequence[Experiment], rounds: int) -> list[str]:
+def _disk_use(experiments: Sequence[Experiment], rounds: int) -> list[str]:
     """Return the disk space and the amount of writing. Files are created once and overwritten as often as time
     allows.
     """
-    files = {_file(cell.params): _size(cell.params) for cell in cells if "read_device" not in cell.params}
-    writing = [cell for cell in cells if cell.params.get("op", "read") != "read"]
+    files = {
+        _file(experiment.params): _size(experiment.params)
+        for experiment in experiments
+        if "read_device" not in experiment.params
+    }
+    writing = [experiment for experiment in experiments if experiment.params.get("op", "read") != "read"]
     lines = []
     for place in dict.fromkeys(place for place, *_ in files):
         own = [size for file, size in files.items() if file[0] == place]
         count = f"{len(own)} temporary file{'s' if len(own) > 1 else ''}"
         lines.append(f"{sum(own) / 1e6:.0f} MB in {place}: {count}, removed when the run ends")
     if writing:
-        time_s = rounds * sum(cell.slice_s for cell in writing)
+        time_s = rounds * sum(experiment.slice_s for experiment in writing)
         lines.append(f"overwritten for at least {time_s:.0f} s at the speed of the disk")
     return lines
 
@@ -122,11 +126,12 @@ PROBE = Probe(
     metrics=(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         Ratio("iops", "op/s", "higher", operations, elapsed),
-        Ratio("latency", "s", "lower", _time_in_flight, operations, when=lambda cell: "rate" not in cell.params),
+        Ratio("latency", "s", "lower", _time_in_flight, operations,
+              when=lambda experiment: "rate" not in experiment.params),
         *PERCENTILES,
     ),
     recorded=Recorded(
-        untold=("unwritten_bytes", *_TRAFFIC),
+        unreported=("unwritten_bytes", *_TRAFFIC),
         params=("op", "block", "depth", "cache", "library", "sync"),
         facts=("file_bytes", "memory_bytes", "registered_buffers", "link_bytes_per_s", "unwritten_bytes", "is_memory",
                "clock_cost_s", "timed_every"),
@@ -135,28 +140,29 @@ PROBE = Probe(
     ),
     rated=_rated,
     quick=(
-        Cells({"op": "read", "block": "4KiB", "pattern": "random", "cache": "direct", "library": "uring",
+        ParameterSweep({"op": "read", "block": "4KiB", "pattern": "random", "cache": "direct", "library": "uring",
                "depth": "32"}, slice_s=0.1, sample_s=0.03),
-        Cells({"op": "read", "block": "1MiB", "cache": "direct,warm"}, slice_s=0.1, sample_s=0.03),
-        Cells({"op": "write", "block": "1MiB", "sync": "end"}, slice_s=0.1, sample_s=0.03),
+        ParameterSweep({"op": "read", "block": "1MiB", "cache": "direct,warm"}, slice_s=0.1, sample_s=0.03),
+        ParameterSweep({"op": "write", "block": "1MiB", "sync": "end"}, slice_s=0.1, sample_s=0.03),
     ),
     full=(
-        Cells({"op": "read,write,readwrite", "pattern": "sequential,random", "block": "1,1KiB,1MiB",
+        ParameterSweep({"op": "read,write,readwrite", "pattern": "sequential,random", "block": "1,1KiB,1MiB",
                "threads": "1,2"}, slice_s=0.1, sample_s=0.02),
-        Cells({"op": "read", "pattern": "random", "block": "4KiB", "library": "stdio,posix,pread,mmap,uring,libaio",
+        ParameterSweep({"op": "read", "pattern": "random", "block": "4KiB",
+                       "library": "stdio,posix,pread,mmap,uring,libaio",
                "cache": "warm,cold"}, slice_s=0.1, sample_s=0.02),
-        Cells({"op": "read", "pattern": "random", "block": "4KiB", "library": "uring", "cache": "direct",
+        ParameterSweep({"op": "read", "pattern": "random", "block": "4KiB", "library": "uring", "cache": "direct",
                "depth": "1,2,4,8,16,32,64", "threads": "1,2"}, slice_s=0.1, sample_s=0.05),
-        Cells({"op": "read", "block": "64KiB,1MiB,8MiB", "cache": "cold,direct"}, slice_s=0.2, sample_s=0.05),
-        Cells({"op": "write", "block": "1MiB", "sync": "none,end"}, slice_s=0.3, sample_s=0.05),
-        Cells({"op": "write", "block": "4KiB,1MiB", "cache": "direct"}, slice_s=0.5, sample_s=0.1),
+        ParameterSweep({"op": "read", "block": "64KiB,1MiB,8MiB", "cache": "cold,direct"}, slice_s=0.2, sample_s=0.05),
+        ParameterSweep({"op": "write", "block": "1MiB", "sync": "none,end"}, slice_s=0.3, sample_s=0.05),
+        ParameterSweep({"op": "write", "block": "4KiB,1MiB", "cache": "direct"}, slice_s=0.5, sample_s=0.1),
     ),
     sweep=(
-        Cells({"op": "read", "pattern": "random", "block": "4KiB", "library": "uring", "depth": "1,32",
+        ParameterSweep({"op": "read", "pattern": "random", "block": "4KiB", "library": "uring", "depth": "1,32",
                "cache": "direct"}, slice_s=0.2, sample_s=0.05),
-        Cells({"op": "read", "block": "4KiB,1MiB", "cache": "warm,cold,direct"}, slice_s=0.2, sample_s=0.05),
-        Cells({"op": "write", "block": "4KiB,1MiB", "sync": "none,end"}, slice_s=0.2, sample_s=0.05),
-        Cells({"op": "write", "block": "4KiB,1MiB", "cache": "direct"}, slice_s=0.2, sample_s=0.05),
+        ParameterSweep({"op": "read", "block": "4KiB,1MiB", "cache": "warm,cold,direct"}, slice_s=0.2, sample_s=0.05),
+        ParameterSweep({"op": "write", "block": "4KiB,1MiB", "sync": "none,end"}, slice_s=0.2, sample_s=0.05),
+        ParameterSweep({"op": "write", "block": "4KiB,1MiB", "cache": "direct"}, slice_s=0.2, sample_s=0.05),
     ),
     sweep_with=frozenset({"file", "size", "threads", "layout"}),
     overhead_s=0.09,

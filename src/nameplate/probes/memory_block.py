@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes, operations
+from nameplate.probes import (
+    ByProbe,
+    Metric,
+    ParameterSweep,
+    Probe,
+    Ratio,
+    ResolvedExperiment,
+    elapsed,
+    moved_bytes,
+    operations,
+)
 from nameplate.probes.shared.grid import grids, quantity_of
 from nameplate.probes.shared.memory import ARRAYS, remarks
 from nameplate.probes.shared.recorded import Recorded
@@ -12,7 +22,7 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Rated, Result, Sample, Table
 
 
-def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
+def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
     return Rated(
         None,
         "rates by block size are not specified; memory_stream has the memory's reference value",
@@ -70,13 +80,15 @@ PROBE = Probe(
     recorded=Recorded(params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s")),
     rated=_rated,
     quick=(
-        Cells({"op": "copy", "block": "8KiB", "size": "256MiB"}, slice_s=0.05, overhead_s=0.25),
-        Cells({"op": "read", "block": "8", "pattern": "random", "size": "256MiB"}, slice_s=0.05, overhead_s=0.25),
+        ParameterSweep({"op": "copy", "block": "8KiB", "size": "256MiB"}, slice_s=0.05, overhead_s=0.25),
+        ParameterSweep({"op": "read", "block": "8", "pattern": "random", "size": "256MiB"},
+                       slice_s=0.05, overhead_s=0.25),
     ),
     full=(
-        Cells({"op": "read,write,copy", "pattern": "sequential,random", "block": "8,8KiB,8MiB,80MB",
+        ParameterSweep({"op": "read,write,copy", "pattern": "sequential,random", "block": "8,8KiB,8MiB,80MB",
                "threads": "1,2,4,8"}, slice_s=0.1),
-        Cells({"op": "write", "block": "8", "pattern": "sequential,random", "generator": "precomputed,xoshiro,pcg,rand",
+        ParameterSweep({"op": "write", "block": "8", "pattern": "sequential,random",
+                       "generator": "precomputed,xoshiro,pcg,rand",
                "threads": "1"}, slice_s=0.1),
     ),
     overhead_s=2.0,  # in a guest whose host allocates memory when it is first touched

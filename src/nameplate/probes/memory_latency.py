@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe, Ratio, elapsed, operations
+from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, operations
 from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
 from nameplate.probes.shared.recorded import Recorded
@@ -14,16 +14,16 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.model import Rated, Result, Sample, Table
 
 
-def _rated(_: Metric, __: Cell, ___: Sequence[Sample]) -> Rated:
+def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
     return Rated(None, "data sheets do not state it; give it with --rated memory_latency=90ns")
 
 
-def _steps(cell: Cell, sample: Sample) -> float:
+def _steps(experiment: ResolvedExperiment, sample: Sample) -> float:
     """Return the steps of one chain; the chains run concurrently."""
-    return sample.work.ops / float(cell.params["chains"])
+    return sample.work.ops / float(experiment.params["chains"])
 
 
-def _load_bytes(_: Cell, sample: Sample) -> float:
+def _load_bytes(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["load_bytes"]
 
 
@@ -40,29 +40,42 @@ PROBE = Probe(
     title="Memory latency",
     metrics=(
         Ratio("latency", "s", "lower", elapsed, _steps),
-        Ratio("time_per_load", "s", "lower", elapsed, operations, when=lambda cell: cell.params["chains"] != 1),
-        Ratio("load_bandwidth", "B/s", "higher", _load_bytes, elapsed, when=lambda cell: cell.params["load"] != 0),
+        Ratio(
+            "time_per_load", "s", "lower", elapsed, operations, when=lambda experiment: experiment.params["chains"] != 1
+        ),
+        Ratio(
+            "load_bandwidth",
+            "B/s",
+            "higher",
+            _load_bytes,
+            elapsed,
+            when=lambda experiment: experiment.params["load"] != 0,
+        ),
     ),
     recorded=Recorded(params=("size", "chains", "load"), facts=ARRAYS, counters=("load_bytes",)),
     rated=_rated,
     quick=(
-        Cells({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0005),
-        Cells({"size": "128KiB..1MiB*2^(1/2)", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
-        Cells({"size": "2MiB..32MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
+        ParameterSweep({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0005),
+        ParameterSweep({"size": "128KiB..1MiB*2^(1/2)", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
+        ParameterSweep({"size": "2MiB..32MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
     ),
     full=(
-        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.001, curve="size"),
-        Cells({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
-        Cells({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
-        Cells({"size": "256MiB,1GiB", "pages": "huge,small"}, slice_s=0.1),
-        Cells({"chains": "1,2,4,8,16"}, slice_s=0.1),
-        Cells({"load": "1GB,2GB,4GB,8GB,16GB,32GB"}, slice_s=0.1),
+        ParameterSweep({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.001, curve="size"),
+        ParameterSweep({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
+        ParameterSweep({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
+        ParameterSweep({"size": "256MiB,1GiB", "pages": "huge,small"}, slice_s=0.1),
+        ParameterSweep({"chains": "1,2,4,8,16"}, slice_s=0.1),
+        ParameterSweep({"load": "1GB,2GB,4GB,8GB,16GB,32GB"}, slice_s=0.1),
     ),
     sweep=(
-        Cells({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.0005, curve="size"),
-        Cells({"size": "256MiB,512MiB,1GiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
-        Cells({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"),
-        Cells({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"),
+        ParameterSweep({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.0005, curve="size"),
+        ParameterSweep({"size": "256MiB,512MiB,1GiB"}, slice_s=0.01, sample_s=0.002, probe="memory_latency"),
+        ParameterSweep(
+            {"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"
+        ),
+        ParameterSweep(
+            {"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001, probe="memory_latency"
+        ),
     ),
     overhead_s=0.04,
     remarks=page_remarks,

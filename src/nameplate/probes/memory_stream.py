@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from nameplate.probes import ByProbe, Cell, Cells, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes
 from nameplate.probes.shared.memory import ARRAYS, rated_bandwidth, remarks
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
@@ -17,17 +17,17 @@ from nameplate.units import size_text
 _FUNCTIONS = {"copy": "Copy:", "scale": "Scale:", "add": "Add:", "triad": "Triad:"}
 
 
-def _bus_bytes(cell: Cell, sample: Sample) -> float:
-    return sample.work.bytes * cell.facts["bus_bytes_per_byte"]
+def _bus_bytes(experiment: ResolvedExperiment, sample: Sample) -> float:
+    return sample.work.bytes * experiment.facts["bus_bytes_per_byte"]
 
 
-def _reads_for_ownership(cell: Cell) -> bool:
-    return cell.facts["bus_bytes_per_byte"] > 1
+def _reads_for_ownership(experiment: ResolvedExperiment) -> bool:
+    return experiment.facts["bus_bytes_per_byte"] > 1
 
 
-def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
-    chosen = "non-temporal stores" if cell.facts["nontemporal"] else "regular stores"
-    return [*remarks(cell, samples), *([f"best: {chosen}"] if cell.params["stores"] == "best" else [])]
+def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
+    chosen = "non-temporal stores" if experiment.facts["nontemporal"] else "regular stores"
+    return [*remarks(experiment, samples), *([f"best: {chosen}"] if experiment.params["stores"] == "best" else [])]
 
 
 def _tables(by_probe: ByProbe, _: Machine) -> list[Table]:
@@ -113,18 +113,18 @@ PROBE = Probe(
     ),
     rated=rated_bandwidth,
     quick=(
-        Cells({"op": "triad", "stores": "plain,nontemporal"}, slice_s=0.15),
-        Cells({"op": "read", "threads": "1", "size": "16KiB,256KiB,4MiB"}, 0.01, 0.002, overhead_s=0.03),
+        ParameterSweep({"op": "triad", "stores": "plain,nontemporal"}, slice_s=0.15),
+        ParameterSweep({"op": "read", "threads": "1", "size": "16KiB,256KiB,4MiB"}, 0.01, 0.002, overhead_s=0.03),
     ),
     full=(
-        Cells({"op": "copy,scale,add,triad,read,write,update"}, slice_s=0.3),
-        Cells({"op": "copy,scale,add,triad,write", "stores": "nontemporal"}, slice_s=0.3),
-        Cells({"op": "triad,read", "threads": "1"}, slice_s=0.3),
-        Cells({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.05, sample_s=0.005),
-        Cells({"op": "triad", "block": "4KiB,64KiB,1MiB", "pattern": "sequential,random"}, slice_s=0.2),
-        Cells({"op": "triad", "node": "{nodes}", "memory_node": "{nodes}"}, slice_s=0.3, min_nodes=2),
+        ParameterSweep({"op": "copy,scale,add,triad,read,write,update"}, slice_s=0.3),
+        ParameterSweep({"op": "copy,scale,add,triad,write", "stores": "nontemporal"}, slice_s=0.3),
+        ParameterSweep({"op": "triad,read", "threads": "1"}, slice_s=0.3),
+        ParameterSweep({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.05, sample_s=0.005),
+        ParameterSweep({"op": "triad", "block": "4KiB,64KiB,1MiB", "pattern": "sequential,random"}, slice_s=0.2),
+        ParameterSweep({"op": "triad", "node": "{nodes}", "memory_node": "{nodes}"}, slice_s=0.3, min_nodes=2),
     ),
-    sweep=(Cells({"op": "copy,scale,add,triad", "stores": "plain,nontemporal"}, slice_s=0.25),),
+    sweep=(ParameterSweep({"op": "copy,scale,add,triad", "stores": "plain,nontemporal"}, slice_s=0.25),),
     overhead_s=0.3,
     remarks=_remarks,
     tables=_tables,

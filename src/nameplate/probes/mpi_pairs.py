@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nameplate.probes import ByProbe, Cell, Cells, Metric, Probe
+from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, ResolvedExperiment
 from nameplate.probes.shared.job import placement_remark
 from nameplate.probes.shared.pair_matrix import is_bulk, pair_times, party_medians
 from nameplate.probes.shared.pair_tables import pair_matrix_tables
@@ -22,47 +22,47 @@ LONGEST_CALIBRATION_S = 600.0
 
 @dataclass(frozen=True)
 class OfMedianPair(Metric):
-    """The metric ``figure`` of the median pair, computed from the one-way times of its messages."""
+    """A metric of the median pair, which ``from_time`` computes from the one-way time of its messages."""
 
-    figure: Callable[[Cell, float], float]
+    from_time: Callable[[ResolvedExperiment, float], float]
 
-    def value(self, cell: Cell, sample: Sample) -> float:
+    def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
         """Return the value of one sample."""
-        return self.sustained(cell, [sample])
+        return self.sustained(experiment, [sample])
 
-    def sustained(self, cell: Cell, samples: Sequence[Sample]) -> float:
+    def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
         """Return the value from the medians of each pair over all samples."""
-        return self.figure(cell, median(pair_times(samples)))
+        return self.from_time(experiment, median(pair_times(samples)))
 
-    def is_known(self, cell: Cell, samples: Sequence[Sample]) -> bool:
+    def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
         """Return whether all samples have the times of the same pairs."""
-        return self.when(cell) and bool(pair_times(samples))
+        return self.when(experiment) and bool(pair_times(samples))
 
 
-def _seconds(_: Cell, seconds: float) -> float:
+def _seconds(_: ResolvedExperiment, seconds: float) -> float:
     return seconds
 
 
-def _bytes_per_second(cell: Cell, seconds: float) -> float:
-    return int(cell.params["size"]) / seconds
+def _bytes_per_second(experiment: ResolvedExperiment, seconds: float) -> float:
+    return int(experiment.params["size"]) / seconds
 
 
-def _is_bulk(cell: Cell) -> bool:
-    return is_bulk(cell.params)
+def _is_bulk(experiment: ResolvedExperiment) -> bool:
+    return is_bulk(experiment.params)
 
 
-def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
+def _rated(metric: Metric, _: ResolvedExperiment, __: Sequence[Sample]) -> Rated:
     if metric.name == "latency":
         return Rated(None, "message times are not specified", can_be_given=False)
     return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pairs=1Gbit/s")
 
 
-def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
-    parties = int(cell.facts["parties"])
-    return [placement_remark(parties * (parties - 1) // 2, int(cell.facts["pairs_between_nodes"]))]
+def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
+    parties = int(experiment.facts["parties"])
+    return [placement_remark(parties * (parties - 1) // 2, int(experiment.facts["pairs_between_nodes"]))]
 
 
-def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
+def _evidence(_: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
     """Return the 95th percentile and the maximum of the pairs' one-way times."""
     times = pair_times(samples)
     return {"pair_p95_s": percentile(times, 0.95), "pair_worst_s": max(times)}
@@ -72,17 +72,17 @@ def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     return [table for result in by_probe["mpi_pairs"] if result.pairs for table in pair_matrix_tables(result, machine)]
 
 
-def _network_use(cells: Sequence[Experiment], rounds: int) -> str:
-    return f"at least {rounds * len(cells)} tournaments of messages between all pairs"
+def _network_use(experiments: Sequence[Experiment], rounds: int) -> str:
+    return f"at least {rounds * len(experiments)} tournaments of messages between all pairs"
 
 
-def _by_node(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> dict[int, float]:
+def _by_node(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[int, float]:
     """Return each node's median over its partners."""
     times = pair_times(samples)
-    if cell.params.get("between") != "nodes" or not times or not metric.when(cell):
+    if experiment.params.get("between") != "nodes" or not times or not metric.when(experiment):
         return {}
-    figure = _bytes_per_second if metric.name == "bandwidth" else _seconds
-    return {place: figure(cell, time) for place, time in enumerate(party_medians(times))}
+    from_time = _bytes_per_second if metric.name == "bandwidth" else _seconds
+    return {place: from_time(experiment, time) for place, time in enumerate(party_medians(times))}
 
 
 PROBE = Probe(
@@ -95,10 +95,10 @@ PROBE = Probe(
     recorded=Recorded(params=("size", "between"), facts=("parties", "pairs_between_nodes")),
     rated=_rated,
     full=(
-        Cells({"size": "8,1MiB"}, slice_s=0.02),
+        ParameterSweep({"size": "8,1MiB"}, slice_s=0.02),
     ),
     sweep=(
-        Cells({"size": "8,1MiB"}, slice_s=0.02),
+        ParameterSweep({"size": "8,1MiB"}, slice_s=0.02),
     ),
     overhead_s=0.5,
     longest_setup_s=lambda _: LONGEST_CALIBRATION_S,

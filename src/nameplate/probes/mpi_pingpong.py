@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.probes import ByProbe, Cell, Cells, Metric, ParameterChart, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes import (
+    ByProbe,
+    Metric,
+    ParameterChart,
+    ParameterSweep,
+    Probe,
+    Ratio,
+    ResolvedExperiment,
+    elapsed,
+    moved_bytes,
+)
 from nameplate.probes.shared.job import placement_remark
 from nameplate.probes.shared.message_cost import cost_results, cost_tables
 from nameplate.probes.shared.pairs_at_once import pair_evidence, pair_tables, saturation_results
@@ -19,26 +29,26 @@ _SIZES = f"0..100000+1000,{_FINE}"
 _BETWEEN = "64..100000+64"
 
 
-def _time_under_way(_: Cell, sample: Sample) -> float:
+def _time_under_way(_: ResolvedExperiment, sample: Sample) -> float:
     return sum(worker.elapsed_s for worker in sample.workers or [])
 
 
-def _messages(_: Cell, sample: Sample) -> float:
+def _messages(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sum(worker.work.ops for worker in sample.workers or []))
 
 
-def _has_bytes(cell: Cell) -> bool:
-    return int(cell.params["size"]) > 0
+def _has_bytes(experiment: ResolvedExperiment) -> bool:
+    return int(experiment.params["size"]) > 0
 
 
-def _rated(metric: Metric, _: Cell, __: Sequence[Sample]) -> Rated:
+def _rated(metric: Metric, _: ResolvedExperiment, __: Sequence[Sample]) -> Rated:
     if metric.name == "latency":
         return Rated(None, "message times are not specified", can_be_given=False)
     return Rated(None, "MPI does not tell which link its messages use; give it with --rated mpi_pingpong=1Gbit/s")
 
 
-def _remarks(cell: Cell, _: Sequence[Sample]) -> list[str]:
-    return [placement_remark(int(cell.params["pairs"]), int(cell.facts["pairs_between_nodes"]))]
+def _remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
+    return [placement_remark(int(experiment.params["pairs"]), int(experiment.facts["pairs_between_nodes"]))]
 
 
 def _refine(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
@@ -57,8 +67,8 @@ def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     return [*cost_tables(results, machine), *pair_tables(results, machine)]
 
 
-def _network_use(cells: Sequence[Experiment], rounds: int) -> str:
-    return f"{rounds * sum(cell.slice_s for cell in cells):.0f} s of messages"
+def _network_use(experiments: Sequence[Experiment], rounds: int) -> str:
+    return f"{rounds * sum(experiment.slice_s for experiment in experiments):.0f} s of messages"
 
 
 PROBE = Probe(
@@ -71,12 +81,12 @@ PROBE = Probe(
     recorded=Recorded(params=("size", "pairs", "pairing"), facts=("pairs_between_nodes",), worker_names="ranks"),
     rated=_rated,
     full=(
-        Cells({"size": _SIZES, "pairs": "1"}, slice_s=0.02),
-        Cells({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
+        ParameterSweep({"size": _SIZES, "pairs": "1"}, slice_s=0.02),
+        ParameterSweep({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
     ),
     sweep=(
-        Cells({"size": _SIZES, "pairs": "1"}, slice_s=0.02, curve="size", between=_BETWEEN),
-        Cells({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
+        ParameterSweep({"size": _SIZES, "pairs": "1"}, slice_s=0.02, curve="size", between=_BETWEEN),
+        ParameterSweep({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),
     ),
     sweep_with=frozenset({"pairing", "seed"}),
     refine=_refine,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.probes import Cell, Cells, Metric, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes
 from nameplate.probes.shared.memory import ARRAYS, is_beyond_caches, rated_bandwidth, remarks
 from nameplate.probes.shared.memory_kind import kind_of, mount_remarks
 from nameplate.probes.shared.node_times import times_of_nodes
@@ -16,57 +16,57 @@ from nameplate.probes.shared.stream_tables import stream_tables
 from nameplate.records.model import Rated, Sample, Value
 
 
-def _of_all_nodes(_: Cell, sample: Sample) -> float:
+def _of_all_nodes(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sum(node.bytes_in_repeat * node.repeats for node in node_times(sample)))
 
 
-def _node_seconds(_: Cell, sample: Sample) -> float:
+def _node_seconds(_: ResolvedExperiment, sample: Sample) -> float:
     return sum(node.window.average_s * node.repeats for node in node_times(sample))
 
 
-def _rank_seconds(_: Cell, sample: Sample) -> float:
+def _rank_seconds(_: ResolvedExperiment, sample: Sample) -> float:
     return sum(node.rank.average_s * node.repeats * node.ranks for node in node_times(sample))
 
 
-def _mean_rank_seconds(_: Cell, sample: Sample) -> float:
+def _mean_rank_seconds(_: ResolvedExperiment, sample: Sample) -> float:
     return sum(node.rank.average_s * node.repeats for node in node_times(sample))
 
 
-def _start_skew(_: Cell, sample: Sample) -> float:
+def _start_skew(_: ResolvedExperiment, sample: Sample) -> float:
     return max((node.start_skew_s for node in node_times(sample)), default=0.0)
 
 
-def _one(_: Cell, __: Sample) -> float:
+def _one(_: ResolvedExperiment, __: Sample) -> float:
     return 1.0
 
 
-def _several_nodes(cell: Cell) -> bool:
-    return cell.facts["nodes"] > 1
+def _several_nodes(experiment: ResolvedExperiment) -> bool:
+    return experiment.facts["nodes"] > 1
 
 
-def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
+def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     if metric.name != "node_bandwidth":
         return Rated(
             None,
             ("only a node's memory has a reference value, not a rank's share or the job's sum"),
             can_be_given=False,
         )
-    if kind_of(cell.params):
+    if kind_of(experiment.params):
         return Rated(None, "the reference value is that of the installed memory, not of a mount", can_be_given=False)
-    return rated_bandwidth(metric, cell, samples)
+    return rated_bandwidth(metric, experiment, samples)
 
 
-def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
-    if kind_of(cell.params):
-        return [*mount_remarks(cell), *([] if is_beyond_caches(cell) else ["may fit the caches"])]
-    return remarks(cell, samples)
+def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
+    if kind_of(experiment.params):
+        return [*mount_remarks(experiment), *([] if is_beyond_caches(experiment) else ["may fit the caches"])]
+    return remarks(experiment, samples)
 
 
-def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
+def _evidence(_: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
     return level_evidence(samples)
 
 
-def _by_node(metric: Metric, _: Cell, samples: Sequence[Sample]) -> dict[int, float]:
+def _by_node(metric: Metric, _: ResolvedExperiment, samples: Sequence[Sample]) -> dict[int, float]:
     if metric.name != "node_bandwidth":
         return {}
     times = [node_times(sample) for sample in samples]
@@ -107,10 +107,10 @@ PROBE = Probe(
     ),
     rated=_rated,
     full=(
-        Cells({"op": "copy,scale,add,triad"}, slice_s=0.3),
+        ParameterSweep({"op": "copy,scale,add,triad"}, slice_s=0.3),
     ),
     sweep=(
-        Cells({"op": "copy,scale,add,triad"}, slice_s=0.5),
+        ParameterSweep({"op": "copy,scale,add,triad"}, slice_s=0.5),
     ),
     overhead_s=1.0,
     longest_setup_s=_longest_setup_s,

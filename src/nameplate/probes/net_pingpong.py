@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from nameplate.probes import (
     ByProbe,
-    Cell,
-    Cells,
     Metric,
     ParameterChart,
+    ParameterSweep,
     Probe,
     Ratio,
+    ResolvedExperiment,
     elapsed,
     moved_bytes,
     operations,
@@ -27,35 +27,35 @@ from nameplate.records.model import Rated, Result, Sample, Table
 LARGEST_DATAGRAM = 65507
 
 
-def _time_under_way(cell: Cell, sample: Sample) -> float:
-    return sample.elapsed_s * int(cell.params["connections"])
+def _time_under_way(experiment: ResolvedExperiment, sample: Sample) -> float:
+    return sample.elapsed_s * int(experiment.params["connections"])
 
 
-def _is_unpaced(cell: Cell) -> bool:
-    return "rate" not in cell.params
+def _is_unpaced(experiment: ResolvedExperiment) -> bool:
+    return "rate" not in experiment.params
 
 
-def _lost(_: Cell, sample: Sample) -> float:
+def _lost(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["lost"]
 
 
-def _asked(_: Cell, sample: Sample) -> float:
+def _asked(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.work.ops + sample.counters["lost"]
 
 
-def _is_udp(cell: Cell) -> bool:
-    return cell.params["protocol"] == "udp"
+def _is_udp(experiment: ResolvedExperiment) -> bool:
+    return experiment.params["protocol"] == "udp"
 
 
-def _rated(metric: Metric, cell: Cell, _: Sequence[Sample]) -> Rated:
+def _rated(metric: Metric, experiment: ResolvedExperiment, _: Sequence[Sample]) -> Rated:
     if metric.name != "bandwidth":
         return Rated(None, "the link limits the bandwidth, not single round trips", can_be_given=False)
-    return rated_link(cell, directions=2)
+    return rated_link(experiment, directions=2)
 
 
-def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
-    found = way(cell, samples)
-    if _is_udp(cell) and cell.params["payload"] == LARGEST_DATAGRAM:
+def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
+    found = way(experiment, samples)
+    if _is_udp(experiment) and experiment.params["payload"] == LARGEST_DATAGRAM:
         found.append("65,507 B, the maximum of a datagram")
     if lost := sum(sample.work.ops == 0 for sample in samples):
         found.append(f"{lost} of {len(samples)} samples lost every datagram and have no latency")
@@ -92,7 +92,7 @@ PROBE = Probe(
         Ratio("latency", "s", "lower", _time_under_way, operations, when=_is_unpaced),
         Ratio("round_trips", "op/s", "higher", operations, elapsed),
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
-        Ratio("connect_time", "s", "lower", lambda cell, _: cell.facts["connect_s"], lambda _, __: 1.0),
+        Ratio("connect_time", "s", "lower", lambda experiment, _: experiment.facts["connect_s"], lambda _, __: 1.0),
         Ratio("loss", "share", "lower", _lost, _asked, when=_is_udp),
         *PERCENTILES,
     ),
@@ -103,17 +103,17 @@ PROBE = Probe(
     ),
     rated=_rated,
     quick=(
-        Cells({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.15, sample_s=0.03),
+        ParameterSweep({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.15, sample_s=0.03),
     ),
     full=(
-        Cells({"protocol": "tcp,udp", "payload": "1,1KiB,64KiB", "connections": "1,2,4,8"}, slice_s=0.15,
-              sample_s=0.03),
-        Cells({"protocol": "tcp,udp", "payload": "64", "wait": "block,spin"}, slice_s=0.2, sample_s=0.03),
-        Cells({"protocol": "tcp,udp", "payload": "64", "rate": "1000"}, slice_s=0.3, sample_s=0.1),
+        ParameterSweep({"protocol": "tcp,udp", "payload": "1,1KiB,64KiB", "connections": "1,2,4,8"}, slice_s=0.15,
+                       sample_s=0.03),
+        ParameterSweep({"protocol": "tcp,udp", "payload": "64", "wait": "block,spin"}, slice_s=0.2, sample_s=0.03),
+        ParameterSweep({"protocol": "tcp,udp", "payload": "64", "rate": "1000"}, slice_s=0.3, sample_s=0.1),
     ),
     sweep=(
-        Cells({"protocol": "tcp,udp", "payload": "1,1KiB,64KiB", "connections": "1,2,4,8"}, slice_s=0.2,
-              sample_s=0.03),
+        ParameterSweep({"protocol": "tcp,udp", "payload": "1,1KiB,64KiB", "connections": "1,2,4,8"}, slice_s=0.2,
+                       sample_s=0.03),
     ),
     sweep_with=frozenset({"protocol", "connections", "payload", "wait", "bind"}),
     overhead_s=0.15,

@@ -6,7 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.probes import ByProbe, Cell, Cells, Metric, ParameterChart, Probe, Ratio, elapsed, moved_bytes
+from nameplate.probes import (
+    ByProbe,
+    Metric,
+    ParameterChart,
+    ParameterSweep,
+    Probe,
+    Ratio,
+    ResolvedExperiment,
+    elapsed,
+    moved_bytes,
+)
 from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
 from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import MAX_ROWS
@@ -21,64 +31,64 @@ _LAST = ("window_bytes", "round_trip_s", "jitter_s")
 _LOST = ("lost_sender", "lost_queue", "lost_network")
 
 
-def _is_udp(cell: Cell) -> bool:
-    return cell.params["protocol"] == "udp"
+def _is_udp(experiment: ResolvedExperiment) -> bool:
+    return experiment.params["protocol"] == "udp"
 
 
-def _is_both(cell: Cell) -> bool:
-    return cell.params["direction"] == "both"
+def _is_both(experiment: ResolvedExperiment) -> bool:
+    return experiment.params["direction"] == "both"
 
 
-def _lost(_: Cell, sample: Sample) -> float:
+def _lost(_: ResolvedExperiment, sample: Sample) -> float:
     return sum(sample.counters[name] for name in _LOST)
 
 
-def _sent(_: Cell, sample: Sample) -> float:
+def _sent(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["sent"]
 
 
-def _one(_: Cell, __: Sample) -> float:
+def _one(_: ResolvedExperiment, __: Sample) -> float:
     return 1.0
 
 
-def _up(_: Cell, sample: Sample) -> float:
+def _up(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["up_bytes"]
 
 
-def _down(_: Cell, sample: Sample) -> float:
+def _down(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["down_bytes"]
 
 
-def _jitter(_: Cell, sample: Sample) -> float:
+def _jitter(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["jitter_s"]
 
 
-def _retransmits(_: Cell, sample: Sample) -> float:
+def _retransmits(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["retransmits"]
 
 
-def _window(_: Cell, sample: Sample) -> float:
+def _window(_: ResolvedExperiment, sample: Sample) -> float:
     return sample.counters["window_bytes"]
 
 
-def _is_tcp(cell: Cell) -> bool:
-    return cell.params["protocol"] == "tcp"
+def _is_tcp(experiment: ResolvedExperiment) -> bool:
+    return experiment.params["protocol"] == "tcp"
 
 
-def _rated(metric: Metric, cell: Cell, _: Sequence[Sample]) -> Rated:
+def _rated(metric: Metric, experiment: ResolvedExperiment, _: Sequence[Sample]) -> Rated:
     if not metric.name.startswith("bandwidth"):
         return Rated(None, "the link limits only the bandwidth", can_be_given=False)
-    return rated_link(cell, directions=2 if _is_both(cell) and metric.name == "bandwidth" else 1)
+    return rated_link(experiment, directions=2 if _is_both(experiment) and metric.name == "bandwidth" else 1)
 
 
-def _evidence(_: Cell, samples: Sequence[Sample]) -> dict[str, float]:
+def _evidence(_: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
     sums = {name: sum(sample.counters[name] for sample in samples) for name in _SUMS}
     return {**sums, **{name: samples[-1].counters[name] for name in _LAST}}
 
 
-def _remarks(cell: Cell, samples: Sequence[Sample]) -> list[str]:
-    found = way(cell, samples)
-    known = _evidence(cell, samples)
+def _remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
+    found = way(experiment, samples)
+    known = _evidence(experiment, samples)
     if known["zerocopy_sends"]:
         copied = known["zerocopy_copied"] / known["zerocopy_sends"]
         found.append("zero-copy" if copied == 0 else f"the kernel copied {copied * 100:.0f} % of the zero-copy sends")
@@ -167,19 +177,22 @@ PROBE = Probe(
     ),
     rated=_rated,
     quick=(
-        Cells({"protocol": "tcp"}, slice_s=0.2, sample_s=0.1),
+        ParameterSweep({"protocol": "tcp"}, slice_s=0.2, sample_s=0.1),
     ),
     full=(
-        Cells({"protocol": "tcp", "direction": "up,down,both", "connections": "1,2,4,8"}, slice_s=0.3, sample_s=0.1),
-        Cells({"protocol": "tcp", "block": "1KiB", "connections": "1,8"}, slice_s=0.3, sample_s=0.1),
-        Cells({"protocol": "tcp", "mode": "zerocopy"}, slice_s=0.3, sample_s=0.1),
-        Cells({"protocol": "udp", "mode": "plain,mmsg,gso", "block": "1KiB"}, slice_s=0.3, sample_s=0.1),
-        Cells({"protocol": "udp", "rate": "100Mbit/s"}, slice_s=0.3, sample_s=0.1),
+        ParameterSweep({"protocol": "tcp", "direction": "up,down,both", "connections": "1,2,4,8"},
+                       slice_s=0.3, sample_s=0.1),
+        ParameterSweep({"protocol": "tcp", "block": "1KiB", "connections": "1,8"}, slice_s=0.3, sample_s=0.1),
+        ParameterSweep({"protocol": "tcp", "mode": "zerocopy"}, slice_s=0.3, sample_s=0.1),
+        ParameterSweep({"protocol": "udp", "mode": "plain,mmsg,gso", "block": "1KiB"}, slice_s=0.3, sample_s=0.1),
+        ParameterSweep({"protocol": "udp", "rate": "100Mbit/s"}, slice_s=0.3, sample_s=0.1),
     ),
     sweep=(
-        Cells({"protocol": "tcp", "direction": "up,down,both", "connections": "1,2,4,8"}, slice_s=0.3, sample_s=0.1),
-        Cells({"protocol": "udp", "mode": "plain,mmsg,gso", "direction": "up,down", "block": "1KiB"}, slice_s=0.3,
-              sample_s=0.1),
+        ParameterSweep({"protocol": "tcp", "direction": "up,down,both", "connections": "1,2,4,8"},
+                       slice_s=0.3, sample_s=0.1),
+        ParameterSweep({"protocol": "udp", "mode": "plain,mmsg,gso", "direction": "up,down", "block": "1KiB"},
+                       slice_s=0.3,
+                       sample_s=0.1),
     ),
     sweep_with=frozenset({"bind", "window"}),
     overhead_s=0.25,

@@ -6,20 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import Cell, Cells, Metric, Probe, Ratio
+from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.model import Rated, Sample
 
 
-def _beyond_duration(cell: Cell, sample: Sample) -> float:
-    return sample.elapsed_s - float(cell.params["duration"]) * sample.repetitions
+def _beyond_duration(experiment: ResolvedExperiment, sample: Sample) -> float:
+    return sample.elapsed_s - float(experiment.params["duration"]) * sample.repetitions
 
 
-def _repetitions(_: Cell, sample: Sample) -> float:
+def _repetitions(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sample.repetitions)
 
 
-def _rated(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
+def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     return Rated(None, "an overhead is not specified")
 
 
@@ -29,5 +29,5 @@ PROBE = Probe(
     metrics=(Ratio("overhead", "s", "lower", _beyond_duration, _repetitions),),
     recorded=Recorded(params=("duration",)),
     rated=_rated,
-    full=(Cells({"duration": "0,100us"}, slice_s=0.2),),
+    full=(ParameterSweep({"duration": "0,100us"}, slice_s=0.2),),
 )

@@ -26,18 +26,18 @@ def write_whole(content: bytes, path: Path) -> None:
         raise FileError(f"cannot write {path}: it is not a regular file")
     if is_run_file(target):
         raise FileError(f"cannot write {path}: it is a run file, which is not overwritten; name another file")
-    beside = target.with_name(f".nameplate-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".nameplate-{secrets.token_hex(8)}.tmp")
     try:
-        with beside.open("xb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             if target.exists():
                 os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
             os.fsync(file.fileno())
-        beside.replace(target)
+        temporary.replace(target)
     except OSError as error:
         with suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
         raise FileError(f"cannot write {path}: {error.strerror}") from None
 
 

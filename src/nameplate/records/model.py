@@ -277,8 +277,8 @@ class Stop(Record, frozen=True, kw_only=True):
     interrupted: bool
 
 
-class Figure(msgspec.Struct, frozen=True):
-    """A metric of a probe with complete parameters, in the SI base unit ``unit``."""
+class MetricKey(msgspec.Struct, frozen=True):
+    """The identity of a metric across runs: a probe with complete parameters. ``unit`` is the SI base unit."""
 
     probe: str
     params: dict[str, Value]
@@ -287,16 +287,16 @@ class Figure(msgspec.Struct, frozen=True):
     better: Literal["higher", "lower"]
 
 
-class FigureValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MetricValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The value of a metric in a run: the median of its rounds with its interval, and the values of nodes by name."""
 
-    figure: Figure
+    key: MetricKey = msgspec.field(name="figure")
     value: Real
     ci: tuple[Real, Real] | None = None
     nodes: dict[str, Real] = {}
 
 
-class Figures(Record, frozen=True, kw_only=True):
+class Digest(Record, frozen=True, tag="figures", kw_only=True):
     """The digest of a run, for readers of many runs. It counts only as the last line of a run file.
 
     ``by`` identifies the code that computed it, and ``crc32`` is zlib's checksum of everything before this line: a
@@ -308,7 +308,7 @@ class Figures(Record, frozen=True, kw_only=True):
     started: str
     machine: str
     plan: str
-    values: list[FigureValue]
+    values: list[MetricValue]
 
 
 CoreRecord: TypeAlias = Header | Sample | Outcome | End

@@ -15,7 +15,7 @@ from types import TracebackType
 import msgspec
 
 from nameplate.errors import FileError
-from nameplate.records.model import Figures, FileRecord
+from nameplate.records.model import Digest, FileRecord
 
 # Records are synced to disk at most this long after their experiment, unless that takes more than 0.1 % of the time.
 SYNC_AFTER_S = 30.0
@@ -105,7 +105,7 @@ class RunWriter:
         except OSError as error:
             raise FileError(f"cannot write {self.path}: {error.strerror}") from None
 
-    def write(self, record: FileRecord | Figures) -> None:
+    def write(self, record: FileRecord | Digest) -> None:
         """Append a record as one line, or remove the part of it that was written."""
         line = msgspec.json.encode(record) + b"\n"
         try:
@@ -121,7 +121,7 @@ class RunWriter:
         self._is_synced = False
         self._written_bytes = before + len(line)
 
-    def _take_back(self, before: int, record: FileRecord | Figures) -> str:
+    def _take_back(self, before: int, record: FileRecord | Digest) -> str:
         """Remove a partial line, and return a phrase that says what the file still has."""
         with suppress(OSError, FileError):
             if before == 0 and self._is_new:
@@ -129,7 +129,7 @@ class RunWriter:
                 self.path.unlink()
                 return "nothing was measured"
             os.ftruncate(self._descriptor, before)
-        if isinstance(record, Figures):
+        if isinstance(record, Digest):
             return "the run is complete, only its digest is missing"
         return f"the samples before are kept; continue with --resume {self.path}"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nameplate.probes import probe_of
 from nameplate.records.model import Result, Run, Value
-from nameplate.report.cells import is_derived
+from nameplate.report.experiments import is_derived
 
 
 def repeat_command(result: Result) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.levels import find
 from nameplate.probes.shared.memory import is_beyond_caches
 from nameplate.records.model import Quantity, Report, Result
-from nameplate.report.cells import is_derived
+from nameplate.report.experiments import is_derived
 from nameplate.report.format import count, digits, parameters
 from nameplate.report.repeat_commands import repeat_command, sweep_command
 
@@ -94,7 +94,9 @@ def _slopes(report: Report) -> list[Bound]:
     streams = [r for r in report.results if r.summary.probe == "memory_stream" and r.summary.metric == "bandwidth"]
     measured = [r for r in streams if _is_usable(r)]
     machine = report.machine
-    beyond = [r for r in measured if machine and is_beyond_caches(Cell(r.summary.params, r.facts, machine))]
+    beyond = [
+        r for r in measured if machine and is_beyond_caches(ResolvedExperiment(r.summary.params, r.facts, machine))
+    ]
     caches = _of_levels(report, measured)
     memory = [_bound("memory", best) for best in _best_by_cores(beyond)]
     has_own = any(bound.is_of_one_core for bound in memory)

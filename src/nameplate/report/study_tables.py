@@ -35,7 +35,9 @@ def study_table(table: StudyTable) -> Table:
         ]  # fmt: skip
     elif width <= MAX_WIDTH:
         headings = [table.corner, *(kind if kind != table.here else name for name in names for kind in kinds)]
-        rows = [_beside(name, own, table, kinds, footnotes) for name, own in zip(table.rows, table.cells, strict=True)]
+        rows = [
+            _side_by_side(name, own, table, kinds, footnotes) for name, own in zip(table.rows, table.cells, strict=True)
+        ]
     else:
         headings = [table.corner, "", *names]
         rows = [row for name, own in zip(table.rows, table.cells, strict=True)
@@ -67,7 +69,7 @@ def _kinds(table: StudyTable) -> list[str]:
     return [*kinds, *([table.own] if table.own and any(cell.own is not None for cell in cells) else [])]
 
 
-def _beside(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Sequence[str], footnotes: _Footnotes
+def _side_by_side(name: str, cells: Sequence[StudyCell], table: StudyTable, kinds: Sequence[str], footnotes: _Footnotes
             ) -> _Row:  # fmt: skip
     return [name, *(_text(kind, cell, table, footnotes) for cell in cells for kind in kinds)]
 

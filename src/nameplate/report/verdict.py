@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.records.model import Report, Result
 from nameplate.report.aliases import name_of
-from nameplate.report.cells import headlines, is_derived, title_of
+from nameplate.report.experiments import headlines, is_derived, title_of
 from nameplate.report.format import count, parameters, quantity, share
 from nameplate.report.terminal.nodes import found_slow
 from nameplate.results.summarise import CEILING_TOLERANCE
@@ -47,13 +47,13 @@ def judged_by(report: Report) -> list[Result]:
     Derived values are not judged: a cache that is smaller than listed is not slower than listed.
     """
     by_probe: dict[str, list[Result]] = {}
-    for result in _cells(report):
+    for result in _experiments(report):
         if result.summary.efficiency is not None:
             by_probe.setdefault(result.summary.probe, []).append(result)
     return [_highest_reference(results) for results in by_probe.values()]
 
 
-def _cells(report: Report) -> list[Result]:
+def _experiments(report: Report) -> list[Result]:
     return headlines(result for result in report.results if not is_derived(result))
 
 
@@ -96,7 +96,7 @@ def _basis(result: Result) -> str:
 def _unknown(report: Report) -> list[str]:
     rated = {result.summary.probe for result in judged_by(report)}
     measured: dict[str, list[Result]] = {}
-    for result in _cells(report):
+    for result in _experiments(report):
         if result.summary.value is not None and result.summary.probe not in rated:
             measured.setdefault(result.summary.probe, []).append(result)
     return [f"{title_of(probe)}: no reference value ({_why_unknown(results)})." for probe, results in measured.items()]
@@ -108,7 +108,7 @@ def _why_unknown(results: Sequence[Result]) -> str:
 
 
 def _missing(report: Report) -> list[str]:
-    first = _cells(report)
+    first = _experiments(report)
     words = {
         "invalid": "computed a wrong result, so their values are not shown",
         "failed": "could not be measured",
@@ -117,10 +117,10 @@ def _missing(report: Report) -> list[str]:
     begun = [result for result in first if result.summary.was_begun]
     lines = []
     for outcome, said in words.items():
-        cells = [result.id for result in begun if result.summary.outcome == outcome]
-        lines += [f"{count(len(cells), 'experiment')} {said}: {_some(cells)}."] if cells else []
+        names = [result.id for result in begun if result.summary.outcome == outcome]
+        lines += [f"{count(len(names), 'experiment')} {said}: {_some(names)}."] if names else []
     known = {result.id for result in first}
-    absent = sum(not cell.dense and cell.id not in known for cell in report.run.plan.experiments)
+    absent = sum(not experiment.dense and experiment.id not in known for experiment in report.run.plan.experiments)
     never = absent + len(first) - len(begun)
     return lines + (
         [(f"{count(never, 'experiment')} of the plan {'was' if never == 1 else 'were'} not measured.")]
@@ -129,13 +129,13 @@ def _missing(report: Report) -> list[str]:
     )
 
 
-def _some(cells: Sequence[str], limit: int = 3) -> str:
-    more = f" and {len(cells) - limit} more" if len(cells) > limit else ""
-    return "; ".join(cells[:limit]) + more
+def _some(names: Sequence[str], limit: int = 3) -> str:
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return "; ".join(names[:limit]) + more
 
 
 def _doubts(report: Report) -> list[str]:
-    shown = [result for result in _cells(report) if result.summary.value is not None]
+    shown = [result for result in _experiments(report) if result.summary.value is not None]
     noisy = [result for result in shown if result.summary.disturbed > NOT_QUIET]
     over = [
         result for result in shown

@@ -15,7 +15,7 @@ import msgspec
 from nameplate.hostlist import compress
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Figure, Figures, FigureValue, Nodes, Report, Run
+from nameplate.records.model import Digest, MetricKey, MetricValue, Nodes, Report, Run
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import Headline, headlines, nodes_in
 
@@ -29,34 +29,34 @@ def code_fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-def figures_of(file: RunFile) -> Figures:
-    """Return the digest of a run file. It equals that of ``figures_of_report``, but needs no summary of the run."""
+def digest_of(file: RunFile) -> Digest:
+    """Return the digest of a run file. It equals that of ``digest_of_report``, but needs no summary of the run."""
     return _digest(file.run, file.machine, headlines(file), nodes_in(file))
 
 
-def figures_of_report(report: Report) -> Figures:
+def digest_of_report(report: Report) -> Digest:
     """Return the digest of a run from its results: the value and 95 % interval of each measured metric.
 
     If the plan also measures an experiment as a series, the values of its rounds count. The checksum is 0 here;
-    ``append_figures`` sets it.
+    ``append_digest`` sets it.
     """
     measured = (
-        (result.id, Figure(row.probe, row.params, row.metric, row.unit, result.better), row.value, row.ci)
+        (result.id, MetricKey(row.probe, row.params, row.metric, row.unit, result.better), row.value, row.ci)
         for result in report.results
         if result.kind == "measured" and (row := result.summary).value is not None
     )
     return _digest(report.run, report.machine, measured, report.nodes)
 
 
-def _digest(run: Run, machine: Machine | None, measured: Iterable[Headline], nodes: Nodes | None) -> Figures:
+def _digest(run: Run, machine: Machine | None, measured: Iterable[Headline], nodes: Nodes | None) -> Digest:
     of_nodes = _of_nodes(nodes)
     series = {experiment.id for experiment in run.plan.experiments if experiment.interval_s}
-    own: dict[bytes, FigureValue] = {}
-    for identity, figure, value, ci in measured:
-        key = msgspec.msgpack.encode(figure, order="deterministic")
-        if key not in own or identity not in series:
-            own[key] = FigureValue(figure, value, ci, of_nodes.get((identity, figure.metric), {}))
-    return Figures(
+    own: dict[bytes, MetricValue] = {}
+    for identity, key, value, ci in measured:
+        encoded = msgspec.msgpack.encode(key, order="deterministic")
+        if encoded not in own or identity not in series:
+            own[encoded] = MetricValue(key, value, ci, of_nodes.get((identity, key.metric), {}))
+    return Digest(
         by=code_fingerprint(),
         crc32=0,
         started=run.started,

@@ -11,10 +11,10 @@ from collections import Counter
 from nameplate.probes import probe_of
 from nameplate.probes.shared.recorded import problem_of_params
 from nameplate.records.machine_record import Machine, n_nodes_of
-from nameplate.records.model import Figures, FileRecord, Outcome, Run, Sample
+from nameplate.records.model import Digest, FileRecord, Outcome, Run, Sample
 
 
-def problem_of_record(record: FileRecord | Figures) -> str:
+def problem_of_record(record: FileRecord | Digest) -> str:
     """Return the problem of a record without regard to other records."""
     return problem_of_run(record) if isinstance(record, Run) else ""
 

@@ -19,7 +19,7 @@ from nameplate.records.inputs import open_input
 from nameplate.records.machine_record import Machine
 from nameplate.records.model import (
     SCHEMA,
-    Figures,
+    Digest,
     FileRecord,
     Header,
     Outcome,
@@ -36,10 +36,10 @@ from nameplate.results.record_checks import problem_of_node, problem_of_outcome,
 _MAX_LINE_BYTES = 64 << 20
 _CHUNK = 1 << 20
 # Readers of the records skip the digest, so that a damaged one does not matter.
-_FIGURES = b'{"type":"figures"'
+_DIGEST = b'{"type":"figures"'
 
-_decoder = msgspec.json.Decoder(FileRecord | Figures)
-_figures_decoder = msgspec.json.Decoder(Figures)
+_decoder = msgspec.json.Decoder(FileRecord | Digest)
+_digest_decoder = msgspec.json.Decoder(Digest)
 
 
 class Measurement(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ def read_run(path: Path) -> RunFile:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
 
 
-def read_figures(path: Path, by: str) -> Figures | None:
+def read_digest(path: Path, by: str) -> Digest | None:
     """Return the digest in the last line of a run file, or None if there is none that is current.
 
     A digest is current if the code ``by`` computed it (see ``code_fingerprint``), and its checksum matches the records
@@ -90,11 +90,11 @@ def read_figures(path: Path, by: str) -> Figures | None:
     try:
         with open_input(path) as file:
             begin, line = _last_line(file)
-            figures = _decode_figures(line)
-            is_of_these = figures is not None and figures.by == by and figures.crc32 == _crc32(file, begin)
+            digest = _decode_digest(line)
+            is_current = digest is not None and digest.by == by and digest.crc32 == _crc32(file, begin)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
-    return figures if is_of_these else None
+    return digest if is_current else None
 
 
 def _last_line(file: IO[bytes]) -> tuple[int, bytes]:
@@ -110,18 +110,18 @@ def _last_line(file: IO[bytes]) -> tuple[int, bytes]:
     return size - taken + at, line[at:]
 
 
-def _decode_figures(line: bytes) -> Figures | None:
-    if not (line.startswith(_FIGURES) and line.endswith(b"\n")):
+def _decode_digest(line: bytes) -> Digest | None:
+    if not (line.startswith(_DIGEST) and line.endswith(b"\n")):
         return None
     try:
-        figures = _figures_decoder.decode(clean_json(line))
-        check_moment(figures.started)
+        digest = _digest_decoder.decode(clean_json(line))
+        check_moment(digest.started)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
-    return figures
+    return digest
 
 
-def append_figures(run: RunFile, figures: Figures) -> None:
+def append_digest(run: RunFile, digest: Digest) -> None:
     """Append the digest to the file of ``run``, with the checksum of the records.
 
     Raises FileError if it cannot be written.
@@ -133,7 +133,7 @@ def append_figures(run: RunFile, figures: Figures) -> None:
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     with RunWriter.reopen(path) as writer:
-        writer.write(msgspec.structs.replace(figures, crc32=checksum))
+        writer.write(msgspec.structs.replace(digest, crc32=checksum))
 
 
 def _crc32(file: IO[bytes], count: int) -> int:
@@ -171,14 +171,14 @@ class _Line(NamedTuple):
 
     number: int
     end: int
-    record: FileRecord | Figures
+    record: FileRecord | Digest
 
 
 def _records(path: Path, file: IO[bytes]) -> Iterator[_Line]:
     """Yield the checked records. A last line without a newline, which a kill leaves behind, is ignored."""
     offset = 0
     for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES + 1), b""), start=1):
-        if number > 1 and line.startswith(_FIGURES):
+        if number > 1 and line.startswith(_DIGEST):
             offset += len(line) + _skip_line(file, line)
             continue
         if len(line) > _MAX_LINE_BYTES:
@@ -193,10 +193,10 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[_Line]:
         yield _Line(number, offset, _decode(path, number, line))
 
 
-def _decode(path: Path, number: int, line: bytes) -> FileRecord | Figures:
+def _decode(path: Path, number: int, line: bytes) -> FileRecord | Digest:
     """Return a line as a valid record without control characters. Raises FileError if it is none."""
     try:
-        record: FileRecord | Figures = _decoder.decode(clean_json(line))
+        record: FileRecord | Digest = _decoder.decode(clean_json(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileError(f"{path}: line {number} is not a nameplate record: {error}") from None
     if problem := problem_of_record(record):
@@ -308,7 +308,7 @@ def _assemble(path: Path, file: IO[bytes]) -> RunFile:
     assembler = _Assembler(path)
     end = 0
     for line in _records(path, file):
-        if not isinstance(line.record, Figures):  # another program may write it in a form that is not skipped above
+        if not isinstance(line.record, Digest):  # another program may write it in a form that is not skipped above
             assembler.add(line.number, line.record)
             end = line.end
     return assembler.result(end)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from nameplate.probes import Cell, Metric, Probe, load_probes
+from nameplate.probes import Metric, Probe, ResolvedExperiment, load_probes
 from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
@@ -18,8 +18,8 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.model import (
     NOT_MEASURED,
     Experiment,
-    Figure,
     Histogram,
+    MetricKey,
     Nodes,
     Outcome,
     OverTime,
@@ -59,10 +59,10 @@ def headline(measurement: Measurement, machine: Machine) -> float | None:
     if probe is None or not measurement.samples:
         return None
     outcome = measurement.outcome
-    cell = Cell(outcome.params, outcome.facts, machine, outcome.labels)
+    resolved = ResolvedExperiment(outcome.params, outcome.facts, machine, outcome.labels)
     metric = probe.metrics[0]
-    told = [sample for sample in measurement.samples if metric.is_told_by(cell, sample)]
-    return metric.of_round(cell, told) if told else None
+    samples = [sample for sample in measurement.samples if metric.has_value(resolved, sample)]
+    return metric.of_round(resolved, samples) if samples else None
 
 
 def summarise(file: RunFile) -> Report:
@@ -104,7 +104,7 @@ def summarise(file: RunFile) -> Report:
 
 
 # The id of an experiment, a metric with its parameters, its value, and the 95 % interval of the value.
-Headline = tuple[str, Figure, float, tuple[float, float] | None]
+Headline = tuple[str, MetricKey, float, tuple[float, float] | None]
 
 
 def headlines(file: RunFile) -> Iterator[Headline]:
@@ -119,9 +119,9 @@ def headlines(file: RunFile) -> Iterator[Headline]:
         with_samples = _with_samples(by_id[experiment.id])
         if probe is None or machine is None or not with_samples:
             continue
-        for own in _known_figures(file.run, probe, with_samples, machine):
-            interval = median_interval(own.rounds)
-            yield experiment.id, own.figure, median(own.rounds), (interval.low, interval.high) if interval else None
+        for metric in _known_metrics(file.run, probe, with_samples, machine):
+            interval = median_interval(metric.rounds)
+            yield experiment.id, metric.key, median(metric.rounds), (interval.low, interval.high) if interval else None
 
 
 def nodes_in(file: RunFile) -> Nodes | None:
@@ -132,7 +132,7 @@ def nodes_in(file: RunFile) -> Nodes | None:
 def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
     if file.machine is None or len(nodes_of(file.machine)) < 2:
         return None
-    from nameplate.results.node_figures import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
+    from nameplate.results.node_values import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
     return judged_nodes(file, by_id)
 
@@ -171,30 +171,30 @@ def _results(
         worst = _worst(measurements)
         return [_without_number(experiment, worst, worst.reason or "it ended before its first sample", stop)]
     last = with_samples[-1].outcome
-    figures = _known_figures(file.run, probe, with_samples, machine)
-    results = [own.result(experiment.id, stop) for own in figures]
-    if not figures:
+    metrics = _known_metrics(file.run, probe, with_samples, machine)
+    results = [metric.result(experiment.id, stop) for metric in metrics]
+    if not metrics:
         return []
     interval_s = experiment.interval_s or file.run.plan.limits.interval_s
     if interval_s is not None:
-        results[0] = _with_over_time(results[0], figures[0].over_time(interval_s))
+        results[0] = _with_over_time(results[0], metrics[0].over_time(interval_s))
     if experiment.interval_s:
         results[0] = msgspec.structs.replace(
             results[0], remarks=[f"one series of {experiment.slice_s:g} s", *results[0].remarks]
         )
-    cell = Cell(last.params, last.facts, machine, last.labels)
-    shown = _with_evidence(results, probe, cell, with_samples)
+    resolved = ResolvedExperiment(last.params, last.facts, machine, last.labels)
+    shown = _with_evidence(results, probe, resolved, with_samples)
     return [msgspec.structs.replace(result, is_series=experiment.interval_s is not None) for result in shown]
 
 
 def _with_evidence(
-    results: Sequence[Result], probe: Probe, cell: Cell, measurements: Sequence[Measurement]
+    results: Sequence[Result], probe: Probe, resolved: ResolvedExperiment, measurements: Sequence[Measurement]
 ) -> list[Result]:
     """Return the results of an experiment with what its samples say beyond the metrics; the first has the details."""
     samples = [sample for measurement in measurements for sample in measurement.samples]
-    evidence, source = probe.evidence(cell, samples), probe.source(cell, samples)
+    evidence, source = probe.evidence(resolved, samples), probe.source(resolved, samples)
     first, *others = [
-        msgspec.structs.replace(result, evidence=evidence, source=source, labels=cell.labels) for result in results
+        msgspec.structs.replace(result, evidence=evidence, source=source, labels=resolved.labels) for result in results
     ]
     first = msgspec.structs.replace(
         first,
@@ -216,16 +216,20 @@ def _with_samples(measurements: Sequence[Measurement]) -> list[Measurement]:
     return [measurement for measurement in measurements if measurement.samples]
 
 
-def _known_figures(run: Run, probe: Probe, measurements: Sequence[Measurement], machine: Machine) -> list[_Figures]:
+def _known_metrics(
+    run: Run, probe: Probe, measurements: Sequence[Measurement], machine: Machine
+) -> list[_MetricSummary]:
     last = measurements[-1].outcome
-    cell = Cell(last.params, last.facts, machine, last.labels)
-    known = [(metric, _known_rounds(metric, cell, measurements)) for metric in probe.metrics]
-    return [_Figures(run, probe, metric, measurements, rounds, machine) for metric, rounds in known if rounds]
+    resolved = ResolvedExperiment(last.params, last.facts, machine, last.labels)
+    known = [(metric, _known_rounds(metric, resolved, measurements)) for metric in probe.metrics]
+    return [_MetricSummary(run, probe, metric, measurements, rounds, machine) for metric, rounds in known if rounds]
 
 
-def _known_rounds(metric: Metric, cell: Cell, measurements: Sequence[Measurement]) -> list[Measurement]:
+def _known_rounds(
+    metric: Metric, resolved: ResolvedExperiment, measurements: Sequence[Measurement]
+) -> list[Measurement]:
     """Return the rounds that a metric is computed from; none if it is unknown."""
-    rounds = [measurement for measurement in measurements if metric.is_known(cell, measurement.samples)]
+    rounds = [measurement for measurement in measurements if metric.is_known(resolved, measurement.samples)]
     return rounds if metric.may_lack_rounds or len(rounds) == len(measurements) else []
 
 
@@ -294,12 +298,14 @@ def _times(given: Rated, times: int) -> Rated:
     return msgspec.structs.replace(given, value=given.value * times, source=f"{given.source}, {times} directions")
 
 
-def _told(metric: Metric, cell: Cell, measurement: Measurement) -> Measurement:
-    told = [sample for sample in measurement.samples if metric.is_told_by(cell, sample)]
-    return measurement if len(told) == len(measurement.samples) else msgspec.structs.replace(measurement, samples=told)
+def _with_values(metric: Metric, resolved: ResolvedExperiment, measurement: Measurement) -> Measurement:
+    samples = [sample for sample in measurement.samples if metric.has_value(resolved, sample)]
+    if len(samples) == len(measurement.samples):
+        return measurement
+    return msgspec.structs.replace(measurement, samples=samples)
 
 
-class _Figures:
+class _MetricSummary:
     """One metric of one experiment, computed from ``rounds``, the part of ``measurements`` in which it is known."""
 
     def __init__(
@@ -310,23 +316,29 @@ class _Figures:
         self._probe = probe
         self._metric = metric
         self._outcome = rounds[-1].outcome
-        self._cells = [Cell(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in rounds]
-        self._measurements = [_told(metric, cell, m) for cell, m in zip(self._cells, rounds, strict=True)]
+        self._experiments = [
+            ResolvedExperiment(m.outcome.params, m.outcome.facts, machine, m.outcome.labels) for m in rounds
+        ]
+        self._measurements = [
+            _with_values(metric, resolved, m) for resolved, m in zip(self._experiments, rounds, strict=True)
+        ]
         self._all_samples = [sample for m in measurements for sample in m.samples]
         self._samples = [sample for m in self._measurements for sample in m.samples]
-        self.rounds = [metric.of_round(cell, m.samples) for cell, m in zip(self._cells, rounds, strict=True)]
+        self.rounds = [
+            metric.of_round(resolved, m.samples) for resolved, m in zip(self._experiments, rounds, strict=True)
+        ]
 
     @property
-    def figure(self) -> Figure:
+    def key(self) -> MetricKey:
         """Return the probe, parameters and metric that the values belong to."""
         metric = self._metric
-        return Figure(self._probe.name, self._outcome.params, metric.name, metric.unit, metric.better)
+        return MetricKey(self._probe.name, self._outcome.params, metric.name, metric.unit, metric.better)
 
     @cached_property
     def _values(self) -> list[float]:
         return [
-            self._metric.value(cell, sample)
-            for cell, m in zip(self._cells, self._measurements, strict=True)
+            self._metric.value(resolved, sample)
+            for resolved, m in zip(self._experiments, self._measurements, strict=True)
             for sample in m.samples
         ]
 
@@ -339,7 +351,7 @@ class _Figures:
             efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
             round_values=self.rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
-            remarks=self._probe.remarks(self._cells[-1], self._all_samples), is_detail=self._metric.is_detail,
+            remarks=self._probe.remarks(self._experiments[-1], self._all_samples), is_detail=self._metric.is_detail,
         )  # fmt: skip
 
     def _rate(self) -> tuple[Rated, list[float]]:
@@ -351,8 +363,8 @@ class _Figures:
         op = str(self._outcome.params.get("op", ""))
         given = overriding(self._run.rated, self._probe.name, self._metric.unit, op)
         ceilings = [
-            self._probe.rated(self._metric, cell, m.samples)
-            for cell, m in zip(self._cells, self._measurements, strict=True)
+            self._probe.rated(self._metric, resolved, m.samples)
+            for resolved, m in zip(self._experiments, self._measurements, strict=True)
         ]
         ceilings = [_times(given, c.times) if given and c.can_be_given else c for c in ceilings]
         known = [(value, c.value, c) for value, c in zip(self.rounds, ceilings, strict=True) if c.value is not None]
@@ -370,7 +382,7 @@ class _Figures:
             value=median(self.rounds), unit=self._metric.unit,
             ci=(interval.low, interval.high) if interval else None, rounds=len(self.rounds),
             samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(self._values),
-            sustained=self._metric.sustained(self._cells[-1], self._samples),
+            sustained=self._metric.sustained(self._experiments[-1], self._samples),
             p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,
             efficiency=median(efficiencies) if efficiencies else None, outcome="ok",
             reason="" if rated.value is not None else f"rated: {rated.source}", stop=stop,
@@ -397,9 +409,9 @@ class _Figures:
         """Summarise the last round as a series, since there are gaps between rounds."""
         from nameplate.results.series_summary import summarise_series  # noqa: PLC0415 (scipy and ruptures take seconds to import)
 
-        cell, samples = self._cells[-1], self._measurements[-1].samples
-        sustained = self._metric.sustained(cell, samples)
-        values = [self._metric.value(cell, sample) for sample in samples]
+        resolved, samples = self._experiments[-1], self._measurements[-1].samples
+        sustained = self._metric.sustained(resolved, samples)
+        values = [self._metric.value(resolved, sample) for sample in samples]
         return summarise_series(values, samples, self._metric.better, interval_s, sustained)
 
     def _utilisation(self) -> float:
@@ -446,9 +458,9 @@ def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
     for result in results:
         if result.summary.value is None:
             missing.setdefault(result.summary.why_no_value, []).append(result.id)
-    for why, cells in missing.items():
-        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-        yield f"{cells[0]}{more}: {why}"
+    for why, names in missing.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"{names[0]}{more}: {why}"
 
 
 def _notes(file: RunFile, results: list[Result]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from nameplate.statistics.constants import MAD_TO_SD
-from nameplate.statistics.plateaus import MINIMUM_STEP, LogCurve, choose_plateaus, find_knee, running_median
+from nameplate.statistics.plateaus import MIN_STEP, LogCurve, choose_plateaus, find_knee, running_median
 from nameplate.statistics.stats import median, median_interval
 
 
@@ -110,7 +110,7 @@ def bounded(curve: Curve, *, rising: bool) -> Curve:
         return curve
     best = np.array(curve.best)
     possible = (np.minimum if rising else np.maximum).accumulate(running_median(best, 1)[::-1])[::-1]
-    worse = np.log(best / possible) * (1 if rising else -1) >= MINIMUM_STEP
+    worse = np.log(best / possible) * (1 if rising else -1) >= MIN_STEP
     return replace(curve, best=tuple(map(float, np.where(worse, possible, best))))
 
 

@@ -33,7 +33,7 @@ _MEDIANS_ERROR = 1.2533
 
 
 @dataclass(frozen=True)
-class NodeFigures:
+class NodeValues:
     """One metric of every node.
 
     ``values`` has a row per round and a column per node, nan where a node was not measured. ``spread`` is the relative
@@ -62,7 +62,7 @@ class Judgement:
     ``probability`` is the p-value: the probability that a node like the others is so far below them.
     """
 
-    figures: NodeFigures
+    measured: NodeValues
     value: Floats
     gap: Floats
     z: Floats
@@ -71,13 +71,13 @@ class Judgement:
     is_slow: Flags
 
 
-def judge(metrics: Sequence[NodeFigures], classes: Sequence[str]) -> list[Judgement]:
+def judge(metrics: Sequence[NodeValues], classes: Sequence[str]) -> list[Judgement]:
     """Judge every node by every metric; ``classes`` has the hardware class of each node.
 
     Classes of fewer than four nodes are not judged, since nothing tells which node is normal. With fewer than three
     rounds the variation of a node is not known, and none is called slow.
     """
-    judged = [_measured(figures, np.asarray(classes)) for figures in metrics]
+    judged = [_measured(metric, np.asarray(classes)) for metric in metrics]
     found = (
         benjamini_hochberg(np.concatenate([each.probability for each in judged]), FALSE_DISCOVERY_RATE)
         if judged
@@ -91,18 +91,18 @@ def _decided(judged: Judgement, is_improbable: Flags) -> Judgement:
     with np.errstate(invalid="ignore"):
         is_wide = judged.gap >= np.maximum(MIN_CHANGE, OWN_SPREADS * judged.spread)
         is_slow = is_improbable & is_wide & (judged.z < FARTHEST_Z)
-    return Judgement(judged.figures, judged.value, judged.gap, judged.z, judged.spread, judged.probability, is_slow)
+    return Judgement(judged.measured, judged.value, judged.gap, judged.z, judged.spread, judged.probability, is_slow)
 
 
-def _measured(figures: NodeFigures, classes: NDArray[np.str_]) -> Judgement:
+def _measured(metric: NodeValues, classes: NDArray[np.str_]) -> Judgement:
     """Return the judgement of every node, except whether it is slow."""
-    nodes = figures.values.shape[1]
-    heights = np.log(figures.values) * (1.0 if figures.better == "higher" else -1.0)
+    nodes = metric.values.shape[1]
+    heights = np.log(metric.values) * (1.0 if metric.better == "higher" else -1.0)
     gap, z, probability = (np.full(nodes, np.nan) for _ in range(3))
-    value = _median_by_node(figures.values)
-    spread = np.full(nodes, np.nan) if figures.spread is None else figures.spread
+    value = _median_by_node(metric.values)
+    spread = np.full(nodes, np.nan) if metric.spread is None else metric.spread
     for name in np.unique(classes):
-        own = np.flatnonzero((classes == name) & ~np.isnan(figures.values).all(axis=0))
+        own = np.flatnonzero((classes == name) & ~np.isnan(metric.values).all(axis=0))
         if len(own) < MIN_NODES:
             continue
         measured = heights[:, own][~np.isnan(heights[:, own]).all(axis=1)]
@@ -110,13 +110,13 @@ def _measured(figures: NodeFigures, classes: NDArray[np.str_]) -> Judgement:
         levels = np.nanmedian(measured, axis=1, keepdims=True)
         relative = measured - levels
         height = np.nanmedian(relative, axis=0)
-        value[own] = np.exp((height + np.median(levels)) * (1.0 if figures.better == "higher" else -1.0))
-        gap[own] = _behind(value[own], figures.better)
+        value[own] = np.exp((height + np.median(levels)) * (1.0 if metric.better == "higher" else -1.0))
+        gap[own] = _behind(value[own], metric.better)
         z[own] = robust_z(height)
         probability[own] = probability_below(height, z[own])
-        if figures.spread is None:
+        if metric.spread is None:
             spread[own] = _median_spread(relative)
-    return Judgement(figures, value, gap, z, spread, probability, np.zeros(nodes, bool))
+    return Judgement(metric, value, gap, z, spread, probability, np.zeros(nodes, bool))
 
 
 def _behind(values: Floats, better: str) -> Floats:

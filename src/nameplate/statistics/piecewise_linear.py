@@ -156,9 +156,9 @@ class _Again:
         below, above = self.sizes[self.sizes <= low], self.sizes[self.sizes >= high]
         return float(below.max(initial=self.sizes[0])), float(above.min(initial=self.sizes[-1]))
 
-    def _interval(self, found: float, figure: Callable[[Lines], float]) -> tuple[float, float]:
-        of_rounds = expanded_interval(list(map(figure, self.by_round)), found, self.independent)
-        of_sizes = percentile_interval(list(map(figure, self.by_size)), found)
+    def _interval(self, found: float, quantity: Callable[[Lines], float]) -> tuple[float, float]:
+        of_rounds = expanded_interval(list(map(quantity, self.by_round)), found, self.independent)
+        of_sizes = percentile_interval(list(map(quantity, self.by_size)), found)
         below = math.hypot(found - of_rounds[0], found - of_sizes[0])
         above = math.hypot(of_rounds[1] - found, of_sizes[1] - found)
         return found - below, found + above

@@ -29,17 +29,17 @@ Array = NDArray[np.float64]
 Plateau = tuple[int, int]  # the indices of its first and last size
 
 # Rates of adjacent levels differ by as little as 15-25 %; a smaller step is more often a prefetcher's or a TLB's.
-MINIMUM_STEP = math.log(1.15)
+MIN_STEP = math.log(1.15)
 # The maximum slope of a plateau per octave: an L3 was seen to rise from 13 to 25 ns over four octaves. Ramps are
 # steeper.
-MAXIMUM_LEAN = 0.15
-MAXIMUM_LEAN_TO_RAMP = 0.35
+MAX_LEAN = 0.15
+MAX_LEAN_TO_RAMP = 0.35
 LEAN_DEVIATIONS = 2
-MINIMUM_SIZES = 3
+MIN_SIZES = 3
 # Half an octave, minus the rounding of a grid.
-MINIMUM_OCTAVES = 0.45
-MAXIMUM_RAMP_OCTAVES = 4
-MAXIMUM_LEVELS = 7
+MIN_OCTAVES = 0.45
+MAX_RAMP_OCTAVES = 4
+MAX_LEVELS = 7
 # The parameters of a level: its value, its lean, where it ends and where the next one begins.
 PARAMETERS_PER_LEVEL = 4
 SIGNIFICANCE = 0.01
@@ -128,12 +128,12 @@ def _plateaus(line: LogCurve) -> tuple[Array, Array]:
     w, wx, wy, wxx, wxy, wyy = running[:, last + 1] - running[:, first]
     xx, xy, yy = wxx - wx * wx / w, wxy - wx * wy / w, wyy - wy * wy / w
     lean = np.where(last > first, xy / xx, 0)
-    bounded = np.clip(lean, -MAXIMUM_LEAN, MAXIMUM_LEAN)
+    bounded = np.clip(lean, -MAX_LEAN, MAX_LEAN)
     cost = np.where(last > first, yy - 2 * bounded * xy + bounded**2 * xx, 0)
     # The measured range truncates the first and last plateau, and the last may be the start of a ramp.
-    allowed = (first == 0) | (last == count - 1) | (x[None, :] - x[:, None] >= MINIMUM_OCTAVES)
-    allowed &= (last == count - 1) | (lean <= MAXIMUM_LEAN + LEAN_DEVIATIONS / np.sqrt(xx))
-    allowed &= last - first + 1 >= MINIMUM_SIZES
+    allowed = (first == 0) | (last == count - 1) | (x[None, :] - x[:, None] >= MIN_OCTAVES)
+    allowed &= (last == count - 1) | (lean <= MAX_LEAN + LEAN_DEVIATIONS / np.sqrt(xx))
+    allowed &= last - first + 1 >= MIN_SIZES
     allowed[0, -1] = True
     return np.where(allowed, cost, np.inf), lean
 
@@ -151,7 +151,7 @@ def _ramps(line: LogCurve) -> tuple[Array, Array]:
     cost = np.full((count, count), np.inf)
     slope = (high[None, :] - low[:, None]) / (x[None, :] - x[:, None])
     for last in range(count - 1):
-        end = max(last + 2, int(np.searchsorted(x, x[last] + MAXIMUM_RAMP_OCTAVES, side="right")))
+        end = max(last + 2, int(np.searchsorted(x, x[last] + MAX_RAMP_OCTAVES, side="right")))
         first = np.arange(last + 1, end)[:, None]
         between = np.arange(last + 1, end)[None, :]
         along = (x[between] - x[last]) / (x[first] - x[last])
@@ -159,7 +159,7 @@ def _ramps(line: LogCurve) -> tuple[Array, Array]:
         squares = np.minimum(((y[between] - fitted) / line.error[between]) ** 2, OUTLIER_DEVIATIONS**2)
         cost[last, last + 1 : end] = np.where(between < first, squares, 0).sum(axis=2).min(axis=0)
         rise = high[last + 1 : end] - low[last]
-        cost[last, last + 1 : end][(rise < MINIMUM_STEP) | (slope[last, last + 1 : end] <= MAXIMUM_LEAN)] = np.inf
+        cost[last, last + 1 : end][(rise < MIN_STEP) | (slope[last, last + 1 : end] <= MAX_LEAN)] = np.inf
     return cost, slope
 
 
@@ -177,24 +177,24 @@ def _cheapest(pieces: _Pieces) -> list[tuple[float, list[Plateau]]]:
     A plateau must lean clearly less than the adjacent ramps; otherwise it is a piece of them.
     """
     count = len(pieces.lean)
-    least_slope = pieces.lean / MAXIMUM_LEAN_TO_RAMP
-    least_slope[:, -1] = -np.inf  # the last plateau may be the start of a ramp
+    min_slope = pieces.lean / MAX_LEAN_TO_RAMP
+    min_slope[:, -1] = -np.inf  # the last plateau may be the start of a ramp
     costs = np.full((count, count), np.inf)  # [first, last] of the last plateau so far
     costs[0] = pieces.plateau_cost[0]
     came_from: list[NDArray[np.intp]] = []  # for each further level, [first, last] of the previous plateau
     result = []
-    while len(came_from) < MAXIMUM_LEVELS and np.isfinite(costs).any():
+    while len(came_from) < MAX_LEVELS and np.isfinite(costs).any():
         if np.isfinite(costs[:, -1]).any():
             result.append((float(costs[:, -1].min()), _path(came_from, int(costs[:, -1].argmin()), count - 1)))
         left = np.full((2, count, count), np.inf)  # [last, first] across a ramp: the cost, and where its plateau began
         for last in range(count - 1):
-            steep = least_slope[: last + 1, last, None] <= pieces.slope[last, None, last + 1 :]
+            steep = min_slope[: last + 1, last, None] <= pieces.slope[last, None, last + 1 :]
             options = np.where(steep, costs[: last + 1, last, None], np.inf)
             left[:, last, last + 1 :] = options.min(axis=0) + pieces.ramp_cost[last, last + 1 :], options.argmin(axis=0)
         costs = np.full((count, count), np.inf)
         origin = np.zeros((2, count, count), dtype=np.intp)
         for first in range(1, count):
-            steep = least_slope[first, None, first:] <= pieces.slope[:first, first, None]
+            steep = min_slope[first, None, first:] <= pieces.slope[:first, first, None]
             options = np.where(steep, left[0, :first, first, None], np.inf)
             last = options.argmin(axis=0)
             costs[first, first:] = options.min(axis=0) + pieces.plateau_cost[first, first:]
@@ -234,7 +234,7 @@ def _permutation_p(line: LogCurve, before: Plateau, after: Plateau, source: np.r
     plateaus = [range(first, last + 1) for first, last in (before, after)]
     x = [np.repeat(line.x[sizes], [len(line.values[i]) for i in sizes]) for sizes in plateaus]
     y = [np.concatenate([line.values[i] for i in sizes]) for sizes in plateaus]
-    seen = _off_line(np.concatenate(x), np.concatenate(y), MAXIMUM_LEAN)
+    seen = _off_line(np.concatenate(x), np.concatenate(y), MAX_LEAN)
     count = len(seen)
     noise = np.concatenate([_off_line(*plateau, math.inf) for plateau in zip(x, y, strict=True)])
     noise *= math.sqrt(count / (count - PARAMETERS_PER_LEVEL))
@@ -268,7 +268,7 @@ def find_knee(line: LogCurve, before: Plateau, after: Plateau) -> tuple[float, t
     x, last, first = line.x, before[1], after[0]
     low = max(before[0], min(last - 1, int(np.searchsorted(x, x[last] - KNEE_WINDOW_OCTAVES))))
     high = min(after[1], max(first + 1, int(np.searchsorted(x, x[first] + KNEE_WINDOW_OCTAVES))))
-    leans = [_lean(x[a : b + 1], line.y[a : b + 1], MAXIMUM_LEAN) for a, b in (before, after)]
+    leans = [_lean(x[a : b + 1], line.y[a : b + 1], MAX_LEAN) for a, b in (before, after)]
     y = line.y - leans[0] * np.minimum(x - x[last], 0) - leans[1] * np.maximum(x - x[first], 0)
     # Half a step away from the measured sizes, which often are on the same grid.
     begins = np.arange(x[low + 1] + KNEE_GRID_OCTAVES / 2, x[first], KNEE_GRID_OCTAVES)

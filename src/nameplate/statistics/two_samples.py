@@ -75,33 +75,33 @@ class _Shift:
     drift: float
 
 
-def judge(figures: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[Judged]:
+def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[Judged]:
     """Return a verdict for each metric; ``same_within`` is the change that SAME rules out."""
-    shifts = [_shift(np.log(np.asarray(each.base)), np.log(np.asarray(each.new))) for each in figures]
+    shifts = [_shift(np.log(np.asarray(each.base)), np.log(np.asarray(each.new))) for each in metrics]
     found = benjamini_hochberg(np.asarray([shift.probability for shift in shifts]), FALSE_DISCOVERY_RATE)
     return [
         _judged(each, shift, bool(is_found), same_within)
-        for each, shift, is_found in zip(figures, shifts, found, strict=True)
+        for each, shift, is_found in zip(metrics, shifts, found, strict=True)
     ]
 
 
-def rounds_for(figures: int) -> int:
-    """Return how many rounds each run needs so that ranks alone can decide one of ``figures`` metrics."""
+def rounds_for(n_metrics: int) -> int:
+    """Return how many rounds each run needs so that ranks alone can decide one of ``n_metrics`` metrics."""
     rounds = 2
-    while 2 * 2 / math.comb(2 * rounds, rounds) > FALSE_DISCOVERY_RATE / max(1, figures):
+    while 2 * 2 / math.comb(2 * rounds, rounds) > FALSE_DISCOVERY_RATE / max(1, n_metrics):
         rounds += 1
     return rounds
 
 
-def _judged(figure: Rounds, shift: _Shift, is_found: bool, same_within: float) -> Judged:
+def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -> Judged:
     ratio = math.exp(shift.middle)
     if math.isnan(shift.low):
-        n_rounds = min(len(figure.base), len(figure.new))
+        n_rounds = min(len(metric.base), len(metric.new))
         return Judged("UNSURE", ratio, None, f"a verdict needs 5 rounds (got {n_rounds})")
     ci = (math.exp(shift.low), math.exp(shift.high))
     margin = max(math.log1p(MIN_CHANGE), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
     if is_found and abs(shift.middle) >= margin and (shift.low > 0 or shift.high < 0):
-        is_better = (shift.middle > 0) == (figure.better == "higher")
+        is_better = (shift.middle > 0) == (metric.better == "higher")
         return Judged("FASTER" if is_better else "SLOWER", ratio, ci, "")
     if max(abs(shift.low), abs(shift.high)) <= math.log1p(same_within):
         return Judged("SAME", ratio, ci, "")

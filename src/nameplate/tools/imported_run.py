@@ -41,10 +41,10 @@ def read_imported(path: Path) -> Report:
             "count as repeats"
         )
     values: dict[_Key, list[float]] = {}
-    for _, _, figures in read:
-        for figure in figures:
-            key = (figure.probe, figure.metric, tuple(sorted(figure.params.items())))
-            values.setdefault(key, []).append(figure.value)
+    for _, _, imported in read:
+        for each in imported:
+            key = (each.probe, each.metric, tuple(sorted(each.params.items())))
+            values.setdefault(key, []).append(each.value)
     started = datetime.fromtimestamp(min(modified_s(file) for file in files), timezone.utc)
     return _report(read[0][1].name, started, [_result(key, rounds) for key, rounds in values.items()], path)
 

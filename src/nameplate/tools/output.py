@@ -17,7 +17,7 @@ from nameplate.records.model import Value
 
 T = TypeVar("T")
 # Within these limits, quotients of two values are finite.
-MIN_FIGURE, MAX_FIGURE = 1e-50, 1e50
+MIN_VALUE, MAX_VALUE = 1e-50, 1e50
 MAX_DIGITS = 18
 
 
@@ -64,7 +64,7 @@ def positive(text: str | float, factor: float = 1.0) -> float:
         value = float(text) * factor
     except ValueError:
         raise Unreadable(f"'{text!s:.40}': not a number") from None
-    if not MIN_FIGURE <= value <= MAX_FIGURE:
+    if not MIN_VALUE <= value <= MAX_VALUE:
         raise Unreadable(f"{text!s:.40}: not a possible value")
     return value
 

@@ -30,7 +30,7 @@ from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, core_path
 from nameplate.interruption import handled
 from nameplate.planning.sweep import experiment_id
-from nameplate.probes import Cell, Metric, probe_of
+from nameplate.probes import Metric, ResolvedExperiment, probe_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
 from nameplate.tools.pairing import measure_pair, paired_ratio
@@ -41,7 +41,7 @@ from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTo
 DEFAULT_PAIRS = 7
 MIN_PAIRS = 5
 # A smaller difference is not reported.
-MINIMUM_EFFECT = 0.05
+MIN_EFFECT = 0.05
 GRACE_S = 30.0
 # The time limit of tools that do a fixed amount of work.
 DEADLINE_S = 300.0
@@ -88,10 +88,10 @@ class PairedComparison:
 
     def rows(self) -> list[PairedRow]:
         """Return a row for each of the work's metrics."""
-        return [self._row(index, figure) for index, figure in enumerate(self.work.figures)]
+        return [self._row(index, compared) for index, compared in enumerate(self.work.metrics)]
 
-    def _row(self, index: int, figure: ComparedMetric) -> PairedRow:
-        metric = metric_of(figure)
+    def _row(self, index: int, compared: ComparedMetric) -> PairedRow:
+        metric = metric_of(compared)
         ours, theirs = ([pair[side][index] for pair in self.pairs] for side in (0, 1))
         ratios = [_ratio(metric, *pair) for pair in zip(ours, theirs, strict=True)]
         found = paired_ratio(ratios) if ratios else None
@@ -101,23 +101,23 @@ class PairedComparison:
             tool=self.reference.name,
             version=self.version,
             command=shlex.join(self.work.command),
-            work=", ".join(words for words in (figure.name, self.work.name) if words),
-            probe=figure.probe,
-            params={name: value for name, value in figure.params.items() if name != "file"},
-            metric=figure.metric,
+            work=", ".join(words for words in (compared.name, self.work.name) if words),
+            probe=compared.probe,
+            params={name: value for name, value in compared.params.items() if name != "file"},
+            metric=compared.metric,
             unit=metric.unit,
             ours=ours,
             theirs=theirs,
             ratio=ratio,
             ci=ci,
-            verdict="other work" if figure.differs and ratio else verdict,
-            reason=self.reason or figure.differs,
+            verdict="other work" if compared.differs and ratio else verdict,
+            reason=self.reason or compared.differs,
         )
 
 
-def metric_of(figure: ComparedMetric) -> Metric:
+def metric_of(compared: ComparedMetric) -> Metric:
     """Return the probe's metric with that name."""
-    return next(metric for metric in probe_of(figure.probe).metrics if metric.name == figure.metric)
+    return next(metric for metric in probe_of(compared.probe).metrics if metric.name == compared.metric)
 
 
 def _ratio(metric: Metric, ours: float, theirs: float) -> float:
@@ -133,11 +133,11 @@ def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
     if ci is None:
         return "unsure"
     low, high = ci
-    if low >= 1 - MINIMUM_EFFECT and high <= 1 + MINIMUM_EFFECT:
+    if low >= 1 - MIN_EFFECT and high <= 1 + MIN_EFFECT:
         return "same"
-    if low > 1 and ratio >= 1 + MINIMUM_EFFECT:
+    if low > 1 and ratio >= 1 + MIN_EFFECT:
         return "more"
-    return "less" if high < 1 and ratio <= 1 - MINIMUM_EFFECT else "unsure"
+    return "less" if high < 1 and ratio <= 1 - MIN_EFFECT else "unsure"
 
 
 @dataclass
@@ -210,46 +210,49 @@ class Bench:
             text = run_tool(work.command, setting.folder, deadline_s, work.environment)
         if output:
             text = read_output(setting.folder / output)
-        return [figure.read(text) for figure in work.figures]
+        return [compared.read(text) for compared in work.metrics]
 
     def _ours(self, comparison: PairedComparison) -> list[float]:
         work = comparison.work
-        measured: dict[str, tuple[Cell, list[Sample]]] = {}
-        for figure in work.figures:
-            name = experiment_id(figure.probe, figure.params)
+        measured: dict[str, tuple[ResolvedExperiment, list[Sample]]] = {}
+        for compared in work.metrics:
+            name = experiment_id(compared.probe, compared.params)
             if name not in measured:
                 with self._clients_bound(work):
-                    measured[name] = self._measure(figure, comparison.setting)
-        return [_figure(figure, *measured[experiment_id(figure.probe, figure.params)]) for figure in work.figures]
+                    measured[name] = self._measure(compared, comparison.setting)
+        return [
+            _metric_value(compared, *measured[experiment_id(compared.probe, compared.params)])
+            for compared in work.metrics
+        ]
 
-    def _measure(self, figure: ComparedMetric, setting: ToolSetting) -> tuple[Cell, list[Sample]]:
+    def _measure(self, compared: ComparedMetric, setting: ToolSetting) -> tuple[ResolvedExperiment, list[Sample]]:
         """Return nameplate's samples of one metric, measured in a fresh core."""
         samples: list[Sample] = []
-        with self._core_options(figure, setting) as options:
-            core = CoreProcess(lambda _: None, 0, self.keeper, options, self._launch(figure))
+        with self._core_options(compared, setting) as options:
+            core = CoreProcess(lambda _: None, 0, self.keeper, options, self._launch(compared))
             try:
-                outcome = core.measure(self._request(figure), self.seconds + GRACE_S, lambda r: _keep(samples, r))
+                outcome = core.measure(self._request(compared), self.seconds + GRACE_S, lambda r: _keep(samples, r))
                 core.close()
             finally:
                 core.kill()
         if outcome.ending != "ok":
             raise CoreError(f"{outcome.ending}: {outcome.reason}")
-        return Cell(outcome.params, outcome.facts, self.machine, outcome.labels), samples
+        return ResolvedExperiment(outcome.params, outcome.facts, self.machine, outcome.labels), samples
 
-    def _request(self, figure: ComparedMetric) -> Mapping[str, Any]:
-        experiment = Experiment("versus", figure.probe, dict(figure.params), sample_s=figure.sample_s)
+    def _request(self, compared: ComparedMetric) -> Mapping[str, Any]:
+        experiment = Experiment("versus", compared.probe, dict(compared.params), sample_s=compared.sample_s)
         return make_request(experiment, Limits(self.seconds, 0.01), float(self.seconds))
 
-    def _launch(self, figure: ComparedMetric) -> Launch:
-        if not probe_of(figure.probe).takes_whole_job:
+    def _launch(self, compared: ComparedMetric) -> Launch:
+        if not probe_of(compared.probe).takes_whole_job:
             return alone()
         assert self.launch is not None
         return self.launch
 
     @contextmanager
-    def _core_options(self, figure: ComparedMetric, setting: ToolSetting) -> Iterator[list[str]]:
+    def _core_options(self, compared: ComparedMetric, setting: ToolSetting) -> Iterator[list[str]]:
         """Yield options that place the peer of a network probe on the CPU of the servers, as for the tool."""
-        if probe_of(figure.probe).area != "net":
+        if probe_of(compared.probe).area != "net":
             yield []
             return
         port = free_port()
@@ -270,11 +273,11 @@ def _keep(samples: list[Sample], record: Header | Sample | Outcome) -> None:
         samples.append(record)
 
 
-def _figure(figure: ComparedMetric, cell: Cell, samples: Sequence[Sample]) -> float:
-    metric = metric_of(figure)
-    if figure.take == "sustained":
-        return metric.sustained(cell, samples)
-    values = [metric.value(cell, sample) for sample in samples[1:] or samples]
+def _metric_value(compared: ComparedMetric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
+    metric = metric_of(compared)
+    if compared.take == "sustained":
+        return metric.sustained(experiment, samples)
+    values = [metric.value(experiment, sample) for sample in samples[1:] or samples]
     return max(values) if metric.better == "higher" else min(values)
 
 

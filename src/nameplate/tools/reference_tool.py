@@ -84,7 +84,7 @@ class ToolWork:
 
     name: str
     command: Sequence[str]
-    figures: Sequence[ComparedMetric]
+    metrics: Sequence[ComparedMetric]
     threads: int = 0
     server: Sequence[str] = ()
     prepare: Sequence[str] = ()

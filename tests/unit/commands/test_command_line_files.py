@@ -87,7 +87,7 @@ def said(command: list[str], folder: Path) -> list[str]:
     [
         ("nameplate comp", "compare"),
         ("nameplate run --bu", "--budget"),
-        ("nameplate report x.jsonl --fig", "--figures"),
+        ("nameplate report x.jsonl --cha", "--charts"),
         ("nameplate show run", "run.jsonl"),
     ],
 )

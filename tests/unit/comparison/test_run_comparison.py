@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from machines import machine_with
-from nameplate.comparison.false_positives import count_falses, upper_bound
+from nameplate.comparison.false_positives import count_false_positives, upper_bound
 from nameplate.comparison.run_comparison import compare_by, compare_runs, compare_several
 from nameplate.errors import UsageError
 from nameplate.records.model import Report, Result, Value
@@ -85,8 +85,8 @@ def test_different_settings_are_listed() -> None:
 
 
 def test_a_parameter_is_compared_within_a_run() -> None:
-    cells = [measured(n * 10e9, {"threads": n, "mix": mix}) for mix in ("add", "mul") for n in (1, 2, 4)]
-    rows = compare_by(of(*cells), "threads")
+    results = [measured(n * 10e9, {"threads": n, "mix": mix}) for mix in ("add", "mul") for n in (1, 2, 4)]
+    rows = compare_by(of(*results), "threads")
     assert [(row.params["mix"], row.params["threads"], row.verdict) for row in rows] == [
         ("add", 2, "FASTER"), ("add", 4, "FASTER"), ("mul", 2, "FASTER"), ("mul", 4, "FASTER"),
     ]  # fmt: skip
@@ -94,7 +94,7 @@ def test_a_parameter_is_compared_within_a_run() -> None:
     with pytest.raises(
         UsageError, match="--by isa: no metric was measured at several values of it; this run varied mix, t"
     ):
-        compare_by(of(*cells), "isa")
+        compare_by(of(*results), "isa")
     with pytest.raises(UsageError, match="this run varied no parameter"):
         compare_by(of(measured(1.0)), "threads")
 
@@ -115,8 +115,8 @@ def test_a_run_is_compared_with_itself_by_windows_of_rounds() -> None:
     jumping = measured(1e9, {"threads": 2})
     jumping = msgspec.structs.replace(jumping, round_values=[v * f for f in (1, 1, 2, 2) for v in ROUNDS])
     short = measured(1e9, {"threads": 3})
-    falses = count_falses(of(steady, jumping, short))
-    assert [(each.params["threads"], each.pairs, each.wrong, each.same, each.unsure) for each in falses] == [
+    counts = count_false_positives(of(steady, jumping, short))
+    assert [(each.params["threads"], each.pairs, each.wrong, each.same, each.unsure) for each in counts] == [
         (1, 3, 0, 3, 0), (2, 3, 1, 2, 0),
     ]  # fmt: skip
 

@@ -179,7 +179,7 @@ def bound(*identities: str, rounds: int, budget_s: float) -> Plan:
 
 def test_slices_are_shortened_if_setup_takes_longer_than_estimated() -> None:
     """24 slices of 1 s fit into 30 s by the estimate of 0.15 s per slice; the simulated cores take 1 s more each."""
-    cores = FakeCores(noisy, beside_s=1.0)
+    cores = FakeCores(noisy, overhead_s=1.0)
     cores.session(bound(*"abcdefgh", rounds=3, budget_s=30.0), rate).run()
     assert set(Counter(identity for _, identity in cores.asked).values()) == {3}
     assert set(cores.stop().reasons.values()) == {"rounds"}
@@ -189,7 +189,7 @@ def test_slices_are_shortened_if_setup_takes_longer_than_estimated() -> None:
 
 
 def test_a_run_stops_at_its_budget_if_the_shortest_slices_do_not_fit() -> None:
-    cores = FakeCores(noisy, beside_s=3.0)
+    cores = FakeCores(noisy, overhead_s=3.0)
     cores.session(bound(*"abcdefgh", rounds=3, budget_s=40.0), rate).run()
     measured = Counter(identity for _, identity in cores.asked)
     assert set(measured) == set("abcdefgh")
@@ -199,7 +199,7 @@ def test_a_run_stops_at_its_budget_if_the_shortest_slices_do_not_fit() -> None:
 
 
 def test_experiments_not_reached_in_the_first_round_have_the_reason_budget() -> None:
-    cores = FakeCores(noisy, beside_s=3.0)
+    cores = FakeCores(noisy, overhead_s=3.0)
     cores.session(bound(*"abcdefgh", rounds=1, budget_s=12.0), rate).run()
     reached = {identity for _, identity in cores.asked}
     assert 0 < len(reached) < 8
@@ -226,7 +226,7 @@ def test_the_time_before_the_first_round_counts_against_every_other_budget_too()
 
 
 def test_a_resumed_run_divides_its_budget_among_what_is_missing() -> None:
-    cores = FakeCores(noisy, beside_s=1.0)
+    cores = FakeCores(noisy, overhead_s=1.0)
     session = cores.session(bound("a", "b", rounds=2, budget_s=5.0), rate)
     session.take_over([Measurement(outcome(i, round_number=1), [sample(i, round_number=1)]) for i in "ab"])
     session.run()
@@ -247,20 +247,20 @@ def test_a_series_is_shortened_to_whole_intervals() -> None:
 
 
 def test_without_fixed_rounds_nothing_is_started_that_ends_long_after_the_budget() -> None:
-    cores = FakeCores(noisy, beside_s=9.0)
+    cores = FakeCores(noisy, overhead_s=9.0)
     cores.session(plan("a", budget_s=25.0), rate).run()
     assert cores.now == 20.0
     assert cores.stop().reasons == {"a": "budget"}
 
 
 def test_the_first_measurement_starts_however_short_the_budget_without_fixed_rounds() -> None:
-    cores = FakeCores(noisy, beside_s=99.0)
+    cores = FakeCores(noisy, overhead_s=99.0)
     cores.session(plan("a", budget_s=1.0), rate).run()
     assert len(cores.asked) == 1
 
 
 def test_an_experiment_expected_to_end_after_the_budget_is_never_started() -> None:
-    cores = FakeCores(noisy, beside_s=9.0)
+    cores = FakeCores(noisy, overhead_s=9.0)
     cores.session(plan("a", "b", "c", budget_s=25.0), rate).run()
     assert len(cores.asked) == 2
     assert cores.now == 20.0

@@ -19,13 +19,13 @@ from machines import machine_with
 from nameplate.command_line import run as nameplate
 from nameplate.errors import FileError, UsageError
 from nameplate.history import update
-from nameplate.history.changes import changes_found, figures_named, run_rows, runs_of, series_of, tell
+from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
 from nameplate.history.index import NAME, Index, empty_index, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.model import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.digest import figures_of
-from nameplate.results.run_file import append_figures, read_run
+from nameplate.results.digest import digest_of
+from nameplate.results.run_file import append_digest, read_run
 from nameplate.results.summarise import summarise
 from run_samples import header, outcome, plan, run, sample
 
@@ -72,17 +72,17 @@ def folder(tmp_path: Path) -> Path:
 
 def test_values_are_those_that_show_prints(folder: Path) -> None:
     index = read(folder)
-    (series,) = series_of(index, figures_named(index, ["rate"]), "node02")
+    (series,) = series_of(index, metrics_named(index, ["rate"]), "node02")
     for point in series.points:
         row = summarise(read_run(folder / point.path)).results[0].summary
         assert (point.value, point.ci) == (row.value, row.ci)
-        assert (series.figure.probe, series.figure.params, series.figure.unit) == (row.probe, row.params, row.unit)
+        assert (series.key.probe, series.key.params, series.key.unit) == (row.probe, row.params, row.unit)
     assert [point.started for point in series.points] == sorted(point.started for point in series.points)
 
 
 def test_a_step_is_reported_with_its_day_machine_and_changes(folder: Path) -> None:
     index = read(folder)
-    told = [each for each in tell(index, changes_found(index), folder) if each.figure.metric == "rate"]
+    told = [each for each in change_reports(index, changes_found(index), folder) if each.key.metric == "rate"]
     (change,) = told
     assert (change.verdict, change.machine, change.runs) == ("SLOWER", "node02", 8)
     assert (change.until, change.since) == ("older/node02-011.jsonl", "older/node02-012.jsonl")
@@ -94,17 +94,17 @@ def test_a_step_is_reported_with_its_day_machine_and_changes(folder: Path) -> No
 def test_an_increasing_time_is_slower(folder: Path) -> None:
     index = read(folder)
     turned = msgspec.structs.replace(
-        index, figures=[msgspec.structs.replace(figure, better="lower") for figure in index.figures]
+        index, metrics=[msgspec.structs.replace(key, better="lower") for key in index.metrics]
     )
-    assert {each.verdict for each in tell(turned, changes_found(turned), folder)} == {"FASTER"}
+    assert {each.verdict for each in change_reports(turned, changes_found(turned), folder)} == {"FASTER"}
 
 
 def test_each_run_is_shown_next_to_the_usual_value(folder: Path) -> None:
     index = read(folder)
     rows = run_rows(index, runs_of(index, "node02"))
     assert [row.path for row in rows] == [f"older/node02-{day:03}.jsonl" for day in range(20)]
-    assert rows[0].beside_usual == pytest.approx(1.0, abs=0.01)
-    assert rows[-1].beside_usual == pytest.approx(0.9, abs=0.01)
+    assert rows[0].relative_to_usual == pytest.approx(1.0, abs=0.01)
+    assert rows[-1].relative_to_usual == pytest.approx(0.9, abs=0.01)
     assert run_rows(index, runs_of(index)[-3:])[-1] == rows[-1]
 
 
@@ -141,8 +141,8 @@ def same(one: Index, other: Index, folder: Path) -> bool:
     """Return whether two indexes have the same content, in whatever order."""
 
     def said(index: Index) -> Any:
-        series = sorted(map(repr, series_of(index, range(len(index.figures)))))
-        changes = sorted(map(repr, tell(index, changes_found(index), folder)))
+        series = sorted(map(repr, series_of(index, range(len(index.metrics)))))
+        changes = sorted(map(repr, change_reports(index, changes_found(index), folder)))
         return sorted(map(repr, index.entries)), sorted(map(repr, run_rows(index, runs_of(index)))), series, changes
 
     return bool(said(one) == said(other))
@@ -157,7 +157,7 @@ def test_a_changed_or_removed_run_leaves_the_index(folder: Path, day: int) -> No
     gone.unlink()
     index = read(folder)
     assert same(index, updated(empty_index(), folder, run_files(folder)), folder)
-    values = [point.value for each in series_of(index, figures_named(index, ["rate"])) for point in each.points]
+    values = [point.value for each in series_of(index, metrics_named(index, ["rate"])) for point in each.points]
     assert len(values) == 39
     assert max(values) == pytest.approx(99.9e9)
 
@@ -172,7 +172,7 @@ def test_many_files_are_read_by_several_processes(folder: Path, monkeypatch: pyt
     assert told[-1] == (40, 40)
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "noise", "places", "code"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "noise", "places", "code", "names"])
 def test_a_damaged_index_is_rebuilt(folder: Path, damage: str, reads: list[str]) -> None:
     whole = kept(folder)
     path = folder / NAME
@@ -189,6 +189,9 @@ def test_a_damaged_index_is_rebuilt(folder: Path, damage: str, reads: list[str])
             path.write_bytes(msgspec.msgpack.encode({**stored, "entries": stored["entries"][:1]}))
         case "code":
             path.write_bytes(msgspec.msgpack.encode({**stored, "by": ""}))
+        case "names":  # an index of a version that called its metrics otherwise
+            stored["figures"] = stored.pop("metrics")
+            path.write_bytes(msgspec.msgpack.encode(stored))
     assert load_index(folder).entries == []
     del reads[:]
     assert same(read(folder), whole, folder)
@@ -270,29 +273,29 @@ def test_an_unfinished_run_counts_as_far_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:10])
     index = kept(tmp_path)
     (row,) = run_rows(index, runs_of(index))
-    assert (row.unfinished, row.figures > 0) == (True, True)
+    assert (row.unfinished, row.metrics > 0) == (True, True)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
     assert [entry.unfinished for entry in read(tmp_path).entries] == [False]
 
 
 @pytest.fixture
-def with_figures(folder: Path) -> Path:
+def with_digests(folder: Path) -> Path:
     """Append to each run the record with its values, with which a complete run ends."""
     for path in folder.rglob("*.jsonl"):
-        append_figures(file := read_run(path), figures_of(file))
+        append_digest(file := read_run(path), digest_of(file))
     return folder
 
 
 def test_the_last_line_of_a_complete_run_is_enough(folder: Path, reads: list[str]) -> None:
     from_samples = read(folder)
     for path in folder.rglob("*.jsonl"):
-        append_figures(file := read_run(path), figures_of(file))
+        append_digest(file := read_run(path), digest_of(file))
     del reads[:]
-    from_figures = read(folder)
+    from_digests = read(folder)
     assert reads == []
-    assert (from_figures.figures, from_figures.machines) == (from_samples.figures, from_samples.machines)
-    assert from_figures.values.tobytes() == from_samples.values.tobytes()
-    assert [entry.started for entry in from_figures.entries] == [entry.started for entry in from_samples.entries]
+    assert (from_digests.metrics, from_digests.machines) == (from_samples.metrics, from_samples.machines)
+    assert from_digests.values.tobytes() == from_samples.values.tobytes()
+    assert [entry.started for entry in from_digests.entries] == [entry.started for entry in from_samples.entries]
 
 
 def _other_code(content: bytes) -> bytes:
@@ -315,13 +318,13 @@ def _without_its_end(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("change", [_other_code, _other_samples, _gone_on_with, _without_its_end])
 def test_stored_values_that_do_not_match_the_records_are_ignored(
-    with_figures: Path, reads: list[str], change: Callable[[bytes], bytes]
+    with_digests: Path, reads: list[str], change: Callable[[bytes], bytes]
 ) -> None:
-    path = with_figures / "node01-007.jsonl"
+    path = with_digests / "node01-007.jsonl"
     before = path.read_bytes()
     path.write_bytes(change(before))
     assert path.read_bytes() != before
-    index = read(with_figures)
+    index = read(with_digests)
     assert reads == ["node01-007.jsonl"]
     place = next(i for i, entry in enumerate(index.entries) if entry.path == path.name)
     rates = [r.summary for r in summarise(read_run(path)).results if r.summary.metric == "rate"]
@@ -332,11 +335,11 @@ def test_stored_values_that_do_not_match_the_records_are_ignored(
 
 def test_metrics_are_found_by_words(folder: Path) -> None:
     index = read(folder)
-    names = {index.figures[i].metric for i in figures_named(index, ["cpu_flops", "threads=1"])}
+    names = {index.metrics[i].metric for i in metrics_named(index, ["cpu_flops", "threads=1"])}
     assert "rate" in names
-    assert figures_named(index, ["cpu"]) == figures_named(index, ["isa=avx512"])
+    assert metrics_named(index, ["cpu"]) == metrics_named(index, ["isa=avx512"])
     with pytest.raises(UsageError, match=r"no metric here matches 'memory_stream'; use a probe \(cpu_flops"):
-        figures_named(index, ["memory_stream"])
+        metrics_named(index, ["memory_stream"])
     with pytest.raises(UsageError, match="--machine node09: no runs; the folder has runs of node01, node02"):
         series_of(index, [0], "node09")
 
@@ -423,14 +426,14 @@ def test_the_nodes_of_a_job_have_metrics_of_their_own(tmp_path: Path) -> None:
         path.write_text("".join(json.dumps(record) + "\n" for record in whole))
     from_samples = read(tmp_path)
     for path in tmp_path.glob("*.jsonl"):
-        append_figures(file := read_run(path), figures_of(file))
+        append_digest(file := read_run(path), digest_of(file))
     index = read(tmp_path)
     assert index.values.tobytes() == from_samples.values.tobytes()
     assert sorted(index.machines) == ["n1", "n2", "n[1-2]"]
-    series = {each.machine: len(each.points) for each in series_of(index, figures_named(index, ["rate"]))}
+    series = {each.machine: len(each.points) for each in series_of(index, metrics_named(index, ["rate"]))}
     assert series == {"n1": 3, "n2": 3, "n[1-2]": 3}
-    assert [(row.machine, row.figures > 0) for row in run_rows(index, runs_of(index, "n2"), "n2")] == [("n2", True)] * 3
-    assert [row.figures for row in run_rows(index, runs_of(index))] == [np.sum(index.values["run"] == 0) // 3] * 3
+    assert [(row.machine, row.metrics > 0) for row in run_rows(index, runs_of(index, "n2"), "n2")] == [("n2", True)] * 3
+    assert [row.metrics for row in run_rows(index, runs_of(index))] == [np.sum(index.values["run"] == 0) // 3] * 3
 
 
 def test_a_machine_without_runs_is_unknown(tmp_path: Path) -> None:

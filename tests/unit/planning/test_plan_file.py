@@ -12,7 +12,7 @@ import pytest
 
 from machines import MACHINE, machine_with
 from nameplate.errors import FileError, NameplateError, UsageError
-from nameplate.planning.budget import MIN_ROUNDS, MIN_SLICE_S, least_s
+from nameplate.planning.budget import MIN_ROUNDS, MIN_SLICE_S, min_plan_s
 from nameplate.planning.plan_file import (
     DEFAULT_SLICE_S,
     build_plan,
@@ -23,7 +23,7 @@ from nameplate.planning.plan_file import (
     sweep_plan,
 )
 from nameplate.planning.sweep import Parameter, ProbeInfo, parse_values
-from nameplate.probes import Cells, load_probes
+from nameplate.probes import ParameterSweep, load_probes
 from nameplate.records.model import ReferenceWork
 
 PROBES = {
@@ -37,18 +37,18 @@ PROBES = {
 SIZE = Parameter(name="size", type="size", summary="", default="1", automatic="", minimum=1, maximum=2**50)
 
 
-def number_of(cells: Cells) -> int:
+def number_of(sweep: ParameterSweep) -> int:
     return math.prod(
-        len(parse_values(SIZE, text)) if ".." in text else text.count(",") + 1 for text in cells.params.values()
+        len(parse_values(SIZE, text)) if ".." in text else text.count(",") + 1 for text in sweep.params.values()
     )
 
 
 def test_quick_fits_into_a_minute() -> None:
     """Include the experiments that are measured later, in the six rounds that the budget must hold."""
     round_s = sum(
-        number_of(cells) * (cells.slice_s + (probe.overhead_s if cells.overhead_s is None else cells.overhead_s))
+        number_of(sweep) * (sweep.slice_s + (probe.overhead_s if sweep.overhead_s is None else sweep.overhead_s))
         for probe in load_probes().values()
-        for cells in probe.quick
+        for sweep in probe.quick
     )
     assert round_s * MIN_ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
 
@@ -141,14 +141,16 @@ def test_a_long_sweep_gets_time_for_six_rounds() -> None:
 def test_soak_is_three_series_that_fit_any_budget(described: dict[str, ProbeInfo]) -> None:
     whole = build_plan(read_plan("soak"), described, {}, MACHINE)
     short = build_plan(read_plan("soak"), described, {"budget": "2min"}, MACHINE)
-    assert [(cell.slice_s, cell.interval_s) for cell in whole.experiments] == [(600.0, 1.0)] * 3
-    assert all(cell.params["op"] == "read" for cell in whole.experiments if cell.probe == "disk_block")
-    assert 100 < sum(cell.slice_s for cell in short.experiments) < 120
+    assert [(experiment.slice_s, experiment.interval_s) for experiment in whole.experiments] == [(600.0, 1.0)] * 3
+    assert all(
+        experiment.params["op"] == "read" for experiment in whole.experiments if experiment.probe == "disk_block"
+    )
+    assert 100 < sum(experiment.slice_s for experiment in short.experiments) < 120
 
 
 def test_per_node_of_a_plan_has_valid_values_only(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text('per_node = "sometimes"\ncells = "quick"\n')
+    path.write_text('per_node = "sometimes"\nexperiments = "quick"\n')
     with pytest.raises(FileError, match="per_node = 'sometimes': not a possible value; use in-turn or at-once"):
         read_plan(str(path))
 
@@ -178,8 +180,11 @@ TWO = '[[experiment]]\nprobe = "null"\n\n[[experiment]]\nprobe = "null"\n'
     [
         ("budget = ", "mine.toml: "),
         ("", "nothing to measure"),
-        ('budgt = "5s"\ncells = "quick"', "mine.toml, line 1: unknown key 'budgt'; did you mean 'budget'?"),
-        ('cells = "quick"\n[[experimnt]]\nprobe = "null"', "mine.toml, line 2: unknown key 'experimnt'; did you mean"),
+        ('budgt = "5s"\nexperiments = "quick"', "mine.toml, line 1: unknown key 'budgt'; did you mean 'budget'?"),
+        (
+            'experiments = "quick"\n[[experimnt]]\nprobe = "null"',
+            "mine.toml, line 2: unknown key 'experimnt'; did you mean",
+        ),
         ("[[experiment]]\nthreads = 1", 'probe = "name"'),
         ('\n[[experiment]]\nprobe = "nul"', "mine.toml, line 3: unknown probe 'nul'; did you mean 'null'?"),
         (
@@ -188,11 +193,14 @@ TWO = '[[experiment]]\nprobe = "null"\n\n[[experiment]]\nprobe = "null"\n'
         ),
         (TWO + "threads = 9", "mine.toml, line 6: threads=9: out of range; use 1 to 8"),
         (TWO + 'series = "9s"', "mine.toml, line 6: '9s': not a series; use LENGTH/INTERVAL, such as 600s/1s"),
-        (TWO + 'cells = "all"', "mine.toml, line 6: cells = 'all': not possible; available: full, quick, sweep"),
+        (TWO + 'experiments = "all"', "mine.toml, line 6: experiments = 'all': not possible; available: full, quick, "),
         (
-            TWO + 'cells = "full"\nthreads = 1',
-            "mine.toml, line 6: cells = 'full': takes no parameters; leave out threads",
+            TWO + 'experiments = "full"\nthreads = 1',
+            "mine.toml, line 6: experiments = 'full': takes no parameters; leave out threads",
         ),
+        ('\ncells = "quick"', "mine.toml, line 2: cells is now called experiments"),
+        (TWO + 'cells = "sweep"', "mine.toml, line 6: cells is now called experiments"),
+        ('[[experiments]]\nprobe = "null"', "mine.toml, line 1: experiments: not the name of a plan; use "),
         (TWO + 'from_budget = "soon"', "mine.toml, line 6: from_budget = 'soon' is not a duration"),
         ("fit = 1\n" + TWO, "mine.toml: fit = 1: not a truth value; use true or false"),
         (
@@ -200,7 +208,7 @@ TWO = '[[experiment]]\nprobe = "null"\n\n[[experiment]]\nprobe = "null"\n'
             'mine.toml: references = 1: not a list of tools; use a list such as ["fio", "iperf3"]',
         ),
         ('budget = "1s"\nrounds = 100\nfit = true\n' + TWO, "--budget 1s: too short for 100 rounds of mine; use "),
-        ('cells = "quik"', "did you mean 'quick'?"),
+        ('experiments = "quik"', "did you mean 'quick'?"),
         ('budget = "soon"\n[[experiment]]\nprobe = "null"', "mine.toml, line 1: budget: 'soon' is not a duration"),
     ],
 )
@@ -230,7 +238,7 @@ def test_a_plan_is_fitted_into_its_budget(tmp_path: Path) -> None:
     slices = [e.slice_s for e in short.experiments]
     assert 0 < slices[0] == slices[1] < 10
     assert slices[2] % 0.5 == 0
-    assert 45 < least_s(short) + 3 * sum(s - MIN_SLICE_S for s in slices[:2]) + slices[2] - 5 <= 51
+    assert 45 < min_plan_s(short) + 3 * sum(s - MIN_SLICE_S for s in slices[:2]) + slices[2] - 5 <= 51
     assert short.notes[0] == "null threads=8 is left out: it needs --budget 1min or more"
     assert short.notes[1].endswith("% of their full length, to fit 51 s")
 
@@ -265,7 +273,7 @@ def test_the_smallest_budget_that_the_error_names_works(name: str, described: di
         build_plan(read_plan(name), described, {"budget": "3s"}, MACHINE, reserved_s=7.5)
     smallest = re.findall(r"use (\d+)s or more$", str(caught.value))
     plan = build_plan(read_plan(name), described, {"budget": f"{smallest[0]}s"}, MACHINE, reserved_s=7.5)
-    assert least_s(plan) + 7.5 <= int(smallest[0])
+    assert min_plan_s(plan) + 7.5 <= int(smallest[0])
 
 
 def test_a_series_of_the_command_line_is_not_shortened() -> None:
@@ -321,11 +329,14 @@ def test_a_condition_selects_experiments_of_a_sweep(tmp_path: Path) -> None:
     probes = {"disk": ProbeInfo("disk", "", [], [SIZE, msgspec.structs.replace(SIZE, name="block")], [], [])}
     path.write_text(text)
     plan = build_plan(read_plan(str(path)), probes, {}, MACHINE)
-    places = {(cell.params["size"], cell.params["block"]) for cell in plan.experiments}
+    places = {(experiment.params["size"], experiment.params["block"]) for experiment in plan.experiments}
     assert places == {(1024, 1024), (4096, 1024), (4096, 2048), (4096, 4096)}
     path.write_text(text.replace("block <= size", "block * 2 <= size * 1"))
     plan = build_plan(read_plan(str(path)), probes, {}, MACHINE)
-    assert {(cell.params["size"], cell.params["block"]) for cell in plan.experiments} == {(4096, 1024), (4096, 2048)}
+    assert {(experiment.params["size"], experiment.params["block"]) for experiment in plan.experiments} == {
+        (4096, 1024),
+        (4096, 2048),
+    }
     path.write_text(text.replace("block <= size", "block < size"))
     with pytest.raises(UsageError, match="not a condition; use two swept numbers"):
         build_plan(read_plan(str(path)), probes, {}, MACHINE)
@@ -337,6 +348,6 @@ def test_the_own_sweep_is_used_only_with_parameters_that_it_allows() -> None:
     probes = {"disk_block": ProbeInfo("disk_block", "", [], words, [], [])}
     own = sweep_plan("disk_block", {"file": "/mnt"}, probes, {}, MACHINE).experiments
     assert len(own) > 8
-    assert all(cell.params["file"] == "/mnt" for cell in own)
+    assert all(experiment.params["file"] == "/mnt" for experiment in own)
     asked = sweep_plan("disk_block", {"op": "write", "file": "/mnt"}, probes, {}, MACHINE).experiments
-    assert [cell.params for cell in asked] == [{"op": "write", "file": "/mnt"}]
+    assert [experiment.params for experiment in asked] == [{"op": "write", "file": "/mnt"}]

@@ -61,9 +61,9 @@ def stream_info() -> ProbeInfo:
 
 def test_the_study_sweeps_every_configuration_that_fits_a_node_once() -> None:
     plan = build_plan(read_plan("distributed-stream"), {"mpi_stream": stream_info()}, {}, machine(4, 4, 4))
-    cells = [(e.params["op"], e.params["ranks_per_node"], e.params["threads"]) for e in plan.experiments]
-    assert cells[:4] == [(op, 4, 1) for op in ("copy", "scale", "add", "triad")], "the study's own come first"
-    configurations = [(ranks, threads) for op, ranks, threads in cells if op == "triad"]
+    points = [(e.params["op"], e.params["ranks_per_node"], e.params["threads"]) for e in plan.experiments]
+    assert points[:4] == [(op, 4, 1) for op in ("copy", "scale", "add", "triad")], "the study's own come first"
+    configurations = [(ranks, threads) for op, ranks, threads in points if op == "triad"]
     assert sorted(configurations) == [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (4, 1)]
 
 

@@ -104,11 +104,11 @@ def test_errors_name_the_valid_values(parameter: Parameter, text: str, message: 
 
 
 def test_experiments_are_every_combination() -> None:
-    cells = experiments(PROBE, {"op": "read,write", "threads": "1,2"}, 0.5)
-    assert [cell.id for cell in cells] == [
+    swept = experiments(PROBE, {"op": "read,write", "threads": "1,2"}, 0.5)
+    assert [experiment.id for experiment in swept] == [
         "test op=read threads=1", "test op=read threads=2", "test op=write threads=1", "test op=write threads=2",
     ]  # fmt: skip
-    assert all(cell.slice_s == 0.5 for cell in cells)
+    assert all(experiment.slice_s == 0.5 for experiment in swept)
 
 
 def test_an_unknown_parameter_suggests_the_nearest_name() -> None:
@@ -160,11 +160,11 @@ def test_an_invalid_root_is_rejected(factor: str) -> None:
 
 def test_every_fourth_point_of_a_curve_and_its_ends_are_always_measured() -> None:
     info = ProbeInfo("p", "", [], [SIZE, COUNT], [], [])
-    cells = experiments(info, {"size": "1KiB..64KiB*2^(1/2)", "threads": "1,2"}, 0.1, 0.01, curve="size")
-    certain = {int(cell.params["size"]) for cell in cells if not cell.dense}
+    swept = experiments(info, {"size": "1KiB..64KiB*2^(1/2)", "threads": "1,2"}, 0.1, 0.01, curve="size")
+    certain = {int(experiment.params["size"]) for experiment in swept if not experiment.dense}
     assert certain == {1024, 4096, 16384, 65536}
-    assert len([cell for cell in cells if not cell.dense]) == 8
-    assert {(cell.slice_s, cell.sample_s) for cell in cells} == {(0.1, 0.01)}
+    assert len([experiment for experiment in swept if not experiment.dense]) == 8
+    assert {(experiment.slice_s, experiment.sample_s) for experiment in swept} == {(0.1, 0.01)}
 
 
 @pytest.mark.parametrize(

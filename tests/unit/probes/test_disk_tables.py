@@ -19,7 +19,7 @@ USUAL: dict[str, Any] = {
 FACTS = {"file_bytes": 1 << 20, "memory_bytes": 8 << 30, "clock_cost_s": 25e-9, "timed_every": 1}
 
 
-def cell(value: float, metric: str = "bandwidth", served: str = "page cache", **params: Any) -> Result:
+def measured(value: float, metric: str = "bandwidth", served: str = "page cache", **params: Any) -> Result:
     own = {**USUAL, **params}
     unit = "s" if "latency" in metric else "B/s"
     made = with_summary(result(own, value, probe="disk_block"), metric=metric, unit=unit)
@@ -35,11 +35,11 @@ def titled(found: list[Table], words: str) -> Table:
 
 
 def test_the_table_of_the_study_has_blocks_threads_and_the_source_of_the_bytes() -> None:
-    cells = [
-        cell(value, metric, block=block, threads=threads)
+    results = [
+        measured(value, metric, block=block, threads=threads)
         for block in (1, 1024) for threads in (1, 2) for metric, value in (("bandwidth", 1e6), ("latency", 1e-6))
     ]  # fmt: skip
-    table = titled(tables(cells), "By operation, pattern and block")
+    table = titled(tables(results), "By operation, pattern and block")
     assert [row[0] for row in table.rows] == ["read sequential 1B", "read sequential 1KiB"]
     assert table.headings[1:] == ["bandwidth, 1 thread", "latency, 1 thread", "bandwidth, 2 threads",
                                   "latency, 2 threads", "served by"]  # fmt: skip
@@ -48,29 +48,35 @@ def test_the_table_of_the_study_has_blocks_threads_and_the_source_of_the_bytes()
 
 
 def test_an_experiment_served_by_another_source_is_marked_in_its_row() -> None:
-    cells = [
-        cell(1e6, block=b, threads=t, served="device sda" if t == 2 else "page cache") for b in (1, 2) for t in (1, 2)
+    results = [
+        measured(1e6, block=b, threads=t, served="device sda" if t == 2 else "page cache")
+        for b in (1, 2)
+        for t in (1, 2)
     ]
-    assert titled(tables(cells), "By operation").rows[0][-1] == "page cache, device sda"
+    assert titled(tables(results), "By operation").rows[0][-1] == "page cache, device sda"
 
 
 def test_libraries_are_columns() -> None:
-    cells = [cell(value, library=name) for name, value in (("stdio", 1e6), ("pread", 2e6), ("uring", 3e6))]
-    table = titled(tables(cells), "by library")
+    results = [measured(value, library=name) for name, value in (("stdio", 1e6), ("pread", 2e6), ("uring", 3e6))]
+    table = titled(tables(results), "by library")
     assert table.headings == ["", "stdio", "pread", "uring", "served by"]
     assert [entry.value for entry in table.rows[0] if isinstance(entry, Quantity)] == [1e6, 2e6, 3e6]
 
 
 def test_a_write_has_three_metrics() -> None:
-    cells = [cell(3e9, op="write"), cell(2e9, op="write", sync="end"), cell(1e9, op="write", cache="direct")]
-    table = titled(tables(cells), "Durability of writes")
+    results = [
+        measured(3e9, op="write"),
+        measured(2e9, op="write", sync="end"),
+        measured(1e9, op="write", cache="direct"),
+    ]
+    table = titled(tables(results), "Durability of writes")
     assert [entry.value for entry in table.rows[0] if isinstance(entry, Quantity)] == [3e9, 2e9, 1e9]
-    assert titled(tables(cells), "Steady state").rows[0][-1] == "steady"
+    assert titled(tables(results), "Steady state").rows[0][-1] == "steady"
 
 
 def test_evidence_and_percentiles_have_a_row_per_experiment() -> None:
-    timed = [cell(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
-    found = tables([cell(1e6), *timed])
+    timed = [measured(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
+    found = tables([measured(1e6), *timed])
     assert titled(found, "Where the bytes came from").rows[0][1:5] == ["page cache", None, None, "0.25"]
     percentiles = titled(found, "single operations")
     assert [entry.value if isinstance(entry, Quantity) else entry for entry in percentiles.rows[0][1:]] == [
@@ -82,11 +88,11 @@ def test_evidence_and_percentiles_have_a_row_per_experiment() -> None:
 def test_the_matrix_of_iozone_replaces_the_other_tables() -> None:
     kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),
              ("read", "backward"), ("write", "record"), ("read", "stride")]  # fmt: skip
-    cells = [
-        cell(2048.0, op=op, pattern=pattern, library=library, **{"pass": which})
+    results = [
+        measured(2048.0, op=op, pattern=pattern, library=library, **{"pass": which})
         for op, pattern in kinds for which in ("first", "again") for library in ("posix", "stdio")
     ]  # fmt: skip
-    (table,) = tables(cells)
+    (table,) = tables(results)
     assert table.headings[:4] == ["kB", "reclen", "write", "rewrite"]
     assert table.rows == [["1024", "4", *["2"] * 13]]
 
@@ -95,11 +101,11 @@ def test_a_study_with_iozones_columns_keeps_its_other_tables() -> None:
     """The experiments on several threads do not belong to IOzone's matrix."""
     kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),
              ("read", "backward"), ("write", "record"), ("read", "stride")]  # fmt: skip
-    cells = [
-        cell(2048.0, op=op, pattern=pattern, library=library, **{"pass": which})
+    results = [
+        measured(2048.0, op=op, pattern=pattern, library=library, **{"pass": which})
         for op, pattern in kinds for which in ("first", "again") for library in ("posix", "stdio")
     ]  # fmt: skip
-    found = tables([*cells, cell(1e6, threads=2)])
+    found = tables([*results, measured(1e6, threads=2)])
     assert not any("IOzone" in table.title for table in found)
     assert titled(found, "Where the bytes came from").rows
 
@@ -109,7 +115,7 @@ def test_a_stopped_plan_still_prints_iozones_matrix() -> None:
     kinds = [("write", "sequential"), ("read", "sequential"), ("read", "random"), ("write", "random"),
              ("read", "backward"), ("write", "record"), ("read", "stride")]  # fmt: skip
     planned = [
-        cell(2048.0, op=op, pattern=pattern, library=library, size=size, **{"pass": which})
+        measured(2048.0, op=op, pattern=pattern, library=library, size=size, **{"pass": which})
         for size in (1 << 20, 2 << 20)
         for op, pattern in kinds for which in ("first", "again") for library in ("posix", "stdio")
     ]  # fmt: skip
@@ -127,16 +133,18 @@ def test_a_stopped_plan_still_prints_iozones_matrix() -> None:
 
 
 def test_charts_follow_the_swept_parameter_and_show_the_percentiles() -> None:
-    swept = [cell(1e6 * block, block=block, library=library) for block in (1, 8, 1024) for library in ("pread", "mmap")]
+    swept = [
+        measured(1e6 * block, block=block, library=library) for block in (1, 8, 1024) for library in ("pread", "mmap")
+    ]
     (against_block,) = along(
         swept, [ParameterChart("bandwidth", "block", "words"), ParameterChart("iops", "depth", "words")]
     )
     assert against_block.title == "Bandwidth against block"
     assert against_block.spec["description"] == "bandwidth of disk_block by block, logarithmic"
-    libraries = [cell(1e6, library=name) for name in ("stdio", "pread", "uring")]
+    libraries = [measured(1e6, library=name) for name in ("stdio", "pread", "uring")]
     assert [chart.title for chart in along(libraries, [ParameterChart("bandwidth", "library", "")])] == [
         "Bandwidth by library"
     ]
-    timed = [cell(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
+    timed = [measured(value, f"latency_{name}") for name, value in (("p50", 1e-6), ("p99", 2e-6), ("max", 9e-6))]
     assert [chart.title for chart in percentiles(timed)] == ["Times of single operations"]
     assert percentiles(timed[:2]) == []

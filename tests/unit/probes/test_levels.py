@@ -35,7 +35,7 @@ def sizes(low: int, high: int, octave: int = 8) -> list[int]:
     return result
 
 
-def cell(probe: str, metric: str, unit: str, params: Mapping[str, Value], value: float) -> Result:
+def measured(probe: str, metric: str, unit: str, params: Mapping[str, Value], value: float) -> Result:
     summary = Summary(
         probe=probe, params=dict(params), metric=metric, value=value, unit=unit, ci=None, rounds=6, samples=6,
         mean=value, best=value, sustained=value, p95=value, p99=value, rated=None, efficiency=None, outcome="ok",
@@ -51,7 +51,7 @@ def cell(probe: str, metric: str, unit: str, params: Mapping[str, Value], value:
 def curve(
     probe: str, metric: str, unit: str, params: Mapping[str, Value], at: list[int], value: Callable[[int], float]
 ) -> list[Result]:
-    return [cell(probe, metric, unit, {**params, "size": size}, value(size)) for size in at]
+    return [measured(probe, metric, unit, {**params, "size": size}, value(size)) for size in at]
 
 
 def by_capacity(size: int) -> float:

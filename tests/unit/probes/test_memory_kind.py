@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from machines import MACHINE, machine_with
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_stream import PROBE
 from nameplate.records.model import NodeTimes, Result, Spread
 from report_samples import result, with_summary
@@ -28,7 +28,7 @@ NODE = NodeTimes(
 def remarks(mount: str, durability: str | None, **params: str) -> list[str]:
     labels = {"mount": mount, "filesystem": "xfs", "path": "/mnt"} | ({"durability": durability} if durability else {})
     own = {"op": "copy", "pages": "huge", "memory": "pmem", "path": "/mnt", "persist": "none", **params}
-    return PROBE.remarks(Cell(own, FACTS, MACHINE, labels), [])
+    return PROBE.remarks(ResolvedExperiment(own, FACTS, MACHINE, labels), [])
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_the_method_of_making_stores_durable_is_named() -> None:
 
 def test_results_of_system_memory_are_unchanged() -> None:
     for params in ({"memory": "dram", "persist": "none"}, {}):
-        own = Cell({"op": "copy", "pages": "huge", **params}, FACTS, MACHINE)
+        own = ResolvedExperiment({"op": "copy", "pages": "huge", **params}, FACTS, MACHINE)
         assert PROBE.remarks(own, []) == ["no huge pages"]
 
 
 def test_a_mount_has_no_nameplate() -> None:
-    own = Cell({"op": "copy", "memory": "pmem", "path": "/mnt", "persist": "none"}, FACTS, MACHINE)
+    own = ResolvedExperiment({"op": "copy", "memory": "pmem", "path": "/mnt", "persist": "none"}, FACTS, MACHINE)
     assert PROBE.rated(PROBE.metrics[0], own, []).value is None
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from machines import MACHINE, machine_with
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_pingpong import PROBE
 from nameplate.probes.mpi_stream import PROBE as STREAM
 from nameplate.probes.shared.job import nodes_of
@@ -30,7 +30,7 @@ FACTS = {"ranks": 4.0, "nodes": 2.0, "pairs_between_nodes": 1.0}
 ROUND_SPREAD = (0.99, 0.995, 0.998, 1.002, 1.005, 1.01)
 
 
-def cell(metric: str, value: float, size: int, pairs: int = 1, **evidence: float) -> Result:
+def measured(metric: str, value: float, size: int, pairs: int = 1, **evidence: float) -> Result:
     unit = {"latency": "s", "bandwidth": "B/s"}[metric]
     params: dict[str, Any] = {"size": size, "pairs": pairs, "pairing": "block", "seed": 1}
     made = with_summary(result(params, value, probe="mpi_pingpong"), metric=metric, unit=unit)
@@ -41,7 +41,7 @@ def cell(metric: str, value: float, size: int, pairs: int = 1, **evidence: float
 def curve(place: int = 20_000) -> list[Result]:
     """Return the latencies of 20 µs + 1 ns/B up to ``place``, and 50 µs + 2 ns/B beyond it."""
     return [
-        cell("latency", 20e-6 + 1e-9 * size if size <= place else 50e-6 + 2e-9 * size, size)
+        measured("latency", 20e-6 + 1e-9 * size if size <= place else 50e-6 + 2e-9 * size, size)
         for size in range(0, 60_001, 1000)
     ]
 
@@ -73,8 +73,8 @@ def test_a_break_without_a_limit_is_not_explained() -> None:
 
 def test_a_start_up_time_of_zero_has_an_interval_and_no_unbounded_bandwidth() -> None:
     """Small messages that all take the same time, followed by the large ones of a token bucket, give such lines."""
-    flat = [cell("latency", 20e-6, size) for size in range(0, 10_000, 1000)]
-    steep = [cell("latency", 1e-7 * size - 9.8e-4, size) for size in range(10_000, 40_001, 1000)]
+    flat = [measured("latency", 20e-6, size) for size in range(0, 10_000, 1000)]
+    steep = [measured("latency", 1e-7 * size - 9.8e-4, size) for size in range(10_000, 40_001, 1000)]
     cost = titled(tables([*flat, *steep]), "Message cost")
     first, last = cost.rows[0], cost.rows[-1]
     assert isinstance(first[2], Quantity)
@@ -89,7 +89,7 @@ def test_a_start_up_time_of_zero_has_an_interval_and_no_unbounded_bandwidth() ->
     assert spread(0.0, (0.0, 0.0), "s") == "–"
 
 
-def test_the_fitted_costs_are_figures_of_their_own() -> None:
+def test_the_fitted_costs_are_metrics_of_their_own() -> None:
     derived = PROBE.derive({"mpi_pingpong": curve()}, machine_with(job=JOB))
     assert [r.summary.metric for r in derived] == [*["startup_time", "incremental_cost"] * 2, "breakpoint"]
     assert derived[2].summary.params == {"pairs": 1, "pairing": "block", "seed": 1, "from": 20500, "to": 60000}
@@ -105,7 +105,7 @@ def test_a_few_sizes_give_no_line() -> None:
 def test_numbers_of_pairs_are_columns_and_each_pair_has_its_nodes() -> None:
     own = {"0-2 minimum_s": 1e-5, "0-2 median_s": 2e-5, "0-2 maximum_s": 3e-5}
     results = [
-        cell(metric, value * pairs, size, pairs, **own)
+        measured(metric, value * pairs, size, pairs, **own)
         for size in (100_000, 1000) for pairs in (1, 2)
         for metric, value in (("latency", 2e-5), ("bandwidth", 1e8))
     ]  # fmt: skip
@@ -119,10 +119,10 @@ def test_numbers_of_pairs_are_columns_and_each_pair_has_its_nodes() -> None:
 
 
 def test_bandwidth_that_stops_growing_has_a_knee() -> None:
-    results = [cell("bandwidth", min(pairs * 1e8, 3e8), 100_000, pairs) for pairs in (1, 2, 4, 8)]
+    results = [measured("bandwidth", min(pairs * 1e8, 3e8), 100_000, pairs) for pairs in (1, 2, 4, 8)]
     derived = PROBE.derive({"mpi_pingpong": results}, machine_with(job=JOB))
-    figures = {r.summary.metric: r.summary.value for r in derived}
-    assert figures == pytest.approx({"backplane_bandwidth": 3e8, "saturation_pairs": 3.0})
+    values = {r.summary.metric: r.summary.value for r in derived}
+    assert values == pytest.approx({"backplane_bandwidth": 3e8, "saturation_pairs": 3.0})
 
 
 def sample(*elapsed_s: float) -> Sample:
@@ -136,7 +136,7 @@ def sample(*elapsed_s: float) -> Sample:
 
 def test_a_message_takes_half_a_round_trip_and_each_pair_is_listed() -> None:
     latency, bandwidth = PROBE.metrics
-    own = Cell({"size": 1000, "pairs": 2}, FACTS, MACHINE, {"ranks": "0-2 1-3"})
+    own = ResolvedExperiment({"size": 1000, "pairs": 2}, FACTS, MACHINE, {"ranks": "0-2 1-3"})
     assert latency.value(own, sample(0.01, 0.03)) == pytest.approx(0.04 / 4000)
     assert bandwidth.value(own, sample(0.01, 0.03)) == pytest.approx(4e6 / 0.03)
     evidence = PROBE.evidence(own, [sample(0.01, 0.03), sample(0.02, 0.03), sample(0.04, 0.03)])
@@ -178,7 +178,7 @@ def stream_sample(*nodes: NodeTimes) -> Sample:
 
 
 def test_a_node_a_rank_and_the_job_have_a_bandwidth_each() -> None:
-    own = Cell({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, MACHINE, {})
+    own = ResolvedExperiment({"op": "triad"}, {"nodes": 2.0, "ranks": 4.0}, MACHINE, {})
     taken = stream_sample(node(1.0), node(3.0))
     values = {metric.name: metric.value(own, taken) for metric in STREAM.metrics if metric.when(own)}
     assert values == pytest.approx(
@@ -192,7 +192,8 @@ def test_the_slowest_is_named() -> None:
     params: dict[str, Any] = {"op": "triad", "threads": 1, "pages": "huge", "size": 2 * 10**9, "repeats": 10}
     nodes = [node(1.0), node(3.0)]
     found = STREAM.evidence(
-        Cell(params, facts, MACHINE), [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))]
+        ResolvedExperiment(params, facts, MACHINE),
+        [stream_sample(node(1.0), node(3.0)), stream_sample(node(1.0), node(2.0))],
     )
     assert found["window_worst"] == pytest.approx(8e9 / 6)
     assert found["window_best"] == pytest.approx(8e9 / 0.8)
@@ -213,9 +214,9 @@ def test_the_slowest_is_named() -> None:
 
 def test_a_report_names_the_line_of_each_cost_and_leaves_empty_messages_out_of_its_axis() -> None:
     report = summarise(run_of_one("mpi_pingpong", {"size": 8, "pairs": 1}, FACTS, [sample(0.01)]))
-    cells = curve()
-    derived = PROBE.derive({"mpi_pingpong": cells}, machine_with(job=JOB))
-    page = render([msgspec.structs.replace(report, results=[*cells, *derived], tables=tables(cells))], DETAILS[0])
+    results = curve()
+    derived = PROBE.derive({"mpi_pingpong": results}, machine_with(job=JOB))
+    page = render([msgspec.structs.replace(report, results=[*results, *derived], tables=tables(results))], DETAILS[0])
     assert "startup_time from=0 to=20500" in page
     assert "--mpi &#39;mpirun -n RANKS&#39;" in page
     assert "startup_time from=20500 to=60000" in page

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from machines import MACHINE
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.net_pingpong import PROBE as PINGPONG
 from nameplate.probes.net_stream import PROBE as STREAM
 from nameplate.probes.shared.ceilings import parse_rated
@@ -28,7 +28,7 @@ COUNTERS = {
 }  # fmt: skip
 
 
-def cell(probe: str, value: float, metric: str, unit: str, **params: Any) -> Result:
+def measured(probe: str, value: float, metric: str, unit: str, **params: Any) -> Result:
     made = with_summary(result(params, value, probe=probe), metric=metric, unit=unit)
     identity = " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
     return msgspec.structs.replace(made, id=identity, facts=LOCAL, evidence=dict(COUNTERS))
@@ -43,7 +43,7 @@ def sample(**counters: float) -> Sample:
 
 
 def told(probe: Any, facts: dict[str, float], labels: dict[str, str], params: dict[str, Any], **more: float) -> Any:
-    return probe.remarks(Cell(params, facts, MACHINE, labels), [sample(**more)])
+    return probe.remarks(ResolvedExperiment(params, facts, MACHINE, labels), [sample(**more)])
 
 
 def titled(found: list[Table], words: str) -> Table:
@@ -51,13 +51,13 @@ def titled(found: list[Table], words: str) -> Table:
 
 
 def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> None:
-    cells = [
-        cell("net_pingpong", value, metric, unit, protocol=protocol, payload=payload, connections=connections)
+    results = [
+        measured("net_pingpong", value, metric, unit, protocol=protocol, payload=payload, connections=connections)
         for protocol in ("tcp", "udp") for payload in (1, 65536) for connections in (1, 2)
         for metric, unit, value in (("latency", "s", 5e-5), ("bandwidth", "B/s", 1e6))
     ]  # fmt: skip
     assert PINGPONG.tables is not None
-    table = titled(PINGPONG.tables({"net_pingpong": cells}, MACHINE), "By protocol and payload")
+    table = titled(PINGPONG.tables({"net_pingpong": results}, MACHINE), "By protocol and payload")
     assert [row[0] for row in table.rows] == ["tcp 1B", "tcp 64KiB", "udp 1B", "udp 64KiB"]
     assert table.headings[1:4] == ["bandwidth, 1 connection", "in bits, 1 connection", "latency, 1 connection"]
     assert [q.value for q in table.rows[0][1:4] if isinstance(q, Quantity)] == [1e6, 8e6, 5e-5]
@@ -66,7 +66,7 @@ def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> 
 
 def test_every_datagram_is_accounted_for_by_where_it_was_lost() -> None:
     assert STREAM.tables is not None
-    own = cell("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)
+    own = measured("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)
     table = titled(STREAM.tables({"net_stream": [own]}, MACHINE), "Datagrams")
     assert table.rows[0][1:] == [
         "1,100",
@@ -81,7 +81,7 @@ def test_every_datagram_is_accounted_for_by_where_it_was_lost() -> None:
 
 def test_loss_is_the_share_of_the_planned_datagrams() -> None:
     loss = next(metric for metric in STREAM.metrics if metric.name == "loss")
-    assert loss.value(Cell({"protocol": "udp"}, LOCAL, MACHINE), sample()) == pytest.approx(100 / 1100)
+    assert loss.value(ResolvedExperiment({"protocol": "udp"}, LOCAL, MACHINE), sample()) == pytest.approx(100 / 1100)
 
 
 def test_the_route_is_named() -> None:
@@ -100,10 +100,12 @@ def test_the_route_is_named() -> None:
 def test_a_link_bounds_each_direction() -> None:
     bandwidth = STREAM.metrics[0]
     for direction, expected in (("up", 125e6), ("both", 250e6)):
-        rated = STREAM.rated(bandwidth, Cell({"direction": direction}, REMOTE, MACHINE, {"interface": "eth1"}), [])
+        rated = STREAM.rated(
+            bandwidth, ResolvedExperiment({"direction": direction}, REMOTE, MACHINE, {"interface": "eth1"}), []
+        )
         assert rated.value == expected
         assert rated.times == expected / 125e6
-    assert STREAM.rated(bandwidth, Cell({"direction": "up"}, LOCAL, MACHINE), []).value is None
+    assert STREAM.rated(bandwidth, ResolvedExperiment({"direction": "up"}, LOCAL, MACHINE), []).value is None
     assert parse_rated(["net=10Gbit/s"]) == {"net B/s": 1.25e9}
 
 

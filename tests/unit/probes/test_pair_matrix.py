@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from machines import MACHINE, machine_with
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_pairs import PROBE
 from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import pair_times, parties_of, party_medians
@@ -80,8 +80,8 @@ def test_a_pair_has_the_median_of_its_samples() -> None:
 
 def test_the_median_pair_is_the_main_value() -> None:
     latency, bandwidth = PROBE.metrics
-    large = Cell({"size": 1 << 20}, {"parties": 4.0, "pairs_between_nodes": 6.0}, MACHINE, {})
-    small = Cell({"size": 8}, {"parties": 4.0, "pairs_between_nodes": 4.0}, MACHINE, {})
+    large = ResolvedExperiment({"size": 1 << 20}, {"parties": 4.0, "pairs_between_nodes": 6.0}, MACHINE, {})
+    small = ResolvedExperiment({"size": 8}, {"parties": 4.0, "pairs_between_nodes": 4.0}, MACHINE, {})
     taken = sample([1e-6, 2e-6, 3e-6, 5e-6, 6e-6, 9e-6])
     assert latency.value(small, taken) == pytest.approx(4e-6)
     assert bandwidth.value(large, taken) == pytest.approx((1 << 20) / 4e-6)
@@ -129,7 +129,7 @@ def test_the_heat_map_has_both_triangles_and_a_slow_row() -> None:
     assert len(points) == 5 * 4
     slow = {(point["row"], point["column"]) for point in points if point["value"] == SLOW_S}
     assert slow == {pair for n in (0, 1, 2, 4) for pair in ((f"node{n}", "node3"), ("node3", f"node{n}"))}
-    assert points[0]["figure"] == "104.9 GB/s"
+    assert points[0]["shown"] == "104.9 GB/s"
 
 
 @pytest.mark.parametrize("nodes", [48, 49, 1024])

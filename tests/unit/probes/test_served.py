@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from machines import machine_with
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.served import evidence, is_device, served_by
 from nameplate.records.model import Sample, Work
 
@@ -23,10 +23,10 @@ def sample(**counters: float) -> Sample:
                   counters={**known, **counters}, disturbed={})  # fmt: skip
 
 
-def cell(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> Cell:
+def experiment(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> ResolvedExperiment:
     usual = {"op": "read", "cache": "warm", "sync": "none"}
     labels = {"filesystem": "tmpfs" if is_memory else "ext4", "device": "sda1"}
-    return Cell(
+    return ResolvedExperiment(
         {**usual, **params}, {"is_memory": is_memory, "file_bytes": FILE}, machine_with(hypervisor=hypervisor), labels
     )
 
@@ -36,41 +36,44 @@ def cell(hypervisor: str | None = None, is_memory: float = 0, **params: Any) -> 
     [(0, "page cache"), (5, "page cache"), (37, "mixed: 37 % device sda1"), (95, "device sda1"), (400, "device sda1")],
 )
 def test_a_read_is_attributed_to_the_source_of_its_bytes(fetched: float, verdict: str) -> None:
-    assert served_by(cell(), [sample(process_read_bytes=fetched)]) == verdict
+    assert served_by(experiment(), [sample(process_read_bytes=fetched)]) == verdict
 
 
 def test_a_device_in_a_guest_is_called_virtual() -> None:
-    served = served_by(cell(hypervisor="kvm"), [sample(process_read_bytes=100)])
+    served = served_by(experiment(hypervisor="kvm"), [sample(process_read_bytes=100)])
     assert served == "virtual device sda1"
     assert is_device(served)
 
 
 def test_a_file_in_memory_is_a_ram_disk_whatever_the_counters_say() -> None:
-    assert served_by(cell(is_memory=1), [sample(process_read_bytes=100)]) == "RAM disk (tmpfs)"
+    assert served_by(experiment(is_memory=1), [sample(process_read_bytes=100)]) == "RAM disk (tmpfs)"
 
 
 def test_without_counters_residency_decides_and_without_both_it_is_unknown() -> None:
-    assert served_by(cell(), [sample(process_read_bytes=-1)]) == "page cache"
-    assert served_by(cell(cache="direct"), [sample(process_read_bytes=-1)]) == "unknown"
-    assert served_by(cell(), [sample(process_read_bytes=-1, resident_before_bytes=-1)]) == "unknown"
-    assert served_by(cell(), [sample(process_read_bytes=-1, resident_before_bytes=500)]) == "unknown"
+    assert served_by(experiment(), [sample(process_read_bytes=-1)]) == "page cache"
+    assert served_by(experiment(cache="direct"), [sample(process_read_bytes=-1)]) == "unknown"
+    assert served_by(experiment(), [sample(process_read_bytes=-1, resident_before_bytes=-1)]) == "unknown"
+    assert served_by(experiment(), [sample(process_read_bytes=-1, resident_before_bytes=500)]) == "unknown"
 
 
 def test_a_write_ends_in_the_page_cache_unless_it_waits_for_the_device() -> None:
     written = sample(process_write_bytes=100, device_write_bytes=100)
-    assert served_by(cell(op="write"), [written]) == "page cache"
-    assert served_by(cell(op="write", sync="end"), [written]) == "device sda1"
-    assert served_by(cell(op="write", cache="direct"), [written]) == "device sda1"
-    assert served_by(cell(op="write", cache="direct"), [sample()]) == "unknown"
+    assert served_by(experiment(op="write"), [written]) == "page cache"
+    assert served_by(experiment(op="write", sync="end"), [written]) == "device sda1"
+    assert served_by(experiment(op="write", cache="direct"), [written]) == "device sda1"
+    assert served_by(experiment(op="write", cache="direct"), [sample()]) == "unknown"
 
 
 def test_cache_misses_of_a_mixed_workload_are_reported() -> None:
-    assert served_by(cell(op="readwrite", cache="cold"), [sample(process_read_bytes=60)]) == "mixed: 60 % device sda1"
+    assert (
+        served_by(experiment(op="readwrite", cache="cold"), [sample(process_read_bytes=60)])
+        == "mixed: 60 % device sda1"
+    )
 
 
 def test_the_values_are_shares_and_bytes_per_byte() -> None:
-    found = evidence(cell(), [sample(resident_before_bytes=500, process_read_bytes=50),
+    found = evidence(experiment(), [sample(resident_before_bytes=500, process_read_bytes=50),
                               sample(resident_before_bytes=0, process_read_bytes=150)])  # fmt: skip
     assert found["resident_before"] == 0.25
     assert found["fetched"] == 1.0
-    assert "device_read" not in evidence(cell(), [sample(device_read_bytes=-1)])
+    assert "device_read" not in evidence(experiment(), [sample(device_read_bytes=-1)])

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from machines import GUEST, machine_with
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_stream import PROBE
 from nameplate.records.model import NodeTimes, Quantity, Report, Result, Sample, Spread, Table, Work
 from nameplate.report.aliases import without_names
@@ -31,7 +31,7 @@ FACTS = {
     "ranks": float(RANKS * NODES), "nodes": float(NODES), "touched_bytes": 1e10, "last_level_bytes": 1e6,
     "huge_bytes": 1e10, "bus_bytes_per_byte": 1.0,
 }  # fmt: skip
-PRINTED = [figure for figure in published("distributed-stream") if figure.table in ("rank", "node")]
+PRINTED = [printed for printed in published("distributed-stream") if printed.table in ("rank", "node")]
 
 
 def printed(op: str, table: str, metric: str) -> float:
@@ -71,7 +71,7 @@ def measured(op: str, **given: Any) -> Result:
     assert isinstance(taken.nodes, list)
     made = with_summary(result(params, 4e9, probe="mpi_stream"), metric="node_bandwidth", unit="B/s")
     identity = " ".join(["mpi_stream", f"op={op}", *(f"{name}={value}" for name, value in given.items())])
-    evidence = PROBE.evidence(Cell(params, FACTS, GUEST), [taken, taken])
+    evidence = PROBE.evidence(ResolvedExperiment(params, FACTS, GUEST), [taken, taken])
     return msgspec.structs.replace(made, id=identity, facts=FACTS, evidence=evidence, node_times=taken.nodes)
 
 
@@ -80,18 +80,18 @@ def tables(*results: Result) -> list[Table]:
     return PROBE.tables({"mpi_stream": list(results)}, machine_with(job=JOB))
 
 
-@pytest.mark.parametrize("figure", PRINTED, ids=lambda f: f"{f.table} {f.op} {f.metric}")
-def test_the_published_times_give_the_published_values_to_every_digit(figure: Published) -> None:
-    level = {"rank": "rank", "node": "longest"}[figure.table]
+@pytest.mark.parametrize("printed", PRINTED, ids=lambda f: f"{f.table} {f.op} {f.metric}")
+def test_the_published_times_give_the_published_values_to_every_digit(printed: Published) -> None:
+    level = {"rank": "rank", "node": "longest"}[printed.table]
     key = {
-        "bandwidth_avg": "rank_average" if figure.table == "rank" else "rank_sum_average",
-        "time_avg": "rank_average_s" if figure.table == "rank" else "rank_sum_average_s",
+        "bandwidth_avg": "rank_average" if printed.table == "rank" else "rank_sum_average",
+        "time_avg": "rank_average_s" if printed.table == "rank" else "rank_sum_average_s",
         "bandwidth_max": f"{level}_best", "time_min": f"{level}_best_s",
         "bandwidth_min": f"{level}_worst", "time_max": f"{level}_worst_s",
-    }[figure.metric]  # fmt: skip
-    value = measured(figure.op).evidence[key]
-    shown = f"{value:.6f}" if figure.unit == "s" else f"{value / 1e6:.1f}"
-    assert float(shown) == figure.value
+    }[printed.metric]  # fmt: skip
+    value = measured(printed.op).evidence[key]
+    shown = f"{value:.6f}" if printed.unit == "s" else f"{value / 1e6:.1f}"
+    assert float(shown) == printed.value
 
 
 def test_the_study_compares_averages_of_the_same_definition() -> None:

@@ -12,7 +12,7 @@ from nameplate.errors import FileError, UsageError
 from nameplate.records.distributed_stream import is_stream_file, read_stream_run
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import file_name, xml
-from nameplate.results.node_figures import judged_stream
+from nameplate.results.node_values import judged_stream
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from nameplate.tools.imported_run import read_imported

@@ -16,19 +16,19 @@ from machines import HOST
 from nameplate.errors import FileError
 from nameplate.records.model import Experiment, Quantity, Rated, Report, Result, Series, Table
 from nameplate.report.aliases import without_names
-from nameplate.report.cells import headlines
 from nameplate.report.charts.bars import efficiencies
 from nameplate.report.charts.common import LINES_IN_A_CHART, Chart
 from nameplate.report.charts.over_time import over_time, thin
 from nameplate.report.charts.scaling import thread_scaling
-from nameplate.report.charts.side_by_side import make_beside_figure
+from nameplate.report.charts.side_by_side import append_side_by_side_chart
+from nameplate.report.experiments import headlines
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.html.embed import read_embedded
 from nameplate.report.html.page import render
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.repeat_commands import repeat_command
-from nameplate.report.terminal.run import MAX_CELLS, MAX_NOTES
+from nameplate.report.terminal.run import MAX_EXPERIMENTS, MAX_NOTES
 from nameplate.report.verdict import judged_by, remarks, verdict
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import summarise
@@ -86,9 +86,9 @@ def cards_of(whole: Report) -> list[Card]:
     return [make_card(probe, whole, results, 2000, []) for probe, results in groups.items()]
 
 
-def rated_at(cell: Result, rated: float) -> Result:
-    share = (cell.summary.value or 0.0) / rated
-    named = with_summary(cell, rated=rated, efficiency=share)
+def rated_at(made: Result, rated: float) -> Result:
+    share = (made.summary.value or 0.0) / rated
+    named = with_summary(made, rated=rated, efficiency=share)
     return msgspec.structs.replace(named, efficiency_ci=(share, share), rated=Rated(rated, "by hand"))
 
 
@@ -332,7 +332,7 @@ class TestContent:
             ("cpu_flops threads=1", [1.0, 1.25]), ("memory_latency", [1.0, 0.25]),
         ]  # fmt: skip
         charts: list[Chart] = []
-        make_beside_figure(lines, charts)
+        append_side_by_side_chart(lines, charts)
         (chart,) = charts
         assert "1 of 2 values are" in chart.meaning
         marks = next(points for points in chart.spec["datasets"].values() if "line" in points[0])
@@ -342,7 +342,7 @@ class TestContent:
     def test_a_comparison_without_a_shared_value_draws_nothing(self) -> None:
         runs = [report([failed({"threads": 1}, "failed", "no")]), report([result({"threads": 1})], host="b")]
         charts: list[Chart] = []
-        assert not make_beside_figure(side_by_side(runs), charts)
+        assert not append_side_by_side_chart(side_by_side(runs), charts)
         assert not charts
 
     @pytest.mark.parametrize("whole", [report(scaling_results()), memory_report()])
@@ -408,7 +408,7 @@ class TestProbesOwnTables:
         assert hidden.tables[0].notes == ["measured on machine 1"]
 
 
-SWEEP = [latency_at(size) for size in sizes(MAX_CELLS + 1)]
+SWEEP = [latency_at(size) for size in sizes(MAX_EXPERIMENTS + 1)]
 
 
 class TestLargeSweeps:
@@ -426,11 +426,11 @@ class TestLargeSweeps:
 
     def test_few_sizes_are_all_shown(self) -> None:
         (card,) = cards_of(report(SWEEP[:-1]))
-        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_CELLS, 0, MAX_CELLS)
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_EXPERIMENTS, 0, MAX_EXPERIMENTS)
 
     def test_many_experiments_without_a_chart_stay_open(self) -> None:
-        (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MAX_CELLS + 1)]))
-        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_CELLS + 1, 0, MAX_CELLS + 1)
+        (card,) = cards_of(report([result({"mix": f"m{n}"}) for n in range(MAX_EXPERIMENTS + 1)]))
+        assert (len(card.rows), len(card.folded), len(card.over_time)) == (MAX_EXPERIMENTS + 1, 0, MAX_EXPERIMENTS + 1)
 
     def test_a_grid_is_not_drawn_against_threads_as_well(self) -> None:
         (card,) = cards_of(report(block_results()))
@@ -448,9 +448,9 @@ class TestLargeSweeps:
         assert [point["threads"] for point in points] == [1, 2]
 
     def test_only_the_bar_of_the_judged_experiment_is_shown(self) -> None:
-        rated = [rated_at(cell, 90e-9) for cell in SWEEP]
+        rated = [rated_at(each, 90e-9) for each in SWEEP]
         (group,) = efficiencies(report(rated)).groups
-        assert (len(group.bars), group.left_out) == (1, MAX_CELLS)
+        assert (len(group.bars), group.left_out) == (1, MAX_EXPERIMENTS)
         assert "24 more in the curves and tables below" in page_of(report(rated)).text
 
     def test_they_are_collapsed_in_a_comparison(self) -> None:

@@ -48,7 +48,7 @@ def test_each_kernel_has_a_map_of_average_minimum_and_maximum() -> None:
     for statistic, shown in (("average", "80.00 GB/s"), ("minimum", "72.00 GB/s"), ("maximum", "88.00 GB/s")):
         chart = node_map(nodes, nodes.metrics[0], statistic)
         assert chart.title == f"Copy bandwidth, {statistic}"
-        assert parts(chart)[0][1]["figure"] == shown
+        assert parts(chart)[0][1]["shown"] == shown
         assert parts(chart)[0][1]["behind"] == "20.0 %"
 
 
@@ -62,7 +62,7 @@ def test_a_metric_without_extremes_has_one_map() -> None:
 def test_few_nodes_have_names_and_values_in_their_cells(number: int, is_named: bool) -> None:
     nodes = cluster([100e9] * number)
     chart = node_map(nodes, nodes.metrics[0], "average")
-    assert ({"node", "figure"} <= words_in(chart)) == is_named
+    assert ({"node", "shown"} <= words_in(chart)) == is_named
     assert {"label", "unit"} <= words_in(chart)
     assert len(parts(chart)[0]) == number
 
@@ -105,7 +105,7 @@ def test_several_classes_have_a_bar_of_shares() -> None:
 def test_a_node_that_was_not_measured_has_no_shade() -> None:
     cells, _ = drawn(cluster([100e9, None]))
     assert "gap" not in cells[1]
-    assert cells[1]["figure"] == "–"
+    assert cells[1]["shown"] == "–"
 
 
 def test_the_extremes_of_a_run_are_those_of_single_repeats(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from nameplate.records.model import Nodes
 from nameplate.report.format import quantity, share
 from nameplate.report.html.node_card import make_node_card
 from nameplate.report.terminal.nodes import print_nodes
-from nameplate.results.node_figures import node_metric
-from nameplate.statistics.outlier_nodes import NodeFigures, judge
+from nameplate.results.node_values import node_metric
+from nameplate.statistics.outlier_nodes import NodeValues, judge
 from report_samples import report
 from report_samples import result as measured
 
@@ -30,7 +30,7 @@ ROUNDS = np.array([
 def view(unit: str) -> Nodes:
     better: Literal["higher", "lower"] = "lower" if unit == "s" else "higher"
     values = 1e7 / ROUNDS if unit == "s" else ROUNDS
-    found = judge([NodeFigures("x", "y", unit, better, values)], CLASSES)
+    found = judge([NodeValues("x", "y", unit, better, values)], CLASSES)
     return Nodes([f"n{place}" for place in range(10)], CLASSES, [node_metric(each) for each in found])
 
 

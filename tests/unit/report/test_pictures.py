@@ -7,7 +7,7 @@ import pytest
 
 from nameplate.errors import FileError, UsageError
 from nameplate.report.charts.named import named_charts
-from nameplate.report.charts.pictures import write_figures
+from nameplate.report.charts.pictures import write_charts
 from nameplate.report.charts.theme import THEME, coloured, day_colours
 from report_samples import failed, memory_report, report, scaling_results, twenty_seconds
 
@@ -15,7 +15,7 @@ from report_samples import failed, memory_report, report, scaling_results, twent
 def test_every_chart_becomes_an_svg_and_a_png(tmp_path: Path) -> None:
     made = report(scaling_results())
     names = [chart.name for chart in named_charts(made)]
-    assert write_figures([made], tmp_path) == len(names) > 1
+    assert write_charts([made], tmp_path) == len(names) > 1
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         f"{n}{e}" for n in names for e in (".png", ".svg")
     )
@@ -27,7 +27,7 @@ def test_every_chart_becomes_an_svg_and_a_png(tmp_path: Path) -> None:
 
 
 def test_several_runs_have_separate_chart_files(tmp_path: Path) -> None:
-    write_figures([report([twenty_seconds()]), report([twenty_seconds()])], tmp_path / "new")
+    write_charts([report([twenty_seconds()]), report([twenty_seconds()])], tmp_path / "new")
     names = sorted(path.name for path in (tmp_path / "new").glob("*.svg"))
     assert names == ["run-1-cpu-flops-over-time.svg", "run-2-cpu-flops-over-time.svg"]
 
@@ -40,10 +40,10 @@ def test_file_names_are_safe_and_unique() -> None:
 
 def test_unwritable_chart_files_are_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no chart"):
-        write_figures([report([failed({"threads": 1}, "failed", "a reason")])], tmp_path)
+        write_charts([report([failed({"threads": 1}, "failed", "a reason")])], tmp_path)
     (tmp_path / "a file").touch()
     with pytest.raises(FileError, match="cannot write to"):
-        write_figures([report([twenty_seconds()])], tmp_path / "a file")
+        write_charts([report([twenty_seconds()])], tmp_path / "a file")
 
 
 def test_every_colour_of_the_theme_has_a_value() -> None:

@@ -12,7 +12,7 @@ from nameplate.report.charts.grids import Grid, grids, holds
 from nameplate.report.charts.heatmap import heat_map
 from report_samples import block_results, read_at, result, swept, with_summary
 
-CELLS = [(row, column) for row in (1, 2, 3) for column in (1, 2)]
+PLACES = [(row, column) for row in (1, 2, 3) for column in (1, 2)]
 
 
 def only(found: list[Grid]) -> Grid:
@@ -41,9 +41,9 @@ class TestGrids:
     @pytest.mark.parametrize(("measured", "expected"), [(12, 1), (10, 1), (9, 0)])
     def test_are_nearly_full(self, measured: int, expected: int) -> None:
         places = [(row, column) for row in range(4) for column in range(3)]
-        cells = [result({"a": row, "b": column}) for row, column in places]
-        cells = [with_summary(cell, value=None) if i >= measured else cell for i, cell in enumerate(cells)]
-        assert len(grids(cells)) == expected
+        results = [result({"a": row, "b": column}) for row, column in places]
+        results = [with_summary(each, value=None) if i >= measured else each for i, each in enumerate(results)]
+        assert len(grids(results)) == expected
 
     def test_few_experiments_are_not_a_grid(self) -> None:
         assert grids([result({"a": row, "b": column}) for row in (1, 2) for column in (1, 2)]) == []
@@ -52,17 +52,17 @@ class TestGrids:
         assert grids([result({"mix": mix, "threads": n}) for mix in ("fma", "mul", "add") for n in (1, 2)]) == []
 
     def test_an_experiment_is_in_one_grid_only(self) -> None:
-        cells = [result({"a": a, "b": b, "c": c}) for a in (1, 2, 3) for b in (1, 2, 3, 4) for c in (1, 2)]
-        assert {(grid.rows, grid.columns) for grid in grids(cells)} == {("b", "a")}
+        results = [result({"a": a, "b": b, "c": c}) for a in (1, 2, 3) for b in (1, 2, 3, 4) for c in (1, 2)]
+        assert {(grid.rows, grid.columns) for grid in grids(results)} == {("b", "a")}
 
     def test_numa_nodes_are_a_grid(self) -> None:
         nodes = [read_at(2**26, node=node, memory_node=memory) for node in range(3) for memory in range(3)]
         assert {only(grids(nodes)).rows, only(grids(nodes)).columns} == {"node", "memory_node"}
 
     def test_a_derived_result_is_in_no_grid(self) -> None:
-        cells = [result({"a": row, "b": column}) for row, column in CELLS]
+        results = [result({"a": row, "b": column}) for row, column in PLACES]
         derived = with_summary(result({}), stop="derived")
-        assert len(only(grids([*cells, derived])).cells) == len(CELLS)
+        assert len(only(grids([*results, derived])).cells) == len(PLACES)
 
     def test_the_table_of_the_probe_is_recognised(self) -> None:
         results = block_results(["sequential"])
@@ -80,16 +80,16 @@ class TestMap:
         points = points_of(heat_map(grids(block_results())[0]))
         assert len(points) == 16
         assert points[0] == {
-            "row": "8B", "column": "1", "figure": "300.0 MB/s", "interval": "294.0 to 306.0 MB/s",
+            "row": "8B", "column": "1", "shown": "300.0 MB/s", "interval": "294.0 to 306.0 MB/s",
             "state": "one CPU per thread", "value": 3e8,
         }  # fmt: skip
-        assert points[-1]["figure"] == "17.00 GB/s"
+        assert points[-1]["shown"] == "17.00 GB/s"
         assert points[-1]["state"] == "oversubscribed"
 
     def test_values_are_drawn_over_the_colour(self) -> None:
         layers = heat_map(grids(block_results())[0]).spec["layer"]
         assert [layer["mark"]["type"] for layer in layers] == ["rect", "rect", "text"]
-        assert layers[-1]["encoding"]["text"]["field"] == "figure"
+        assert layers[-1]["encoding"]["text"]["field"] == "shown"
 
     def test_rows_and_columns_ascend(self) -> None:
         encoding = heat_map(grids(block_results())[0]).spec["layer"][0]["encoding"]
@@ -98,17 +98,17 @@ class TestMap:
 
     @pytest.mark.parametrize(("greatest", "kind"), [(7e9, "linear"), (9e9, "log")])
     def test_a_wide_range_is_shaded_logarithmically(self, greatest: float, kind: str) -> None:
-        cells = [result({"a": a, "b": b}, greatest if a == b == 1 else 1e9) for a, b in CELLS]
-        shade = heat_map(only(grids(cells))).spec["layer"][0]["encoding"]["opacity"]["scale"]
+        results = [result({"a": a, "b": b}, greatest if a == b == 1 else 1e9) for a, b in PLACES]
+        shade = heat_map(only(grids(results))).spec["layer"][0]["encoding"]["opacity"]["scale"]
         assert shade["type"] == kind
         assert shade["domain"] == [1e9, greatest]
 
     def test_a_missing_value_is_named_and_has_no_colour(self) -> None:
         places = [(a, b) for a in (1, 2, 3) for b in (1, 2, 3)]
-        cells = [swept("memory_block", {"a": a, "b": b}, 1e9, "bandwidth", "B/s") for a, b in places]
-        cells[0] = with_summary(cells[0], value=None, ci=None, outcome="failed")
-        first = points_of(heat_map(only(grids(cells))))[0]
-        assert first["figure"] == "failed"
+        results = [swept("memory_block", {"a": a, "b": b}, 1e9, "bandwidth", "B/s") for a, b in places]
+        results[0] = with_summary(results[0], value=None, ci=None, outcome="failed")
+        first = points_of(heat_map(only(grids(results))))[0]
+        assert first["shown"] == "failed"
         assert "value" not in first
 
     def test_it_can_be_measured_again(self) -> None:
@@ -120,4 +120,4 @@ class TestMap:
 
     def test_the_caption_mentions_oversubscription_only_if_there_is_any(self) -> None:
         assert "oversubscribed" in heat_map(grids(block_results())[0]).caption
-        assert "oversubscribed" not in heat_map(only(grids([result({"a": a, "b": b}) for a, b in CELLS]))).caption
+        assert "oversubscribed" not in heat_map(only(grids([result({"a": a, "b": b}) for a, b in PLACES]))).caption

@@ -11,7 +11,7 @@ import pytest
 from nameplate.records.model import Report
 from nameplate.report.aliases import without_names
 from nameplate.report.charts.common import Chart
-from nameplate.report.charts.side_by_side import make_beside_figure
+from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.html.document import DETAILS
 from nameplate.report.html.page import make_section, render
 from nameplate.report.html.side_by_side import side_by_side
@@ -33,7 +33,7 @@ def charts_of(reports: Sequence[Report]) -> list[Chart]:
     charts: list[Chart] = []
     for number, report in enumerate(reports, start=1):
         make_section(number, report, DETAILS[0], charts)
-    make_beside_figure(side_by_side(reports), charts)
+    append_side_by_side_chart(side_by_side(reports), charts)
     return charts
 
 

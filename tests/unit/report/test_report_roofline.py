@@ -124,9 +124,9 @@ def test_the_table_has_values_intervals_ridges_and_sources() -> None:
     assert card is not None
     rows = {row.label: row for row in card.rows}
     memory, cache = rows["memory, 2 threads"], rows["L1d, 1 thread"]
-    assert (memory.figure, memory.interval, memory.ridge) == ("20.00 GB/s", "19.60 to 20.40 GB/s", "5.000")
+    assert (memory.value, memory.interval, memory.ridge) == ("20.00 GB/s", "19.60 to 20.40 GB/s", "5.000")
     assert memory.source == "memory_stream op=read threads=2 size=64MiB pages=huge stores=plain"
-    assert (cache.figure, cache.ridge) == ("200.0 GB/s", "0.250")
+    assert (cache.value, cache.ridge) == ("200.0 GB/s", "0.250")
     assert "table of the cache levels" in cache.source
     assert rows["fp64, 1 thread"].ridge == "–"
 

@@ -25,31 +25,35 @@ DISTURBED = 0.05
 
 
 def run_of(name: str, described: Mapping[str, ProbeInfo]) -> Report:
-    """Figures and times have all their digits, as measured ones do: that is what compresses worst."""
+    """Values and times have all their digits, as measured ones do: that is what compresses worst."""
     plan = build_plan(read_plan(name), described, {}, GUEST)
     noise = random.Random(1)
-    results = [each for cell in plan.experiments for each in results_of(cell, described[cell.probe], noise)]
+    results = [
+        each for experiment in plan.experiments for each in results_of(experiment, described[experiment.probe], noise)
+    ]
     made = report(results)
     return msgspec.structs.replace(made, run=msgspec.structs.replace(made.run, plan=plan))
 
 
-def results_of(cell: Experiment, info: ProbeInfo, noise: random.Random) -> list[Result]:
-    params: dict[str, Value] = {"size": 1 << 26, "threads": 1, **cell.params}
+def results_of(experiment: Experiment, info: ProbeInfo, noise: random.Random) -> list[Result]:
+    params: dict[str, Value] = {"size": 1 << 26, "threads": 1, **experiment.params}
     facts = {named.name: noise.random() * 1e9 for named in info.facts}
     facts |= {"touched_bytes": 1e9, "last_level_bytes": 1e7, "offset_s": 1e-9, "file_bytes": 1e9, "memory_bytes": 8e9}
-    number = MIN_ROUNDS * max(1, round(cell.slice_s / (cell.sample_s or SAMPLE_S)))
+    number = MIN_ROUNDS * max(1, round(experiment.slice_s / (experiment.sample_s or SAMPLE_S)))
     times = sorted(noise.uniform(0, 1800) for _ in range(number))
     disturbed = [noise.random() < DISTURBED for _ in times]
     rounds = [1 + place * MIN_ROUNDS // number for place in range(number)]
     found = []
-    for metric in probe_of(cell.probe).metrics:
+    for metric in probe_of(experiment.probe).metrics:
         value = noise.uniform(1e-6, 9e-6) if metric.unit == "s" else noise.uniform(1e9, 9e9)
-        made = swept(cell.probe, params, value, metric.name, metric.unit, facts=facts)
+        made = swept(experiment.probe, params, value, metric.name, metric.unit, facts=facts)
         values = [] if metric.is_detail else [value * noise.gauss(1, 0.01) for _ in times]
         series = Series(times, values, disturbed, rounds) if values else Series([], [], [], [])
         medians = [value * noise.gauss(1, 0.01) for _ in range(MIN_ROUNDS)]
         found.append(
-            msgspec.structs.replace(made, id=cell.id, series=series, round_values=medians, is_detail=metric.is_detail)
+            msgspec.structs.replace(
+                made, id=experiment.id, series=series, round_values=medians, is_detail=metric.is_detail
+            )
         )
     return found
 

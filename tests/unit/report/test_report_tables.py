@@ -6,7 +6,7 @@ import msgspec
 
 from nameplate.records.model import Quantity, Table
 from nameplate.report.exports import markdown
-from nameplate.report.html.tables import TableEntry, own_table
+from nameplate.report.html.tables import TableEntry, html_table
 from report_samples import report, scaling_results
 
 TABLE = Table(
@@ -17,7 +17,7 @@ TABLE = Table(
 
 
 def test_cells_have_the_text_of_the_terminal_and_their_intervals() -> None:
-    assert own_table(TABLE).rows == [
+    assert html_table(TABLE).rows == [
         [TableEntry("4KiB", ""), TableEntry("5.000 GB/s", "4.900 to 5.200 GB/s"), TableEntry("Copy:", "")],
         [TableEntry("8KiB", ""), TableEntry("6.000 GB/s", ""), TableEntry("–", "")],
     ]

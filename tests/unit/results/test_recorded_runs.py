@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nameplate.results.digest import figures_of, figures_of_report
+from nameplate.results.digest import digest_of, digest_of_report
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from recorded_runs import OUTPUTS, RUNS, expected_path, recorded_file, rows_of
@@ -42,7 +42,7 @@ def test_a_recorded_run_keeps_its_values(recorded: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("recorded", RUNS, ids=lambda path: path.name)
 def test_a_digest_is_the_same_from_records_and_from_results(recorded: Path, tmp_path: Path) -> None:
     file = read_run(recorded_file(recorded.name.removesuffix(".xz"), tmp_path))
-    assert figures_of_report(summarise(file)) == figures_of(file)
+    assert digest_of_report(summarise(file)) == digest_of(file)
 
 
 def test_there_are_recordings_of_every_kind() -> None:

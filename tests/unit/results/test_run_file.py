@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nameplate.errors import FileError
 from nameplate.records.model import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
-from nameplate.results.run_file import read_figures, read_run
+from nameplate.results.run_file import read_digest, read_run
 from run_samples import header, outcome, plan, run, sample
 
 STOP = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
@@ -101,18 +101,18 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         read_run(path)
 
 
-FIGURES = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan":"","values":[]}\n'
+DIGEST = b'{"type":"figures","by":"x","crc32":1,"started":"","machine":"","plan":"","values":[]}\n'
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        pytest.param(FIGURES, id="whole"),
-        pytest.param(FIGURES.replace(b":", b": "), id="spelled otherwise"),
-        pytest.param(FIGURES.replace(b'"by"', b'"new":1,"by"'), id="of another version"),
-        pytest.param(FIGURES.replace(b"[]", b"[\xff"), id="damaged"),
-        pytest.param(FIGURES[:-1] + b" " * 9999 + b"\n", id="longer than a record"),
-        pytest.param(FIGURES[:30], id="cut off"),
+        pytest.param(DIGEST, id="whole"),
+        pytest.param(DIGEST.replace(b":", b": "), id="spelled otherwise"),
+        pytest.param(DIGEST.replace(b'"by"', b'"new":1,"by"'), id="of another version"),
+        pytest.param(DIGEST.replace(b"[]", b"[\xff"), id="damaged"),
+        pytest.param(DIGEST[:-1] + b" " * 9999 + b"\n", id="longer than a record"),
+        pytest.param(DIGEST[:30], id="cut off"),
     ],
 )
 def test_the_record_of_values_is_not_needed_to_read_a_run(
@@ -133,7 +133,7 @@ def test_the_record_of_values_is_not_needed_to_read_a_run(
 
 def test_the_record_of_values_cannot_be_the_first_line(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", records())
-    path.write_bytes(FIGURES + path.read_bytes())
+    path.write_bytes(DIGEST + path.read_bytes())
     with pytest.raises(FileError, match="line 1 is"):
         read_run(path)
 
@@ -142,7 +142,7 @@ def test_only_the_end_of_a_long_file_is_read_for_the_record_of_values(tmp_path: 
     path = tmp_path / "x.jsonl"
     with path.open("wb") as file:
         file.truncate(1 << 40)  # a sparse file of 1 TiB, which a reader of the whole file would never finish
-    assert read_figures(path, "x") is None
+    assert read_digest(path, "x") is None
 
 
 def test_two_joined_files_are_rejected(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeFigures, judge
+from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeValues, judge
 
 RANDOM = np.random.default_rng(20)
 ROUNDS = 6
@@ -24,7 +24,7 @@ def cluster(nodes: int, spread: float, slow: int = 0, by: float = 0.1) -> Floats
 
 
 def judged(values: Floats, classes: list[str] | None = None) -> Judgement:
-    return judge([NodeFigures("x", "y", "B/s", "higher", values)], classes or [""] * values.shape[1])[0]
+    return judge([NodeValues("x", "y", "B/s", "higher", values)], classes or [""] * values.shape[1])[0]
 
 
 @pytest.mark.parametrize("spread", [0.005, 0.01, 0.03])
@@ -51,7 +51,7 @@ def test_eight_healthy_nodes_are_left_alone() -> None:
 
 def test_a_higher_latency_is_worse() -> None:
     values = 1 / cluster(50, 0.01, slow=1, by=0.2)
-    found = judge([NodeFigures("x", "y", "s", "lower", values)], [""] * 50)[0]
+    found = judge([NodeValues("x", "y", "s", "lower", values)], [""] * 50)[0]
     assert np.flatnonzero(found.is_slow).tolist() == [0]
     assert found.gap[0] == pytest.approx(0.2, abs=0.04)
 
@@ -122,7 +122,7 @@ def test_a_share_agrees_with_the_values_shown_next_to_it(better: Literal["higher
     """Rounds drift, so the median round of a node is not that of its class."""
     rates = np.array([[100.0, 101, 99, 102, 90, 98], [80, 70, 80, 79, 75, 81], [60, 61, 63, 59, 58, 40]]) * 1e9
     values = rates if better == "higher" else 1 / rates
-    found = judge([NodeFigures("x", "y", "B/s", better, values)], ["a"] * 6)[0]
+    found = judge([NodeValues("x", "y", "B/s", better, values)], ["a"] * 6)[0]
     middle, worst = np.median(found.value), found.value[4]
     assert found.gap[4] == pytest.approx(1 - (worst / middle if better == "higher" else middle / worst))
     assert np.median(found.value) == pytest.approx(79.25e9 if better == "higher" else 1 / 79.25e9, rel=0.01)

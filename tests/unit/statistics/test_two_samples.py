@@ -101,9 +101,9 @@ def test_a_chance_finding_among_many_metrics_is_unsure() -> None:
 
 def test_the_number_of_rounds_that_decides_any_metric() -> None:
     assert [rounds_for(n) for n in (1, 40, 1000)] == [6, 9, 11]
-    for figures in (1, 40, 1000):
-        rounds = rounds_for(figures)
-        assert 4 / math.comb(2 * rounds, rounds) <= 0.01 / figures
+    for n_metrics in (1, 40, 1000):
+        rounds = rounds_for(n_metrics)
+        assert 4 / math.comb(2 * rounds, rounds) <= 0.01 / n_metrics
 
 
 @given(st.integers(1, 14), st.integers(1, 14), st.integers(0, 2**32))

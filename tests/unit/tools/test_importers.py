@@ -20,7 +20,7 @@ from report_samples import report, result, with_summary
 GOLDEN = Path(__file__).parents[2] / "golden" / "references"
 
 
-def figures(made: Report) -> dict[tuple[str, str], float | None]:
+def values_of(made: Report) -> dict[tuple[str, str], float | None]:
     return {(r.summary.metric, " ".join(f"{k}={v}" for k, v in r.summary.params.items())): r.summary.value
             for r in made.results}  # fmt: skip
 
@@ -36,7 +36,7 @@ def edited(path: Path, name: str, **changes: Any) -> Path:
 
 
 def test_fio(tmp_path: Path) -> None:
-    found = figures(read_imported(GOLDEN / "fio-3.33.json"))
+    found = values_of(read_imported(GOLDEN / "fio-3.33.json"))
     words = "block=4096 cache=direct depth=1 library=pread op=read pattern=random threads=1"
     job = json.loads((GOLDEN / "fio-3.33.json").read_text())["jobs"][0]["read"]
     assert found == {
@@ -44,33 +44,33 @@ def test_fio(tmp_path: Path) -> None:
         ("latency", words): pytest.approx(job["lat_ns"]["mean"] * 1e-9),
     }  # fmt: skip
     other = edited(tmp_path, "o.json", options={"rw": "rw", "bs": "1M", "ioengine": "windowsaio", "direct": "0"})
-    assert next(iter(figures(read_imported(other))))[1] == (
+    assert next(iter(values_of(read_imported(other))))[1] == (
         "block=1048576 depth=1 library=windowsaio op=readwrite:50 pattern=sequential threads=1"
     )
 
 
 def test_iperf3() -> None:
-    assert figures(read_imported(GOLDEN / "iperf3-tcp-3.12.json")) == {
+    assert values_of(read_imported(GOLDEN / "iperf3-tcp-3.12.json")) == {
         ("bandwidth", "block=131072 connections=1 direction=up protocol=tcp"): pytest.approx(
             json.loads((GOLDEN / "iperf3-tcp-3.12.json").read_text())["end"]["sum_received"]["bits_per_second"] / 8
         )
     }
     end = json.loads((GOLDEN / "iperf3-udp-3.12.json").read_text())["end"]["sum"]
-    ((name, value),) = figures(read_imported(GOLDEN / "iperf3-udp-3.12.json")).items()
+    ((name, value),) = values_of(read_imported(GOLDEN / "iperf3-udp-3.12.json")).items()
     assert name == ("bandwidth", "block=1024 connections=1 direction=up protocol=udp")
     assert value == pytest.approx(end["bits_per_second"] / 8 * (1 - end["lost_packets"] / end["packets"]))
 
 
 def test_stream() -> None:
-    found = figures(read_imported(GOLDEN / "stream-5.10.txt"))
+    found = values_of(read_imported(GOLDEN / "stream-5.10.txt"))
     assert found["bandwidth", "op=triad precision=fp64 size=80000000 threads=8"] == pytest.approx(24e7 / 0.039404)
     assert len(found) == 4
 
 
 def test_osu() -> None:
-    found = figures(read_imported(GOLDEN / "osu_latency-7.5.txt"))
+    found = values_of(read_imported(GOLDEN / "osu_latency-7.5.txt"))
     assert found["latency", "pairs=1 size=8"] == pytest.approx(3.34e-6)
-    several = figures(read_imported(GOLDEN / "osu_multi_lat-5.6.3.txt"))
+    several = values_of(read_imported(GOLDEN / "osu_multi_lat-5.6.3.txt"))
     assert several["latency", "size=8"] == pytest.approx(0.23e-6)
 
 

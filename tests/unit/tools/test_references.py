@@ -38,10 +38,10 @@ def works(tool: str, text: str = "") -> list[ToolWork]:
     return list(load_references()[tool].works(setting(tool, text)))
 
 
-def figure(tool: str, words: str, text: str = "", index: int = 0) -> ComparedMetric:
+def compared(tool: str, words: str, text: str = "", index: int = 0) -> ComparedMetric:
     """Return a metric of the work whose name contains these words."""
     work = next(work for work in works(tool, text) if words in work.name)
-    return work.figures[index]
+    return work.metrics[index]
 
 
 STREAM = golden("stream-5.10.txt")
@@ -80,7 +80,7 @@ IDS = [f"{tool}-{words}-{index}" for tool, words, index, _, _ in READINGS]
 
 @pytest.mark.parametrize(("tool", "words", "index", "name", "expected"), READINGS, ids=IDS)
 def test_recorded_outputs_are_read(tool: str, words: str, index: int, name: str, expected: float) -> None:
-    read = figure(tool, words, STREAM, index).read
+    read = compared(tool, words, STREAM, index).read
     assert read(golden(name)) == pytest.approx(expected, rel=1e-9)
 
 
@@ -92,7 +92,7 @@ def test_osu_bandwidths_are_read() -> None:
 @pytest.mark.parametrize(("tool", "words", "index", "name", "_"), READINGS, ids=IDS)
 def test_a_broken_output_gives_no_value(tool: str, words: str, index: int, name: str, _: float) -> None:
     """The output is cut off, lacks its values, has other units or names, or consists of an error message."""
-    read = figure(tool, words, STREAM, index).read
+    read = compared(tool, words, STREAM, index).read
     text = golden(name)
     broken = [
         "",
@@ -121,11 +121,11 @@ def test_iozone_runs_the_records_and_the_file_size_that_a_plan_gives() -> None:
         "8KiB records, 64MiB file, page cache", "8MiB records, 64MiB file, page cache"
     ]  # fmt: skip
     assert chosen[0].command[1:11] == ["-i", "0", "-i", "1", "-i", "2", "-r", "8k", "-s", "65536k"]
-    assert [figure.name for figure in chosen[0].figures] == [
+    assert [metric.name for metric in chosen[0].metrics] == [
         "write", "rewrite", "read", "reread", "random read", "random write"
     ]  # fmt: skip
-    for figure in chosen[1].figures:
-        assert (figure.params["block"], figure.params["size"]) == (8 << 20, 64 << 20)
+    for metric in chosen[1].metrics:
+        assert (metric.params["block"], metric.params["size"]) == (8 << 20, 64 << 20)
 
 
 @pytest.mark.parametrize(("key", "text"), [("block", "8"), ("block", "80MiB"), ("block", "1500"), ("size", "100")])
@@ -135,7 +135,7 @@ def test_iozone_rejects_parameters_that_it_cannot_run(key: str, text: str) -> No
 
 
 def test_hpcc_must_have_succeeded_with_the_given_order() -> None:
-    read = figure("hpcc", "order", index=1).read
+    read = compared("hpcc", "order", index=1).read
     text = golden("hpcc-1.5.0.txt")
     for changed in (text.replace("Success=1", "Success=0"), text.replace("HPL_N=5000", "HPL_N=1000")):
         with pytest.raises(Unreadable):
@@ -144,7 +144,7 @@ def test_hpcc_must_have_succeeded_with_the_given_order() -> None:
 
 def test_stream_must_validate() -> None:
     with pytest.raises(Unreadable, match="validates"):
-        figure("stream", "", STREAM).read(STREAM.replace("Solution Validates", "Failed Validation"))
+        compared("stream", "", STREAM).read(STREAM.replace("Solution Validates", "Failed Validation"))
 
 
 def test_ambiguous_or_impossible_numbers_are_rejected() -> None:
@@ -160,7 +160,7 @@ def test_ambiguous_or_impossible_numbers_are_rejected() -> None:
 @pytest.mark.parametrize("tool", load_references())
 def test_every_metric_belongs_to_a_probe(tool: str) -> None:
     for work in works(tool, STREAM):
-        for each in work.figures:
+        for each in work.metrics:
             probe = load_probes()[each.probe]
             assert each.metric in [metric.name for metric in probe.metrics], each
 
@@ -192,7 +192,7 @@ def test_the_stream_program_of_imagemagick_is_not_stream() -> None:
 
 def test_readers_of_one_operation_keep_it() -> None:
     """The values of a write are not those of the read, which fio prints next to them as zeros."""
-    read = figure("fio", "write").read
+    read = compared("fio", "write").read
     assert isinstance(read, partial)
     with pytest.raises(Unreadable):
         read(golden("fio-3.33.json"))

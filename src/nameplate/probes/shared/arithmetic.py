@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from nameplate.probes import Cell, Metric
+from nameplate.probes import Metric, ResolvedExperiment
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.model import Rated, Sample
@@ -15,18 +15,18 @@ _PORTS = ("burst_cycles", "operations_per_instruction", "port_block_instructions
 LOOP = Recorded(facts=_PORTS, counters=("burst_s",), divisors=(*_PORTS, "burst_s"))
 
 
-def burst_cycles(cell: Cell, _: Sample) -> float:
+def burst_cycles(experiment: ResolvedExperiment, _: Sample) -> float:
     """Return the core cycles in one burst of the clock chain."""
-    return cell.facts["burst_cycles"]
+    return experiment.facts["burst_cycles"]
 
 
-def burst_s(_: Cell, sample: Sample) -> float:
+def burst_s(_: ResolvedExperiment, sample: Sample) -> float:
     """Return the time of a burst under the load."""
     return sample.counters["burst_s"]
 
 
-def peak_by_ports(metric: Metric, cell: Cell, samples: Sequence[Sample]) -> Rated:
+def peak_by_ports(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
     """Return the ceiling of a rate: ports × clock under this load × cores."""
     if metric.unit == "FLOP/cycle":
         return Rated(None, "see the rate, which has the ceiling")
-    return arithmetic_peak(cell.facts, median(sample.counters["burst_s"] for sample in samples), cell.cores)
+    return arithmetic_peak(experiment.facts, median(sample.counters["burst_s"] for sample in samples), experiment.cores)

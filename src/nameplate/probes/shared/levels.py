@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MIN_SIZES, MIN_PAGES = 12, 6
 # A listed size disagrees with the measurement if it is outside the measured interval by this factor.
 TOLERANCE = 0.1
-# Besides memory, as many as plateaus.MAXIMUM_LEVELS allows.
+# Besides memory, as many as plateaus.MAX_LEVELS allows.
 _NAMES = ("l1d", "l2", "l3", "l4", "l5", "l6")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.records.model import Value
 
 
@@ -15,9 +15,9 @@ def kind_of(params: Mapping[str, Value]) -> str:
     return ", ".join(f"{name}={params[name]}" for name in ("memory", "path", "persist") if name in params)
 
 
-def mount_remarks(cell: Cell) -> list[str]:
+def mount_remarks(experiment: ResolvedExperiment) -> list[str]:
     """Return what a mount is, and whether stores to it are durable."""
-    return [_mount(cell.labels), *_durability(cell)]
+    return [_mount(experiment.labels), *_durability(experiment)]
 
 
 def _mount(labels: Mapping[str, str]) -> str:
@@ -29,14 +29,14 @@ def _mount(labels: Mapping[str, str]) -> str:
     }[labels["mount"]]
 
 
-def _durability(cell: Cell) -> list[str]:
-    durability = cell.labels.get("durability")
+def _durability(experiment: ResolvedExperiment) -> list[str]:
+    durability = experiment.labels.get("durability")
     if durability == "forced":
         return ["PMEM_IS_PMEM_FORCE=1 makes libpmem treat it as persistent, whatever it is"]
     if durability != "none":
         return []
     return [
         "not persistent according to libpmem"
-        if cell.params["persist"] == "none"
+        if experiment.params["persist"] == "none"
         else "not persistent: flushed by msync"
     ]

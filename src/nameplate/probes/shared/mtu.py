@@ -27,9 +27,10 @@ def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
         step = find_mtu(payloads, [r.round_values for r in ascending])
         if step is not None:
             quantity = Quantity(step.mtu_bytes, "B", step.interval)
-            told = ascending[0].facts["path_mtu_bytes"]
+            reported = ascending[0].facts["path_mtu_bytes"]
             rated = Rated(
-                told or None, ("as the system reports it for the path") if told else "the system does not report it"
+                reported or None,
+                ("as the system reports it for the path") if reported else "the system does not report it",
             )
             rounds = min(len(r.round_values) for r in ascending)
             found.append(derived_result(DerivedMetric(probe, "mtu", "higher"), quantity, rounds, rated))

@@ -45,8 +45,8 @@ def find_mtu_break(cost: Cost, machine: Machine) -> MtuBreak | NoMtuBreak:
     if reason:
         return NoMtuBreak(reason)
     mtus = link_mtus(machine)
-    told = [index for index, (low, high) in enumerate(cost.bounds.breaks) if high <= WIDEST * low]
-    tried = [(_distance(cost, index, mtu), index, link, mtu) for index in told for link, mtu in mtus.items()]
+    narrow = [index for index, (low, high) in enumerate(cost.bounds.breaks) if high <= WIDEST * low]
+    tried = [(_distance(cost, index, mtu), index, link, mtu) for index in narrow for link, mtu in mtus.items()]
     near = [each for each in tried if each[0][0] <= math.log(NEAR)]
     if not near:
         limits = ", ".join(f"{link} = {mtu:,.0f} B" for link, mtu in mtus.items())

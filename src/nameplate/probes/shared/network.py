@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import msgspec
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.ceilings import network_link
 from nameplate.records.model import Experiment, Quantity, Rated, Result, Sample
 
 BITS = 8
 
 
-def rated_link(cell: Cell, directions: int) -> Rated:
+def rated_link(experiment: ResolvedExperiment, directions: int) -> Rated:
     """Return the interface's speed times the number of directions that the traffic takes."""
-    if cell.facts["is_local"]:
+    if experiment.facts["is_local"]:
         return Rated(None, "the traffic does not leave this machine, so no link limits it", can_be_given=False)
-    link = network_link(cell.facts["link_bytes_per_s"] * directions, cell.labels.get("interface", ""))
+    link = network_link(experiment.facts["link_bytes_per_s"] * directions, experiment.labels.get("interface", ""))
     return msgspec.structs.replace(link, times=directions)
 
 
@@ -27,22 +27,24 @@ def notes_of(results: Sequence[Result]) -> list[str]:
     return ["The traffic did not leave this machine: the values are those of its kernel, not of a network."] * is_local
 
 
-def way(cell: Cell, samples: Sequence[Sample]) -> list[str]:
+def way(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
     """Return which path the traffic took, and whether the peer served others at the same time."""
-    found = [_route(cell)]
+    found = [_route(experiment)]
     if any(sample.counters["other_sessions"] > 0 for sample in samples):
         found.append("the peer served others at the same time")
     return found
 
 
-def _route(cell: Cell) -> str:
-    if cell.labels.get("peer") == "own":
+def _route(experiment: ResolvedExperiment) -> str:
+    if experiment.labels.get("peer") == "own":
         return "loopback, no network"
-    if cell.facts["is_local"]:
+    if experiment.facts["is_local"]:
         return "this machine, no network"
-    through = {"gateway": "through a gateway", "direct": "in the same network"}.get(cell.labels.get("route", ""), "")
-    mtu = f"MTU {cell.facts['path_mtu_bytes']:.0f}" if cell.facts["path_mtu_bytes"] else ""
-    return ", ".join(word for word in (cell.labels.get("interface", ""), through, mtu) if word)
+    through = {"gateway": "through a gateway", "direct": "in the same network"}.get(
+        experiment.labels.get("route", ""), ""
+    )
+    mtu = f"MTU {experiment.facts['path_mtu_bytes']:.0f}" if experiment.facts["path_mtu_bytes"] else ""
+    return ", ".join(word for word in (experiment.labels.get("interface", ""), through, mtu) if word)
 
 
 def in_bits(result: Result) -> Quantity | None:
@@ -54,7 +56,7 @@ def in_bits(result: Result) -> Quantity | None:
     return Quantity(row.value * BITS, "bit/s", interval)
 
 
-def network_use(cells: Sequence[Experiment], rounds: int) -> str:
+def network_use(experiments: Sequence[Experiment], rounds: int) -> str:
     """Return how long a number of rounds load the path to the peer."""
-    time_s = rounds * sum(cell.slice_s for cell in cells)
+    time_s = rounds * sum(experiment.slice_s for experiment in experiments)
     return f"{time_s:.0f} s of traffic at full speed or at the given rate"

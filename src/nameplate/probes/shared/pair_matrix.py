@@ -55,11 +55,11 @@ def is_bulk(params: Mapping[str, Value]) -> bool:
     return int(params["size"]) >= SMALLEST_BULK
 
 
-def message_figure(params: Mapping[str, Value], time_s: float) -> Quantity:
-    """Return the value that describes a pair: a bandwidth for large messages, a one-way time for small ones."""
+def message_metric(params: Mapping[str, Value], time_s: float) -> Quantity:
+    """Return the metric value of a pair: a bandwidth for large messages, a one-way time for small ones."""
     return Quantity(int(params["size"]) / time_s, "B/s") if is_bulk(params) else Quantity(time_s, "s")
 
 
-def figure_name(params: Mapping[str, Value]) -> str:
-    """Return the name of the value that ``message_figure`` returns."""
+def message_metric_name(params: Mapping[str, Value]) -> str:
+    """Return the name of the metric whose value ``message_metric`` returns."""
     return "bandwidth" if is_bulk(params) else "message time"

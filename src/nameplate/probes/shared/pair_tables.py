@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.probes.shared.grid import Row
 from nameplate.probes.shared.job import party_names
-from nameplate.probes.shared.pair_matrix import figure_name, message_figure, pairs_of, parties_of, party_medians
+from nameplate.probes.shared.pair_matrix import message_metric, message_metric_name, pairs_of, parties_of, party_medians
 from nameplate.records.machine_record import Machine
 from nameplate.records.model import Quantity, Result, Table
 from nameplate.statistics.stats import median
@@ -39,9 +39,9 @@ def _slowest_first(
     middle = median(times)
     ranked = sorted(zip(times, names, strict=True), key=lambda item: -item[0])
     rows: list[Row] = [
-        [name, message_figure(result.summary.params, time_s), Quantity(time_s / middle, "")]
+        [name, message_metric(result.summary.params, time_s), Quantity(time_s / middle, "")]
         for time_s, name in ranked[:max_rows]
     ]
     notes = [f"The table lists the slowest {max_rows} of {len(times)}."] if len(times) > max_rows else []
-    headings = [kind, figure_name(result.summary.params), "time / median"]
+    headings = [kind, message_metric_name(result.summary.params), "time / median"]
     return Table("mpi_pairs", title, headings, rows, notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.derived import FITTED, DerivedMetric, derived_result
 from nameplate.probes.shared.grid import Row, grouped, quantity_of, without
 from nameplate.probes.shared.job import node_names
@@ -18,9 +18,9 @@ MAX_PAIRS = 64
 MIN_COUNTS = 3
 
 
-def pair_evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
+def pair_evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
     """Return each pair's minimum, median and maximum time of a message, by the ranks: ``0-2 minimum_s``."""
-    names = cell.labels.get("ranks", "").split()
+    names = experiment.labels.get("ranks", "").split()
     if len(names) > MAX_PAIRS:
         return {}
     found: dict[str, float] = {}

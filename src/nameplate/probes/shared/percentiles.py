@@ -19,10 +19,10 @@ PERCENTILES = tuple(
 
 def percentile_tables(probe: str, results: Sequence[Result]) -> list[Table]:
     """Return a row for each experiment; a percentile with fewer than ten operations above it is not shown."""
-    cells: dict[str, dict[str, Result]] = {}
+    experiments: dict[str, dict[str, Result]] = {}
     for result in results:
-        cells.setdefault(result.id, {})[result.summary.metric] = result
-    timed = {name: own for name, own in cells.items() if "latency_max" in own}
+        experiments.setdefault(result.id, {})[result.summary.metric] = result
+    timed = {name: own for name, own in experiments.items() if "latency_max" in own}
     if not timed or len(timed) > MAX_ROWS:
         return []
     names = labels([next(iter(own.values())) for own in timed.values()])
@@ -34,8 +34,8 @@ def percentile_tables(probe: str, results: Sequence[Result]) -> list[Table]:
     return [Table(probe, "Times of single operations", headings, rows, [_note(list(timed.values()))])]
 
 
-def _note(cells: Sequence[dict[str, Result]]) -> str:
-    facts = [next(iter(own.values())).facts for own in cells]
+def _note(experiments: Sequence[dict[str, Result]]) -> str:
+    facts = [next(iter(own.values())).facts for own in experiments]
     cost_ns = max(fact["clock_cost_s"] for fact in facts) * 1e9
     every = sorted({int(fact["timed_every"]) for fact in facts})
     timed = " or ".join("each" if one == 1 else f"one in {one} on average" for one in every)

@@ -32,8 +32,8 @@ class Recorded:
     - ``worker_names``: the label that names the workers of each sample; all of them did operations
     - ``work``: fields of a sample's work that must be above zero
     - ``divisors``: facts and counters that are used as divisors and must be above zero
-    - ``untold``: facts and counters that are -1 where the system does not report them; the sum over a node's samples
-      may be lower
+    - ``unreported``: facts and counters that are -1 where the system does not report them; the sum over a node's
+      samples may be lower
     """
 
     params: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Recorded:
     labels: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
     divisors: tuple[str, ...] = ()
-    untold: tuple[str, ...] = ()
+    unreported: tuple[str, ...] = ()
     worker_names: str = ""
     work: tuple[str, ...] = ()
 
@@ -78,7 +78,7 @@ class Recorded:
     def _wrong_numbers(self, what: str, names: tuple[str, ...], numbers: Mapping[str, float]) -> Iterator[str]:
         yield from _missing(what, names, numbers)
         for name in names:
-            if numbers[name] < 0 and name not in self.untold:
+            if numbers[name] < 0 and name not in self.unreported:
                 yield f"{what} '{name}' is {numbers[name]:g}; it must not be negative"
             if name in self.divisors and numbers[name] < _MIN_DIVISOR:
                 yield f"{what} '{name}' is {numbers[name]:g}; it must be above 0"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.probes import Cell
+from nameplate.probes import ResolvedExperiment
 from nameplate.records.model import Sample
 
 PAGE_CACHE = "page cache"
@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 ALL, NONE = 0.95, 0.05
 
 
-def evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
+def evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
     """Return the evidence of all samples together, without what the system does not report.
 
     ``resident_before`` and ``resident_after`` are shares of the file in the page cache. ``fetched`` and ``given`` are
@@ -24,7 +24,7 @@ def evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
     the whole device.
     """
     user_bytes = sum(sample.work.bytes for sample in samples)
-    whole_bytes = len(samples) * cell.facts["file_bytes"]
+    whole_bytes = len(samples) * experiment.facts["file_bytes"]
     of = {
         "resident_before": ("resident_before_bytes", whole_bytes),
         "resident_after": ("resident_after_bytes", whole_bytes),
@@ -41,16 +41,16 @@ def evidence(cell: Cell, samples: Sequence[Sample]) -> dict[str, float]:
     return found
 
 
-def served_by(cell: Cell, samples: Sequence[Sample]) -> str:
+def served_by(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> str:
     """Return ``page cache``, ``device nvme0n1``, ``virtual device vda``, ``RAM disk (tmpfs)``, a mixture, or
     ``unknown``.
     """
-    if cell.facts["is_memory"]:
-        return f"RAM disk ({cell.labels.get('filesystem') or 'memory'})"
-    found = evidence(cell, samples)
-    if cell.params["op"] == "read":
-        return _reader(cell, found)
-    return _writer(cell, found)
+    if experiment.facts["is_memory"]:
+        return f"RAM disk ({experiment.labels.get('filesystem') or 'memory'})"
+    found = evidence(experiment, samples)
+    if experiment.params["op"] == "read":
+        return _reader(experiment, found)
+    return _writer(experiment, found)
 
 
 def is_device(served: str) -> bool:
@@ -58,34 +58,34 @@ def is_device(served: str) -> bool:
     return served.startswith(("device", "virtual device"))
 
 
-def source(cell: Cell, samples: Sequence[Sample]) -> str:
+def source(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> str:
     """Return ``page cache``, ``device``, ``RAM disk``, ``mixed`` or ``unknown``, without names and shares."""
-    served = served_by(cell, samples)
+    served = served_by(experiment, samples)
     return "device" if is_device(served) else served.partition(":")[0].partition(" (")[0]
 
 
-def _device(cell: Cell) -> str:
-    kind = "virtual device" if cell.machine.hypervisor else "device"
-    return f"{kind} {cell.labels.get('device') or ''}".strip()
+def _device(experiment: ResolvedExperiment) -> str:
+    kind = "virtual device" if experiment.machine.hypervisor else "device"
+    return f"{kind} {experiment.labels.get('device') or ''}".strip()
 
 
-def _reader(cell: Cell, found: Mapping[str, float]) -> str:
+def _reader(experiment: ResolvedExperiment, found: Mapping[str, float]) -> str:
     share = found.get("fetched")
     if share is None:
-        whole = found.get("resident_before", 0.0) >= ALL and cell.params["cache"] != "direct"
+        whole = found.get("resident_before", 0.0) >= ALL and experiment.params["cache"] != "direct"
         return PAGE_CACHE if whole else UNKNOWN
     if share >= ALL:
-        return _device(cell)
-    return PAGE_CACHE if share <= NONE else f"mixed: {share * 100:.0f} % {_device(cell)}"
+        return _device(experiment)
+    return PAGE_CACHE if share <= NONE else f"mixed: {share * 100:.0f} % {_device(experiment)}"
 
 
-def _writer(cell: Cell, found: Mapping[str, float]) -> str:
+def _writer(experiment: ResolvedExperiment, found: Mapping[str, float]) -> str:
     """Return what served a write. Without fdatasync it ends in the page cache, whatever the kernel writes out
     meanwhile.
     """
-    if cell.params["cache"] == "direct":
-        return _device(cell) if found.get("given", 1.0) > NONE else UNKNOWN
-    if cell.params["sync"] != "none":
-        return _device(cell)
-    share = 0.0 if cell.params["op"] == "write" else found.get("fetched", 0.0)
-    return PAGE_CACHE if share <= NONE else f"mixed: {min(share, 1.0) * 100:.0f} % {_device(cell)}"
+    if experiment.params["cache"] == "direct":
+        return _device(experiment) if found.get("given", 1.0) > NONE else UNKNOWN
+    if experiment.params["sync"] != "none":
+        return _device(experiment)
+    share = 0.0 if experiment.params["op"] == "write" else found.get("fetched", 0.0)
+    return PAGE_CACHE if share <= NONE else f"mixed: {min(share, 1.0) * 100:.0f} % {_device(experiment)}"

@@ -50,7 +50,7 @@ def _ordered(results: Sequence[Result]) -> list[Result]:
     return sorted(results, key=lambda result: list(_FUNCTIONS).index(str(result.summary.params["op"])))
 
 
-def _told_apart_by(results: Sequence[Result]) -> list[str]:
+def _varied(results: Sequence[Result]) -> list[str]:
     """Return the parameters besides the function that the plan varies; parameters that a rank chooses depend on
     them.
     """
@@ -63,7 +63,7 @@ def _level(level: str, results: Sequence[Result], suffix: str, names: Sequence[s
     if level == "longest":
         columns = {"rank average": f"{RANK_SUM}_average", **columns}
         notes.append(_RANK_AVERAGE)
-    own = _told_apart_by(results)
+    own = _varied(results)
     rows = [
         [*_row_name(result, own), *_rates(result, columns), names[int(result.evidence[f"{level}_worst_node"])]]
         for result in _ordered(results)

@@ -6,8 +6,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate.records.model import Report, Result, Value
-from nameplate.report.cells import common_params, headlines, is_derived, label_of, mood_of, title_of
 from nameplate.report.charts.curves import curve_lines
+from nameplate.report.experiments import common_params, headlines, is_derived, label_of, mood_of, title_of
 from nameplate.report.format import parameters, quantity, share
 from nameplate.report.verdict import judged_by
 

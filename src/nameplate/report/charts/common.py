@@ -64,9 +64,9 @@ class NumberedChart:
 
 def placed(new: Sequence[Chart], charts: list[Chart]) -> list[NumberedChart]:
     """Append charts to ``charts`` and return them with their indices."""
-    figures = [NumberedChart(len(charts) + offset, chart) for offset, chart in enumerate(new)]
+    numbered = [NumberedChart(len(charts) + offset, chart) for offset, chart in enumerate(new)]
     charts.extend(new)
-    return figures
+    return numbered
 
 
 def rounded(value: float) -> float:

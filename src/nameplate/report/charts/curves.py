@@ -11,7 +11,6 @@ import altair as alt
 
 from nameplate.probes import probe_of
 from nameplate.records.model import Result
-from nameplate.report.cells import is_derived
 from nameplate.report.charts.common import (
     Chart,
     Point,
@@ -26,6 +25,7 @@ from nameplate.report.charts.common import (
     rounded,
     tick_labels,
 )
+from nameplate.report.experiments import is_derived
 from nameplate.report.format import count, scale
 from nameplate.report.repeat_commands import sweep_command
 from nameplate.units import size_text

@@ -13,7 +13,7 @@ from nameplate.report.format import scale
 from nameplate.report.repeat_commands import repeat_commands
 
 # More experiments are easier to read in the table.
-MAX_CELLS = 32
+MAX_EXPERIMENTS = 32
 
 _MEANING = (
     "The time at a height of 50 % is the median. A steep line means that all operations take about as long. A line "
@@ -25,7 +25,7 @@ _MEANING = (
 def ecdf(results: Sequence[Result]) -> list[Chart]:
     """Return a chart with a line for each experiment whose operations were timed singly; none for a large sweep."""
     timed = [[result] for result in results if result.distribution]
-    if not timed or len(timed) > MAX_CELLS:
+    if not timed or len(timed) > MAX_EXPERIMENTS:
         return []
     named = {id(line): label for line, label in zip(timed, labels([line[0] for line in timed]), strict=True)}
     return [_chart(title, [(named[id(line)], line[0]) for line in part])

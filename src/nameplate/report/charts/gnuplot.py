@@ -303,22 +303,22 @@ def _passes(condition: str, point: Mapping[str, Any]) -> bool:
 
 def _groups(layer: _Layer) -> list[tuple[int, str, Points]]:
     """Return the points of a layer by group, with the group's position on its scale; empty groups are left out."""
-    name, words = _told_by(layer)
+    name, words = _grouping(layer)
     groups = [
         (place, word, [p for p in layer.points if not name or p[name] == word]) for place, word in enumerate(words)
     ]
     return [group for group in groups if group[2]]
 
 
-def _told_by(layer: _Layer) -> tuple[str, Sequence[str]]:
+def _grouping(layer: _Layer) -> tuple[str, Sequence[str]]:
     """Return the field that colour or shape encodes and its values; both are empty if all points look the same."""
-    told = [layer.encoding[c] for c in ("color", "shape") if "field" in layer.encoding.get(c, {})]
-    return (told[0]["field"], told[0]["scale"]["domain"]) if told else ("", [""])
+    encodings = [layer.encoding[c] for c in ("color", "shape") if "field" in layer.encoding.get(c, {})]
+    return (encodings[0]["field"], encodings[0]["scale"]["domain"]) if encodings else ("", [""])
 
 
 def _groups_are_named_by(layers: Sequence[_Layer]) -> str:
     """Return the mark that the key shows for a group, preferably points; empty for a single group."""
-    marks = [layer.mark["type"] for layer in layers if len(_told_by(layer)[1]) > 1]
+    marks = [layer.mark["type"] for layer in layers if len(_grouping(layer)[1]) > 1]
     return next((mark for mark in ("point", "line") if mark in marks), "")
 
 

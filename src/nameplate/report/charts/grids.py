@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import TypeAlias
 
 from nameplate.records.model import Quantity, Result, Table, Value
-from nameplate.report.cells import common_params, own_params
 from nameplate.report.charts.common import line_key
+from nameplate.report.experiments import common_params, own_params
 
 Places: TypeAlias = dict[tuple[Value, Value], Result]
 

@@ -25,7 +25,7 @@ def heat_map(grid: Grid) -> Chart:
     row = grid.results[0].summary
     points = [_point(grid, place, result) for place, result in grid.cells.items()]
     columns = (
-        ("row", grid.rows), ("column", grid.columns), ("figure", row.metric), ("interval", "95 % interval"),
+        ("row", grid.rows), ("column", grid.columns), ("shown", row.metric), ("interval", "95 % interval"),
         ("state", "threads and CPUs"),
     )  # fmt: skip
     spec = _spec(grid, points)
@@ -59,7 +59,7 @@ def _point(grid: Grid, place: tuple[Value, Value], result: Result) -> Point:
     return {
         "row": _head(grid.rows, place[0]),
         "column": _head(grid.columns, place[1]),
-        "figure": quantity(row.value, row.unit) if row.value is not None else row.outcome,
+        "shown": quantity(row.value, row.unit) if row.value is not None else row.outcome,
         "interval": interval_text(row.value, row.ci, row.unit),
         "state": "oversubscribed" if result.oversubscribed else "one CPU per thread",
         **({"value": row.value} if row.value is not None else {}),
@@ -77,14 +77,14 @@ def _spec(grid: Grid, points: list[Point]) -> dict[str, Any]:
         x=alt.X("column:O", title=grid.columns, sort=columns, axis=x_axis),
         y=alt.Y("row:O", title=grid.rows, sort=rows, axis=y_axis),
         tooltip=[alt.Tooltip("row:N", title=grid.rows), alt.Tooltip("column:N", title=grid.columns),
-                 alt.Tooltip("figure:N", title=grid.results[0].summary.metric), "interval:N", "state:N"],
+                 alt.Tooltip("shown:N", title=grid.results[0].summary.metric), "interval:N", "state:N"],
     )  # fmt: skip
     shade = alt.Scale(type="log" if is_long else "linear", domain=[min(values), max(values)], range=SHADES)
     layers = [
         base.mark_rect(color="var(--series-1)").transform_filter("isValid(datum.value)")
         .encode(opacity=alt.Opacity("value:Q", scale=shade, legend=None)),
         *_frames(base, points),
-        base.mark_text(fontSize=10, color="var(--ink)").encode(text="figure:N"),
+        base.mark_text(fontSize=10, color="var(--ink)").encode(text="shown:N"),
     ]  # fmt: skip
     return definition(alt.layer(*layers), alt.Step(HEIGHT), alt.Step(WIDTH))
 

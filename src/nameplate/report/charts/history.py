@@ -13,15 +13,17 @@ from nameplate.errors import UsageError
 from nameplate.history.changes import ChangeReport, MetricHistory
 from nameplate.report.charts.common import definition
 from nameplate.report.charts.pictures import FORMATS, write_picture
-from nameplate.report.figure_names import FigureNames
 from nameplate.report.format import scale
+from nameplate.report.metric_names import MetricNames
 
 _HEIGHT = 200
 _WIDTH = 720
 _MAX_CHARTS = 30
 
 
-def write_series(series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames, path: Path) -> None:
+def write_series(
+    series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, path: Path
+) -> None:
     """Write one chart for each metric, below each other, with a line for each machine.
 
     Raises:
@@ -30,18 +32,18 @@ def write_series(series: Sequence[MetricHistory], told: Sequence[ChangeReport], 
     """
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: not a picture format; use {' or '.join(FORMATS)}")
-    by_figure = [list(own) for _, own in groupby(series, key=lambda each: each.figure)]
-    if len(by_figure) > _MAX_CHARTS:
+    by_metric = [list(own) for _, own in groupby(series, key=lambda each: each.key)]
+    if len(by_metric) > _MAX_CHARTS:
         raise UsageError(
-            f"-o: {len(by_figure)} metrics do not fit one picture; add words to the pattern so that fewer match"
+            f"-o: {len(by_metric)} metrics do not fit one picture; add words to the pattern so that fewer match"
         )
-    write_picture({"vconcat": [_chart(own, told, names) for own in by_figure]}, path)
+    write_picture({"vconcat": [_chart(own, changes, names) for own in by_metric]}, path)
 
 
-def _chart(own: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames) -> dict[str, Any]:
+def _chart(own: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames) -> dict[str, Any]:
     """Return the chart of one metric: a line for each machine, and a rule with the verdict at each change point."""
-    figure = own[0].figure
-    factor, unit = scale(own[0].usual, figure.unit)
+    key = own[0].key
+    factor, unit = scale(own[0].usual, key.unit)
     points = [
         {"started": point.started, "value": point.value / factor, "machine": each.machine}
         for each in own
@@ -49,11 +51,11 @@ def _chart(own: Sequence[MetricHistory], told: Sequence[ChangeReport], names: Fi
     ]
     steps = [
         {"started": _started(own, change), "words": f"{change.verdict} {change.machine}"}
-        for change in told
-        if change.kind == "step" and change.figure == figure
+        for change in changes
+        if change.kind == "step" and change.key == key
     ]
     x = alt.X("started:T", title=None)
-    y = alt.Y("value:Q", title=f"{figure.metric} ({unit})", scale=alt.Scale(zero=False))
+    y = alt.Y("value:Q", title=f"{key.metric} ({unit})", scale=alt.Scale(zero=False))
     machines = alt.Scale(domain=[each.machine for each in own])
     runs, rules = alt.Chart().encode(x, y), alt.Chart().encode(x)
     layers = alt.layer(
@@ -64,7 +66,7 @@ def _chart(own: Sequence[MetricHistory], told: Sequence[ChangeReport], names: Fi
         rules.mark_rule(strokeDash=[4, 4]),
         rules.mark_text(align="left", dx=4, dy=-_HEIGHT // 2 - 4).encode(text="words:N"),
     )
-    made = {**definition(layers, _HEIGHT, _WIDTH), "title": {"text": names.of(figure), "anchor": "start"}}
+    made = {**definition(layers, _HEIGHT, _WIDTH), "title": {"text": names.of(key), "anchor": "start"}}
     # The charts of a picture share one background.
     del made["background"]
     for layer, values in zip(made["layer"], (points, points, steps, steps), strict=True):

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nameplate.records.model import Report
-from nameplate.report.cells import ALL_COMMON
 from nameplate.report.charts.common import Chart
+from nameplate.report.experiments import ALL_COMMON
 from nameplate.report.html.page import Detail, PageSection, make_section
 
 # One day with a sample per second; longer series are thinned.
@@ -47,14 +47,14 @@ def named_charts(report: Report) -> list[NamedChart]:
 def _places(section: PageSection) -> Iterator[tuple[int, tuple[str, str]]]:
     """Yield the part and the title for each chart."""
     if section.roofline:
-        yield section.roofline.figure.index, ("roofline", "")
-    for part, figures in (
+        yield section.roofline.chart.index, ("roofline", "")
+    for part, charts in (
         ("nodes", section.nodes.maps if section.nodes else []),
-        ("study", section.study.figures if section.study else []),
+        ("study", section.study.charts if section.study else []),
         *((card.probe, card.drawn) for card in section.cards),
     ):
-        for figure in figures:
-            yield figure.index, (part, figure.chart.title)
+        for numbered in charts:
+            yield numbered.index, (part, numbered.chart.title)
     for card in section.cards:
-        for figure in card.over_time:
-            yield figure.index, (f"{card.probe} over time", figure.chart.title)
+        for numbered in card.over_time:
+            yield numbered.index, (f"{card.probe} over time", numbered.chart.title)

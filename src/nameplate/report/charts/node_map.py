@@ -64,7 +64,7 @@ def node_map(nodes: Nodes, metric: NodeMetric, statistic: str = "", command: str
     layout = _layout(nodes, metric, own)
     points = [_point(nodes, metric, own, layout, place) for place in range(len(nodes.names))]
     title = f"{metric.title}, {statistic}" if statistic else metric.title
-    columns = (("node", "node"), ("figure", title), ("behind", "behind its class"), ("state", "slow?"))
+    columns = (("node", "node"), ("shown", title), ("behind", "behind its class"), ("state", "slow?"))
     below = 1 + max(int(point["y"]) for point in points)
     bar = colour_bar(metric, own.middle, MAX_BEHIND, below + 1, layout.width)
     spec = _spec(points, bar, layout)
@@ -112,7 +112,7 @@ def _point(nodes: Nodes, metric: NodeMetric, own: _Statistic, layout: _Layout, p
         "x": place % layout.in_row,
         "y": place // layout.in_row,
         "node": nodes.names[place],
-        "figure": quantity(value, metric.unit),
+        "shown": quantity(value, metric.unit),
         "behind": "–",
         "state": "slow" if place in metric.slow else "",
     }
@@ -128,7 +128,14 @@ def _spec(points: list[Point], bar: list[Point], layout: _Layout) -> dict[str, A
     x = alt.X("x:O", axis=None, scale=alt.Scale(domain=list(range(across))))
     y = alt.Y("y:O", axis=None, scale=alt.Scale(domain=list(range(1 + int(bar[0]["y"])))))
     base = alt.Chart(alt.InlineData(values=points)).encode(
-        x=x, y=y, tooltip=["node:N", "figure:N", alt.Tooltip("behind:N", title="behind its class"), "state:N"]
+        x=x,
+        y=y,
+        tooltip=[
+            "node:N",
+            alt.Tooltip("shown:N", title="value"),
+            alt.Tooltip("behind:N", title="behind its class"),
+            "state:N",
+        ],
     )
     key = alt.Chart(alt.InlineData(values=bar)).encode(x=x, y=y)
     layers = [*_cells(base, points, layout), *_bar_layers(key, layout)]
@@ -151,7 +158,7 @@ def _cells(base: Any, points: list[Point], layout: _Layout) -> list[Any]:
         layers.append(slow.transform_filter("datum.state == 'slow'"))
     if layout.is_named:
         layers += [base.mark_text(fontSize=10, color="var(--ink)", dy=offset).encode(text=f"{field}:N")
-                   for field, offset in (("node", -7), ("figure", 7))]  # fmt: skip
+                   for field, offset in (("node", -7), ("shown", 7))]  # fmt: skip
     return layers
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from nameplate.probes.shared.job import party_names
-from nameplate.probes.shared.pair_matrix import figure_name, message_figure, pairs_of, parties_of
+from nameplate.probes.shared.pair_matrix import message_metric, message_metric_name, pairs_of, parties_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.model import Result
 from nameplate.report.charts.common import Chart, Point, definition, rounded
@@ -20,7 +20,7 @@ from nameplate.report.repeat_commands import repeat_command
 # Of more parties, neighbours share a row and a column.
 MAX_ROWS = 48
 # Up to this many rows, cells have room for a value; cells of larger maps are squares of this many pixels.
-MAX_WITH_FIGURES = 8
+MAX_WITH_VALUES = 8
 _SQUARE = 14
 # The colour scale spans at least this factor, so that noise alone does not look like a slow node.
 _MIN_SPAN = 2.0
@@ -42,13 +42,13 @@ def _pair_map(result: Result, machine: Machine | None) -> Chart:
     parties = parties_of(result.pairs)
     blocks = _blocks(party_names(machine, str(params["between"]), parties))
     each = math.ceil(parties / len(blocks))
-    columns = (("row", "one"), ("column", "the other"), ("figure", figure_name(params)))
+    columns = (("row", "one"), ("column", "the other"), ("shown", message_metric_name(params)))
     caption = "A stronger colour means a longer message time."
     if each > 1:
         caption += f" Each row and column stands for up to {each} parties; the slowest of their pairs is shown."
     spec = _spec(_points(result, blocks, each), blocks)
-    spec["description"] = f"{figure_name(params)} between all pairs"
-    title = f"{figure_name(params)} {parameters(params)}"
+    spec["description"] = f"{message_metric_name(params)} between all pairs"
+    title = f"{message_metric_name(params)} {parameters(params)}"
     return Chart(title, _MEANING, caption, spec, columns, (repeat_command(result),))
 
 
@@ -67,28 +67,28 @@ def _points(result: Result, blocks: Sequence[str], each: int) -> list[Point]:
     slowest |= {(column, row): time_s for (row, column), time_s in slowest.items()}
     points: list[Point] = []
     for (row, column), time_s in sorted(slowest.items()):
-        figure = message_figure(result.summary.params, time_s)
-        text = quantity(figure.value, figure.unit)
-        points.append({"row": blocks[row], "column": blocks[column], "figure": text, "value": rounded(time_s)})
+        metric_value = message_metric(result.summary.params, time_s)
+        text = quantity(metric_value.value, metric_value.unit)
+        points.append({"row": blocks[row], "column": blocks[column], "shown": text, "value": rounded(time_s)})
     return points
 
 
 def _spec(points: list[Point], blocks: Sequence[str]) -> dict[str, Any]:
     times = [float(point["value"]) for point in points]
     span = max(max(times) / min(times), _MIN_SPAN)
-    has_figures = len(blocks) <= MAX_WITH_FIGURES
-    x_axis = alt.Axis(orient="top", labelAngle=0 if has_figures else -90, labelLimit=WIDTH if has_figures else
+    has_values = len(blocks) <= MAX_WITH_VALUES
+    x_axis = alt.Axis(orient="top", labelAngle=0 if has_values else -90, labelLimit=WIDTH if has_values else
                       _LABEL_LIMIT, ticks=False, domain=False)  # fmt: skip
     y_axis = alt.Axis(labelLimit=_LABEL_LIMIT, ticks=False, domain=False)
     base = alt.Chart(alt.InlineData(values=points)).encode(
         x=alt.X("column:O", title=None, sort=list(blocks), axis=x_axis),
         y=alt.Y("row:O", title=None, sort=list(blocks), axis=y_axis),
-        tooltip=["row:N", "column:N", "figure:N"],
+        tooltip=["row:N", "column:N", alt.Tooltip("shown:N", title="value")],
     )
     shade = alt.Scale(type="log" if span > LONG_SPAN else "linear", domain=[min(times), min(times) * span],
                       range=SHADES)  # fmt: skip
     layers = [base.mark_rect(color="var(--series-1)").encode(opacity=alt.Opacity("value:Q", scale=shade, legend=None))]
-    if has_figures:
-        layers.append(base.mark_text(fontSize=10, color="var(--ink)").encode(text="figure:N"))
+    if has_values:
+        layers.append(base.mark_text(fontSize=10, color="var(--ink)").encode(text="shown:N"))
         return definition(alt.layer(*layers), alt.Step(HEIGHT), alt.Step(WIDTH))
     return definition(alt.layer(*layers), alt.Step(_SQUARE), alt.Step(_SQUARE))

@@ -102,11 +102,11 @@ def _place(name: str, value: Value) -> str:
 
 def percentiles(results: Sequence[Result]) -> list[Chart]:
     """Return a chart of each experiment's percentiles, from the median to the maximum."""
-    cells: dict[str, list[Result]] = {}
+    experiments: dict[str, list[Result]] = {}
     for result in results:
         if result.is_detail and result.summary.value:
-            cells.setdefault(result.id, []).append(result)
-    lines = [own for own in cells.values() if len(own) >= MIN_VALUES]
+            experiments.setdefault(result.id, []).append(result)
+    lines = [own for own in experiments.values() if len(own) >= MIN_VALUES]
     if not lines:
         return []
     named = {id(line): label for line, label in zip(lines, _labels(lines, ""), strict=True)}

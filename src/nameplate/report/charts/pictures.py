@@ -21,7 +21,7 @@ _WIDTH = 720
 _PIXELS_A_POINT = 2.0
 
 
-def write_figures(reports: Sequence[Report], directory: Path) -> int:
+def write_charts(reports: Sequence[Report], directory: Path) -> int:
     """Write every chart of a report on these runs as SVG and PNG, and return their number.
 
     If there are several runs, the file names start with ``run-1-``, ``run-2-``.
@@ -34,7 +34,7 @@ def write_figures(reports: Sequence[Report], directory: Path) -> int:
     charts = {prefix + chart.name: chart for prefix, report in zip(prefixes, reports, strict=True)
               for chart in named_charts(report)}  # fmt: skip
     if not charts:
-        raise UsageError("--figures: the report on these runs has no chart; nameplate show prints their tables")
+        raise UsageError("--charts: the report on these runs has no chart; nameplate show prints their tables")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -19,12 +19,13 @@ _CLOSE_SPAN = 2.0
 _CLOSE = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0)
 _MARGIN = 1.02
 _CAPTION = "The dashed line is the first run. The axis is logarithmic: twice and half are at equal distances from 1."
-_COLUMNS = (("cell", "experiment"), ("line", "run"), ("ratio", "relative to the first run"))
+_COLUMNS = (("experiment", "experiment"), ("line", "run"), ("ratio", "relative to the first run"))
 
 
-def make_beside_figure(lines: Sequence[SideBySideRow], charts: list[Chart]) -> list[NumberedChart]:
-    """Append the chart of the experiments that are not folded to ``charts``; none if no two runs share an
-    experiment.
+def append_side_by_side_chart(lines: Sequence[SideBySideRow], charts: list[Chart]) -> list[NumberedChart]:
+    """Append the chart of the experiments that are not folded to ``charts``, and return it.
+
+    The list is empty if no two runs share an experiment.
     """
     drawn = [line for line in lines if not line.is_folded and _points(line)]
     if not drawn:
@@ -37,7 +38,7 @@ def make_beside_figure(lines: Sequence[SideBySideRow], charts: list[Chart]) -> l
 
 def _points(line: SideBySideRow) -> list[Point]:
     return [
-        {"cell": line.short, "line": f"Run {number}", "ratio": rounded(ratio)}
+        {"experiment": line.short, "line": f"Run {number}", "ratio": rounded(ratio)}
         for number, ratio in enumerate(line.to_first[1:], start=2)
         if ratio is not None
     ]
@@ -67,13 +68,13 @@ def _spec(points: Sequence[Point]) -> dict[str, Any]:
     key = legend(names)
     x = alt.X("ratio:Q", title="relative to the first run", scale=alt.Scale(type="log", domain=ends, nice=False),
               axis=alt.Axis(values=shown, format="~g", labelOverlap=True))  # fmt: skip
-    y = alt.Y("cell:N", title=None, sort=None, axis=alt.Axis(labelLimit=320, grid=True))
+    y = alt.Y("experiment:N", title=None, sort=None, axis=alt.Axis(labelLimit=320, grid=True))
     first = alt.Chart(alt.InlineData(values=[{"ratio": 1.0}])).mark_rule(strokeDash=[4, 4], strokeWidth=1.2).encode(x=x)
     marks = alt.Chart(alt.InlineData(values=list(points))).mark_point(filled=True, size=70, opacity=1)
     drawn = marks.encode(
         x, y, alt.Color("line:N", scale=lines, legend=key), alt.Shape("line:N", scale=lines, legend=key),
-        tooltip=["cell:N", "line:N", "ratio:Q"],
+        tooltip=["experiment:N", "line:N", "ratio:Q"],
     )  # fmt: skip
-    spec = definition(alt.layer(first, drawn), _ROW_PX * len({point["cell"] for point in points}))
+    spec = definition(alt.layer(first, drawn), _ROW_PX * len({point["experiment"] for point in points}))
     spec["description"] = "the value of each run relative to the first one, by experiment"
     return spec

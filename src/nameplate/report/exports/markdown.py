@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from nameplate.records.model import Report, Table
-from nameplate.report.cells import title_of_table
+from nameplate.report.experiments import title_of_table
 from nameplate.report.format import cell_text
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.run import HEADINGS, sections
@@ -21,7 +21,7 @@ def export(report: Report) -> str:
     for section in sections(report):
         lines.append((f"**{_plain(section.heading)}**", *("",) * (len(HEADINGS) - 1)))
         lines += [tuple(map(_plain, row.cells)) for row in section.rows]
-    tables = "\n".join([_rows(lines), *(_own_table(table) for table in all_tables(report))])
+    tables = "\n".join([_rows(lines), *(_probe_table(table) for table in all_tables(report))])
     cut_off = ["the run file ends before the run did"] if report.truncated else []
     notes = "".join(f"\n- {_plain(note)}" for note in [*cut_off, *report.notes])
     return f"{tables}{notes}\n" if notes else tables
@@ -36,7 +36,7 @@ def _plain(text: str) -> str:
     return " ".join(_SPECIAL.sub(lambda match: f"&#{ord(match[0])};", text).split("\n"))
 
 
-def _own_table(table: Table) -> str:
+def _probe_table(table: Table) -> str:
     ruler = ["---", *["---:"] * (len(table.headings) - 1)]
     cells = [[_plain(cell_text(cell)) for cell in row] for row in table.rows]
     rows = _rows([[_plain(heading) for heading in table.headings], ruler, *cells])

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from nameplate import probes
 from nameplate.records.model import Report, Result, Value
-from nameplate.report.cells import common_params, headlines, is_derived, label_of, title_of
 from nameplate.report.charts.common import Chart, NumberedChart, lines_along, placed
 from nameplate.report.charts.curves import curve_lines, curves, level_ends
 from nameplate.report.charts.ecdf import ecdf
@@ -18,10 +17,11 @@ from nameplate.report.charts.over_time import over_time
 from nameplate.report.charts.pair_map import pair_maps
 from nameplate.report.charts.parameters import along, percentiles
 from nameplate.report.charts.scaling import thread_scaling
+from nameplate.report.experiments import common_params, headlines, is_derived, label_of, title_of
 from nameplate.report.format import count, parameters
 from nameplate.report.html.rows import ReportRow, Source, make_row, sources
-from nameplate.report.html.tables import OwnTable, own_table
-from nameplate.report.terminal.run import MAX_CELLS, explanations
+from nameplate.report.html.tables import HtmlTable, html_table
+from nameplate.report.terminal.run import MAX_EXPERIMENTS, explanations
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Card:
     probe: str
     meaning: str
     common: str
-    tables: list[OwnTable]
-    tables_of_maps: list[OwnTable]
+    tables: list[HtmlTable]
+    tables_of_maps: list[HtmlTable]
     derived: list[ReportRow]
     rows: list[ReportRow]
     folded: list[ReportRow]
-    cells: int
+    n_experiments: int
     explanations: list[str]
     sources: list[Source]
     curves: list[NumberedChart]
@@ -62,21 +62,21 @@ class Card:
     @property
     def is_series(self) -> bool:
         """Return whether events were searched for in the samples over time."""
-        return any(figure.chart.events is not None for figure in self.over_time)
+        return any(numbered.chart.events is not None for numbered in self.over_time)
 
 
 def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:
     """Return one probe's card, with at most ``points`` points per chart; its charts are appended to ``charts``."""
     probe = results[0].summary.probe
-    cells = [result for result in results if not is_derived(result) and not result.is_detail]
+    shown = [result for result in results if not is_derived(result) and not result.is_detail]
     common = common_params(results)
-    first = headlines(cells)
+    first = headlines(shown)
     known = probes.load_probes().get(probe)
     lines = curve_lines(first)
-    maps = grids(_without(cells, [result for line in lines for result in line]))
+    maps = grids(_without(shown, [result for line in lines for result in line]))
     tables = [table for table in report.tables if table.probe == probe]
     repeated = [table for table in tables if any(holds(grid, table) for grid in maps)]
-    is_large = len(first) > MAX_CELLS and bool(lines or maps or tables)
+    is_large = len(first) > MAX_EXPERIMENTS and bool(lines or maps or tables)
     by_threads = _not_drawn_yet(first, [result for line in lines for result in line] + _by_threads(maps))
     return Card(
         anchor=anchor,
@@ -84,16 +84,16 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
         probe=probe,
         meaning=meaning(probe),
         common=parameters(common),
-        tables=[own_table(table) for table in tables if table not in repeated],
-        tables_of_maps=[own_table(table) for table in repeated],
+        tables=[html_table(table) for table in tables if table not in repeated],
+        tables_of_maps=[html_table(table) for table in repeated],
         derived=[make_row(result, common) for result in results if is_derived(result)],
-        rows=[make_row(result, common) for result in cells if not is_large or result.summary.value is None],
-        folded=[make_row(result, common) for result in cells if is_large],
-        cells=len(first),
+        rows=[make_row(result, common) for result in shown if not is_large or result.summary.value is None],
+        folded=[make_row(result, common) for result in shown if is_large],
+        n_experiments=len(first),
         explanations=[line for line in explanations(report) if line.startswith(f"{probe} ")],
         sources=sources(results, common),
         curves=placed(curves(lines, level_ends(report.results)), charts),
-        along=placed([*along(cells, known.along if known else ()), *percentiles(results), *ecdf(first)], charts),
+        along=placed([*along(shown, known.along if known else ()), *percentiles(results), *ecdf(first)], charts),
         heat_maps=placed([heat_map(grid) for grid in maps], charts),
         pair_maps=placed(pair_maps(first, report.machine), charts),
         scaling=placed(thread_scaling(by_threads, _allowed_cores(report)), charts),
@@ -135,10 +135,10 @@ def _drawn_over_time(first: Sequence[Result], is_large: bool) -> list[Result]:
     return [result for result in first if not is_large or result.summary.over_time is not None]
 
 
-def _no_series(cells: int) -> str:
+def _no_series(n_experiments: int) -> str:
     return (
-        f"Samples over time are not drawn for {count(cells, 'experiment')}. Measure an experiment on its own to see "
-        "its samples."
+        f"Samples over time are not drawn for {count(n_experiments, 'experiment')}. Measure an experiment on its own "
+        "to see its samples."
     )
 
 

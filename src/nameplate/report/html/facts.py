@@ -91,7 +91,7 @@ def run_facts(report: Report) -> list[tuple[str, str]]:
     run, clock = report.run, report.clock
     facts = [
         ("started", run.started),
-        ("plan", f"{run.plan.name}, {_cells(report)}"),
+        ("plan", f"{run.plan.name}, {_n_experiments(report)}"),
         ("limits", _run_limits(report)),
         ("seed", str(run.seed)),
         ("priority", run.priority),
@@ -102,7 +102,7 @@ def run_facts(report: Report) -> list[tuple[str, str]]:
     return [*facts, ("given reference values", given)] if given else facts
 
 
-def _cells(report: Report) -> str:
+def _n_experiments(report: Report) -> str:
     """Return the number of experiments in the plan.
 
     Points of curves that are measured only where the curve bends are counted separately.
@@ -112,7 +112,9 @@ def _cells(report: Report) -> str:
     dense = [experiment for experiment in experiments if experiment.dense]
     words = count(len(experiments) - len(dense), "experiment")
     if dense:
-        words += f", and {sum(cell.id in measured for cell in dense)} of {len(dense)} more where a curve bends"
+        words += (
+            f", and {sum(experiment.id in measured for experiment in dense)} of {len(dense)} more where a curve bends"
+        )
     return words
 
 

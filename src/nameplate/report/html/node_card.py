@@ -10,7 +10,7 @@ from nameplate.records.model import NodeMetric, Nodes, Quantity, Report, Table
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.format import count, share
-from nameplate.report.html.tables import OwnTable, own_table
+from nameplate.report.html.tables import HtmlTable, html_table
 from nameplate.report.node_values import class_medians
 from nameplate.report.repeat_commands import node_command
 from nameplate.report.terminal.nodes import (
@@ -36,7 +36,7 @@ class NodeCard:
 
     anchor: str
     sentences: list[str]
-    tables: list[OwnTable]
+    tables: list[HtmlTable]
     maps: list[NumberedChart]
 
 
@@ -47,7 +47,7 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
         return None
     chosen = sorted(nodes.metrics, key=lambda metric: -len(metric.slow))[:MAX_MAPS]
     maps = placed([*_maps(report, nodes, chosen)], charts)
-    tables = [own_table(_overview(nodes)), *(own_table(_ranking(nodes, metric)) for metric in chosen)]
+    tables = [html_table(_overview(nodes)), *(html_table(_ranking(nodes, metric)) for metric in chosen)]
     return NodeCard(anchor, [*_hardware(nodes), found_slow(nodes)], tables, maps)
 
 

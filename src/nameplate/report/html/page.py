@@ -16,7 +16,7 @@ from nameplate.records.model import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.charts.bars import Bars, efficiencies
 from nameplate.report.charts.common import Chart
-from nameplate.report.charts.side_by_side import make_beside_figure
+from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.charts.theme import STYLE, THEME
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.embed import embedded, packed
@@ -69,16 +69,16 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     """Return the page. It shows ``reports`` unchanged: pass them through ``without_names`` first."""
     charts: list[Chart] = []
     sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
-    beside = side_by_side(reports)
-    beside_figure = make_beside_figure(beside, charts)
+    side_by_side_rows = side_by_side(reports)
+    side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
     bundle = chart_bundle()
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     return _template().render(
         title=_page_title(reports),
         version=__version__,
         sections=sections,
-        beside=beside,
-        beside_figure=beside_figure,
+        side_by_side_rows=side_by_side_rows,
+        side_by_side_chart=side_by_side_chart,
         headings=HEADINGS,
         in_words=HEADINGS_IN_WORDS,
         max_open=MAX_OPEN,

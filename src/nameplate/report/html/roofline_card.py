@@ -16,7 +16,7 @@ class RoofRow:
     """One row of the roofline's table: a bound, its ridge point in FLOP/byte, and its source."""
 
     label: str
-    figure: str
+    value: str
     interval: str
     ridge: str
     source: str
@@ -27,7 +27,7 @@ class RooflineCard:
     """The roofline as a chart and as a table."""
 
     anchor: str
-    figure: NumberedChart
+    chart: NumberedChart
     rows: list[RoofRow]
 
 
@@ -36,9 +36,9 @@ def make_roofline_card(anchor: str, report: Report, charts: list[Chart]) -> Roof
     roofs = roofline(report)
     if roofs is None:
         return None
-    (figure,) = placed([roofline_chart(roofs)], charts)
+    (chart,) = placed([roofline_chart(roofs)], charts)
     rows = [_roof_row(roofs, bound) for bound in [*roofs.peaks, *roofs.slopes]]
-    return RooflineCard(anchor, figure, rows)
+    return RooflineCard(anchor, chart, rows)
 
 
 def _roof_row(roofs: Roofline, bound: Bound) -> RoofRow:
@@ -46,7 +46,7 @@ def _roof_row(roofs: Roofline, bound: Bound) -> RoofRow:
     ridge = roofs.ridge(bound) if bound in roofs.slopes else None
     return RoofRow(
         label=bound.label,
-        figure=quantity(measured.value, measured.unit),
+        value=quantity(measured.value, measured.unit),
         interval=interval_text(measured.value, measured.ci, measured.unit),
         ridge=digits(ridge) if ridge else "–",
         source=bound.source,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nameplate.records.model import Result, Summary, Value
-from nameplate.report.cells import is_derived, label_of, mood_of, own_params
+from nameplate.report.experiments import is_derived, label_of, mood_of, own_params
 from nameplate.report.format import interval_text, quantity, share
 from nameplate.report.repeat_commands import repeat_command
 
@@ -21,13 +21,13 @@ HEADINGS_IN_WORDS = ("outcome", "stopped by")
 class ReportRow:
     """One row of a probe's table.
 
-    A row has either ``figures``, in the order of ``HEADINGS``, or the reason why they are ``missing``. ``remarks`` are
+    A row has either ``values``, in the order of ``HEADINGS``, or the reason why they are ``missing``. ``remarks`` are
     what a reader must know about the experiment.
     """
 
     label: str
     metric: str
-    figures: tuple[str, ...]
+    values: tuple[str, ...]
     missing: str
     mood: str
     remarks: list[str]
@@ -49,7 +49,7 @@ def make_row(result: Result, common: Mapping[str, Value]) -> ReportRow:
     return ReportRow(
         label=_label(result, common),
         metric=row.metric,
-        figures=_figures(row) if row.value is not None else (),
+        values=_values(row) if row.value is not None else (),
         missing=row.why_no_value if row.value is None else "",
         mood=mood_of(result),
         remarks=[*["oversubscribed"] * result.oversubscribed, *result.remarks],
@@ -83,7 +83,7 @@ def _label(result: Result, common: Mapping[str, Value]) -> str:
     return label_of(result.summary.params, common)
 
 
-def _figures(row: Summary) -> tuple[str, ...]:
+def _values(row: Summary) -> tuple[str, ...]:
     def shown(value: float | None) -> str:
         return quantity(value, row.unit)
 

@@ -9,10 +9,10 @@ from itertools import groupby
 from typing import TypeAlias
 
 from nameplate.records.model import Report, Result, Summary, Value
-from nameplate.report.cells import common_params, headlines, is_derived, own_params
+from nameplate.report.experiments import common_params, headlines, is_derived, own_params
 from nameplate.report.format import quantity
 from nameplate.report.repeat_commands import repeat_command
-from nameplate.report.terminal.run import MAX_CELLS
+from nameplate.report.terminal.run import MAX_EXPERIMENTS
 
 _Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
@@ -41,7 +41,7 @@ def side_by_side(reports: Sequence[Report]) -> list[SideBySideRow]:
         key for key in dict.fromkeys(key for run in by_run for key in run) if sum(key in run for run in by_run) > 1
     ]
     derived = {key for run in by_run for key, result in run.items() if is_derived(result)}
-    cells = Counter(key[0] for key in shared if key not in derived)
+    n_experiments = Counter(key[0] for key in shared if key not in derived)
     found = [next(run[key] for run in by_run if key in run) for key in shared]
     common = {name: common_params(list(own)) for name, own in groupby(found, key=lambda result: result.summary.probe)}
     return [
@@ -51,7 +51,7 @@ def side_by_side(reports: Sequence[Report]) -> list[SideBySideRow]:
             values=[_value_in(run[key].summary if key in run else None) for run in by_run],
             to_first=[_to_first(by_run[0].get(key), run.get(key)) for run in by_run],
             command=repeat_command(result),
-            is_folded=key not in derived and cells[key[0]] > MAX_CELLS,
+            is_folded=key not in derived and n_experiments[key[0]] > MAX_EXPERIMENTS,
         )
         for key, result in zip(shared, found, strict=True)
     ]

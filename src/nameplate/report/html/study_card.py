@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nameplate.records.model import Report, StudyChart
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.study import make_study_chart
-from nameplate.report.html.tables import OwnTable, own_table
+from nameplate.report.html.tables import HtmlTable, html_table
 from nameplate.report.repeat_commands import plan_command
 from nameplate.report.study_tables import study_table
 
@@ -19,14 +19,14 @@ class StudyCard:
 
     anchor: str
     plan: str
-    tables: list[OwnTable]
-    figures: list[NumberedChart]
+    tables: list[HtmlTable]
+    charts: list[NumberedChart]
 
 
 def make_study_card(anchor: str, report: Report, charts: list[Chart]) -> StudyCard | None:
     """Return the card, or None if the plan reproduces no study; its charts are appended to ``charts``."""
     own = [study_table(table) for table in report.study.tables] if report.study else []
-    tables = [own_table(table) for table in [*own, *(table for table in report.tables if not table.probe)]]
+    tables = [html_table(table) for table in [*own, *(table for table in report.tables if not table.probe)]]
     if not tables:
         return None
     drawn = _charts(report.study.charts if report.study else [], plan_command(report.run))

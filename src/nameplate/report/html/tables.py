@@ -17,7 +17,7 @@ class TableEntry:
 
 
 @dataclass(frozen=True)
-class OwnTable:
+class HtmlTable:
     """A table of a probe; the first entry of a row is its name."""
 
     title: str
@@ -26,9 +26,9 @@ class OwnTable:
     notes: list[str]
 
 
-def own_table(table: Table) -> OwnTable:
+def html_table(table: Table) -> HtmlTable:
     """Return the table with its values as text."""
-    return OwnTable(table.title, table.headings, [[_entry(cell) for cell in row] for row in table.rows], table.notes)
+    return HtmlTable(table.title, table.headings, [[_entry(cell) for cell in row] for row in table.rows], table.notes)
 
 
 def _entry(cell: str | Quantity | None) -> TableEntry:

@@ -70,18 +70,18 @@ def print_several(rows: Sequence[Several], names: Sequence[str], console: Consol
     console.print("\n*: the best value, or not distinguishable from it", style="dim")
 
 
-def print_falses(falses: Sequence[FalsePositiveCount], console: Console | None = None) -> None:
+def print_false_positives(counts: Sequence[FalsePositiveCount], console: Console | None = None) -> None:
     """Print how often a machine was called faster or slower than itself."""
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
     for heading in ("pairs", "FASTER or SLOWER", "SAME", "UNSURE"):
         table.add_column(heading, justify="right")
-    for row in falses:
+    for row in counts:
         table.add_row(_words(row.probe, row.params, row.metric), str(row.pairs), str(row.wrong), str(row.same),
                       str(row.unsure))  # fmt: skip
     console.print(table)
-    wrong, pairs = sum(row.wrong for row in falses), sum(row.pairs for row in falses)
+    wrong, pairs = sum(row.wrong for row in counts), sum(row.pairs for row in counts)
     bound = upper_bound(wrong, pairs)
     console.print(
         f"\n{wrong} of {pairs} pairs of six rounds were called FASTER or SLOWER than the same machine: "

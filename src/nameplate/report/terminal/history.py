@@ -11,8 +11,8 @@ from rich.text import Text
 
 from nameplate.history.changes import ChangeReport, MetricHistory, RunRow
 from nameplate.history.index import Entry
-from nameplate.report.figure_names import FigureNames
 from nameplate.report.format import count, quantity
+from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.strip import bars
 
 # Colours mean better and worse, never larger and smaller.
@@ -20,54 +20,58 @@ _STYLES = {"FASTER": "green", "SLOWER": "red"}
 _STRIP = 24
 _MAX_REASONS = 5
 _MAX_VALUES = 40
-_MAX_FIGURES = 12
+_MAX_METRICS = 12
 # A run's worst value is named only if it is below this share of the usual value.
 _WORTH_NAMING = 0.97
 
 
 def print_overview(
-    entries: Sequence[Entry], rows: Sequence[RunRow], told: Sequence[ChangeReport], names: FigureNames, console: Console
+    entries: Sequence[Entry],
+    rows: Sequence[RunRow],
+    changes: Sequence[ChangeReport],
+    names: MetricNames,
+    console: Console,
 ) -> None:
     """Print what changed in these runs, then the latest of them."""
     machines = {entry.machine for entry in entries}
     first, latest = entries[0].started, entries[-1].started
     console.print(f"{count(len(entries), 'run')} of {count(len(machines), 'machine')}, {first:.10} to {latest:.10}")
-    print_changes(told, names, console)
+    print_changes(changes, names, console)
     heading = "runs" if len(rows) == len(entries) else f"the latest {len(rows)} of {len(entries)} runs"
     console.print(Text(f"\n{heading}", style="bold"))
     _print_runs(rows, names, console)
 
 
-def print_changes(told: Sequence[ChangeReport], names: FigureNames, console: Console) -> None:
+def print_changes(changes: Sequence[ChangeReport], names: MetricNames, console: Console) -> None:
     """Print the changes; those at the same time on one machine form a group, with the settings that changed then."""
-    if not told:
+    if not changes:
         console.print("\nno metric changed its level or drifts")
-    groups = groupby(told, key=lambda each: (each.machine, each.kind, each.until, each.since, each.verdict))
+    groups = groupby(changes, key=lambda each: (each.machine, each.kind, each.until, each.since, each.verdict))
     for (machine, kind, _, _, verdict), group in groups:
         own = list(group)
         when = f"since {own[0].since_started:.10}, {count(own[0].runs, 'run')}"
         if kind == "drift":
             when = f"gradually from {own[0].until_started:.10} to {own[0].since_started:.10}"
         console.print(Text.assemble("\n", (verdict, _STYLES[verdict]), f" {machine} {when}"))
-        console.print(_changes(own[:_MAX_FIGURES], names))
-        if len(own) > _MAX_FIGURES:
-            console.print(f"  … and {len(own) - _MAX_FIGURES} more metrics")
+        console.print(_changes(own[:_MAX_METRICS], names))
+        if len(own) > _MAX_METRICS:
+            console.print(f"  … and {len(own) - _MAX_METRICS} more metrics")
         for setting in own[0].settings:
             console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
 
 
-def _changes(told: Sequence[ChangeReport], names: FigureNames) -> Table:
+def _changes(changes: Sequence[ChangeReport], names: MetricNames) -> Table:
     table = Table(box=None, show_header=False)
     for _ in range(2):
         table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
-    for each in told:
-        before, after = (quantity(value, each.figure.unit) for value in (each.before, each.after))
-        table.add_row(_share(each.after / each.before), f"{before} → {after}", Text(names.of(each.figure)))
+    for each in changes:
+        before, after = (quantity(value, each.key.unit) for value in (each.before, each.after))
+        table.add_row(_share(each.after / each.before), f"{before} → {after}", Text(names.of(each.key)))
     return table
 
 
-def _print_runs(rows: Sequence[RunRow], names: FigureNames, console: Console) -> None:
+def _print_runs(rows: Sequence[RunRow], names: MetricNames, console: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("started", no_wrap=True)
     for name in ("machine", "plan", "file"):
@@ -77,12 +81,13 @@ def _print_runs(rows: Sequence[RunRow], names: FigureNames, console: Console) ->
     for row in rows:
         table.add_row(
             f"{row.started:.16}".replace("T", " "), Text(row.machine), Text(row.plan),
-            Text(row.path + (" (unfinished)" if row.unfinished else "")), str(row.figures), _share(row.beside_usual),
+            Text(row.path + (" (unfinished)" if row.unfinished else "")), str(row.metrics),
+            _share(row.relative_to_usual),
         )  # fmt: skip
     console.print(table)
     for row in rows:
-        if row.worst is not None and (row.worst_beside_usual or 1.0) < _WORTH_NAMING:
-            console.print(Text(f"{row.path}: {_share(row.worst_beside_usual)} {names.of(row.worst)}", style="dim"))
+        if row.worst is not None and (row.worst_relative_to_usual or 1.0) < _WORTH_NAMING:
+            console.print(Text(f"{row.path}: {_share(row.worst_relative_to_usual)} {names.of(row.worst)}", style="dim"))
 
 
 def _share(ratio: float | None) -> str:
@@ -102,11 +107,11 @@ def print_not_read(entries: Iterable[Entry], console: Console) -> None:
 
 
 def print_series(
-    series: Sequence[MetricHistory], told: Sequence[ChangeReport], names: FigureNames, console: Console
+    series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, console: Console
 ) -> None:
     """Print each metric with a line per machine, its values if there is only one machine, and its changes."""
-    for figure, group in groupby(series, key=lambda each: each.figure):
-        console.print(Text(names.of(figure), style="bold"))
+    for key, group in groupby(series, key=lambda each: each.key):
+        console.print(Text(names.of(key), style="bold"))
         table = Table(box=None, pad_edge=False, header_style="dim")
         table.add_column("machine", overflow="fold")
         for name in ("runs", "usual", "latest"):
@@ -115,28 +120,28 @@ def print_series(
         for each in group:
             values = [point.value for point in each.points]
             table.add_row(
-                Text(each.machine), str(len(values)), quantity(each.usual, figure.unit),
-                quantity(values[-1], figure.unit), bars(values[-_STRIP:]),
+                Text(each.machine), str(len(values)), quantity(each.usual, key.unit),
+                quantity(values[-1], key.unit), bars(values[-_STRIP:]),
             )  # fmt: skip
         console.print(table)
     if len(series) == 1:
         _print_values(series[0], console)
-    print_changes(told, names, console)
+    print_changes(changes, names, console)
 
 
 def _print_values(series: MetricHistory, console: Console) -> None:
     shown = series.points[-_MAX_VALUES:]
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("started", no_wrap=True)
-    for name in (series.figure.metric, "95 %", "vs. usual"):
+    for name in (series.key.metric, "95 %", "vs. usual"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("file", overflow="fold")
     for point in shown:
-        ends = [quantity(end, series.figure.unit) for end in point.ci or ()]
+        ends = [quantity(end, series.key.unit) for end in point.ci or ()]
         interval = f"{ends[0].split()[0]} to {ends[1]}" if ends else "–"
-        beside = _share(point.value / series.usual) if series.usual else "–"
-        value = quantity(point.value, series.figure.unit)
-        table.add_row(f"{point.started:.16}".replace("T", " "), value, interval, beside, Text(point.path))
+        relative = _share(point.value / series.usual) if series.usual else "–"
+        value = quantity(point.value, series.key.unit)
+        table.add_row(f"{point.started:.16}".replace("T", " "), value, interval, relative, Text(point.path))
     console.print()
     console.print(table)
     if len(shown) < len(series.points):

@@ -36,9 +36,9 @@ class QuietProgress:
     def sample(self, experiment: Experiment, sample: Sample) -> None:
         """Ignore a sample."""
 
-    def warn(self, words: str) -> None:
+    def warn(self, message: str) -> None:
         """Print a warning on standard error."""
-        print(f"nameplate: {clean_text(words)}", file=sys.stderr)
+        print(f"nameplate: {clean_text(message)}", file=sys.stderr)
 
 
 class PlainProgress(QuietProgress):
@@ -83,9 +83,9 @@ class LiveProgress(QuietProgress):
             self._task, completed=share_done, round=round_number, left=f"{left_s:.0f}", description=experiment.id
         )
 
-    def warn(self, words: str) -> None:
+    def warn(self, message: str) -> None:
         """Print a warning above the bar."""
-        self._bar.console.print(f"nameplate: {clean_text(words)}", style="yellow", highlight=False)
+        self._bar.console.print(f"nameplate: {clean_text(message)}", style="yellow", highlight=False)
 
 
 class SeriesProgress(LiveProgress):

@@ -15,9 +15,9 @@ from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.probes import load_probes
 from nameplate.probes.shared.ceilings import count_ports, textbook_peak
 from nameplate.records.model import Report, Result, Value
-from nameplate.records.model import Table as OwnTable
+from nameplate.records.model import Table as ProbeTable
 from nameplate.report import event_words
-from nameplate.report.cells import common_params, headlines, mood_of, own_params, title_of_table
+from nameplate.report.experiments import common_params, headlines, mood_of, own_params, title_of_table
 from nameplate.report.format import cell_text, parameters, quantity, share, spread
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.columns import Line, lay_out
@@ -28,7 +28,7 @@ _RIGHT = HEADINGS[1:-1]
 _IN_A_NARROW_TERMINAL = ("measured", "95 %", "reference", "share")
 _SHARE = HEADINGS.index("share")
 _WIDE = 120
-MAX_CELLS = 24
+MAX_EXPERIMENTS = 24
 MAX_NOTES = 12
 
 
@@ -76,11 +76,11 @@ def _in_a_terminal(results: list[Result]) -> tuple[list[Result], int]:
 
     Experiments of a large sweep are left out if the probe's tables show them.
     """
-    cells = {result.id for result in results if result.kind != "derived"}
+    experiments = {result.id for result in results if result.kind != "derived"}
     known = load_probes().get(results[0].summary.probe)
-    if len(cells) <= MAX_CELLS or known is None or known.tables is None:
+    if len(experiments) <= MAX_EXPERIMENTS or known is None or known.tables is None:
         return results, 0
-    return [result for result in results if result.kind == "derived" or result.summary.value is None], len(cells)
+    return [result for result in results if result.kind == "derived" or result.summary.value is None], len(experiments)
 
 
 def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[str, ...]:
@@ -212,21 +212,23 @@ def _textbook_line(report: Report, result: Result) -> list[str]:
     return [f"{result.summary.probe} theoretical peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
 
 
-def table_lines(own: OwnTable, width: int) -> list[Text]:
+def table_lines(table: ProbeTable, width: int) -> list[Text]:
     """Return a probe's or a study's table without its title and notes."""
-    rows = [[cell_text(cell) for cell in row] for row in own.rows]
-    return lay_out(own.headings[1:], [Line(row[0], tuple(map(Text, row[1:]))) for row in rows], width, own.headings[0])
+    rows = [[cell_text(cell) for cell in row] for row in table.rows]
+    return lay_out(
+        table.headings[1:], [Line(row[0], tuple(map(Text, row[1:]))) for row in rows], width, table.headings[0]
+    )
 
 
 def _table_parts(report: Report, width: int) -> list[RenderableType]:
     """Return the probes' own tables, and those of the study that the plan reproduces."""
     parts: list[RenderableType] = []
-    for own in all_tables(report):
+    for table in all_tables(report):
         parts += [
             Text(),
-            Text(title_of_table(own), style="bold"),
-            *table_lines(own, width),
-            *(Padding(Text(note, style="dim"), (0, 0, 0, 2)) for note in own.notes),
+            Text(title_of_table(table), style="bold"),
+            *table_lines(table, width),
+            *(Padding(Text(note, style="dim"), (0, 0, 0, 2)) for note in table.notes),
         ]
     return parts
 

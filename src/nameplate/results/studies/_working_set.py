@@ -22,7 +22,7 @@ _ROWS: Mapping[str, tuple[str, str]] = {
     "rate in memory, MFLOP/s": ("memory_rate", "MFLOP/s"),
 }
 _CONCLUSIONS = "melmak peak in the conclusions"
-# So many of the largest working sets tell the rate in memory.
+# The number of the largest working sets from which the rate in memory is computed.
 _LARGEST = 3
 _NOTES = [
     "Here: the loop as the compiler makes it of plain C++ (build=plain), as in the study. Its vectorised form and the "

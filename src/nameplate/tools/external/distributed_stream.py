@@ -21,7 +21,7 @@ def read(text: str) -> Sequence[Imported]:
         FileError: the text is not such a file.
     """
     run = parse_stream_run(text, "XML")
-    return [figure for kernel in KERNELS for figure in _averages(run, kernel)]
+    return [imported for kernel in KERNELS for imported in _averages(run, kernel)]
 
 
 def _averages(run: StreamRun, kernel: str) -> Iterator[Imported]:

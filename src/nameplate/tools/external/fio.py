@@ -76,17 +76,17 @@ def _work(setting: ToolSetting, name: str, params: Mapping[str, Value], options:
     command = [setting.found["fio"].path, *(f"--{key}={value}" for key, value in every.items())]
     ours = {**params, "threads": 1, "size": SIZE_BYTES, "file": str(setting.folder)}
     is_large = int(params["block"]) >= 1 << 20
-    figures = [
+    metrics = [
         ComparedMetric("", "disk_block", ours, "bandwidth", partial(_bandwidth, op))
         if is_large
         else ComparedMetric("", "disk_block", ours, "iops", partial(_iops, op))
     ]
     if params.get("depth", 1) != 1:
-        figures.append(ComparedMetric("latency p50", "disk_block", ours, "latency_p50", partial(_median_s, op),
+        metrics.append(ComparedMetric("latency p50", "disk_block", ours, "latency_p50", partial(_median_s, op),
                               differs="fio's clat excludes the submission"))  # fmt: skip
     # The file is written first, so that no measured run has to lay it out.
     whole = [f"--{key}={every[key]}" for key in ("name", "filename", "size")]
-    return ToolWork(name, command, figures, threads=1,
+    return ToolWork(name, command, metrics, threads=1,
                 prepare=[command[0], *whole, "--rw=write", "--bs=1M", "--end_fsync=1"])  # fmt: skip
 
 
@@ -136,10 +136,10 @@ def read(text: str) -> Sequence[Imported]:
         Unreadable: the output has changed, or a job failed.
     """
     output = decoded(text, _Output)
-    return only([figure for job in output.jobs for figure in _figures(job, {**output.globals, **job.options})], "jobs")
+    return only([value for job in output.jobs for value in _imported(job, {**output.globals, **job.options})], "jobs")
 
 
-def _figures(job: _Job, options: Mapping[str, str]) -> list[Imported]:
+def _imported(job: _Job, options: Mapping[str, str]) -> list[Imported]:
     if job.error:
         raise Unreadable(f"job {job.jobname} failed with error {job.error}")
     sides = [side for side in (job.read, job.write) if side.total_ios]

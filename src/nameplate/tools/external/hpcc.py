@@ -93,19 +93,19 @@ def _works(setting: ToolSetting) -> list[ToolWork]:
     ranks = min(_MAX_RANKS, setting.ranks)
     kinds = ("Single", "Star") if ranks > 1 else ("Single",)
     linpack: dict[str, Value] = {"n": ORDER, "threads": ranks}
-    figures = [
+    metrics = [
         ComparedMetric("HPL", "cpu_linpack", linpack, "rate", partial(_summary, "HPL_Tflops", 1e12)),
         *(_stream(op, kind, ranks) for op in ("copy", "triad") for kind in kinds),
     ]
     if ranks > 1:
-        figures += [
+        metrics += [
             ComparedMetric("ping-pong, 8 B", "mpi_pingpong", {"size": 8, "pairs": 1}, "latency",
                    partial(_summary, "AvgPingPongLatency_usec", 1e-6), take="best"),
             ComparedMetric("ping-pong, 2 MB", "mpi_pingpong", {"size": _PING_PONG_BYTES, "pairs": 1}, "bandwidth",
                    partial(_summary, "AvgPingPongBandwidth_GBytes", 1e9), take="best"),
         ]  # fmt: skip
     return [
-        ToolWork(f"order {ORDER:,}, {ranks} ranks", [*setting.launcher, setting.found["hpcc"].path], figures,
+        ToolWork(f"order {ORDER:,}, {ranks} ranks", [*setting.launcher, setting.found["hpcc"].path], metrics,
              takes_s=60.0,
              files={"hpccinf.txt": _INPUT.format(order=ORDER, block=_BLOCK, ranks=ranks)},
              environment={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}),

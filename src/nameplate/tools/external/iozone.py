@@ -62,13 +62,13 @@ def _work(setting: ToolSetting, record: int, size: int, direct: bool) -> ToolWor
                "-s", f"{size >> 10}k", "-f", "iozone.data", *(["-I"] if direct else [])]  # fmt: skip
     every: dict[str, Value] = {"block": record, "threads": 1, "cache": "direct" if direct else "warm", "size": size,
                                "file": str(setting.folder)}  # fmt: skip
-    figures = [
+    metrics = [
         ComparedMetric(column, "disk_block", {"op": op, "pattern": pattern, "pass": which, **every}, "bandwidth",
                partial(_column, size, record, column), differs=_difference(op, which, record, direct))
         for column, (op, pattern, which) in _COLUMNS.items()
     ]  # fmt: skip
     words = f"{size_text(record)} records, {size_text(size)} file, {'direct' if direct else 'page cache'}"
-    return ToolWork(words, command, figures, threads=1, takes_s=_PASSES * size / _USUAL_BYTES_PER_S)
+    return ToolWork(words, command, metrics, threads=1, takes_s=_PASSES * size / _USUAL_BYTES_PER_S)
 
 
 def _difference(op: str, which: str, record: int, direct: bool) -> str:

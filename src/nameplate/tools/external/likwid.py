@@ -50,18 +50,20 @@ def _flops(setting: ToolSetting, isa: str, suffix: str, threads: int) -> ToolWor
     has_fma = isa != "sse2" and setting.has("fma")
     mix, kernel = ("fma", f"peakflops_{suffix}_fma") if has_fma else ("add+mul", f"peakflops_{suffix}")
     params: dict[str, Value] = {"isa": isa, "mix": mix, "threads": threads}
-    figure = ComparedMetric("", "cpu_flops", params, "rate", partial(_rate, "MFlops"), sample_s=setting.seconds)
+    compared = ComparedMetric("", "cpu_flops", params, "rate", partial(_rate, "MFlops"), sample_s=setting.seconds)
     words = f"{isa} {mix} fp64, {threads} thread{'s' if threads > 1 else ''}"
-    return ToolWork(words, _command(setting, kernel, _IN_REGISTERS_KB * threads, threads), [figure])
+    return ToolWork(words, _command(setting, kernel, _IN_REGISTERS_KB * threads, threads), [compared])
 
 
 def _stream(setting: ToolSetting, stream: _Stream, suffix: str, threads: int) -> ToolWork:
     array_bytes = setting.beyond_bytes // 64_000 * 64_000
     params: dict[str, Value] = {"op": stream.op, "stores": stream.stores, "threads": threads, "size": array_bytes}
-    figure = ComparedMetric("", "memory_stream", params, "bandwidth", partial(_rate, "MByte"), sample_s=setting.seconds)
+    compared = ComparedMetric(
+        "", "memory_stream", params, "bandwidth", partial(_rate, "MByte"), sample_s=setting.seconds
+    )
     words = f"{stream.op} {stream.stores}, {threads} thread{'s' if threads > 1 else ''}"
     kilobytes = stream.arrays * array_bytes // 1000
-    return ToolWork(words, _command(setting, stream.kernel.format(suffix), kilobytes, threads), [figure])
+    return ToolWork(words, _command(setting, stream.kernel.format(suffix), kilobytes, threads), [compared])
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:

@@ -50,9 +50,9 @@ def _work(setting: ToolSetting, program: str, size: int, pairs: int, differs: st
     command = [*setting.launcher, setting.found[program].path, "-m", f"{size}:{size}"]
     params: dict[str, Value] = {"size": size, "pairs": pairs}
     metric = "bandwidth" if "bw" in program else "latency"
-    figure = ComparedMetric("", "mpi_pingpong", params, metric, partial(read_size, program, size), differs=differs)
+    compared = ComparedMetric("", "mpi_pingpong", params, metric, partial(read_size, program, size), differs=differs)
     words = f"{program}, {size:,} B, {pairs} pair{'s' if pairs > 1 else ''}"
-    return ToolWork(words, command, [figure])
+    return ToolWork(words, command, [compared])
 
 
 def _works(setting: ToolSetting) -> list[ToolWork]:

@@ -31,14 +31,14 @@ def _works(setting: ToolSetting) -> list[ToolWork]:
     counted = re.search(r"^Number of Threads counted = (\d+)$", program.text, re.MULTILINE)
     threads = int(counted[1]) if counted else 1
     size = int(number(program.text, _ELEMENTS) * number(program.text, _BYTES))
-    figures = [
+    metrics = [
         ComparedMetric(op, "memory_stream",
                {"op": op, "stores": "plain", "threads": threads, "size": size, "precision": "fp64", "pages": "small"},
                "bandwidth", partial(_best, op.capitalize()), take="best")
         for op in ("copy", "scale", "add", "triad")
     ]  # fmt: skip
     words = f"arrays of {size / 1e6:.0f} MB, {threads} thread{'s' if threads > 1 else ''}"
-    return [ToolWork(words, [program.path], figures, threads=threads)]
+    return [ToolWork(words, [program.path], metrics, threads=threads)]
 
 
 REFERENCE = ReferenceTool(

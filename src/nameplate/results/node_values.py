@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from nameplate.probes import Cell, Metric, Probe, probe_of
+from nameplate.probes import Metric, Probe, ResolvedExperiment, probe_of
 from nameplate.probes.shared.job import hardware_of, nodes_of
 from nameplate.records.distributed_stream import KERNELS, StreamRun
 from nameplate.records.machine_record import Machine
 from nameplate.records.model import Experiment, NodeMetric, Nodes, Outcome
 from nameplate.results.run_file import Measurement, RunFile
-from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeFigures, judge
+from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeValues, judge
 
 # Enough to tell nodes apart; it makes a file of ten thousand nodes a third smaller.
 _SIGNIFICANT = 5
@@ -30,25 +30,25 @@ def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> N
     names = nodes_of(machine) if machine else []
     if machine is None or len(names) < 2:
         return None
-    figures = [
+    metrics = [
         found
         for experiment in file.run.plan.experiments
         for found in _of_experiment(experiment, by_id[experiment.id], machine, len(names))
     ]
-    if not figures:
+    if not metrics:
         return None
     classes = hardware_of(machine)
-    return Nodes(names, classes, [node_metric(judged) for judged in judge(figures, classes)])
+    return Nodes(names, classes, [node_metric(judged) for judged in judge(metrics, classes)])
 
 
 def judged_stream(run: StreamRun) -> Nodes:
     """Return the nodes of a DistributedStream file, judged by average bandwidth as one class of hardware."""
-    figures = [_of_kernel(run, kernel) for kernel in KERNELS]
+    metrics = [_of_kernel(run, kernel) for kernel in KERNELS]
     classes = [""] * len(run.nodes)
-    return Nodes([node.name for node in run.nodes], classes, [node_metric(each) for each in judge(figures, classes)])
+    return Nodes([node.name for node in run.nodes], classes, [node_metric(each) for each in judge(metrics, classes)])
 
 
-def _of_kernel(run: StreamRun, kernel: str) -> NodeFigures:
+def _of_kernel(run: StreamRun, kernel: str) -> NodeValues:
     moved = np.array([run.size_bytes[kernel] * node.processes for node in run.nodes], float)
     average = np.array([node.times[kernel].average_s for node in run.nodes])
     best = np.array([node.times[kernel].minimum_s for node in run.nodes])
@@ -56,23 +56,23 @@ def _of_kernel(run: StreamRun, kernel: str) -> NodeFigures:
     # The file does not give the number of repeats, and a single late one would dominate the maximum.
     spread = np.abs(average / best - 1)
     values = (moved / average)[np.newaxis]
-    return NodeFigures(kernel, "bandwidth", "B/s", "higher", values, spread, moved / worst, moved / best)
+    return NodeValues(kernel, "bandwidth", "B/s", "higher", values, spread, moved / worst, moved / best)
 
 
 def node_metric(judged: Judgement) -> NodeMetric:
     """Return a judged metric in the form of a report."""
     return NodeMetric(
-        experiment=judged.figures.experiment,
-        metric=judged.figures.metric,
-        unit=judged.figures.unit,
-        better=judged.figures.better,
+        experiment=judged.measured.experiment,
+        metric=judged.measured.metric,
+        unit=judged.measured.unit,
+        better=judged.measured.better,
         value=_short(judged.value),
         gap=_short(judged.gap),
         z=_short(judged.z),
         spread=_short(judged.spread),
         slow=[int(node) for node in np.flatnonzero(judged.is_slow)],
-        minimum=_short_or_none(judged.figures.minimum),
-        maximum=_short_or_none(judged.figures.maximum),
+        minimum=_short_or_none(judged.measured.minimum),
+        maximum=_short_or_none(judged.measured.maximum),
     )
 
 
@@ -86,7 +86,7 @@ def _short(values: Floats) -> list[float | None]:
 
 def _of_experiment(
     experiment: Experiment, measurements: Sequence[Measurement], machine: Machine, nodes: int
-) -> Iterator[NodeFigures]:
+) -> Iterator[NodeValues]:
     probe = probe_of(experiment.probe)
     for metric in probe.metrics:
         if metric.is_detail:
@@ -96,7 +96,7 @@ def _of_experiment(
         # Nodes are compared by ratios, which mean nothing for a metric that can be 0, such as losses.
         if len(values) and not (values <= 0).any():
             extremes = _extremes(probe, metric, measurements, nodes)
-            yield NodeFigures(experiment.id, metric.name, metric.unit, metric.better, values, None, *extremes)
+            yield NodeValues(experiment.id, metric.name, metric.unit, metric.better, values, None, *extremes)
 
 
 def _extremes(
@@ -114,16 +114,16 @@ def _extremes(
 def _of_round(probe: Probe, metric: Metric, measurement: Measurement, machine: Machine) -> Mapping[int, float]:
     """Return the values of nodes that were measured one by one, or of a whole job if the probe has values per node."""
     if probe.takes_whole_job:
-        return probe.by_node(metric, _cell(measurement.outcome, machine), measurement.samples)
+        return probe.by_node(metric, _experiment(measurement.outcome, machine), measurement.samples)
     found = {}
     for sample in measurement.samples:
         if not isinstance(sample.node, int) or sample.node not in measurement.of_nodes:
             continue
         outcome = measurement.of_nodes[sample.node]
-        if outcome.ending == "ok" and metric.is_known(_cell(outcome, machine), [sample]):
-            found[sample.node] = metric.of_round(_cell(outcome, machine), [sample])
+        if outcome.ending == "ok" and metric.is_known(_experiment(outcome, machine), [sample]):
+            found[sample.node] = metric.of_round(_experiment(outcome, machine), [sample])
     return found
 
 
-def _cell(outcome: Outcome, machine: Machine) -> Cell:
-    return Cell(outcome.params, outcome.facts, machine, outcome.labels)
+def _experiment(outcome: Outcome, machine: Machine) -> ResolvedExperiment:
+    return ResolvedExperiment(outcome.params, outcome.facts, machine, outcome.labels)
