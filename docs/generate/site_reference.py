@@ -25,7 +25,7 @@ from nameplate.execution.core_process import describe_all
 from nameplate.planning.plan_file import read_plan, shipped_plans
 from nameplate.planning.sweep import Parameter, ProbeInfo
 from nameplate.probes import Metric, Percentile, load_probes
-from nameplate.report.format import quantity
+from nameplate.report.parameter_values import possible_values
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schema" / "record.schema.json"
@@ -174,20 +174,7 @@ def json_type(field: Mapping[str, Any]) -> str:
 
 def _parameter(parameter: Parameter) -> Row:
     default = parameter.default if parameter.default is not None else parameter.automatic
-    return f"`{parameter.name}`", _values(parameter), default or "–", parameter.summary
-
-
-def _values(parameter: Parameter) -> str:
-    if parameter.choices:
-        return ", ".join(parameter.choices)
-    if parameter.type == "text":
-        return "text"
-    return f"{_end(parameter, parameter.minimum)} to {_end(parameter, parameter.maximum)}"
-
-
-def _end(parameter: Parameter, value: float) -> str:
-    unit = {"size": "B", "bit_rate": "bit/s", "duration": "s"}.get(parameter.type, "")
-    return quantity(value, unit) if unit in ("B", "bit/s") and value >= 1024 else f"{value:,g} {unit}".strip()
+    return f"`{parameter.name}`", possible_values(parameter), default or "–", parameter.summary
 
 
 def _metric(metric: Metric) -> Row:

@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from nameplate.execution.core_process import describe_all
-from nameplate.planning.sweep import Parameter, ProbeInfo, find_probe
+from nameplate.planning.sweep import ProbeInfo, find_probe
 from nameplate.probes import load_probes
-from nameplate.report.format import quantity
+from nameplate.report.parameter_values import possible_values
 from nameplate.report.terminal.console import make_console
 
 
@@ -53,24 +53,11 @@ def _show_one(info: ProbeInfo) -> None:
     for heading in ("parameter", "values", "default", "meaning"):
         table.add_column(heading)
     for parameter in info.parameters:
-        table.add_row(parameter.name, _values(parameter), parameter.default or parameter.automatic, parameter.summary)
+        table.add_row(
+            parameter.name, possible_values(parameter), parameter.default or parameter.automatic, parameter.summary
+        )
     console.print(table)
     known = load_probes().get(info.name)
     for metric in known.metrics if known else ():
         unit = f" ({metric.unit})" if metric.unit else ""
         console.print(f"metric {metric.name}{unit}, {metric.better} is better")
-
-
-def _values(parameter: Parameter) -> str:
-    if parameter.choices:
-        return " ".join(parameter.choices)
-    if parameter.type == "text":
-        return "text"
-    return f"{_end(parameter, parameter.minimum)} to {_end(parameter, parameter.maximum)}"
-
-
-def _end(parameter: Parameter, value: float) -> str:
-    if parameter.type == "size":
-        return quantity(value, "B") if value >= 1024 else f"{value:g} B"
-    number = f"{value:,.0f}" if value == int(value) else f"{value:g}"
-    return f"{number} s" if parameter.type == "duration" else number
