@@ -108,18 +108,19 @@ class Excerpt:
     def __init__(self) -> None:
         self._head = bytearray()
         self._tail = bytearray()
+        self._is_cut = False
 
     def add(self, data: bytes) -> None:
         """Append ``data``; everything between the first and the last 4 KiB is dropped."""
         room = _HEAD_BYTES - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
+        self._is_cut |= len(self._tail) > _TAIL_BYTES
         del self._tail[:-_TAIL_BYTES]
 
     def text(self) -> str:
         """Return both parts, decoded and stripped."""
-        is_cut = len(self._tail) == _TAIL_BYTES
-        return (self._head + (b"\n...\n" if is_cut else b"") + self._tail).decode(errors="replace").strip()
+        return (self._head + (b"\n...\n" if self._is_cut else b"") + self._tail).decode(errors="replace").strip()
 
 
 class Output:
