@@ -203,7 +203,11 @@ def change_reports(index: Index, changes: Sequence[Change], folder: Path) -> lis
     reports = [
         _change_report(index, change, started, settings.get((change.until, change.since), [])) for change in changes
     ]
-    return sorted(reports, key=lambda each: (each.since_started, each.machine, each.since, each.kind), reverse=True)
+    return sorted(
+        reports,
+        key=lambda each: (each.since_started, each.machine, each.since, each.kind, each.until, each.verdict),
+        reverse=True,
+    )
 
 
 def _change_report(

@@ -91,6 +91,17 @@ def test_a_step_is_reported_with_its_day_machine_and_changes(folder: Path) -> No
     assert [(s.name, s.base, s.new) for s in change.settings] == [("kernel", "6.1", "6.2")]
 
 
+def test_faster_and_slower_metrics_of_one_time_stay_together(folder: Path) -> None:
+    index = read(folder)
+    (found,) = [each for each in changes_found(index) if index.metrics[each.metric].metric == "rate"]
+    mixed = [
+        msgspec.structs.replace(found, before=before, after=after)
+        for before, after in ((2.0, 1.0), (1.0, 2.0), (2.0, 1.5), (1.0, 1.5))
+    ]
+    verdicts = [each.verdict for each in change_reports(index, mixed, folder)]
+    assert verdicts == ["SLOWER", "SLOWER", "FASTER", "FASTER"]
+
+
 def test_an_increasing_time_is_slower(folder: Path) -> None:
     index = read(folder)
     turned = msgspec.structs.replace(
