@@ -6,6 +6,7 @@ In each round an experiment takes its slice and, in addition, its set-up, warm-u
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
@@ -29,6 +30,8 @@ START_CORE_S = 0.1
 # Start of the command, description of the machine, and the rate at which experiments are summarised at the end.
 START_COMMAND_S = 1.0
 SUMMARISED_PER_S = 500
+# The note of a shortened plan, as this version and earlier ones write it.
+_SHORTENED = re.compile(r"slices and series (?:are shortened to|have) ([\d.]+) ?% of")
 # A run may exceed its budget by this much: estimates are inexact, and the rest of a budget should not be wasted.
 MAX_OVERRUN_SHARE = 0.02
 MAX_OVERRUN_S = 2.0
@@ -146,8 +149,13 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
         msgspec.structs.replace(e, slice_s=slice_between_s(e, limits, left_s / span_s)) for e in plan.experiments
     ]
     share = (full_s - span_s + left_s) / full_s
-    words = f"slices and series are shortened to {share * 100:.1f} % of their full length, to fit {limits.budget_s:g} s"
-    return msgspec.structs.replace(plan, experiments=shortened, notes=[*plan.notes, words])
+    note = f"slices and series are shortened to {share * 100:.1f} % of their full length, to fit {limits.budget_s:g} s"
+    return msgspec.structs.replace(plan, experiments=shortened, notes=[*plan.notes, note])
+
+
+def shortened_percent(notes: Sequence[str]) -> str | None:
+    """Return the length of the slices and series in percent of the full one, from a plan's notes; None if full."""
+    return next((match[1] for note in notes if (match := _SHORTENED.search(note))), None)
 
 
 def min_plan_s(plan: Plan, turns: int = 1) -> float:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from machines import MACHINE
+from nameplate.planning.budget import shortened_percent
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.model import Experiment, Quantity, Reference, Report, StudyCell, Work
@@ -20,6 +21,7 @@ from nameplate.report.terminal.run import table_lines
 from nameplate.results.published import Published, published
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.studies import StudyRun, make_study, study_names
+from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._units import FACTORS
 from study_runs import Given, cells_of, machine, plan_of, report_of, table_of
 
@@ -328,6 +330,11 @@ def test_a_short_budget_is_kept_and_noted(plan: str, described: dict[str, ProbeI
     assert any(
         re.fullmatch(r"slices and series are shortened to \d+\.\d % of .*, to fit 720 s", note) for note in short.notes
     )
+    length = shortened_percent(short.notes)
+    assert length is not None
+    conditions = conditions_table(StudyRun(plan=plan, results=[], machine=MACHINE, notes=short.notes), {})
+    shown = dict(zip(conditions.rows, (row[0].here for row in conditions.cells), strict=True))
+    assert shown["slices and series"] == f"{length} % of the plan's"
     assert sum(e.slice_s for e in short.experiments) < sum(e.slice_s for e in full.experiments) / 2
     # The size of a file depends on the free space and the available time.
     full_ids, short_ids = ({re.sub(r" size=\d+", "", e.id) for e in each.experiments} for each in (full, short))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from nameplate.planning.budget import shortened_percent
 from nameplate.records.model import StudyCell, StudyColumn, StudyTable, StudyValue
 from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._theory import clock_of
 from nameplate.results.studies._units import in_unit
-
-_SHORTENED = re.compile(r"slices and series have ([\d.]+)% of")
 
 
 def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) -> StudyTable:
@@ -33,5 +31,5 @@ def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) ->
 
 def _length(measured: StudyRun) -> str:
     """Return the share of the planned slices and series that fitted the budget."""
-    found = next((match for note in measured.notes if (match := _SHORTENED.search(note))), None)
-    return f"{found[1]} % of the plan's" if found else "as planned"
+    percent = shortened_percent(measured.notes)
+    return f"{percent} % of the plan's" if percent else "as planned"
