@@ -32,9 +32,12 @@ _PATTERNS = ((_UUID, "(identifier)"), (_MAC, "(address)"), (_ADDRESS, "(address)
 
 
 def without_names(reports: Sequence[Report]) -> list[Report]:
-    """Return copies of the reports in which every host name is an alias and every address is hidden.
+    """Return copies of the reports with aliases for host names, and with addresses and home directories hidden.
 
-    Aliases are numbered in the order in which hosts first appear, over all reports.
+    The hosts of all reports are numbered together in the order of their first appearance, and become ``machine 1``,
+    ``machine 2``. They are replaced in the machine records, the node names, tables, notes, remarks and reasons.
+    Everywhere, including in parameter values, an IP or MAC address becomes ``(address)``, a UUID ``(identifier)``, and
+    the path of a home directory ``~``. The copies are in the order of ``reports``, which stay as they are.
     """
     aliases: dict[str, str] = {}
     for report in reports:
@@ -44,7 +47,10 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
 
 
 def name_of(report: Report) -> str:
-    """Return the name that a report uses for its machine: an alias, if the report came from ``without_names``."""
+    """Return the host name in a report's machine record, or "an unrecorded machine" if the report has no such record.
+
+    In a report that ``without_names`` returned, the host name is the alias, such as ``machine 1``.
+    """
     return report.machine.hostname if report.machine else "an unrecorded machine"
 
 

@@ -6,8 +6,9 @@ _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def plain(value: object) -> object:
-    """Return a cell that no spreadsheet reads as a formula: text that starts like one is prefixed with a quote.
+    """Return a cell that no spreadsheet reads as a formula: text that starts like a formula is prefixed with ``'``.
 
-    Source: OWASP, "CSV Injection".
+    Such text starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return. Other text, numbers and None are
+    returned as they are. Source: OWASP, "CSV Injection".
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_BEGINS) else value

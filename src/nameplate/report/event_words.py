@@ -12,7 +12,12 @@ _MAX_EVENTS = 8
 
 
 def lines(row: Summary, seen: OverTime) -> list[str]:
-    """Return the lines that the terminal shows about the series of one experiment."""
+    """Return the lines that the terminal shows about one experiment that was measured as a series.
+
+    The first line has the burst, the sustained value and p1 in the unit of ``row``, the summary of the experiment's
+    first metric. Then come at most eight lines about the events of ``seen``, the verdict, and the share of the time
+    that nameplate itself used. If there are more than eight events, the eighth line says how many are left out.
+    """
     until = f" (for {duration(seen.burst_s)})" if any(is_lasting(event) for event in seen.events) else ""
     shown = seen.events if len(seen.events) <= _MAX_EVENTS else seen.events[: _MAX_EVENTS - 1]
     more = [f"… and {len(seen.events) - len(shown)} more"] if len(shown) < len(seen.events) else []
@@ -27,7 +32,13 @@ def lines(row: Summary, seen: OverTime) -> list[str]:
 
 
 def verdict(seen: OverTime) -> str:
-    """Return whether the series is steady, and which events its noise would or would not have hidden."""
+    """Return a clause that says whether the series is steady, and which sizes of events its noise would hide.
+
+    A steady series begins with ``steady:`` and names the smallest events that would have been found, any other with
+    ``too noisy to tell:`` or ``other events:`` and the sizes that stay hidden. Sizes are percentages of the level,
+    rounded up. In a report of an earlier version, ``seen.sensitivity`` is None, and the clause only says whether any
+    events were found.
+    """
     if seen.sensitivity is None:
         return "no other events were found" if seen.events else "no change of level and no dips were found"
     if seen.verdict == "steady":
@@ -60,17 +71,24 @@ def _size(share: float | None) -> str:
 
 
 def is_lasting(event: Event) -> bool:
-    """Return whether an event is a lasting change of level."""
+    """Return whether an event is a lasting change of level; drifts, dips and single runs of samples are not."""
     return event.kind == "level"
 
 
 def words(event: Event) -> str:
-    """Return an event in words: ``every 60 s for 1 s it falls by 12 %, with steal (38 % of a CPU; otherwise 0 %)``."""
+    """Return an event in words: ``happening`` and ``cause``, separated by a comma.
+
+    An example is ``from 20 s to 80 s it falls by 12 %, with a slower clock (-11.8 %)``.
+    """
     return f"{happening(event)}, {cause(event)}"
 
 
 def happening(event: Event) -> str:
-    """Return what happened and when."""
+    """Return what happened and when, such as ``from 20 s to 80 s it falls by 12 %``.
+
+    Times count from the first sample of the series. The change is a percentage of the level before, rounded to a whole
+    number. The clause says "falls" or "rises", and "drifts down" or "drifts up" for a drift.
+    """
     is_drift = event.kind == "drift"
     verb = ("drifts down" if is_drift else "falls") if event.change < 0 else ("drifts up" if is_drift else "rises")
     change = f"{verb} by {abs(event.change):.0%}".replace("%", " %")
@@ -82,7 +100,14 @@ def happening(event: Event) -> str:
 
 
 def cause(event: Event) -> str:
-    """Return which conditions differed during the event, or which readable conditions did not."""
+    """Return which conditions changed with the event, or else which readable conditions did not change.
+
+    An example is ``with steal (38 % of a CPU; otherwise 0 %)``, with the mean during the event first. If no condition
+    could be read at all, the text says so.
+
+    Raises:
+        KeyError: ``event.moved`` has a condition of a name that this version of nameplate does not know.
+    """
     if event.moved:
         return "with " + _and([_WORDS[moved.name](moved) for moved in event.moved])
     if not event.still:
@@ -93,7 +118,11 @@ def cause(event: Event) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return ``60 s``, ``7.3 s`` or ``20 ms``, with three significant digits."""
+    """Return a time with its unit, such as ``1234 s``, ``60 s``, ``7.34 s`` or ``20 ms``.
+
+    Times from 100 s are rounded to whole seconds, shorter ones to three significant digits. Times below 1 s are in
+    milliseconds.
+    """
     if seconds < 0.9995:
         return f"{seconds * 1e3:.3g} ms"
     return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.3g} s"

@@ -21,7 +21,11 @@ def is_derived(result: Result) -> bool:
 
 
 def headlines(results: Iterable[Result]) -> list[Result]:
-    """Return the first metric of every experiment."""
+    """Return the first result of every experiment, which is its main metric, in the order of ``results``.
+
+    Results belong to the same experiment if their ``id`` is equal. A derived result has an ``id`` of its own, so it is
+    returned as well.
+    """
     first: dict[str, Result] = {}
     for result in results:
         first.setdefault(result.id, result)
@@ -29,20 +33,24 @@ def headlines(results: Iterable[Result]) -> list[Result]:
 
 
 def title_of(probe: str) -> str:
-    """Return a probe's title, or its name if this version of nameplate does not know the probe."""
+    """Return the title of the probe named ``probe``, or the name if this version of nameplate has no such probe."""
     known = load_probes().get(probe)
     return known.title if known else probe
 
 
 def title_of_table(table: Table) -> str:
-    """Return a table's title, preceded by its probe's title if it belongs to a probe."""
+    """Return a table's title, preceded by its probe's title and a colon if it belongs to a probe."""
     return f"{title_of(table.probe)}: {table.title}" if table.probe else table.title
 
 
 def common_params(results: Sequence[Result]) -> dict[str, Value]:
-    """Return the parameters that have the same value in all experiments.
+    """Return the names and values of the parameters that are equal in all experiments, in the order of the first one.
 
-    Only measured results count where there are any: an experiment that failed may lack parameters.
+    ``results`` are those of one probe. Derived results count only if there are no others, and results without a value
+    only if none has a value, since both may lack parameters.
+
+    Raises:
+        ValueError: ``results`` is empty.
     """
     own = [result for result in results if not is_derived(result)] or results
     measured = [result for result in own if result.summary.value is not None] or own
@@ -51,17 +59,30 @@ def common_params(results: Sequence[Result]) -> dict[str, Value]:
 
 
 def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
-    """Return the parameters in which an experiment differs from ``common``, or ``ALL_COMMON`` if it differs in none."""
+    """Return the parameters that ``common`` lacks or has with another value, or ``ALL_COMMON`` if there are none.
+
+    ``params`` are an experiment's parameters and ``common`` those that the reader already sees, usually from
+    ``common_params``. The text has the form of the command line, such as ``threads=2 size=4KiB``.
+    """
     return own_params(params, common) or ALL_COMMON
 
 
 def own_params(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
-    """Return the parameters in which an experiment differs from ``common``; empty if it differs in none."""
+    """Return the parameters that ``common`` lacks or has with another value, or "" if there are none.
+
+    ``params`` are an experiment's parameters and ``common`` those that the reader already sees, usually from
+    ``common_params``. The text has the form of the command line, such as ``threads=2 size=4KiB``.
+    """
     return parameters({name: value for name, value in params.items() if common.get(name) != value})
 
 
 def mood_of(result: Result) -> str:
-    """Return the class by which a value is coloured: good, poor or plain."""
+    """Return the class by which a value is coloured: "good", "poor" or "plain".
+
+    An invalid or failed experiment is poor. A metric of which more is better is good from a share of ``GOOD`` of its
+    reference value and poor below ``POOR``. Every other result is plain: one without a reference value, or one of which
+    less is better.
+    """
     row = result.summary
     if row.outcome in ("invalid", "failed"):
         return "poor"

@@ -25,7 +25,13 @@ _WITHOUT_PREFIX = ("FLOP/cycle", "op/cycle", "share", "")
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
-    """Return a factor and the prefixed unit in which ``value`` has one to three digits before the point."""
+    """Return a factor and the prefixed unit: ``value / factor`` is the number to show in that unit.
+
+    ``value`` is in the SI base unit ``unit``; its sign does not matter. The prefixes from n to P are chosen so that one
+    to three digits come before the point: ``scale(3.2e9, "Hz")`` is ``(1e9, "GHz")``. A value outside these prefixes
+    gets n or P. Bytes (``B``) have the binary prefixes KiB to TiB. A value of 0 and the units ``FLOP/cycle``,
+    ``op/cycle``, ``share`` and "" have no prefix and a factor of 1.
+    """
     if unit in _WITHOUT_PREFIX or value == 0:
         return 1.0, unit
     if unit == "B":
@@ -37,7 +43,11 @@ def scale(value: float, unit: str) -> tuple[float, str]:
 
 
 def digits(value: float) -> str:
-    """Return a value with four significant digits and without an exponent."""
+    """Return a finite number without an exponent, rounded to four significant digits if it is between 1 and 10000.
+
+    A number of five or more digits is rounded to a whole number, and one below 1 to three decimals, so that 0.0001
+    becomes ``0.000``. A value of 0 becomes ``0``. The sign of ``value`` does not count for the limits.
+    """
     if value == 0:
         return "0"
     whole = len(str(int(abs(value))))
@@ -45,7 +55,11 @@ def digits(value: float) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """Return a value with its unit, such as ``57.26 GFLOP/s``; None becomes a dash."""
+    """Return a value with its prefixed unit, such as ``57.26 GFLOP/s``, or ``–`` for None.
+
+    ``value`` is in the SI base unit ``unit``. A value with the unit ``share`` is shown in percent with two decimals,
+    and one with the unit "" as a bare number.
+    """
     if value is None:
         return "–"
     if unit == "share":
@@ -55,9 +69,11 @@ def quantity(value: float | None, unit: str) -> str:
 
 
 def interval_text(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
-    """Return an interval such as ``1.129 to 1.221 ns``; None becomes a dash.
+    """Return an interval with one unit, such as ``1.129 to 1.221 ns``, or ``–`` if ``value`` or ``interval`` is None.
 
-    The unit is the one of the value, or of the upper bound where the value is 0.
+    ``interval`` is (lower bound, upper bound) in the SI base unit ``unit``. ``value``, which is not shown, chooses the
+    prefix of the unit, and the upper bound does so if the value is 0. Unlike in ``quantity``, a ``share`` is not shown
+    in percent: ``0.010 to 0.020 share``.
     """
     if value is None or interval is None:
         return "–"
@@ -66,9 +82,9 @@ def interval_text(value: float | None, interval: tuple[float, float] | None, uni
 
 
 def cell_text(cell: str | Quantity | None) -> str:
-    """Return the text of a cell of a probe's table.
+    """Return the text of a cell of a probe's table: a quantity with its unit, text as it is, and ``–`` for None.
 
-    A value of 0 is shown with its interval, which is all that tells its size.
+    The interval of a quantity follows in parentheses only if the value is 0, because nothing else shows its magnitude.
     """
     if not isinstance(cell, Quantity):
         return "–" if cell is None else cell
@@ -77,13 +93,16 @@ def cell_text(cell: str | Quantity | None) -> str:
 
 
 def share(value: float | None) -> str:
-    """Return a share such as ``94 %``, with one decimal near 100 %; None becomes a dash."""
+    """Return a share in percent with one decimal, such as ``94.3 %`` for 0.943, or ``–`` for None."""
     return "–" if value is None else f"{value * 100:.1f} %"
 
 
 def spread(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
-    """Return half of the interval relative to the value, such as ``±0.8 %``, or the interval itself if the value is
-    0.
+    """Return half of the interval's width relative to the value, such as ``±0.8 %``.
+
+    ``interval`` is (lower bound, upper bound) in the unit of ``value``. If the value is 0, the interval itself is
+    returned as by ``interval_text``; ``unit``, an SI base unit, is needed only for this. The result is ``–`` if
+    ``value`` or ``interval`` is None, or if the value and the upper bound are 0.
     """
     if value is None or interval is None:
         return "–"
@@ -93,7 +112,11 @@ def spread(value: float | None, interval: tuple[float, float] | None, unit: str)
 
 
 def parameters(params: Mapping[str, Value]) -> str:
-    """Return parameters as on the command line: ``isa=avx512 threads=2 size=4KiB``."""
+    """Return parameters as on the command line, in the order of ``params``: ``isa=avx512 threads=2 size=4KiB``.
+
+    Whole numbers named ``size``, ``block``, ``stride``, ``load``, ``payload`` or ``window`` are shown as sizes in
+    bytes. Floats have six significant digits. The text is "" if there are no parameters.
+    """
     return " ".join(f"{name}={_parameter(name, value)}" for name, value in params.items())
 
 
@@ -104,5 +127,5 @@ def _parameter(name: str, value: Value) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number with its noun: ``3 runs``, ``1 run``."""
+    """Return a number with its noun, such as ``1 run`` or ``3 runs``; ``noun`` is singular, with a plural in -s."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -9,7 +9,11 @@ from nameplate.report.format import parameters
 
 
 class MetricNames:
-    """Short names for a set of metrics; no two are the same."""
+    """Short names for a set of metrics: each name has only the parameters in which the metrics of its probe differ.
+
+    ``metrics`` is the complete set. Two metrics of the set have the same name only if they agree in probe, metric and
+    all parameters.
+    """
 
     def __init__(self, metrics: Iterable[MetricKey]) -> None:
         values: dict[tuple[str, str], set[str]] = {}
@@ -23,6 +27,10 @@ class MetricNames:
         self._differing = {key for key, found in values.items() if len(found) > 1 or counts[key] < owners[key[0]]}
 
     def of(self, key: MetricKey) -> str:
-        """Return a metric's name, such as ``memory_stream op=triad stores=plain bandwidth``."""
+        """Return the name of a metric of the set, such as ``memory_stream op=triad stores=plain bandwidth``.
+
+        The probe comes first, then its differing parameters in the order of ``key.params``, then the metric. A metric
+        that is not in the set may get the name of another one.
+        """
         params = {name: value for name, value in key.params.items() if (key.probe, name) in self._differing}
         return " ".join(filter(None, (key.probe, parameters(params), key.metric)))

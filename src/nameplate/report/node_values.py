@@ -9,7 +9,14 @@ from nameplate.statistics.stats import median
 
 
 def class_medians(nodes: Nodes, values: Sequence[float | None]) -> Mapping[str, float]:
-    """Return the median of each hardware class that has a measured node; ``values`` are indexed like the nodes."""
+    """Return the median of the nodes' values for each hardware class that has at least one measured node.
+
+    ``values[i]`` is the value of ``nodes.names[i]``, and None if that node was not measured. The keys are the classes
+    as in ``nodes.classes``.
+
+    Raises:
+        ValueError: the number of values is not the number of nodes.
+    """
     measured: dict[str, list[float]] = {}
     for name, value in zip(nodes.classes, values, strict=True):
         if value is not None:
@@ -18,5 +25,9 @@ def class_medians(nodes: Nodes, values: Sequence[float | None]) -> Mapping[str, 
 
 
 def behind(value: float, middle: float, better: str) -> float:
-    """Return the share of the median's speed that a value lacks, negative if the value is better."""
+    """Return how far a value is behind a median, as a share of the median's speed; 0.1 means 10 % slower.
+
+    ``middle`` is the median, and ``better`` is "higher" or "lower". The share is 1 − value/median if higher is better,
+    else 1 − median/value. It is negative if the value is better than the median. The divisor must not be 0.
+    """
     return 1 - (value / middle if better == "higher" else middle / value)

@@ -11,9 +11,11 @@ from nameplate.report.experiments import is_derived
 
 
 def repeat_command(result: Result) -> str:
-    """Return the command that measures one experiment again, as a series if it was one.
+    """Return the shell command that measures the experiment of a result again, with all of its parameters.
 
-    A result derived from several experiments needs all of them.
+    An experiment that was measured as a series is repeated with the same length and interval. For a derived result, the
+    command runs the whole probe, since the value needs several experiments. For a probe that runs as an MPI job, the
+    command ends with ``--mpi 'mpirun -n N'``; if the number of ranks is not recorded, N is the placeholder ``RANKS``.
     """
     row = result.summary
     # The parameters of a derived result name a part of a curve; no probe takes them.
@@ -26,12 +28,21 @@ def repeat_command(result: Result) -> str:
 
 
 def repeat_commands(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return the commands for several experiments, each command once."""
+    """Return the commands of ``repeat_command`` for several results, in their order and each command once."""
     return tuple(dict.fromkeys(repeat_command(result) for result in results))
 
 
 def sweep_command(results: Sequence[Result], *swept: str) -> str:
-    """Return one command for the experiments of a probe that differ in the parameters ``swept``: all combinations."""
+    """Return one shell command that measures every combination of the values of the parameters ``swept``.
+
+    ``results`` are experiments of one probe that differ only in these parameters; the others are taken from the first
+    result. Numbers are in ascending order, words in the order of their appearance. Without ``swept``, the command
+    repeats the first result.
+
+    Raises:
+        IndexError: ``results`` is empty.
+        KeyError: a result lacks one of the parameters.
+    """
     first = results[0].summary
     words = {name: _as_argument(value) for name, value in first.params.items()}
     for name in swept:
@@ -41,15 +52,22 @@ def sweep_command(results: Sequence[Result], *swept: str) -> str:
 
 
 def plan_command(run: Run) -> str:
-    """Return the command that runs a shipped plan."""
+    """Return the shell command that runs the shipped plan of ``run`` with the same budget.
+
+    If a probe of the plan runs as an MPI job, the command ends with ``--mpi 'mpirun -n RANKS'``, where the reader
+    replaces ``RANKS`` by the number of ranks, which the run does not record.
+    """
     whole_job = any(probe_of(experiment.probe).takes_whole_job for experiment in run.plan.experiments)
     budget = f"{_as_argument(run.plan.limits.budget_s)}s"
     return shlex.join(["nameplate", "run", run.plan.name, "--budget", budget, *(_launcher() if whole_job else [])])
 
 
 def node_command(run: Run, identity: str) -> str:
-    """Return the command for the experiment ``identity`` on all nodes of a job; empty if another program measured
-    it.
+    """Return the shell command that measures one experiment of ``run`` on all nodes of a job.
+
+    ``identity`` is the experiment's ``id`` in the plan of ``run``. The command has the placeholder ``RANKS`` for the
+    number of ranks. The text is "" if the plan has no such experiment, as in a run that was imported from another
+    program.
     """
     experiment = next((each for each in run.plan.experiments if each.id == identity), None)
     if experiment is None:

@@ -22,7 +22,12 @@ _PRECISIONS = ("fp64", "fp32", "bf16")
 
 @dataclass(frozen=True)
 class Bound:
-    """A measured peak rate in FLOP/s or bandwidth in B/s, with its number of threads and its source."""
+    """A measured peak rate in FLOP/s or bandwidth in B/s that limits the attainable rate.
+
+    ``name`` is the precision of a peak ("fp64", "fp32" or "bf16"), or the level of a bandwidth ("L1d", "L2", "memory").
+    ``threads`` is the number of threads that reached it. ``source`` names the probe and its parameters in words, and
+    ``command`` is the shell command that repeats the measurement.
+    """
 
     name: str
     threads: int
@@ -32,41 +37,57 @@ class Bound:
 
     @property
     def is_of_one_core(self) -> bool:
-        """Return whether one thread reaches it: a loop on one core is bounded by what one core reaches."""
+        """Return whether one thread reaches this bound, so that it limits a loop on one core."""
         return self.threads == 1
 
     @property
     def label(self) -> str:
-        """Return a label such as ``fp64, 2 threads``."""
+        """Return the name with the number of threads, such as ``fp64, 2 threads``."""
         return f"{self.name}, {count(self.threads, 'thread')}"
 
 
 @dataclass(frozen=True)
 class Roofline:
-    """The bounds of one machine: ``peaks`` are horizontal, ``slopes`` rise with the arithmetic intensity."""
+    """The bounds of one machine: ``peaks`` are horizontal, ``slopes`` rise with the arithmetic intensity.
+
+    Both lists have at least one bound. All peaks have the same precision; there is one of a single thread, one of
+    several threads, or both.
+    """
 
     peaks: list[Bound]
     slopes: list[Bound]
 
     def peak_over(self, slope: Bound) -> Bound | None:
-        """Return the peak rate that was measured with as many cores as the slope."""
+        """Return the peak rate that bounds a slope from above, or None if no such peak was measured.
+
+        For a slope of one thread, it is the peak of one thread. For a slope of several threads, it is the peak of
+        several threads, even if their numbers of threads differ.
+        """
         return next((peak for peak in self.peaks if peak.is_of_one_core == slope.is_of_one_core), None)
 
     def ridge(self, slope: Bound) -> float | None:
-        """Return the intensity in FLOP/byte at which a slope meets its peak; None if that peak was not measured."""
+        """Return the arithmetic intensity in FLOP/byte at which a slope meets its peak, or None without a peak.
+
+        The peak is the one that ``peak_over`` returns for the slope.
+        """
         peak = self.peak_over(slope)
         return peak.quantity.value / slope.quantity.value if peak else None
 
 
 def roofline(report: Report) -> Roofline | None:
-    """Return the roofline of a run that measured at least one peak rate and one bandwidth, else None."""
+    """Return the roofline of a run, or None if it lacks a usable peak rate or a usable bandwidth.
+
+    Peaks are the best rates of cpu_flops with one thread and with several threads, in the first precision measured of
+    fp64, fp32 and bf16. Slopes are the bandwidths that one core reads from each cache level, and those of memory_stream
+    on regions far larger than the caches, with one thread and with several. Oversubscribed results are not used.
+    """
     peaks = _peaks(report.results)
     slopes = _slopes(report) if peaks else []
     return Roofline(peaks, slopes) if slopes else None
 
 
 def meaning(roofs: Roofline) -> str:
-    """Return the explanation shown under the chart."""
+    """Return the explanation shown under the chart, with the ridge points of memory in FLOP/byte if they are known."""
     ridges = [(slope, roofs.ridge(slope)) for slope in roofs.slopes if slope.name == "memory"]
     words = [
         f"from {digits(ridge)} FLOP/byte with {count(slope.threads, 'thread')}" for slope, ridge in ridges if ridge

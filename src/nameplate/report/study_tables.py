@@ -14,14 +14,23 @@ _Row = list[str | Quantity | None]
 
 
 def all_tables(report: Report) -> list[Table]:
-    """Return the tables of a run: those of its probes, then those of the study, then those of reference tools."""
+    """Return the tables of a run: those of its probes, then those of the study, then those of reference tools.
+
+    The study's tables are laid out by ``study_table``. The list is empty if the run has no tables.
+    """
     study = [study_table(table) for table in report.study.tables] if report.study else []
     probes = [table for table in report.tables if table.probe]
     return [*probes, *study, *(table for table in report.tables if not table.probe)]
 
 
 def study_table(table: StudyTable) -> Table:
-    """Return a study's table, with published values next to those of the run if they fit the width, else below them."""
+    """Return a study's table laid out as text, with the run's value, the published one and their ratio.
+
+    Where nameplate defines the quantity otherwise, its own value is added. The values of an entry share a row, in one
+    column each, if the table is at most ``MAX_WIDTH`` characters wide; otherwise they are in one row each, and the
+    second column says which value it is. Kinds of values that no entry has are left out. The unit is in the title if it
+    is the same for all columns, otherwise in the headings. Remarks become notes, referred to by raised letters.
+    """
     footnotes = _Footnotes()
     units = {column.unit for column in table.columns}
     title = f"{table.title} ({next(iter(units))})" if len(units) == 1 and units != {""} else table.title
@@ -46,14 +55,21 @@ def study_table(table: StudyTable) -> Table:
 
 
 def ratio(cell: StudyCell) -> float | None:
-    """Return the run's value divided by the published one; None unless both are numbers."""
+    """Return the run's value divided by the published one (``here / published``).
+
+    The result is None if either is text or missing, or if the published value is 0.
+    """
     if isinstance(cell.here, float) and isinstance(cell.published, float) and cell.published:
         return cell.here / cell.published
     return None
 
 
 def number(value: StudyValue) -> str | None:
-    """Return four significant digits, without an exponent where possible."""
+    """Return a number as text with four significant digits; text and None are returned as they are.
+
+    Numbers of at least 10000 in magnitude are rounded to whole ones, with commas between thousands (``12,346``). Those
+    below 0.0001 in magnitude, and those just below 10000 that round up to it, have an exponent.
+    """
     if value is None or isinstance(value, str):
         return value
     return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
@@ -102,13 +118,13 @@ class _Footnotes:
         self._marks: dict[str, str] = {}
 
     def marked(self, cell: StudyCell) -> str | None:
-        """Return the run's value followed by the marks of its remarks."""
+        """Return the run's value followed by the marks of its remarks, or None if the cell has neither."""
         marks = "".join(self._marks.setdefault(each, self._next()) for each in cell.remarks)
         text = number(cell.here)
         return f"{text or '–'}{marks}" if marks else text
 
     def notes(self) -> list[str]:
-        """Return every remark, preceded by its mark."""
+        """Return every remark that ``marked`` met so far as a sentence after its mark, in order of appearance."""
         return [f"{mark} {words[:1].upper()}{words[1:]}." for words, mark in self._marks.items()]
 
     def _next(self) -> str:

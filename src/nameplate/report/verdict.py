@@ -16,7 +16,12 @@ NOT_QUIET = 0.1
 
 
 def verdict(report: Report) -> str:
-    """Return in one sentence the shares of the reference values that the machine reaches."""
+    """Return in one sentence which shares of their reference values the machine reaches.
+
+    The sentence starts with the name of the machine and lists the results of ``judged_by``, first those of which more
+    is better, then those of which less is better, with 95 % intervals if they are known. If no measured value has a
+    reference value, the sentence says so.
+    """
     judged = judged_by(report)
     who = name_of(report)
     if not judged:
@@ -28,7 +33,12 @@ def verdict(report: Report) -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """Return the basis of the verdict and its limits: values without reference, missing and doubtful values."""
+    """Return sentences about the basis of the verdict and its limits, in the order in which they are shown.
+
+    They name the value and the reference value behind each share, slow nodes, probes without a reference value,
+    experiments that were not measured, an early end of the run, disturbed samples, and values above their ceiling. The
+    list is empty if there is nothing to say.
+    """
     lines = [_basis(result) for result in judged_by(report)]
     if report.nodes:
         lines.append(f"Nodes: {found_slow(report.nodes)}.")
@@ -42,9 +52,13 @@ def remarks(report: Report) -> list[str]:
 
 
 def judged_by(report: Report) -> list[Result]:
-    """Return for each probe the experiment with the highest reference value, which stands for the whole machine.
+    """Return for each probe the result that stands for the whole machine, in the order of the probes in the run.
 
-    Derived values are not judged: a cache that is smaller than listed is not slower than listed.
+    It is the experiment with the highest reference value, and among equal ones the experiment with the highest share.
+    For a metric of which less is better, it is the experiment with the lowest reference value, and among equal ones the
+    one with the largest memory region. Oversubscribed experiments count only if the probe has no others. Probes without
+    a reference value are left out, and so are derived results: a cache that is smaller than listed is not slower than
+    listed.
     """
     by_probe: dict[str, list[Result]] = {}
     for result in _experiments(report):
