@@ -20,12 +20,16 @@ Export = Callable[[Report], str | dict[str, str]]
 
 
 def export_names() -> list[str]:
-    """Return the values of ``--format`` other than ``table``."""
+    """Return the names of the export formats in alphabetical order: the values of ``--format`` other than ``table``."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def find_export(name: str) -> Export:
-    """Return the export function of a format.
+    """Return the function that exports a report in the format ``name``, one of ``export_names()``.
+
+    The function takes a report and returns the text of the format, or a dictionary from file name to text if the format
+    has several files. It raises UsageError if the report lacks what the format needs. It does not hide host names, so
+    pass the report through ``report.aliases.without_names`` before.
 
     Raises:
         UsageError: the format is unknown; the message suggests the nearest one.
@@ -37,8 +41,15 @@ def find_export(name: str) -> Export:
 
 
 def file_name(name: str, report: Report, run: Path) -> str:
-    """Return the file name for a run in a format: the one that the format requires, or the run's name with another
-    suffix.
+    """Return the file name, without a directory, to which a run is exported by default.
+
+    It is the name that the format requires, or else the name of the run file ``run`` with the suffix ``.name``:
+    ``mine.csv`` for ``mine.jsonl``. ``name`` is one of ``export_names()``, and ``report`` is the report that is
+    exported.
+
+    Raises:
+        ModuleNotFoundError: the format is unknown.
+        UsageError: the format derives the file name from results that the report does not have.
     """
     own = getattr(importlib.import_module(f"{__name__}.{name}"), "file_name", None)
     return str(own(report)) if own else f"{run.stem}.{name}"

@@ -12,7 +12,13 @@ from nameplate.report.csv_cells import plain
 
 
 def export(report: Report) -> str:
-    """Return the table as text. Parameters are columns ``param.NAME``; the interval is ``ci_low`` and ``ci_high``."""
+    """Return CSV with a header line and one row per metric of each experiment, in the order of the report.
+
+    The columns are ``probe``, ``param.NAME`` for each parameter of any row, the other fields of ``Summary`` except
+    ``over_time``, and at the end ``ci_low`` and ``ci_high`` in place of ``ci``. Values are in SI base units; unknown
+    values are empty. Text that a spreadsheet would read as a formula is prefixed with ``'``. Lines end with a line
+    feed. Without results, the header has only ``probe``.
+    """
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
     names = list(dict.fromkeys(name for row in rows for name in row["params"]))
     table = [_flat(row, names) for row in rows]

@@ -8,7 +8,11 @@ from nameplate.records.model import SCHEMA, Report
 
 
 def export(report: Report) -> str:
-    """Return one JSON object; each row has exactly the fields of ``Summary``."""
+    """Return one indented JSON object with the keys ``schema``, ``machine``, ``plan`` and ``rows``.
+
+    ``rows`` has one object per metric of each experiment, with exactly the fields of ``Summary``. ``machine`` is empty
+    if the run has no machine record, and ``plan`` is the plan's name.
+    """
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
     document: dict[str, object] = {
         "schema": SCHEMA,

@@ -16,7 +16,11 @@ _SPECIAL = re.compile(r"[&<>|`\[\]]")
 
 
 def export(report: Report) -> str:
-    """Return the tables of ``nameplate show``: the results, each probe's own tables, and the notes as a list."""
+    """Return Markdown with the results, then the tables of probes, study and reference tools, then the notes.
+
+    The values are formatted as in the terminal. As there, the rows of a large sweep whose probe has tables are left
+    out. Text from the run is escaped, so that it cannot contain markup.
+    """
     lines = [HEADINGS, ("---",) * len(HEADINGS)]
     for section in sections(report):
         lines.append((f"**{_plain(section.heading)}**", *("",) * (len(HEADINGS) - 1)))

@@ -18,11 +18,13 @@ _UNITS = {
 
 
 def export(report: Report) -> str:
-    """Return a gauge for each metric: the median, and the bounds of its interval with the suffixes ``_low`` and
-    ``_high``.
+    """Return OpenMetrics text with a gauge ``nameplate_METRIC_UNIT`` for each metric that has a value.
 
-    Labels are the machine, the probe and the parameters; a parameter named like another label is prefixed with
-    ``param_``.
+    The value is the median in the SI base unit, which the name has in words, such as ``bytes_per_second``. The bounds
+    of its interval are gauges with ``_low`` and ``_high`` before the unit, and its share of the reference value is
+    ``nameplate_METRIC_efficiency_ratio``. The labels are ``machine`` (the host name, or "" without a machine record),
+    ``probe`` and the parameters; a parameter named like one of the first two is prefixed with ``param_``. The gauge
+    ``nameplate_run_started_seconds`` is the Unix time at which the run started.
     """
     machine = {"machine": report.machine.hostname if report.machine else ""}
     families: dict[str, list[str]] = {}

@@ -20,7 +20,9 @@ _COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published"
 
 
 def export(report: Report) -> dict[str, str]:
-    """Return the texts by file name.
+    """Return the texts of all files by file name: ``tables.csv``, NAME.dat and NAME.gp for each chart, and ``all.gp``.
+
+    The charts are those of ``study_charts``. The scripts must run in the directory of the files.
 
     Raises:
         UsageError: the run's plan reproduces no study.
@@ -31,7 +33,10 @@ def export(report: Report) -> dict[str, str]:
 
 
 def study_charts(report: Report) -> list[NamedChart]:
-    """Return the study's charts, and the maps of a job's nodes."""
+    """Return the charts of the study, and the maps of the nodes if the run was a job.
+
+    The list is empty if the report has neither.
+    """
     return [chart for chart in named_charts(report) if chart.part in ("study", "nodes")]
 
 

@@ -12,16 +12,26 @@ from nameplate.records.model import NodeTimes, Report, Result, Spread
 
 
 def export(report: Report) -> str:
-    """Return the nodes' times for the four functions of mpi_stream.
+    """Return the XML text of DistributedStream with each node's times in seconds for Copy, Scale, Add and Triad.
+
+    The times are those of mpi_stream: the average of all processes and repeats, and the minimum and maximum of the
+    slowest process in each repeat. If a function was measured by several experiments, the first one counts.
 
     Raises:
-        UsageError: the run does not have them.
+        UsageError: mpi_stream did not measure all four functions, or its nodes used arrays of different sizes.
     """
     return stream_xml(_stream_run(report))
 
 
 def file_name(report: Report) -> str:
-    """Return DistributedStream's file name, ``memory_results-PxT-TIMESTAMP.dat``."""
+    """Return DistributedStream's file name, ``memory_results-PxT-YYYYMMDD-HHMMSS.dat``.
+
+    P is the highest number of processes on a node, T the number of threads of each process, and the time is the start
+    of the run.
+
+    Raises:
+        UsageError: mpi_stream did not measure all four functions, or its nodes used arrays of different sizes.
+    """
     return _stream_run(report).experiment
 
 
