@@ -14,7 +14,12 @@ from nameplate.report.verdict import judged_by
 
 @dataclass(frozen=True)
 class Bar:
-    """A share of a reference value; lengths are in percent of the width that all bars of a run have in common."""
+    """A share of a reference value as a bar; lengths are in percent of the width that all bars of a run have in common.
+
+    ``label`` are the experiment's own parameters. ``words`` are the share and the reference value as text. ``mood`` is
+    "good", "poor" or "plain". ``interval`` has the lower and the upper end of the share's 95 % interval as positions on
+    the same scale, or is None.
+    """
 
     label: str
     words: str
@@ -25,9 +30,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarGroup:
-    """The bars of one probe, with the parameters common to all of them.
+    """The bars of one probe, under the probe's title.
 
-    ``left_out`` is the number of experiments that a curve shows instead.
+    ``common`` are the parameters common to all bars, as text. ``left_out`` is the number of experiments without a bar
+    because a curve shows them.
     """
 
     title: str
@@ -38,16 +44,20 @@ class BarGroup:
 
 @dataclass(frozen=True)
 class Bars:
-    """The bars of a run; ``full`` is the position of 100 % in percent of the width."""
+    """The bars of a run, with one group for each probe in the order of the run.
+
+    ``full`` is the position of a share of 1, in percent of the width.
+    """
 
     full: float
     groups: list[BarGroup]
 
 
 def efficiencies(report: Report) -> Bars:
-    """Return a bar for each experiment with a reference value.
+    """Return a bar for the first metric of each experiment that has a reference value, grouped by probe.
 
-    Of the experiments in a curve, only the one by which the machine is judged has a bar.
+    Of the experiments in a curve over sizes, only the one by which the machine is judged has a bar. Derived results
+    have none. There are no groups if no value has a reference value.
     """
     groups: dict[str, list[Result]] = {}
     for result in headlines(report.results):

@@ -18,10 +18,13 @@ _LONGEST_NUMBER = len("100.00")
 def colour_bar(
     metric: NodeMetric, middle: Mapping[str, float], max_behind: float, row: int, cell_width: int
 ) -> list[Point]:
-    """Return the cells of the bar in one row of a map; the last one holds the unit.
+    """Return the points of the colour bar below a node map, from left to right, with the unit at the end.
 
-    ``middle`` is the median of each hardware class. The numbers are values of the metric, or percentages of the median
-    if there are several classes.
+    Each point has the column ``x``, from 0, and the given ``row`` as ``y``. A cell has its distance behind the median
+    as ``gap``, a share from 0 to ``max_behind``, and the middle cell of each step has its number as ``label``. The last
+    point has the ``unit`` instead. ``middle`` is the median of each hardware class in the unit of ``metric``. The
+    numbers are values of the metric, or percentages of the median unless there is exactly one class. ``max_behind`` is
+    below 1, and ``cell_width`` is in pixels.
     """
     # An odd number puts the label in the middle of its step.
     each = 1 + 2 * math.ceil((LETTER * _LONGEST_NUMBER / cell_width - 1) / 2)

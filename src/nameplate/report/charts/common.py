@@ -40,9 +40,11 @@ _NO_DATA = {"name": "empty"}
 class Chart:
     """A chart and the text around it.
 
-    ``meaning`` says in a few sentences how to read the chart and what a bad sign looks like. ``columns`` are the fields
-    of its points shown in its table, with their headings. ``commands`` repeat the measurements. ``events`` are the
-    events of a long series and their conditions, numbered as in the chart; None if no events were searched for.
+    ``title`` may be "" if the page has its own heading. ``meaning`` says in a few sentences how to read the chart and
+    what a bad sign looks like; ``caption`` describes the marks. ``spec`` is the Vega-Lite definition, as ``definition``
+    returns it. ``columns`` are the fields of the chart's points that its table shows, as (field, heading). ``commands``
+    are the shell commands that repeat the measurements. ``events`` are the events of a long series as (what happened,
+    conditions), numbered from 1 as in the chart, or None if no events were searched for.
     """
 
     title: str
@@ -56,26 +58,31 @@ class Chart:
 
 @dataclass(frozen=True)
 class NumberedChart:
-    """A chart and its index in the list that the page's script draws."""
+    """A chart and its index, from 0, in the list that the page's script draws."""
 
     index: int
     chart: Chart
 
 
 def placed(new: Sequence[Chart], charts: list[Chart]) -> list[NumberedChart]:
-    """Append charts to ``charts`` and return them with their indices."""
+    """Append the charts ``new`` to the list ``charts``, and return them with their indices in it, in the same order."""
     numbered = [NumberedChart(len(charts) + offset, chart) for offset, chart in enumerate(new)]
     charts.extend(new)
     return numbered
 
 
 def rounded(value: float) -> float:
-    """Return a value with five significant digits, which keeps the page small."""
+    """Return a value rounded to five significant digits, which keeps the page small."""
     return float(f"{value:.{_SIGNIFICANT}g}")
 
 
 def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step = "container") -> dict[str, Any]:
-    """Return a finished chart as the page's script draws it; by default as wide as its container."""
+    """Return the Vega-Lite definition of an Altair chart as the page's script draws it, with a transparent background.
+
+    ``chart`` is a single or layered Altair chart. ``height`` and ``width`` are in pixels, or an ``altair.Step`` for
+    each category; "container" makes the chart as wide as the element that contains it. The schema's address and
+    Altair's own theme are left out.
+    """
     sized = chart.properties(width=width, height=height, background="transparent")
     made: dict[str, Any] = sized.to_dict()
     # Without the schema's address the page names no other host; vega-embed then assumes Vega-Lite.
@@ -88,26 +95,43 @@ def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step =
 
 
 def tick_labels(names: Mapping[float, str]) -> str:
-    """Return the ``labelExpr`` of an axis whose ticks have these names."""
+    """Return the Vega ``labelExpr`` of an axis that shows a name at each of its ticks.
+
+    ``names`` maps the position of every tick, in units of the axis, to its name. A tick without a name has no label.
+    """
     return json.dumps({f"{number:.15g}": name for number, name in names.items()}) + "[datum.value]"
 
 
 def legend(labels: Sequence[str], above: int = 0) -> alt.Legend | None:
-    """Return the legend, or None for a single line. ``above`` is the space in pixels between legend and chart."""
+    """Return the legend above a chart whose lines have these labels, or None if there is only one line.
+
+    ``labels`` must not be empty. Labels of at most ``SHORT_LABEL`` characters are in two columns. ``above`` is the
+    additional space in pixels between legend and chart.
+    """
     columns = 2 if max(map(len, labels)) <= SHORT_LABEL else 1
     shown = alt.Legend(title=None, orient="top", columns=columns, columnPadding=18, labelLimit=320, offset=10 + above)
     return shown if len(labels) > 1 else None
 
 
 def interval_of(row: Summary, factor: float) -> dict[str, float]:
-    """Return the ``low`` and ``high`` fields of a point if its value has an interval."""
+    """Return the fields ``low`` and ``high`` of a point: the bounds of a value's interval in the chart's unit.
+
+    The bounds of ``row``, in the SI base unit, are divided by ``factor``, which ``report.format.scale`` returns with
+    the chart's unit. The dictionary is empty if the value has no interval.
+    """
     return {"low": rounded(row.ci[0] / factor), "high": rounded(row.ci[1] / factor)} if row.ci else {}
 
 
 def lines_with_intervals(
     measured: Any, names: Sequence[str], key: alt.Legend | None, heading: str, is_joined: bool = True
 ) -> list[Any]:
-    """Return the layers of a chart with the field ``line``: intervals as bars, lines, and points with the legend."""
+    """Return the layers of a line chart, to be passed to ``altair.layer``: intervals as bars, then lines, then points.
+
+    ``measured`` is an Altair chart with the data and the encoding of both axes; its points have the fields ``line`` (a
+    label), and ``low`` and ``high`` if they have an interval. ``names`` are all labels in the order of their colours.
+    ``key`` is the legend, from ``legend``, and ``heading`` is the title of the y axis. With ``is_joined`` False, there
+    are no lines.
+    """
     lines = alt.Scale(domain=list(names))
     colour = alt.Color("line:N", scale=lines, legend=None)
     bars = measured.mark_rule(strokeWidth=1, opacity=0.6).transform_filter("isValid(datum.low)")
@@ -121,9 +145,11 @@ def lines_with_intervals(
 
 
 def lines_along(results: Sequence[Result], swept: str) -> list[list[Result]]:
-    """Return the measured results in ascending order of one parameter, one line for each set of the other parameters.
+    """Return the results with a value above 0 as lines, each in ascending order of the parameter ``swept``.
 
-    Long series form lines of their own: minutes under load are another experiment than short slices.
+    The results of a line agree in all other parameters. ``swept`` is the name of a numeric parameter; results without
+    it are left out. Lines are in the order of their first points. Long series form lines of their own, because minutes
+    under load are another experiment than short slices. The list is empty if no result qualifies.
     """
     measured = [r for r in results if (r.summary.value or 0.0) > 0 and swept in r.summary.params]
     lines: dict[str, list[Result]] = {}
@@ -133,7 +159,11 @@ def lines_along(results: Sequence[Result], swept: str) -> list[list[Result]]:
 
 
 def labels_of(lines: Sequence[Sequence[Result]], swept: str) -> list[str]:
-    """Return the label of each line: the parameters in which the lines differ."""
+    """Return a label for each line, in their order: the parameters in which the lines differ, such as ``op=triad``.
+
+    ``lines`` come from ``lines_along`` with the same ``swept``, a parameter that labels never contain. If the lines do
+    not differ, the label is "measured", or "series" for a long series.
+    """
     own = [_others(line[0], swept) for line in lines]
     names = list(dict.fromkeys(name for params in own for name in params))
     differing = [name for name in names if any(params.get(name) != own[0].get(name) for params in own)]
@@ -142,12 +172,20 @@ def labels_of(lines: Sequence[Sequence[Result]], swept: str) -> list[str]:
 
 
 def line_label(differing: str, first: Result) -> str:
-    """Return the label of a line, given the parameters that differ and one of its results."""
+    """Return the label of a line: ``differing``, followed by "series" if the line is a long series.
+
+    ``differing`` are the parameters in which lines differ, as text; "" becomes "measured" or "series". ``first`` is any
+    result of the line.
+    """
     return differing + " series" * first.is_series if differing else "series" if first.is_series else "measured"
 
 
 def line_key(result: Result, *swept: str) -> str:
-    """Return a key that is equal for results that may share a line or grid along the parameters ``swept``."""
+    """Return a key that is equal for results that may share a line or grid along the parameters ``swept``.
+
+    Such results agree in all other parameters, and either all or none of them are long series. The metric is not
+    compared.
+    """
     others = {name: value for name, value in result.summary.params.items() if name not in swept}
     return repr((result.is_series, sorted(others.items())))
 
@@ -157,7 +195,11 @@ def _others(result: Result, swept: str) -> dict[str, Value]:
 
 
 def chunks(lines: Sequence[list[Result]], title: str) -> list[tuple[str, Sequence[list[Result]]]]:
-    """Split lines into charts of at most ``LINES_IN_A_CHART``, each with a title."""
+    """Split lines into charts of at most ``LINES_IN_A_CHART`` lines, and return the title and the lines of each chart.
+
+    The order is kept. A single chart has the title ``title``; the titles of several charts end in ``(1 of 3)``, ``(2 of
+    3)`` and so on. The list is empty if there are no lines.
+    """
     parts = [lines[i : i + LINES_IN_A_CHART] for i in range(0, len(lines), LINES_IN_A_CHART)]
     if len(parts) == 1:
         return [(title, parts[0])]
@@ -167,7 +209,11 @@ def chunks(lines: Sequence[list[Result]], title: str) -> list[tuple[str, Sequenc
 def log_axis(low: float, high: float) -> tuple[list[float], list[float]]:
     """Return the two ends of a logarithmic axis that includes ``low`` and ``high``, and the numbers to show on it.
 
-    The numbers are 1, 2 and 5 times powers of ten, or only the powers where that would be too many.
+    The ends are 1, 2 or 5 times a power of ten. The numbers ascend; they are all such numbers between the ends, or only
+    powers of ten if there would be more than ``MAX_TICKS``. ``low`` must be above 0 and at most ``high``.
+
+    Raises:
+        ValueError: ``low`` is not above 0.
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     numbers = [rounded(digit * 10.0**power) for power in powers for digit in (1, 2, 5)]

@@ -56,7 +56,11 @@ _MAX_SIZES_ON_AXIS = 12
 
 @dataclass(frozen=True)
 class LevelEnd:
-    """The size in bytes at which a level of the memory hierarchy ends, with its 95 % interval."""
+    """The size in bytes at which a level of the memory hierarchy ends.
+
+    ``name`` is the level as in the table of levels, such as "L1d". ``interval`` has the lower and the upper bound of
+    the 95 % interval in bytes, both equal to ``size`` if there is no interval.
+    """
 
     name: str
     size: float
@@ -64,7 +68,11 @@ class LevelEnd:
 
 
 def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
-    """Return the levels that a run found, each once: several probes may report the same one."""
+    """Return the ends of the levels that a run found, in ascending order of size, from all results of the run.
+
+    They are read from derived metrics such as ``l1d_size``. If several probes report the same level, the first one
+    counts.
+    """
     found: dict[str, LevelEnd] = {}
     for result in results:
         row = result.summary
@@ -75,9 +83,11 @@ def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
 
 
 def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
-    """Return the lines of a probe that swept sizes, in ascending order; none for other probes.
+    """Return the lines of a probe that swept the parameter ``size``, each in ascending order of size.
 
-    Messages of size 0 are left out: the axis is logarithmic.
+    ``headlines`` are the first results of the probe's experiments. There are lines only if one of them has at least
+    ``MIN_SIZES`` sizes; then every line with at least ``MIN_BESIDE`` is returned. Results without a value are left out,
+    and so are messages of size 0, since the axis is logarithmic. The list is empty for other probes.
     """
     lines = [[result for result in line if _size(result) > 0] for line in lines_along(headlines, "size")]
     lines = [line for line in lines if len(line) >= MIN_BESIDE]
@@ -85,7 +95,11 @@ def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
 
 
 def curves(lines: Sequence[list[Result]], ends: Sequence[LevelEnd]) -> list[Chart]:
-    """Return charts of the lines from ``curve_lines``, with the ends of the levels that are within their sizes."""
+    """Return charts of the lines from ``curve_lines`` against size.
+
+    The list is empty if there are no lines. A chart has at most ``LINES_IN_A_CHART`` lines. It marks those of the level
+    ends ``ends`` that are within its sizes.
+    """
     return [_chart(title, chunk, ends) for title, chunk in chunks(lines, _title(lines))] if lines else []
 
 

@@ -23,7 +23,12 @@ _MEANING = (
 
 
 def ecdf(results: Sequence[Result]) -> list[Chart]:
-    """Return a chart with a line for each experiment whose operations were timed singly; none for a large sweep."""
+    """Return charts of the share of operations that took at most a given time, with a line for each experiment.
+
+    ``results`` are the first results of a probe's experiments; those whose operations were not timed singly are left
+    out. A chart has at most ``LINES_IN_A_CHART`` lines. The list is empty if no experiment remains, or more than
+    ``MAX_EXPERIMENTS``.
+    """
     timed = [[result] for result in results if result.distribution]
     if not timed or len(timed) > MAX_EXPERIMENTS:
         return []

@@ -33,7 +33,14 @@ _WORDS = ("nominal", "ordinal")
 
 
 def charts_as_files(charts: Sequence[NamedChart]) -> dict[str, str]:
-    """Return the data file and script of each chart by file name, and ``all.gp``, which draws all of them."""
+    """Return the texts of all files by file name: NAME.dat and NAME.gp for each chart, and all.gp.
+
+    The script all.gp loads those of all charts. NAME is the chart's ``name``. The scripts must run in the directory of
+    the files. Without charts, all.gp is empty.
+
+    Raises:
+        ValueError: a chart uses a part of Vega-Lite that this module does not know.
+    """
     files: dict[str, str] = {}
     for each in charts:
         files[f"{each.name}.dat"], files[f"{each.name}.gp"] = data_and_script(each.name, each.title, each.chart)
@@ -41,7 +48,15 @@ def charts_as_files(charts: Sequence[NamedChart]) -> dict[str, str]:
 
 
 def data_and_script(name: str, title: str, chart: Chart) -> tuple[str, str]:
-    """Return the texts of ``name.dat`` and of ``name.gp``, which draws ``name.svg`` in the current directory."""
+    """Return the text of ``name.dat``, and that of ``name.gp``, which draws ``name.svg`` in the current directory.
+
+    ``name`` is a file name without a suffix; ``title`` is shown in the picture in place of the chart's own. To draw
+    another format, set gnuplot's terminal and the variable ``ending``, the suffix of the picture, before the script is
+    loaded.
+
+    Raises:
+        ValueError: the chart uses a part of Vega-Lite that this module does not know.
+    """
     drawing = _Drawing(chart.spec, f"{name}.dat")
     plots = [plot for layer in drawing.layers for plot in drawing.plots(layer)]
     script = [
@@ -65,7 +80,11 @@ def data_and_script(name: str, title: str, chart: Chart) -> tuple[str, str]:
 
 
 def quoted(text: str) -> str:
-    """Return a gnuplot string in single quotes, in which only the quote itself is special."""
+    """Return text as a gnuplot string in single quotes, which gnuplot takes literally.
+
+    Quotes are doubled. Line breaks and other characters that cannot be printed become spaces, and several spaces become
+    one.
+    """
     return "'" + _one_line(text).replace("'", "''") + "'"
 
 
@@ -99,8 +118,10 @@ class _Layer:
 
 @dataclass
 class _Drawing:
-    """The axes, plots and marks of one chart. ``placed`` are the marks that are not plots: full-height lines, bands and
-    labels.
+    """The axes, plots and marks of one chart.
+
+    ``spec`` is its Vega-Lite definition and ``file`` the name of the data file. ``placed`` are the commands for marks
+    that are not plots: full-height lines, bands and labels.
     """
 
     spec: Spec
@@ -120,7 +141,11 @@ class _Drawing:
         return [line for axis in self._axes.values() for line in axis.settings()] + (shades[0] if shades else [])
 
     def data(self) -> str:
-        """Return the data file; gnuplot's ``index`` counts blocks separated by two empty lines."""
+        """Return the text of the data file with the points of all plots made so far.
+
+        Call ``plots`` for every layer first. Gnuplot's ``index`` counts its blocks from 0; two empty lines separate
+        them.
+        """
         texts = []
         for block in self._blocks.values():
             lines = [f"# {_plain(block.words)}", "# " + "\t".join(block.columns), *("\t".join(r) for r in block.rows)]
@@ -128,7 +153,13 @@ class _Drawing:
         return "\n\n".join(texts)
 
     def plots(self, layer: _Layer) -> Iterator[str]:
-        """Yield the arguments of ``plot`` for a layer. Marks that need no plot are added to ``placed`` instead."""
+        """Yield the arguments of gnuplot's ``plot`` for a layer.
+
+        The commands for marks that need no plot are added to ``placed`` instead.
+
+        Raises:
+            ValueError: the layer has a mark that this module does not know.
+        """
         kind = layer.mark["type"]
         draw = getattr(self, f"_draw_{kind}", None)
         if draw is None:
@@ -245,11 +276,11 @@ class _Axis:
             self.domain = order or list(present) if order != "ascending" else sorted(present)
 
     def field_in(self, layer: _Layer) -> str:
-        """Return the field of a layer that this axis shows; empty if there is none."""
+        """Return the name of the field of a layer's points that this axis shows, or "" if the layer has none."""
         return str(layer.encoding.get(self.name, {}).get("field", ""))
 
     def place(self, word: object) -> int:
-        """Return the index of a category, from 0."""
+        """Return the index of a category, from 0; raises ValueError if the axis is numeric or lacks the category."""
         return (self.domain or []).index(word)
 
     def settings(self) -> list[str]:

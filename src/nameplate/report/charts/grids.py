@@ -22,7 +22,12 @@ NEARLY_FULL = 0.8
 
 @dataclass(frozen=True)
 class Grid:
-    """One metric of experiments that differ in two parameters, by (row value, column value)."""
+    """One metric of the experiments of a probe that differ in exactly two parameters.
+
+    ``title`` is the metric, followed by the parameters in which the grid differs from the other grids. ``rows`` and
+    ``columns`` are the names of the two parameters. ``cells`` has the result for each (row value, column value). A
+    failed experiment has a result without a value, and a combination that was not attempted is missing.
+    """
 
     title: str
     rows: str
@@ -31,13 +36,17 @@ class Grid:
 
     @property
     def results(self) -> list[Result]:
-        """Return the results row by row."""
+        """Return the results row by row, ascending in the row value and then in the column value."""
         return [self.cells[place] for place in sorted(self.cells, key=lambda place: (float(place[0]), float(place[1])))]
 
 
 def grids(results: Sequence[Result]) -> list[Grid]:
-    """Return every grid among the results, for each metric. An experiment belongs to the grids of one pair of
-    parameters.
+    """Return the grids among the results of one probe, at most one pair of parameters for each experiment.
+
+    The two parameters are numbers that vary. A grid has at least two rows, two columns and ``MIN_CELLS`` values, and
+    values for at least the share ``NEARLY_FULL`` of its combinations. There is one grid for each metric and set of the
+    other parameters. An experiment that fits several pairs belongs to the pair with the most cells. ``threads`` are the
+    columns, otherwise the parameter with fewer values. Grids are in the order of their metrics in ``results``.
     """
     own = [result for result in results if result.summary.params]
     pairs = [_by_pair(own, *_rows_first(own, pair)) for pair in combinations(_numeric(own), 2)]
@@ -52,7 +61,7 @@ def grids(results: Sequence[Result]) -> list[Grid]:
 
 
 def holds(grid: Grid, table: Table) -> bool:
-    """Return whether a table shows the same values as the grid."""
+    """Return whether a table has exactly the values of the grid, in any order; text and names of rows are ignored."""
     in_table = [cell.value for row in table.rows for cell in row if isinstance(cell, Quantity)]
     in_grid = [result.summary.value for result in grid.results if result.summary.value is not None]
     return sorted(in_table) == sorted(in_grid)

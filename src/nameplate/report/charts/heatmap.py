@@ -21,7 +21,14 @@ WIDTH, HEIGHT = 68, 30
 
 
 def heat_map(grid: Grid) -> Chart:
-    """Return a grid as a heat map with the values formatted as in the terminal."""
+    """Return a chart of a grid from ``grids``: one cell for each result, with its value formatted as in the terminal.
+
+    A cell without a value shows the experiment's outcome. Oversubscribed cells are framed. Colours are on a logarithmic
+    scale if the largest value is more than ``LONG_SPAN`` times the smallest one.
+
+    Raises:
+        ValueError: the grid has no value.
+    """
     row = grid.results[0].summary
     points = [_point(grid, place, result) for place, result in grid.cells.items()]
     columns = (

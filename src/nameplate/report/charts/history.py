@@ -24,10 +24,14 @@ _MAX_CHARTS = 30
 def write_series(
     series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, path: Path
 ) -> None:
-    """Write one chart for each metric, below each other, with a line for each machine.
+    """Write a picture with one chart for each metric, below each other, with a line for each machine.
+
+    ``series`` must be grouped by metric. The change points among ``changes`` are marked in the chart of their metric;
+    each of them must belong to a machine in ``series``. ``names`` gives the titles of the charts. The suffix of
+    ``path``, .svg or .png, chooses the format.
 
     Raises:
-        UsageError: the file name has no suffix of a picture format, or there are too many metrics.
+        UsageError: the file name has no suffix of a picture format, or there are more than 30 metrics.
         FileError: the file cannot be written.
     """
     if path.suffix not in FORMATS:

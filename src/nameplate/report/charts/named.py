@@ -19,9 +19,12 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True)
 class NamedChart:
-    """A chart of the report; ``part`` is a probe, "roofline", "nodes" or "study".
+    """A chart of the report with a file name and a complete title.
 
-    ``name`` consists of lower-case letters, digits and hyphens: ``memory-latency-latency-against-size``.
+    ``part`` is "roofline", "nodes", "study", the name of a probe, or the name followed by " over time" for samples over
+    time. ``name`` is the file name without a suffix. It consists of lower-case letters, digits and hyphens, such as
+    ``memory-latency-latency-against-size``, and ends in ``-2``, ``-3`` if earlier charts have the same name. ``title``
+    is complete without the page around the chart, unlike the title of ``chart``.
     """
 
     part: str
@@ -31,7 +34,11 @@ class NamedChart:
 
 
 def named_charts(report: Report) -> list[NamedChart]:
-    """Return the charts in the order of the report."""
+    """Return all charts of the report on one run, in the order of the page.
+
+    The list is empty if the page would have no chart. A chart over time has at most 100000 points; longer series are
+    thinned.
+    """
     charts: list[Chart] = []
     section = make_section(1, report, Detail(_MAX_POINTS, has_samples=True), charts)
     seen: Counter[str] = Counter()

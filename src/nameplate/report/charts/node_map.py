@@ -49,17 +49,29 @@ class _Statistic:
 
 
 def statistics_of(metric: NodeMetric) -> Sequence[str]:
-    """Return the names of a metric's maps: several if the minima and maxima of its repeats are known."""
+    """Return the names of a metric's maps, each of which ``node_map`` takes as ``statistic``.
+
+    They are "average", "minimum" and "maximum" if the extremes of the metric's repeats are known, else only "".
+    """
     return ("average", "minimum", "maximum") if metric.minimum else ("",)
 
 
 def row_length(nodes: int) -> int:
-    """Return the number of nodes per row, a multiple of five to make counting easy."""
+    """Return the number of cells in each row of a map without names, for this number of nodes.
+
+    It is a multiple of five from 25 to 100, which makes counting easy.
+    """
     return min(_MAX_IN_ROW, max(_MIN_IN_ROW, 5 * math.ceil(math.sqrt(_BREADTH * nodes) / 5)))
 
 
 def node_map(nodes: Nodes, metric: NodeMetric, statistic: str = "", command: str = "") -> Chart:
-    """Return the map of one of ``statistics_of``. ``command`` repeats the measurement, if it is known."""
+    """Return the map of a metric: one cell per node in job order, coloured by its distance behind its class median.
+
+    ``statistic`` is one of ``statistics_of(metric)``; "minimum" and "maximum" show the extremes of single repeats, the
+    others the metric's value. ``command`` is the shell command that repeats the measurement, or "" if it is not known.
+    Up to ``MAX_NAMED`` nodes, cells contain the node's name and value. The cell of a node without a value has no
+    colour. ``nodes`` must have at least one node.
+    """
     own = _statistic(nodes, metric, statistic)
     layout = _layout(nodes, metric, own)
     points = [_point(nodes, metric, own, layout, place) for place in range(len(nodes.names))]

@@ -13,7 +13,10 @@ from nameplate.report.charts.pictures import FORMATS, write_picture
 
 
 def write_maps(nodes: Nodes, path: Path) -> None:
-    """Write one row of maps per metric: its values, or their average, minimum and maximum.
+    """Write a picture with one row of maps for each metric of the nodes.
+
+    A row has the map of the metric's values, or the maps of their average, minimum and maximum if the extremes of
+    single repeats are known. The suffix of ``path``, .svg or .png, chooses the format.
 
     Raises:
         UsageError: the file name has no suffix of a picture format.

@@ -23,8 +23,10 @@ _LABEL_Y = -6  # above the plot
 
 
 def over_time(result: Result, limit: int) -> Chart:
-    """Return a chart of all samples. With more than ``limit``, only the extremes of equal stretches of time are
-    drawn.
+    """Return a chart of an experiment's samples over measuring time, with the events of a long series; its title is "".
+
+    ``result`` is the experiment's first metric, and must have at least one sample. With more than ``limit`` samples,
+    only the minimum and maximum of equal stretches of time are drawn, as chosen by ``thin``.
     """
     row = result.summary
     factor, unit = scale(row.value or 0.0, row.unit)
@@ -82,7 +84,11 @@ def _meaning_of_samples(result: Result) -> str:
 
 
 def thin(series: Series, limit: int) -> list[int]:
-    """Return at most ``limit`` indices that keep the outline: the minimum and maximum of ``limit / 2`` stretches."""
+    """Return the ascending indices of the points of a series to draw, so that the outline is kept.
+
+    Up to ``limit`` points, these are all of them. Otherwise they are the minimum and maximum of ``limit // 2``
+    stretches with about equal numbers of points: at most ``limit`` indices, but up to two if ``limit`` is below 2.
+    """
     count = len(series.value)
     if count <= limit:
         return list(range(count))

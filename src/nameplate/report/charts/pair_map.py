@@ -33,7 +33,12 @@ _MEANING = (
 
 
 def pair_maps(results: Sequence[Result], machine: Machine | None) -> list[Chart]:
-    """Return a map for each experiment that measured all pairs, with the names of the job's nodes."""
+    """Return a map of the message times for each experiment that measured all pairs of a job's nodes or ranks.
+
+    ``results`` are the first results of a probe's experiments; those without pairs are left out. ``machine`` gives the
+    names of the nodes; if it is None or does not fit, they are numbers. Of more than ``MAX_ROWS`` nodes or ranks,
+    neighbours share a row, which shows the slowest of their pairs.
+    """
     return [_pair_map(result, machine) for result in results if result.pairs]
 
 

@@ -41,7 +41,11 @@ _SIZES = ("block", "size", "payload")
 
 @dataclass(frozen=True)
 class ParameterLine:
-    """Results in the order of the axis, each with the name of its place."""
+    """One line of a chart: its results in the order of the x axis.
+
+    ``label`` is the line's entry in the legend. ``places[i]`` is the text on the x axis at which ``results[i]`` is
+    drawn.
+    """
 
     label: str
     places: list[str]
@@ -49,8 +53,11 @@ class ParameterLine:
 
 
 def along(results: Sequence[Result], wanted: Sequence[ParameterChart]) -> list[Chart]:
-    """Return the charts that the probe asks for and whose parameter has enough values; categories are not joined by
-    lines.
+    """Return the charts that a probe asks for, of a metric against a parameter, from the results of this probe.
+
+    ``wanted`` names the metric, the parameter and the explanation of each chart. A line agrees in all other parameters
+    and has at least ``MIN_VALUES`` values above 0; a chart without lines is left out, and one with more than
+    ``LINES_IN_A_CHART`` is split. If the parameter has words as values, the points are not joined by lines.
     """
     return [chart for each in wanted for chart in _along(results, each)]
 
@@ -101,7 +108,12 @@ def _place(name: str, value: Value) -> str:
 
 
 def percentiles(results: Sequence[Result]) -> list[Chart]:
-    """Return a chart of each experiment's percentiles, from the median to the maximum."""
+    """Return charts of the times of single operations, with a line from the median to the maximum for each experiment.
+
+    The percentiles are the detail metrics (``is_detail``) among ``results``, all results of a probe. Experiments with
+    fewer than ``MIN_VALUES`` of them are left out. A chart has at most ``LINES_IN_A_CHART`` lines; the list is empty if
+    there are none.
+    """
     experiments: dict[str, list[Result]] = {}
     for result in results:
         if result.is_detail and result.summary.value:

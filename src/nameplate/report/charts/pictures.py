@@ -22,13 +22,15 @@ _PIXELS_A_POINT = 2.0
 
 
 def write_charts(reports: Sequence[Report], directory: Path) -> int:
-    """Write every chart of a report on these runs as SVG and PNG, and return their number.
+    """Write every chart of the reports into ``directory`` as SVG and PNG, and return the number of charts.
 
-    If there are several runs, the file names start with ``run-1-``, ``run-2-``.
+    The directory is created if necessary, and files of the same names are replaced. The file names are those of
+    ``named_charts``. If there are several reports, they start with ``run-1-``, ``run-2-``, in the order of ``reports``.
+    There must be at least one report.
 
     Raises:
-        UsageError: the report would have no chart.
-        FileError: a file cannot be written.
+        UsageError: the reports have no chart.
+        FileError: the directory or a file cannot be written.
     """
     prefixes = [f"run-{number}-" for number in range(1, len(reports) + 1)] if len(reports) > 1 else [""]
     charts = {prefix + chart.name: chart for prefix, report in zip(prefixes, reports, strict=True)
@@ -44,7 +46,9 @@ def write_charts(reports: Sequence[Report], directory: Path) -> int:
 
 
 def write_pictures(charts: Mapping[str, NamedChart], directory: Path) -> None:
-    """Write each chart as SVG and PNG under its name.
+    """Write each chart into an existing directory as NAME.svg and NAME.png, with its title and caption inside.
+
+    The keys of ``charts`` are the file names without a suffix. Files of the same names are replaced.
 
     Raises:
         FileError: a file cannot be written.
@@ -55,10 +59,13 @@ def write_pictures(charts: Mapping[str, NamedChart], directory: Path) -> None:
 
 
 def write_picture(definition: Mapping[str, Any], path: Path) -> None:
-    """Write a chart's definition as SVG or PNG, by the file's suffix, in the colours of the light theme.
+    """Write a Vega-Lite definition as a picture in the colours of the light theme, on white.
+
+    The format is SVG if the suffix of ``path`` is .svg, otherwise PNG with two pixels per point. The width of
+    ``definition`` must be a number or a step. A file of the same name is replaced.
 
     Raises:
-        FileError: the file cannot be written.
+        FileError: the file cannot be written, or is a run file, which is never replaced.
     """
     drawing = coloured(json.dumps({**definition, "background": "white", "config": THEME}))
     if path.suffix == ".svg":

@@ -17,7 +17,10 @@ _HEIGHT = 340
 
 
 def roofline_chart(roofs: Roofline) -> Chart:
-    """Return the chart; the page shows its values and their sources in a table."""
+    """Return the chart of the attainable rate in FLOP/s against arithmetic intensity, with a line for each bound.
+
+    The intensity goes from 1/64 to 64 FLOP/byte (``INTENSITIES``); both axes are logarithmic.
+    """
     factor, unit = scale(max(peak.quantity.value for peak in roofs.peaks), "FLOP/s")
     labels = {bound.label: _label(bound) for bound in [*roofs.peaks, *roofs.slopes]}
     points = [

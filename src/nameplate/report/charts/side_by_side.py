@@ -23,9 +23,10 @@ _COLUMNS = (("experiment", "experiment"), ("line", "run"), ("ratio", "relative t
 
 
 def append_side_by_side_chart(lines: Sequence[SideBySideRow], charts: list[Chart]) -> list[NumberedChart]:
-    """Append the chart of the experiments that are not folded to ``charts``, and return it.
+    """Append the chart of each run relative to the first run to ``charts``, and return it with its index.
 
-    The list is empty if no two runs share an experiment.
+    ``lines`` are the rows that ``report.html.side_by_side`` returns; folded ones are not drawn. If no other experiment
+    has a value both in the first run and in another run, the result is empty and ``charts`` stays as it is.
     """
     drawn = [line for line in lines if not line.is_folded and _points(line)]
     if not drawn:

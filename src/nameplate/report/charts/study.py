@@ -23,7 +23,11 @@ _COLUMNS = (("line", "line"), ("source", "source"), ("x", "x"), ("y", "y"))
 
 
 def make_study_chart(study: StudyChart, command: str) -> Chart | None:
-    """Return the chart, or None if neither the run nor the study has a value for it."""
+    """Return the chart of a study with the run's lines solid and the published ones dashed.
+
+    ``command`` is the shell command that repeats the run. The result is None if neither the run nor the study has a
+    point for the chart.
+    """
     lines = [line for line in study.lines if line.points]
     if not lines:
         return None

@@ -26,11 +26,21 @@ THEME: dict[str, Any] = {
 
 @cache
 def day_colours() -> dict[str, str]:
-    """Return the values of the light theme's colours by name: a picture cannot follow the reader's theme."""
+    """Return the hexadecimal values of the light theme's colours by name: ``{"--ink": "#1b1f24", …}``.
+
+    Pictures use them, because a picture cannot follow the reader's theme. They are read once from the style sheet of
+    the page.
+    """
     first = re.search(r":root \{(.*?)\}", STYLE.read_text(encoding="utf-8"), re.DOTALL)
     return dict(re.findall(r"(--[\w-]+): (#\w+);", first[1] if first else ""))
 
 
 def coloured(definition: str) -> str:
-    """Return a definition as text, with the colour names replaced by their values."""
+    """Return a Vega-Lite definition in JSON with each colour name, such as ``var(--ink)``, replaced by its value.
+
+    The values are those of the light theme.
+
+    Raises:
+        KeyError: the light theme has no colour of this name.
+    """
     return re.sub(r"var\((--[\w-]+)\)", lambda match: day_colours()[match[1]], definition)
