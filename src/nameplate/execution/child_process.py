@@ -32,7 +32,10 @@ _LAST_WORDS_S = 1.0
 
 
 class Streams(NamedTuple):
-    """The standard streams of a program: descriptors, or constants of the module subprocess."""
+    """The standard streams of a program, each a file descriptor or a constant of subprocess (``PIPE``, ``DEVNULL``).
+
+    By default the program has no input, and its standard output and error are pipes to this process.
+    """
 
     stdin: int = subprocess.DEVNULL
     stdout: int = subprocess.PIPE
@@ -51,11 +54,12 @@ def start(
     inherited: Sequence[int] = (),
     death_signal: signal.Signals = signal.SIGKILL,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in its own session and process group.
+    """Start a program in its own session and process group, and return its process, which ``end`` must end.
 
-    ``environment`` adds to the environment of this process; ``inherited`` are descriptors that stay open in the
-    program. When nameplate ends in any way, even by SIGKILL, the kernel sends ``death_signal`` to the program. Raises
-    OSError if the program cannot be run.
+    ``command`` has the program and its arguments. ``folder`` is its current directory; None keeps that of this process.
+    ``environment`` adds variables to the environment of this process. ``inherited`` are descriptors that stay open in
+    the program. The kernel sends ``death_signal`` to the program, but not to its children, when the thread that called
+    this function ends, even by SIGKILL (prctl(2), PR_SET_PDEATHSIG). Raises OSError if the program cannot be run.
     """
     parent = os.getpid()
 
@@ -73,7 +77,10 @@ def start(
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program started by ``start`` with all processes of its group, wait for it, and close its streams."""
+    """Kill a program started by ``start`` with all processes of its group, wait for it, and close its streams.
+
+    A program that has ended before is not an error; remaining processes of its group are killed then, too.
+    """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -84,13 +91,15 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 class LineTooLong(Exception):
-    """A line of a program's output is longer than any record."""
+    """A line of a program's output is longer than 64 MiB, more than any record."""
 
 
 def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Run a program without input until it ends, kill what is left of its group, and return its decoded output.
+    """Run a program without input until it ends, and return its exit code, standard output and standard error.
 
-    Raises OSError if it cannot be run, subprocess.TimeoutExpired if it does not end within ``timeout_s``.
+    Both outputs are text, in which invalid UTF-8 is replaced. An exit code other than 0 is not an error. Remaining
+    processes of the program's group are killed. Raises OSError if the program cannot be run, and
+    subprocess.TimeoutExpired, after killing it, if it does not end within ``timeout_s``.
     """
     process = start(command)
     try:
@@ -103,7 +112,7 @@ def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess
 
 
 class Excerpt:
-    """Keeps the beginning and the end of a text of any length in bounded memory."""
+    """Keeps the first and the last 4 KiB of a text of any length."""
 
     def __init__(self) -> None:
         self._head = bytearray()
@@ -111,7 +120,7 @@ class Excerpt:
         self._is_cut = False
 
     def add(self, data: bytes) -> None:
-        """Append ``data``; everything between the first and the last 4 KiB is dropped."""
+        """Append ``data`` to the text; what is then neither in its first nor in its last 4 KiB is dropped."""
         room = _HEAD_BYTES - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
@@ -119,14 +128,20 @@ class Excerpt:
         del self._tail[:-_TAIL_BYTES]
 
     def text(self) -> str:
-        """Return both parts, decoded and stripped."""
-        return (self._head + (b"\n...\n" if self._is_cut else b"") + self._tail).decode(errors="replace").strip()
+        """Return the kept text, decoded as UTF-8 and without white space at its ends.
+
+        If the whole text has 8 KiB or more, a line ``...`` separates its first and its last 4 KiB. Invalid bytes are
+        replaced.
+        """
+        is_cut = len(self._tail) == _TAIL_BYTES
+        return (self._head + (b"\n...\n" if is_cut else b"") + self._tail).decode(errors="replace").strip()
 
 
 class Output:
-    """Reads a program started by ``start``: lines of standard output, and an excerpt of standard error.
+    """Reads a program started by ``start``: lines of standard output, and an excerpt of standard error (``messages``).
 
-    Both pipes are read together. A program that fills one therefore never blocks while the other one is read.
+    Both pipes are read together. A program that fills one therefore never blocks while the other one is read. The
+    process that the constructor takes must have both streams as pipes.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -145,8 +160,8 @@ class Output:
     def line(self, deadline: float) -> bytes | None:
         """Return the next line of standard output without its newline, or None after the last one.
 
-        Raises TimeoutError if no line is complete at ``deadline`` (by ``time.monotonic``), LineTooLong if a line is
-        longer than any record.
+        Text after the last newline is dropped. ``deadline`` is a time by ``time.monotonic``. Raises TimeoutError if no
+        line is complete by then, and LineTooLong for a line of more than 64 MiB.
         """
         while not self._lines and not self._is_at_end:
             self._read(deadline)
@@ -180,7 +195,11 @@ class Output:
             raise LineTooLong(f"a line of more than {_MAX_LINE_BYTES >> 20} MiB")
 
     def read_last_messages(self) -> str:
-        """Read the rest of standard error after the program has ended, and return the excerpt."""
+        """Return the excerpt of standard error, after reading what is left of it.
+
+        Call it after the program has ended. It waits at most 1 s for the end of both pipes, which a child of the
+        program may still hold.
+        """
         deadline = time.monotonic() + _LAST_WORDS_S
         while self._selector.get_map() and time.monotonic() < deadline:
             with suppress(TimeoutError, LineTooLong):
@@ -188,5 +207,5 @@ class Output:
         return self.messages.text()
 
     def close(self) -> None:
-        """Stop reading. The pipes stay open, since they belong to the process."""
+        """Stop reading. The pipes stay open, since they belong to the process; ``end`` closes them."""
         self._selector.close()

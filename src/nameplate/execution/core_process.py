@@ -43,19 +43,21 @@ class Core(Protocol):
     """A running nameplate-core, or a substitute in tests."""
 
     def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
-        """Send one request, and pass each of its records to ``on_record`` until the outcome, which is returned.
+        """Send one request (``make_request``), pass each of its records to ``on_record``, and return its outcome.
 
-        Raises CoreDied or CoreHung if there is no outcome within ``deadline_s`` seconds.
+        The records are samples and, last, the outcome; if several nodes measure the request, each node's outcome comes
+        before that of all nodes. Raises CoreDied or CoreHung if there is no outcome within ``deadline_s`` seconds,
+        which each node has for itself.
         """
 
     def close(self) -> None:
-        """Let the process end normally."""
+        """End the process normally, after its last request, and wait for it."""
 
     def interrupt(self) -> None:
-        """Ask the process to end after the current sample."""
+        """Ask the process to end after the current sample, and return without waiting for it."""
 
     def kill(self) -> None:
-        """End the process at once."""
+        """End the process at once. A process that has ended before is not an error."""
 
 
 def _ask(launch: Launch, type_: type[T], *options: str) -> T:
@@ -105,7 +107,7 @@ class _Description(msgspec.Struct):
 
 @dataclass(frozen=True)
 class CoreDescription:
-    """The description of a core: its probes by name, and the facts of the machine that it runs on."""
+    """The description of a core: its probes by their names, and the facts of the machine that it runs on."""
 
     probes: dict[str, ProbeInfo]
     machine: Machine
@@ -114,9 +116,10 @@ class CoreDescription:
 def describe_core(launch: Launch | None = None, options: Sequence[str] = ()) -> CoreDescription:
     """Return the probes and the machine of a core, from a single process.
 
-    With a launcher, the machine is that of the first rank, and its entry ``job`` has the job's ranks and nodes.
-    ``options`` are the options that the core will measure with. Raises UsageError with the core's message if it rejects
-    them, CoreError if it does not start.
+    ``launch`` None starts the core without MPI. With a launcher, the machine is that of the first rank, and its entry
+    ``job`` has the job's ranks and nodes. ``options`` are the options of nameplate-core for the later measurement, such
+    as ``["--peer", "node2"]``. Raises UsageError with the core's message if it rejects them, and CoreError if the core
+    does not start, does not answer, or has another schema version.
     """
     launch = launch or alone()
     found = _ask(launch, _Description, *options, "--describe", "--machine")
@@ -133,14 +136,17 @@ def _description(program: Path) -> _Description:
 
 
 def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
-    """Return the probes of a core by name; default: the core without MPI. Raises CoreError if it does not start."""
+    """Return the probes of a core by their names; ``launch`` None describes the core without MPI.
+
+    The program of ``launch`` is run without its launcher. Raises CoreError if it does not start or does not answer.
+    """
     return {probe.name: probe for probe in _description((launch or alone()).program).probes}
 
 
 def mpi_libraries() -> dict[str, str]:
-    """Return the name and version of the MPI library of each MPI build, by the MPI's short name.
+    """Return the name and version of each MPI build's library, by the name of the build (``openmpi``, ``mpich``).
 
-    It is empty for a build that does not start. Raises CoreMissing if there is no nameplate-core.
+    The text of a build that does not start is empty. Raises CoreMissing if there is no nameplate-core.
     """
     return {name: _library_of(path) for name, path in mpi_programs().items()}
 
@@ -153,9 +159,10 @@ def _library_of(program: Path) -> str:
 
 
 def describe_all() -> dict[str, ProbeInfo]:
-    """Return the probes of all builds of the core by name. MPI builds that do not start are left out.
+    """Return the probes of all builds of the core, by their names in alphabetical order.
 
-    Raises CoreError if the build without MPI does not start.
+    The description by the build without MPI takes precedence. MPI builds that do not start are left out. Raises
+    CoreError if the build without MPI does not start.
     """
     found: dict[str, ProbeInfo] = {}
     for path in mpi_programs().values():
@@ -166,23 +173,34 @@ def describe_all() -> dict[str, ProbeInfo]:
 
 
 def read_machine(root: str | None = None, launch: Launch | None = None) -> Machine:
-    """Return the facts of this machine, or of one recorded below ``root``.
+    """Return the facts of this machine, or of a recorded machine.
 
-    With a launcher, they are those of the first rank's machine, and the entry ``job`` has the job's ranks and nodes.
-    Raises CoreError if nameplate-core does not start or its facts are invalid.
+    ``root`` is a directory with the recorded machine's files as below ``/`` (such as ``proc/cpuinfo``). ``launch`` None
+    starts the core without MPI. With a launcher, the facts are those of the first rank's machine, and the entry ``job``
+    has the job's ranks and nodes. Raises UsageError if ``root`` is not a directory, and CoreError if nameplate-core
+    does not start or its facts are invalid.
     """
     options = ["--machine", *(["--root", root] if root else [])]
     return _ask(launch or alone(), Machine, *options)
 
 
 def check_schema(schema: int, who: str) -> None:
-    """Raise CoreMissing if ``schema``, the version that the program ``who`` uses, is not that of this package."""
+    """Check that a core uses this package's version of the record format.
+
+    ``schema`` is the version that it states, and ``who`` names the program in the message. Raises CoreMissing if the
+    version is not ``SCHEMA``.
+    """
     if schema != SCHEMA:
         raise CoreMissing(f"{who} uses record schema {schema}, but this nameplate uses {SCHEMA}: run {how_to_build()}")
 
 
 def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict[str, Any]:
-    """Return the request that asks the core to measure an experiment for ``slice_s`` seconds."""
+    """Return the request that asks the core to measure an experiment for ``slice_s`` seconds, ready to encode as JSON.
+
+    The warm-up is at most as long as the slice. The length of a sample is that of ``limits``, else that of the
+    experiment; without either the core calibrates it. The interval of a series is that of the experiment, else that of
+    ``limits``.
+    """
     request: dict[str, Any] = {
         "id": experiment.id,
         "probe": experiment.probe,
@@ -199,16 +217,18 @@ def make_request(experiment: Experiment, limits: Limits, slice_s: float) -> dict
 
 
 class CoreProcess:
-    """A nameplate-core process."""
+    """A nameplate-core process, which is a ``Core``. As a context manager it is killed at the end of the context."""
 
     def __init__(
         self, on_record: OnRecord, nice: int = 0, keeper: FileDescriptorCache | None = None,
         options: Sequence[str] = (), launch: Launch | None = None,
     ) -> None:  # fmt: skip
-        """Start the process and pass its header to ``on_record``.
+        """Start the process and pass its header, the first record, to ``on_record``.
 
-        ``nice`` is its scheduling priority. ``keeper`` keeps the files that it creates for the next process.
-        ``options`` are further options of nameplate-core. Raises CoreError if it does not start.
+        ``nice`` is its scheduling priority from -20 (highest) to 19, and 0 leaves it as it is. ``keeper`` takes over
+        the files that the process creates, for the next process; None discards them. ``options`` are further options of
+        nameplate-core. ``launch`` None starts the core without MPI. Raises CoreError if the process does not start or
+        its header is wrong, and PermissionError if ``nice`` is not permitted.
         """
         self._launch = launch or alone()
         self._keeper = keeper or FileDescriptorCache()
@@ -225,7 +245,7 @@ class CoreProcess:
             raise
 
     def __enter__(self) -> CoreProcess:
-        """Return the process, which is killed at the end of the context unless it has ended."""
+        """Return the process itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -256,10 +276,11 @@ class CoreProcess:
         return header
 
     def measure(self, request: Mapping[str, Any], deadline_s: float, on_record: OnRecord) -> Outcome:
-        """Send a request, pass each record to ``on_record``, and return the outcome.
+        """Send a request (``make_request``), pass each sample and outcome to ``on_record``, and return the outcome.
 
-        ``deadline_s`` is the time in seconds that each node has. Raises CoreDied or CoreHung; the process has ended
-        then.
+        If several nodes measure the request, ``on_record`` gets the outcome of each node, and the returned outcome is
+        that of all nodes. Each node has ``deadline_s`` seconds, counted from the outcome of the previous one. Raises
+        CoreDied or CoreHung; the process has ended then.
         """
         assert self._process.stdin is not None
         deadline = time.monotonic() + deadline_s
@@ -279,7 +300,10 @@ class CoreProcess:
                 deadline = time.monotonic() + deadline_s
 
     def close(self) -> None:
-        """Close the input of the process and wait for its end record. Kill it if there is none in time."""
+        """Close the input of the process and wait for its end record, at most 20 s; then kill it if it has not ended.
+
+        No error is raised if the process dies or does not answer.
+        """
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()
@@ -291,7 +315,10 @@ class CoreProcess:
         self.kill()
 
     def interrupt(self) -> None:
-        """Ask the process to end after the current sample. Called from a signal handler, so it waits for nothing."""
+        """Ask the process to end after the current sample. It waits for nothing, so a signal handler may call it.
+
+        A process that has ended before is not an error.
+        """
         if self._process.returncode is not None:
             return
         if not self._launch.launcher:
@@ -305,7 +332,10 @@ class CoreProcess:
             os.write(self._process.stdin.fileno(), b"stop\n")
 
     def kill(self) -> None:
-        """End the process at once and close its streams. Does nothing if it has ended before."""
+        """End the process at once, close its streams, and take its files back. It does nothing if that was done before.
+
+        A launcher has 5 s to end its processes on other nodes before it is killed.
+        """
         if self._is_gone:
             return
         self._is_gone = True

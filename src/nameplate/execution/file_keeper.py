@@ -13,7 +13,11 @@ MAX_KEY_BYTES = 8192
 
 
 class FileDescriptorCache:
-    """Open files by key. The core chooses the keys and knows the content."""
+    """Open file descriptors by key. The core chooses the keys and knows the content of the files.
+
+    Before each core, ``lend`` gives it the files; after the core has ended, ``take_back`` receives those that it
+    created.
+    """
 
     def __init__(self) -> None:
         """Create an empty cache."""
@@ -21,7 +25,11 @@ class FileDescriptorCache:
         self._own: socket.socket | None = None
 
     def lend(self) -> socket.socket:
-        """Return one end of a new socket, in which all kept files wait for a core. The caller closes it."""
+        """Return one end of a new socket, from which a core receives all kept files. The caller closes it.
+
+        Each file is a message with its key and its descriptor (SCM_RIGHTS). Files that do not fit into the socket's
+        buffer are not sent; the core creates them again. Files of the previous socket are taken back first.
+        """
         self.take_back()
         self._own, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # recv_fds of Python 3.11 ignores its flags, so the socket itself is set to non-blocking.
@@ -34,7 +42,11 @@ class FileDescriptorCache:
         return theirs
 
     def take_back(self) -> None:
-        """Receive the files that the last core created."""
+        """Receive the files that the last core created, and close those of the same keys that were kept before.
+
+        Call it after the core has ended: it takes what was sent so far and does not wait. It does nothing without a
+        preceding ``lend``.
+        """
         if self._own is None:
             return
         while True:
@@ -57,11 +69,11 @@ class FileDescriptorCache:
 
     @property
     def files(self) -> Mapping[bytes, int]:
-        """Return the descriptors by key."""
+        """Return the kept file descriptors by key. They belong to the cache; do not close them."""
         return self._files
 
     def close(self) -> None:
-        """Close all files."""
+        """Take back the files of the last core, close all files, and leave the cache empty."""
         self.take_back()
         for descriptor in self._files.values():
             os.close(descriptor)

@@ -32,35 +32,50 @@ _hidden: dict[str, str] = {}
 
 
 def hide_key() -> None:
-    """Remove the key of the network probes' peer from the environment of this process."""
+    """Move ``NAMEPLATE_KEY``, the key of the network probes' peer, from the environment to a private variable.
+
+    Programs that are started later do not inherit it. ``core_environment`` still has it. The call has no effect if the
+    variable is not set.
+    """
     if KEY_VARIABLE in os.environ:
         _hidden[KEY_VARIABLE] = os.environ.pop(KEY_VARIABLE)
 
 
 def core_environment() -> dict[str, str]:
-    """Return the environment of nameplate-core, with the key that is hidden from all other programs."""
+    """Return the environment variables for nameplate-core: those of this process, and the key that was hidden.
+
+    The key is there only if ``hide_key`` removed it.
+    """
     return {**os.environ, **_hidden}
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A program of the core, and the words of its launcher; without any, it is started directly."""
+    """How to start the core.
+
+    ``program`` is the path of nameplate-core or of one of its MPI builds. ``launcher`` has the words that precede it on
+    the command line, such as ``("mpirun", "-n", "4")``. If it is empty, the program is started directly.
+    """
 
     program: Path
     launcher: tuple[str, ...] = ()
 
     def command(self, *options: str) -> list[str]:
-        """Return the command that starts the core with ``options``."""
+        """Return the words of the command that starts the core with ``options``: launcher, program, options."""
         return [*self.launcher, str(self.program), *options]
 
     @property
     def start_deadline_s(self) -> float:
-        """Return the time in seconds until the first record must arrive."""
+        """Return the time in seconds within which the first record must arrive: 20, or 300 with a launcher."""
         return MPI_START_DEADLINE_S if self.launcher else START_DEADLINE_S
 
 
 def how_to_build(mpi_compiler: str = "") -> str:
-    """Return the command that rebuilds the core of this installation, also with ``mpi_compiler`` if given."""
+    """Return the shell command that rebuilds the core of this installation.
+
+    ``mpi_compiler`` is the name or path of an MPI C++ compiler, such as ``mpicxx``, for which an MPI build is added;
+    without it the command names no MPI. The command is ``script/bootstrap`` in a checkout, else ``pip install``.
+    """
     if _BOOTSTRAP.is_file():
         return f"script/bootstrap --mpi={mpi_compiler}" if mpi_compiler else "script/bootstrap"
     settings = f" --config-settings=cmake.define.NAMEPLATE_MPICXX={mpi_compiler}" if mpi_compiler else ""
@@ -68,9 +83,10 @@ def how_to_build(mpi_compiler: str = "") -> str:
 
 
 def core_path() -> Path:
-    """Return the path of nameplate-core: NAMEPLATE_CORE if set, else next to the scripts of this installation.
+    """Return the path of nameplate-core: ``NAMEPLATE_CORE`` if it is set and not empty, else that of this installation.
 
-    Raises CoreMissing if there is no such file.
+    The latter is the file ``nameplate-core`` in the directory of the installed scripts. Raises CoreMissing if there is
+    no such file.
     """
     named = os.environ.get(CORE_VARIABLE)
     path = Path(named) if named else Path(sysconfig.get_path("scripts")) / "nameplate-core"
@@ -82,25 +98,30 @@ def core_path() -> Path:
 
 
 def alone() -> Launch:
-    """Return how to start the core without a launcher. Raises CoreMissing if there is none."""
+    """Return the launch that starts nameplate-core directly. Raises CoreMissing if there is no nameplate-core."""
     return Launch(core_path())
 
 
 def mpi_programs() -> dict[str, Path]:
-    """Return the MPI builds next to the core, by the name of the MPI (openmpi, mpich).
+    """Return the paths of the core's MPI builds, by the name of their MPI in alphabetical order.
 
-    Raises CoreMissing if there is no core.
+    They are the executable files ``nameplate-core-mpi-NAME`` in the directory of nameplate-core, where NAME is
+    ``openmpi``, ``mpich``, ``intel``, ``mvapich``, or ``mpi`` for any other MPI. Raises CoreMissing if there is no
+    nameplate-core.
     """
     found = sorted(core_path().parent.glob(f"{_PREFIX}*"))
     return {path.name.removeprefix(_PREFIX): path for path in found if os.access(path, os.X_OK)}
 
 
 def launch_with(text: str) -> Launch:
-    """Return how to start the core by a launcher as written on the command line, such as ``mpirun -n 4``.
+    """Return the launch of an MPI build by a launcher as written on the command line, such as ``mpirun -n 4``.
 
-    The MPI build is chosen to match the launcher's MPI, or the --mpi of srun. For a launcher of unknown MPI it is the
-    first by name. Raises UsageError if the launcher is not found or has no matching build, CoreMissing if there is no
-    core.
+    The MPI build is chosen to match the launcher's MPI, for which the launcher is run with --version, or the --mpi of
+    srun. For a launcher of unknown MPI it is the first build by name. The words of srun are completed
+    (``srun.complete``).
+
+    Raises UsageError if ``text`` is not a shell command, the launcher is not on PATH, or it has no matching build, and
+    CoreMissing if there is no nameplate-core.
     """
     try:
         words = tuple(shlex.split(text))
@@ -128,7 +149,11 @@ def launch_with(text: str) -> Launch:
 
 
 def family_of(launcher: str) -> str:
-    """Return the MPI that a launcher's --version names; empty if it names none, as for a script around a launcher."""
+    """Return the MPI that a launcher's --version names: ``openmpi``, ``mpich``, ``intel`` or ``mvapich``.
+
+    ``launcher`` is a program's name or path. The result is empty if the output names none of these, as for a script
+    around a launcher, or if the launcher cannot be run or does not end within 20 s.
+    """
     try:
         answer = child_process.run([launcher, "--version"], START_DEADLINE_S)
     except (OSError, subprocess.TimeoutExpired):
