@@ -11,7 +11,12 @@ from nameplate.statistics.stats import median
 
 
 def refiner(plan: Plan) -> Refine:
-    """Return the function by which a session chooses dense points between rounds."""
+    """Return the function by which a session chooses dense points (``Experiment.dense``) between rounds.
+
+    It takes the round values so far by experiment id, and returns the ids to measure. Experiments of a curve differ
+    only in the parameter that their probe's sweep declares as ``curve``. The probe's own ``refine`` chooses them if it
+    has one, else ``memory_levels.refine`` from the median of each point that is always measured.
+    """
     curves = _curves(plan)
 
     def refine(headlines: Mapping[str, Sequence[float]]) -> set[str]:

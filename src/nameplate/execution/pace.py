@@ -16,10 +16,18 @@ TRUST_IN_ESTIMATE_S = 0.2
 
 
 class Pace:
-    """Computes the slices of the remaining experiments from the time left."""
+    """Divides the time that is left of a run among its remaining experiments.
+
+    The overhead of an experiment is the time that it takes besides its slice. The probe's estimate of it is corrected
+    by the times observed so far.
+    """
 
     def __init__(self, limits: Limits, turns: int = 1) -> None:
-        """Start without experiments. ``turns`` is the number of nodes that measure an experiment one after another."""
+        """Start without experiments, which ``expect`` adds.
+
+        ``limits`` are those of the plan. ``turns`` is the number of nodes that measure a single-machine experiment one
+        after another; it is 1 without nodes, and if all nodes measure at once.
+        """
         self._limits = limits
         self._turns = turns
         self._rounds: dict[str, int] = defaultdict(int)
@@ -30,7 +38,11 @@ class Pace:
         self._observed_s: dict[str, float] = defaultdict(float)
 
     def expect(self, experiment: Experiment, rounds: int) -> None:
-        """Set the number of further rounds in which an experiment is to be measured."""
+        """Set the number of further rounds in which an experiment is to be measured.
+
+        A later call for the same ``experiment.id`` replaces the number. 0 means that the experiment is no longer
+        measured.
+        """
         more = (rounds - self._rounds[experiment.id]) * turns_of(experiment, self._turns)
         self._rounds[experiment.id] = rounds
         min_s = min_slice_s(experiment, self._limits)
@@ -39,28 +51,40 @@ class Pace:
         self._overhead_s[experiment.probe] += more * overhead_s(experiment, self._limits)
 
     def note(self, experiment: Experiment, slice_s: float, taken_s: float) -> None:
-        """Correct the estimates by an experiment that took ``taken_s`` seconds in all with a slice of ``slice_s``."""
+        """Correct the estimated overhead of a probe by the time of one of its experiments, which has ended.
+
+        ``slice_s`` is the slice with which it was measured, and ``taken_s`` the whole time that it took on all nodes,
+        both in seconds. The number of further rounds stays as ``expect`` set it.
+        """
         turns = turns_of(experiment, self._turns)
         self._estimated_s[experiment.probe] += turns * overhead_s(experiment, self._limits)
         self._observed_s[experiment.probe] += max(0.0, taken_s - turns * slice_s)
 
     def has_seen(self, probe: str) -> bool:
-        """Return whether the time of an experiment of this probe has been noted."""
+        """Return whether ``note`` was called for an experiment of the probe with this name, such as ``cpu_flops``."""
         return probe in self._observed_s
 
     def slice_s(self, experiment: Experiment, left_s: float) -> float:
-        """Return the slice, between minimum and full, with which all remaining experiments end within ``left_s``."""
+        """Return the slice in seconds with which all remaining experiments end within ``left_s`` seconds.
+
+        The remaining experiments are those passed to ``expect``. Each gets a slice at the same share of the way from
+        its minimum to its full slice (``planning/budget.py``). The result is the minimum slice even if ``left_s`` is
+        too short for that, or is negative.
+        """
         free_s = left_s - self._min_s - self._total_overhead_s()
         share = min(1.0, max(0.0, free_s / self._span_s)) if self._span_s > 0 else 1.0
         return slice_between_s(experiment, self._limits, share)
 
     def takes_s(self, experiment: Experiment, slice_s: float) -> float:
-        """Return the expected time of an experiment with this slice, in seconds."""
+        """Return the expected time in seconds of an experiment in one round with this slice.
+
+        It includes the overhead and, if nodes measure one after another, their turns.
+        """
         total_s = slice_s + overhead_s(experiment, self._limits) * self._correction(experiment.probe)
         return turns_of(experiment, self._turns) * total_s
 
     def rest_s(self) -> float:
-        """Return the expected time of all remaining experiments with full slices, in seconds."""
+        """Return the expected time in seconds of all remaining rounds, with full slices and overhead."""
         return self._min_s + self._span_s + self._total_overhead_s()
 
     def _total_overhead_s(self) -> float:

@@ -48,7 +48,7 @@ Clock = Callable[[], float]
 
 
 class Progress(Protocol):
-    """The display of a running session, as a context around it."""
+    """The display of a running session. The session enters it as a context and reports to it."""
 
     def __enter__(self) -> Progress:
         """Begin the display."""
@@ -59,31 +59,45 @@ class Progress(Protocol):
         """End the display."""
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Show that an experiment begins, the share of the run that is done, and the estimated time left in seconds."""
+        """Show that an experiment begins.
+
+        ``round_number`` counts from 1. ``share_done`` is the share of the run that is done, from 0 to 1, and ``left_s``
+        an estimate of the time left in seconds.
+        """
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """Show that a sample has been taken."""
+        """Show that ``sample`` of ``experiment`` has been taken."""
 
     def warn(self, message: str) -> None:
-        """Show an error that does not end the run."""
+        """Show an error that does not end the run, as one line that begins with the experiment."""
 
 
 @dataclass(frozen=True)
 class NodeTurns:
-    """The nodes of a job, each of which measures single-machine experiments: all at once, or one after another."""
+    """The nodes of a job, each of which measures single-machine experiments.
+
+    ``places`` are the nodes' indices in the job's list of nodes. ``at_once`` says whether they all measure at the same
+    time; otherwise they measure one after another.
+    """
 
     places: Sequence[int]
     at_once: bool
 
     def fields(self, seed: str) -> dict[str, object]:
-        """Return the fields of a request that name the nodes, in an order shuffled by ``seed``."""
+        """Return the fields to add to a request: ``nodes``, a list of indices, and ``at_once``, a truth value.
+
+        The list has all ``places`` in an order shuffled by ``seed``; the same text gives the same order.
+        """
         order = list(self.places)
         random.Random(seed).shuffle(order)
         return {"nodes": order, "at_once": self.at_once}
 
     @property
     def turns(self) -> int:
-        """Return the number of slices that are measured one after another."""
+        """Return the number of slices that are measured one after another.
+
+        It is 1 if all nodes measure at once, else the number of nodes.
+        """
         return 1 if self.at_once else len(self.places)
 
 
@@ -91,14 +105,15 @@ class NodeTurns:
 class Control:
     """Passes Ctrl-C to a run: a signal handler calls ``request``.
 
-    To stop at once, the handler raises, and the session kills its core.
+    ``stopped`` is True from the first request on. ``core`` is the core that is measuring, which the session sets, or
+    None. To stop at once, the handler raises, and the session kills its core.
     """
 
     stopped: bool = False
     core: Core | None = None
 
     def request(self) -> None:
-        """End the run after the current sample."""
+        """End the run after the current sample. It does not wait, and a second call has no further effect."""
         if self.core is not None and not self.stopped:
             self.core.interrupt()
         self.stopped = True
@@ -106,7 +121,12 @@ class Control:
 
 @dataclass
 class ExperimentProgress:
-    """The progress of one experiment."""
+    """The progress of one experiment.
+
+    ``rounds`` are the numbers of the rounds that have been measured, from 1. ``headlines`` has a value for each of
+    these that has one (``Session.headline_of``). ``reason`` is ``rounds``, ``precision``, or an outcome that is not ok,
+    such as ``skipped``.
+    """
 
     rounds: set[int] = field(default_factory=set)
     headlines: list[float] = field(default_factory=list)
@@ -117,7 +137,19 @@ class ExperimentProgress:
 class Session:
     """One run of a plan.
 
-    ``write`` receives every record. ``headline_of`` returns the value of a round by which precision is judged, or None.
+    - ``plan``: the experiments and limits; ``seed``: the seed of their order in each round
+    - ``start_core``: starts a core for one round and passes its header to its argument
+    - ``write``: receives every record, with the number of its round from 1
+    - ``headline_of``: returns the value of a round by which precision is judged, or None if the round has none
+    - ``progress``: the display; ``control``: stops the run on request
+    - ``refine``: returns the ids of the dense experiments to measure, given the round values so far by experiment id;
+      by default none
+    - ``nodes``: the nodes that each measure the single-machine experiments; None measures them once
+    - ``sync``: called between experiments, so that writing records to disk does not disturb a measurement
+    - ``clock``: returns the current time in seconds; ``began``: the start of the budget by this clock, or None if it
+      starts with ``run``
+    - ``grace_s``: the time that an experiment has in addition to its slice, warm-up, samples and declared set-up,
+      before its core is killed
     """
 
     plan: Plan
@@ -147,12 +179,23 @@ class Session:
         self._pace = Pace(self.plan.limits, self.nodes.turns if self.nodes else 1)
 
     def take_over(self, measurements: Iterable[Measurement]) -> None:
-        """Count the measurements of an earlier, interrupted run of the same plan."""
+        """Count the measurements of an earlier, interrupted run of the same plan; call it before ``run``.
+
+        Their rounds are not measured again, except those in which an experiment was interrupted.
+        """
         for measurement in measurements:
             self._note(measurement)
 
     def run(self) -> Stop:
-        """Measure until no experiment is left, and return why. Raises FileError if records cannot be written."""
+        """Measure until no experiment is left, the budget is spent or a stop is requested, and return the last record.
+
+        The record, which is also written, has the reason for each experiment by its id: ``rounds`` (fixed rounds are
+        complete), ``precision``, ``budget``, ``interrupted``, ``even`` (a dense point that was not chosen), or an
+        outcome that is not ok, such as ``failed``.
+
+        Raises FileError if records cannot be written, CoreError if a core cannot be started, and UsageError if the
+        nodes of the job change between rounds. A core that dies or hangs fails only its current experiment.
+        """
         self._began = self.clock() if self.began is None else self.began
         self._expect_all()
         with self.progress:
@@ -178,12 +221,18 @@ class Session:
                 self._expect_all()
 
     def end_slice(self) -> None:
-        """End the current slice after its sample, because the budget is overrun. Called from another thread."""
+        """End the current slice after its sample, because the budget is overrun. Another thread may call it.
+
+        It does nothing if no core is running.
+        """
         if (core := self.control.core) is not None:
             core.interrupt()
 
     def order(self, number: int) -> list[Experiment]:
-        """Return the experiments of a round in an order shuffled by the seed and the number of the round."""
+        """Return all experiments of the plan in the order of a round, shuffled by the seed and the round's number.
+
+        ``number`` is the round's number from 1; the same seed and number give the same order.
+        """
         shuffled = list(self.plan.experiments)
         random.Random(f"{self.seed}/{number}").shuffle(shuffled)
         return shuffled

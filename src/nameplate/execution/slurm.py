@@ -47,21 +47,33 @@ _REASONS = (
 
 @dataclass(frozen=True)
 class Allocation:
-    """The resources that a job requests, by the names of sbatch's options, and the remaining words for srun."""
+    """The resources that a job requests, and the srun command that starts the ranks in the job.
+
+    ``asked`` has the texts of srun's options by their long names without dashes, such as ``{"nodes": "2",
+    "ntasks-per-node": "1"}``. ``srun`` has the words of the command without these options, except that it keeps
+    ``--cpus-per-task``.
+    """
 
     asked: Mapping[str, str]
     srun: Sequence[str]
 
     @property
     def ranks(self) -> int:
-        """Return the number of ranks of the job."""
+        """Return the number of ranks of the job: ``ntasks``, else the nodes times ``ntasks-per-node`` (1 by default).
+
+        Raises UsageError if an option's text is not a whole number, or is above ``MAX_RANKS``.
+        """
         if "ntasks" in self.asked:
             return self._count("ntasks")
         return self.nodes * self._count("ntasks-per-node")
 
     @property
     def nodes(self) -> int:
-        """Return the number of nodes of the job, or the maximum if Slurm chooses it."""
+        """Return the number of nodes of the job: ``nodes``, else the length of ``nodelist``, else ``ntasks``.
+
+        The last is the maximum, because Slurm then chooses the number of nodes. Raises UsageError if an option's text
+        is not a whole number or is above ``MAX_RANKS``, or if ``nodelist`` is not a list of hosts.
+        """
         if "nodes" in self.asked:
             return self._count("nodes")
         return len(expand(self.asked["nodelist"])) if "nodelist" in self.asked else self._count("ntasks")
@@ -79,7 +91,8 @@ class Allocation:
 def allocation_of(launch: Launch) -> Allocation:
     """Return the allocation that the words of ``--mpi "srun …"`` request.
 
-    Raises UsageError if the launcher is not srun, or the words do not say how many nodes or ranks.
+    Raises UsageError if the launcher is not srun, an option lacks its value, or the words have none of ``--nodes``,
+    ``--ntasks`` and ``--nodelist`` (nor their short forms).
     """
     if not launch.launcher or not is_srun(launch.launcher[0]):
         raise UsageError(
@@ -101,9 +114,16 @@ def allocation_of(launch: Launch) -> Allocation:
 
 
 def write_script(path: Path, allocation: Allocation, run: Run, arguments: Sequence[str]) -> None:
-    """Write a script that runs nameplate with the same ``arguments``, except --slurm.
+    """Write a batch script for sbatch that runs nameplate with the same ``arguments`` in the allocation.
 
-    Raises UsageError if the plan does not need MPI, FileError if the script or the run file exists already.
+    ``path`` is the new script. ``run`` is the first record of the run, of which the plan and ``per_node`` are read.
+    ``arguments`` are the words after ``nameplate`` on the command line: --slurm is left out, and --mpi gets
+    ``allocation.srun``. Without -o in ``arguments``, the run file is ``nameplate-JOBID.jsonl``. Unless the allocation
+    has a time, the script requests the longest time of the plan (``budget.longest_s``) and 11 minutes to start and
+    stop.
+
+    Raises UsageError if the plan does not need MPI or an option of the allocation is not printable, and FileError if
+    the script cannot be written, or the script or the named run file exists already.
     """
     plan = run.plan
     if not run.per_node and not any(probe_of(each.probe).takes_whole_job for each in plan.experiments):

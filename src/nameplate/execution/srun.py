@@ -30,44 +30,59 @@ _PAGES = {
 
 
 class OptionExtractor(argparse.ArgumentParser):
-    """Extracts known options from the words of a command, and leaves the others unchanged."""
+    """Extracts known options from the words of a command, and leaves the others unchanged.
+
+    Declare the options with ``add_argument``, as for argparse. There is no --help, and options cannot be abbreviated.
+    """
 
     def __init__(self) -> None:
         super().__init__(add_help=False, allow_abbrev=False)
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        """Raise UsageError, where the base class would end the program."""
+        """Raise UsageError with argparse's message, where the base class would end the program."""
         raise UsageError(message)
 
     def pick(self, words: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
-        """Return the values of the known options, None for a missing one, and the other words.
+        """Return the texts of the known options by ``dest``, and the other words in their order.
 
-        Raises UsageError for an option without its value.
+        ``words`` may include the program's name, which is then the first of the other words. The text of an option that
+        is not among the words is None. Raises UsageError for an option without its value.
         """
         found, rest = self.parse_known_args(words)
         return vars(found), rest
 
 
 def is_srun(launcher: str) -> bool:
-    """Return whether a launcher is srun."""
+    """Return whether a launcher, given by name or path, is srun."""
     return Path(launcher).name == "srun"
 
 
 def family_by_pmi(words: Sequence[str], families: Sequence[str]) -> str:
-    """Return the MPI among ``families`` that matches the PMI which srun is to use; the first one if none matches."""
+    """Return the name of the MPI that matches the PMI which srun is to use, as an element of ``families``.
+
+    ``words`` are the srun command with ``srun`` first. ``families`` are the names of the MPI builds, at least one, such
+    as ``openmpi`` (PMIx) and ``mpich`` (PMI-2). The PMI is that of --mpi, else of SLURM_MPI_TYPE, else the cluster's
+    default, for which ``scontrol`` is run. If no family matches, the result is the first one.
+    """
     pmi = _asked_pmi(words) or _default_pmi()
     return next((family for family in families if pmi.startswith(PMI_OF.get(family, "?"))), families[0])
 
 
 def complete(words: Sequence[str], family: str) -> tuple[str, ...]:
-    """Return the words of an srun command, completed by the options that nameplate needs."""
+    """Return the words of an srun command, completed by the options that nameplate needs.
+
+    ``words`` begin with ``srun``, which the added options follow, so that the user's own options override them. They
+    are ``--input=0`` and ``--kill-on-bad-exit=1``, and the ``--mpi`` that ``family`` (a name as in
+    ``launch.mpi_programs``) needs, unless the words, SLURM_MPI_TYPE or the cluster's default name a PMI. Other families
+    get no ``--mpi``.
+    """
     pmi = [] if _asked_pmi(words) or _default_pmi() or family not in PMI_OF else [f"--mpi={PMI_OF[family]}"]
     always = [word for word in _ALWAYS if word not in words]
     return (words[0], *always, *pmi, *words[1:])
 
 
 def explain(launchers_words: str) -> str:
-    """Return a line that replaces a known help page of Open MPI; empty if the text has none."""
+    """Return a line that explains a known error page of Open MPI in a launcher's output; empty if the text has none."""
     return next((line for part, line in _PAGES.items() if part in launchers_words), "")
 
 
