@@ -38,12 +38,20 @@ MAX_OVERRUN_S = 2.0
 
 
 def full_slice_s(experiment: Experiment, limits: Limits) -> float:
-    """Return the time of an experiment's samples in a round, in seconds: as planned, or for the requested samples."""
+    """Return the time in seconds that an experiment samples in each round if the budget does not shorten it.
+
+    It is the length of a series that ``limits`` request, else the planned slice, or the time of the requested samples
+    if that is longer.
+    """
     return limits.series_s or max(experiment.slice_s, _asked_s(limits))
 
 
 def min_slice_s(experiment: Experiment, limits: Limits) -> float:
-    """Return the time in seconds that a slice or a series keeps however short the budget is."""
+    """Return the time in seconds to which a binding budget may shorten the slice or series of an experiment.
+
+    A slice keeps 50 ms and the requested samples, and a series of the plan ten intervals. Either keeps its full length
+    if that is shorter. A series that ``limits`` request is not shortened.
+    """
     full_s = full_slice_s(experiment, limits)
     if limits.series_s:
         return full_s
@@ -53,7 +61,10 @@ def min_slice_s(experiment: Experiment, limits: Limits) -> float:
 
 
 def slice_between_s(experiment: Experiment, limits: Limits, share: float) -> float:
-    """Return the slice at ``share`` of the way from the minimum to the full one; for a series, in whole intervals."""
+    """Return the slice in seconds at ``share`` (0 to 1) of the way from the minimum to the full one.
+
+    The slice of a series is rounded down to whole intervals, but not below its minimum.
+    """
     min_s, full_s = min_slice_s(experiment, limits), full_slice_s(experiment, limits)
     between_s = min_s + share * (full_s - min_s)
     if experiment.interval_s is None:
@@ -62,15 +73,20 @@ def slice_between_s(experiment: Experiment, limits: Limits, share: float) -> flo
 
 
 def turns_of(experiment: Experiment, turns: int) -> int:
-    """Return how often an experiment takes its slice in a round if nodes take turns; ranks of a job share one slice."""
+    """Return how often an experiment takes its slice in a round.
+
+    ``turns`` is the number of nodes that measure one after another. It is the result for a single-machine probe. The
+    result is 1 for a probe that takes the whole job, whose ranks share one slice.
+    """
     return 1 if probe_of(experiment.probe).takes_whole_job else turns
 
 
 def overhead_s(experiment: Experiment, limits: Limits) -> float:
-    """Return the time in seconds that an experiment takes besides its slice in a round.
+    """Return the estimated time in seconds that an experiment takes besides its slice in a round, on one node.
 
-    Probes estimate it for the usual warm-up and sample length. With longer samples, the last one ends on average half a
-    sample late.
+    It covers set-up, warm-up and calibration. Probes estimate it for the usual warm-up and sample length, and the
+    estimate is adjusted to those of ``limits`` and ``experiment``. With longer samples, the last one ends on average
+    half a sample late.
     """
     sample_s = limits.sample_s or experiment.sample_s or USUAL_SAMPLE_S
     calibrated_s = limits.warmup_s + CALIBRATION_SAMPLES * min(sample_s, USUAL_SAMPLE_S)
@@ -85,14 +101,16 @@ def closing_s(plan: Plan) -> float:
 
 
 def overrun_s(limits: Limits) -> float:
-    """Return how many seconds after its budget the last experiment of a run may end."""
+    """Return how many seconds after its budget the last experiment of a run may end: 2 % of the budget, at most 2 s."""
     return min(MAX_OVERRUN_S, MAX_OVERRUN_SHARE * limits.budget_s)
 
 
 def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
-    """Return the time of a round in seconds; dense points are measured only in some rounds.
+    """Return the estimated time of a round in seconds, with full slices and overhead.
 
-    ``turns`` is the number of nodes that run a single-machine probe one after the other.
+    ``turns`` is the number of nodes that run a single-machine probe one after the other. Dense points are measured only
+    in some rounds; they count only if ``with_dense``. A series is measured in one round, so each round counts its
+    share.
     """
     limits = plan.limits
     rounds = limits.rounds or MIN_ROUNDS
@@ -104,8 +122,10 @@ def round_s(plan: Plan, turns: int = 1, with_dense: bool = False) -> float:
 
 
 def longest_s(plan: Plan, turns: int = 1) -> float:
-    """Return the longest time in seconds that a run may take; if its rounds are fixed and unlimited, twice the
-    estimate.
+    """Return the maximum time in seconds that a run may take: its budget, unless fixed rounds have no binding budget.
+
+    In that case it is twice the estimate for all rounds with all dense points. ``turns`` is the number of nodes that
+    run a single-machine probe one after the other.
     """
     limits = plan.limits
     if limits.rounds and not limits.budget_binds:
@@ -114,7 +134,11 @@ def longest_s(plan: Plan, turns: int = 1) -> float:
 
 
 def with_turns(plan: Plan, turns: int, options: Mapping[str, str]) -> Plan:
-    """Multiply the budget by the number of nodes that take turns, unless the user gave a budget or rounds."""
+    """Multiply the budget of a plan by the number of nodes that measure one after another, and return the new plan.
+
+    The plan is returned unchanged if ``options``, the user's limits by name, have a ``budget`` or ``rounds``, or if
+    every probe takes the whole job.
+    """
     if options.keys() & {"budget", "rounds"} or all(probe_of(e.probe).takes_whole_job for e in plan.experiments):
         return plan
     limits = msgspec.structs.replace(plan.limits, budget_s=plan.limits.budget_s * turns)
@@ -122,9 +146,14 @@ def with_turns(plan: Plan, turns: int, options: Mapping[str, str]) -> Plan:
 
 
 def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
-    """Shorten the slices and series of a plan so that all of its rounds end within a binding budget.
+    """Return the plan with its slices and series shortened so that all of its rounds end within a binding budget.
 
-    ``reserved_s`` is the part of the budget for reference tools.
+    All are shortened to the same share of the way from the minimum to the full one, and a note of the plan says so. The
+    plan is returned unchanged if its budget does not bind (``Limits.budget_binds``) or suffices. Dense points are left
+    out of the estimate. Without fixed rounds it assumes six.
+
+    ``turns`` is the number of nodes that run a single-machine probe one after the other. ``reserved_s`` is the part of
+    the budget in seconds for reference tools and the writing of test files.
 
     Raises:
         UsageError: not even the minimum slices fit; the message has the smallest sufficient budget.
@@ -159,7 +188,12 @@ def shortened_percent(notes: Sequence[str]) -> str | None:
 
 
 def min_plan_s(plan: Plan, turns: int = 1) -> float:
-    """Return the time in seconds of a plan with its minimum slices, without reference tools."""
+    """Return the estimated time in seconds of a whole run with minimum slices and without dense points.
+
+    It includes the start of the command and of each core, the overhead, and the summary, but no reference tools.
+    Without fixed rounds it assumes six. ``turns`` is the number of nodes that run a single-machine probe one after the
+    other.
+    """
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
     limits = plan.limits
     measured_s = _of_all_rounds(certain, limits, turns, lambda e: min_slice_s(e, limits) + overhead_s(e, limits))

@@ -21,9 +21,11 @@ _BUDGET_SHARE = 0.15
 
 
 def file_beyond_memory(machine: Machine, folder: Path, budget_s: float) -> tuple[int, str]:
-    """Return the size in bytes, a multiple of 1280 MiB, and the reason if it is not larger than the memory.
+    """Return the size in bytes of a test file, and the reason if it was not made larger than the memory, else "".
 
-    The file is in ``folder``; a run of ``budget_s`` seconds has time to write it.
+    The size is 2.5 times the memory if there is room and time, else 1.25 times, each rounded up to a multiple of 1280
+    MiB, else 1280 MiB. ``folder``, which must exist, is in the file system whose free space counts. ``budget_s`` is the
+    budget of the run in seconds; writing the file at 100 MB/s may take 15 % of it.
     """
     memory = int(machine.memory.total_bytes)
     room, time = _room_bytes(folder), int(budget_s * _BUDGET_SHARE * _SLOWEST_BYTES_PER_S)

@@ -12,13 +12,14 @@ from nameplate.records.model import Experiment
 def check_places(
     experiments: Iterable[Experiment], probes: Mapping[str, ProbeInfo], given: Mapping[str, str], source: str
 ) -> None:
-    """Check that ``given`` (``name=value`` arguments) names every place that ``experiments`` use, and no others.
+    """Check that ``given`` names every place that ``experiments`` use, with the same values, and nothing else.
 
-    A place is a parameter that the probe declares as text: ``file``, ``path``, ``read_device``, ``bind``. ``source`` is
-    the file of the experiments, for messages.
+    A place is a parameter that the probe declares as text: ``file``, ``path``, ``read_device``, ``bind``. ``given`` has
+    the values of each parameter as on the command line, separated by commas in any order. ``probes`` are the core's
+    probes by name; experiments of other probes are ignored. ``source`` is the file of the experiments, for messages.
 
     Raises:
-        UsageError: a place is not named, or a name is not a place.
+        UsageError: a place is not named or has other values, or a name is not a place.
     """
     used = _places(experiments, probes)
     for name, values in used.items():

@@ -12,10 +12,12 @@ from nameplate.probes import probe_of
 def check_rated(rated: Mapping[str, float], probes: Mapping[str, ProbeInfo]) -> None:
     """Check the keys of ``parse_rated`` against the probes' names, areas, operations and units.
 
-    ``disk_write B/s`` is possible because a probe of the area disk has an operation write and a metric in B/s.
+    A key of ``rated`` is ``NAME UNIT`` with the unit in SI base units. NAME is a probe, an area, or an area with an
+    operation: ``disk_write B/s`` is possible because a probe of the area disk has an operation write and a metric in
+    B/s. The values are not read. ``probes`` are the core's probes by name (``describe_all``).
 
     Raises:
-        UsageError: a key is unknown, or has the wrong unit.
+        UsageError: a NAME is unknown, or nothing of that NAME is measured in the unit.
     """
     units: dict[str, set[str]] = {}
     for info in probes.values():

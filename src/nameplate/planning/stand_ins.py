@@ -15,11 +15,19 @@ SMALLEST_BEYOND = 128 << 20
 
 
 def stand_ins_of(machine: Machine) -> dict[str, str]:
-    """Return the text for each name. ``machine`` is that of the job's first rank.
+    """Return the text that replaces ``{name}`` in a plan, for each name. ``machine`` is that of the job's first rank.
 
-    ``ranks`` and ``threads`` are lists to sweep, up to the ranks of a node and the cores of a rank. ``cores`` is the
-    number of cores that a node's ranks may use. ``all_ranks`` with ``threads_each`` threads use all of them, unless
-    OMP_NUM_THREADS says otherwise.
+    - ``beyond``: a size in bytes that no cache holds
+    - ``nodes``: the indices of the NUMA nodes, as a list to sweep (``0,1``)
+    - ``pairs``, ``up_to_4_pairs``: numbers of pairs of ranks to sweep, up to half the job's ranks: 1, 2, 4 … and the
+      maximum, or all numbers up to 4
+    - ``ranks``, ``threads``: numbers to sweep (1, 2, 4 … and the maximum), up to the ranks of a node and the cores that
+      the first rank may use
+    - ``cores``: the number of cores that a node's ranks may use
+    - ``all_ranks``, ``threads_each``: the number of ranks on the node with the fewest, and of the threads of each,
+      which use all these cores unless OMP_NUM_THREADS says otherwise
+
+    Without a job, there is one rank and one pair.
     """
     nodes = machine.topology.numa_nodes
     job = machine.job
@@ -39,7 +47,11 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
 
 
 def beyond_caches_bytes(machine: Machine) -> int:
-    """Return a size that no cache of this machine holds."""
+    """Return a size in bytes that no cache of this machine holds: four times the last-level caches, at least 128 MiB.
+
+    The factor is STREAM's rule for the size of an array. The minimum is for systems that list no cache or only a small
+    one.
+    """
     caches = [c for c in machine.topology.caches if c.type != "instruction"]
     last = max((c.level for c in caches), default=0)
     last_level = sum(c.size_bytes * c.count for c in caches if c.level == last)
