@@ -75,7 +75,17 @@ _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "se
 class PlanText(msgspec.Struct, frozen=True):
     """A plan as it is written, before its experiments are checked against the probes.
 
-    ``declared`` is the plan for which the probes declare experiments that are part of this one; empty if there is none.
+    - ``name``: the name of its file without the suffix
+    - ``declared``: the plan (``quick`` or ``full``) for which the probes declare experiments that are part of this one;
+      empty if there is none
+    - ``limits``: the texts of the keys ``budget``, ``precision``, ``rounds``, ``samples``, ``time``, ``warmup`` and
+      ``series`` that it has
+    - ``experiments``: the ``[[experiment]]`` tables as read from TOML
+    - ``fit``: whether slices are shortened so that all rounds end within the budget
+    - ``references``: reference tools with their default work; ``reference_works``: reference tools with parameters
+    - ``per_node``: how the nodes of a job run single-machine probes; empty if the plan does not say
+    - ``priority``: ``high`` if the plan asks for a higher priority of the measuring processes
+    - ``path``, ``text``: the file and its content, for messages
     """
 
     name: str
@@ -92,7 +102,12 @@ class PlanText(msgspec.Struct, frozen=True):
     text: str = ""
 
     def place(self, number: int, words: str) -> str:
-        """Return file and line of the ``number``-th experiment, or of the key that the text of an error names."""
+        """Return the file and line of an error in an experiment, such as ``my.toml, line 12``.
+
+        ``number`` is the index of the ``[[experiment]]`` table from 0. The line is that of the key that ``words``, the
+        text of the error, names, else of the value that it quotes, else of the head of the table. Without such a table
+        the result is the file alone.
+        """
         lines = self.text.splitlines()
         words_named = set(_WORD.findall(words))
         heads = [index for index, line in enumerate(lines) if line.strip() == "[[experiment]]"]
@@ -109,12 +124,12 @@ class PlanText(msgspec.Struct, frozen=True):
 
 
 def shipped_plans() -> dict[str, Path]:
-    """Return the plans that come with nameplate, by name."""
+    """Return the paths of the plans that come with nameplate, by name in alphabetical order."""
     return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
 
 
 def read_plan(name: str) -> PlanText:
-    """Return a shipped plan, or a plan file if ``name`` is a path.
+    """Return a shipped plan by its name, or a plan file if ``name`` ends with ``.toml`` or contains a slash.
 
     Raises:
         FileError: the file cannot be read, or is not a plan.
@@ -216,13 +231,17 @@ def build_plan(
     text: PlanText, probes: Mapping[str, ProbeInfo], options: Mapping[str, str], machine: Machine,
     turns: int = 1, reserved_s: float = 0.0,
 ) -> Plan:  # fmt: skip
-    """Return a plan, checked against the available probes. ``options`` of the command line override those of the plan.
+    """Return the plan of a text, checked against the available probes and fitted to a binding budget.
 
-    ``turns`` is the number of nodes that take turns; ``reserved_s`` is the part of the budget for reference tools.
+    ``probes`` are those of the core by name. ``options`` are limits of the command line as for ``make_limits``, which
+    override those of the plan. ``machine`` gives the values of ``{name}`` (``stand_ins_of``), and the size of test
+    files together with the free space of the current directory. ``turns`` is the number of nodes that run a
+    single-machine probe one after the other. ``reserved_s`` is the part of the budget in seconds for reference tools.
+    The notes of the plan say what is left out or shortened, and why.
 
     Raises:
-        UsageError: a value is not possible, or nothing is left to measure.
-        FileError: an option of the plan file is wrong.
+        UsageError: a value of the text or of ``options`` is not possible, nothing is left to measure, or the budget is
+            too short. The message has file and line if an experiment or a limit of the text is at fault.
     """
     limits = _limits_of(text, options)
     uses_file = "{beyond_memory}" in text.text
@@ -282,8 +301,15 @@ def sweep_plan(
 ) -> Plan:  # fmt: skip
     """Return the plan of ``nameplate run PROBE``: the probe's own sweep, with the given parameters replaced.
 
-    If the values of its curve are given, or a parameter that the sweep does not support, only the given ones are
-    measured.
+    ``name`` is the probe, ``given`` the values of its parameters as text (``parse_values``), and ``probes`` those of
+    the core by name. If ``given`` has the parameter of the probe's curve, or one that the sweep does not support, only
+    the given values are measured. ``options`` are limits of the command line as for ``make_limits``. ``machine`` gives
+    the values of ``{name}`` (``stand_ins_of``). ``turns`` is the number of nodes that run a single-machine probe one
+    after the other. The default budget has time for six rounds, and is at least 30 s, or 60 s for a curve.
+
+    Raises:
+        UsageError: a parameter or a value is not possible, the core does not have a probe of the sweep, or the budget
+            is too short.
     """
     probe = probe_of(name)
     is_own = probe.sweep_with is None or given.keys() <= probe.sweep_with
@@ -417,11 +443,15 @@ def _as_argument(value: object) -> str:
 
 
 def make_limits(options: Mapping[str, str]) -> Limits:
-    """Return the limits, parsed from the texts of ``budget``, ``precision``, ``rounds``, ``samples``, ``time``,
-    ``warmup`` and ``series``.
+    """Return the limits of a run, parsed from their texts; keys that are missing have their defaults.
+
+    The keys are ``budget`` (a duration such as ``10min``; default 60 s), ``precision`` (a share such as ``2%``, the
+    default), ``rounds`` and ``samples`` (whole numbers; not limited), ``time`` (the duration of a sample; calibrated),
+    ``warmup`` (a duration; 20 ms) and ``series`` (``parse_series``; none, and with one, ``rounds`` is 1 by default).
+    Other keys are ignored. ``budget_binds`` is always False.
 
     Raises:
-        UsageError: a text is not a possible value.
+        UsageError: a text is not a possible value; the message begins with the key.
     """
 
     def read(key: str, parse: Any, default: Any = None) -> Any:
@@ -448,10 +478,10 @@ def make_limits(options: Mapping[str, str]) -> Limits:
 
 
 def parse_series(text: str) -> tuple[float, float]:
-    """Return ``600s/1s`` as (length, interval) in seconds.
+    """Return the text of a series, such as ``600s/1s``, as its length and its interval, both in seconds.
 
     Raises:
-        UsageError: the text is not a series.
+        UsageError: the text is not LENGTH/INTERVAL, or the interval is below 10 ms or above the length.
     """
     length, slash, interval = text.partition("/")
     if not slash:

@@ -28,9 +28,13 @@ _RANGE = re.compile(r"((?:(?!\.\.).)+)\.\.([^*+]+)([*+])(.+)")
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
-    """A parameter from ``nameplate-core --describe``. If ``default`` is None, ``automatic`` says how it is chosen.
+    """A parameter of a probe, from ``nameplate-core --describe``.
 
-    ``percent_of`` is the choice that a percentage may follow: ``readwrite:70``.
+    - ``default``: the value as text; None if the probe chooses it, as ``automatic`` says in words
+    - ``choices``: the possible values of the type ``choice``; ``percent_of``: the choice that a percentage from 1 to 99
+      may follow, as in ``readwrite:70``, or empty
+    - ``minimum``, ``maximum``: the limits of a number, both allowed; sizes are in bytes, durations in seconds and bit
+      rates in bits per second
     """
 
     name: str
@@ -45,7 +49,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A counter or a fact."""
+    """A counter or a fact that a probe records: its name, its unit and its meaning."""
 
     name: str
     unit: str
@@ -53,7 +57,11 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class ProbeInfo(msgspec.Struct, frozen=True):
-    """A probe from ``nameplate-core --describe``."""
+    """A probe from ``nameplate-core --describe``.
+
+    ``needs`` says in words what the machine must have. ``counters`` are numbers of each sample, ``facts`` numbers that
+    set-up determines.
+    """
 
     name: str
     summary: str
@@ -64,14 +72,17 @@ class ProbeInfo(msgspec.Struct, frozen=True):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion for an unknown name, as the end of a message."""
+    """Return a suggestion for an unknown name, as the end of a message, without a full stop.
+
+    It is ``did you mean 'x'?`` with the most similar name of ``known``, or ``available: a, b`` if none is similar.
+    """
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1)
     return f"did you mean '{close[0]}'?" if close else f"available: {', '.join(names)}"
 
 
 def find_probe(name: str, probes: Mapping[str, ProbeInfo]) -> ProbeInfo:
-    """Return the probe with this name.
+    """Return the probe with this name, where ``probes`` are those of the core by name.
 
     Raises:
         UsageError: there is none; the message suggests the nearest name.
@@ -129,10 +140,13 @@ def _is_percentage(parameter: Parameter, text: str) -> bool:
 
 
 def parse_values(parameter: Parameter, text: str) -> list[Value]:
-    """Return the values of a text such as ``1,2,4`` or ``1KiB..1GiB*2``, in its order.
+    """Return the values of a text such as ``1,2,4`` or ``1KiB..1GiB*2``, in its order and without repetitions.
+
+    The type of ``parameter`` decides how each value is read: integers, sizes in bytes and bit rates in bits per second
+    become int, durations in seconds float; texts and choices stay as they are. Only integers and sizes have ranges.
 
     Raises:
-        UsageError: the text has no possible values; the message says what is possible.
+        UsageError: a value or a range is not possible for the parameter, or there are more than 10,000 values.
     """
     values: list[Value] = []
     for part in text.split(","):
@@ -148,10 +162,14 @@ def parse_values(parameter: Parameter, text: str) -> list[Value]:
 
 
 def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]:
-    """Return every combination of the given parameters' values.
+    """Return every combination of the given parameters' values, each as a mapping from parameter to value.
+
+    ``given`` has the values of each parameter as text (``parse_values``). Parameters keep its order, and the values of
+    the last one vary fastest. Parameters that are not given have no value. If ``given`` is empty, there is one empty
+    combination.
 
     Raises:
-        UsageError: a parameter or a value is not possible.
+        UsageError: a parameter or a value is not possible, or there are more than 10,000 combinations.
     """
     parameters = {parameter.name: parameter for parameter in probe.parameters}
     for name in given:
@@ -164,7 +182,10 @@ def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]
 
 
 def experiment_id(probe: str, params: Mapping[str, Value]) -> str:
-    """Return the name of an experiment, such as ``cpu_flops isa=avx2 threads=2``."""
+    """Return the identifier of an experiment, such as ``cpu_flops isa=avx2 threads=2``.
+
+    The parameters are in the order of ``params``.
+    """
     return " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
 
 
@@ -172,10 +193,16 @@ def experiments(
     probe: ProbeInfo, given: Mapping[str, str], slice_s: float, sample_s: float | None = None, curve: str = "",
     between: str = "",
 ) -> list[Experiment]:  # fmt: skip
-    """Return the experiments of a sweep.
+    """Return the experiments of a sweep, one for each combination of the values in ``given`` (``expand``).
 
-    Along the parameter ``curve``, only every fourth value is always measured, or all of them if ``between`` has further
-    values.
+    ``slice_s`` is the time of each in a round, ``sample_s`` the length of a sample in seconds (None: calibrated).
+    ``curve`` is one of the given parameters, with whole numbers, whose values are points of a curve; empty if there is
+    none. Without ``between``, every fourth value and both ends are always measured, and the other experiments are
+    dense, which means that they are measured only where the curve changes. With ``between``, further values of
+    ``curve`` as text, all values of ``given`` are always measured, and the further ones are dense.
+
+    Raises:
+        UsageError: a parameter or a value is not possible, or there are too many.
     """
     combinations = expand(probe, given)
     values = sorted({int(params[curve]) for params in combinations}) if curve else []
@@ -192,15 +219,17 @@ def experiments(
 
 
 def coarse(sizes: Sequence[int]) -> set[int]:
-    """Return every fourth value of a dense grid, and its ends."""
+    """Return every fourth value of a dense grid from the first one on, and the last one; empty for an empty grid."""
     return {*sizes[::COARSE_STRIDE], *sizes[-1:]}
 
 
 def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
-    """Return ``["a=1", "b=2"]`` as a mapping.
+    """Return arguments such as ``["a=1", "b=2,3"]`` as a mapping from name to text.
+
+    A text may contain further equals signs.
 
     Raises:
-        UsageError: an argument is not name=value, or a name occurs twice.
+        UsageError: an argument is not name=value, either side is empty, or a name occurs twice.
     """
     given: dict[str, str] = {}
     for argument in arguments:
