@@ -445,9 +445,13 @@ def _as_argument(value: object) -> str:
 def make_limits(options: Mapping[str, str]) -> Limits:
     """Return the limits of a run, parsed from their texts; keys that are missing have their defaults.
 
-    The keys are ``budget`` (a duration such as ``10min``; default 60 s), ``precision`` (a share such as ``2%``, the
-    default), ``rounds`` and ``samples`` (whole numbers; not limited), ``time`` (the duration of a sample; calibrated),
-    ``warmup`` (a duration; 20 ms) and ``series`` (``parse_series``; none, and with one, ``rounds`` is 1 by default).
+    - ``budget``: a duration such as ``10min``; by default 60 s
+    - ``precision``: a share such as ``2%`` or ``0.02``; by default 2 %
+    - ``rounds``, ``samples``: whole numbers above 0; by default not limited (None), but one round with ``series``
+    - ``time``: the duration of a sample; by default calibrated (None)
+    - ``warmup``: a duration; by default 20 ms
+    - ``series``: LENGTH/INTERVAL as for ``parse_series``; by default no series
+
     Other keys are ignored. ``budget_binds`` is always False.
 
     Raises:
