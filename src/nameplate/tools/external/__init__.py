@@ -20,7 +20,11 @@ from nameplate.tools.reference_tool import ReferenceTool
 
 @dataclass(frozen=True)
 class Importer:
-    """The module of a tool, and the tool's name."""
+    """A tool whose output can be read like a run, by the name of its module.
+
+    ``recognises`` returns whether a text is such an output. ``read`` returns its values, or raises Unreadable or
+    FileError.
+    """
 
     name: str
     recognises: Callable[[str], bool]
@@ -34,18 +38,18 @@ def _modules() -> Iterator[tuple[str, ModuleType]]:
 
 @cache
 def load_references() -> Mapping[str, ReferenceTool]:
-    """Return the tools that nameplate can be compared with, by name."""
+    """Return the tools that nameplate can be compared with, by name in alphabetical order."""
     return {name: module.REFERENCE for name, module in _modules() if hasattr(module, "REFERENCE")}
 
 
 @cache
 def load_importers() -> Sequence[Importer]:
-    """Return the tools whose output can be read like a run."""
+    """Return the tools whose output can be read like a run, in the alphabetical order of their names."""
     return [
         Importer(name, module.recognises, module.read) for name, module in _modules() if hasattr(module, "recognises")
     ]
 
 
 def importer_of(text: str) -> Importer | None:
-    """Return the tool that wrote an output; None if none is recognised."""
+    """Return the tool that wrote an output, given its text; None if none is recognised."""
     return next((importer for importer in load_importers() if importer.recognises(text)), None)

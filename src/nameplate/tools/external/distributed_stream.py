@@ -10,12 +10,15 @@ from nameplate.tools.output import Imported
 
 
 def recognises(text: str) -> bool:
-    """Return whether the text has DistributedStream's root element."""
+    """Return whether a text has DistributedStream's root element in its first 4 KiB."""
     return "<stream_run" in text[:4096]
 
 
 def read(text: str) -> Sequence[Imported]:
-    """Return the averages over all processes, the only values that are defined like a metric of nameplate.
+    """Return two bandwidths in B/s for each kernel: that of a node's processes together, then that of one process.
+
+    They are averages over all processes and repeats, the only values that are defined like a metric of nameplate. The
+    kernels are copy, scale, add and triad, in this order.
 
     Raises:
         FileError: the text is not such a file.

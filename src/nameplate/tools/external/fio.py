@@ -125,15 +125,18 @@ _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def recognises(text: str) -> bool:
-    """Return whether the output starts with fio's version."""
+    """Return whether a text has the line with fio's version in its first 4 KiB."""
     return re.search(r'^\s*"fio version"\s*:', text[:4096], re.MULTILINE) is not None
 
 
 def read(text: str) -> Sequence[Imported]:
-    """Return bandwidth, operations and mean latency of each job.
+    """Return three values for each job, in the order of the jobs.
+
+    They are the bandwidth in B/s, the operations per second and the mean latency in seconds, in which reads and writes
+    of the job count together.
 
     Raises:
-        Unreadable: the output has changed, or a job failed.
+        Unreadable: the output has changed, has no jobs, or a job failed or transferred nothing.
     """
     output = decoded(text, _Output)
     return only([value for job in output.jobs for value in _imported(job, {**output.globals, **job.options})], "jobs")

@@ -103,13 +103,13 @@ REFERENCE = ReferenceTool(
 
 
 def recognises(text: str) -> bool:
-    """Return whether the first part of the JSON is iperf3's."""
+    """Return whether a text is the JSON output of iperf3, judged by its first 8 KiB."""
     head = text[:8192]
     return '"version"' in head and "iperf 3" in head and '"connected"' in head
 
 
 def read(text: str) -> Sequence[Imported]:
-    """Return the bandwidth of all streams together.
+    """Return one value: the bandwidth of all streams together in B/s, without lost datagrams.
 
     Raises:
         Unreadable: the output has changed, or is of a bidirectional test.

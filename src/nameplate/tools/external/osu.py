@@ -30,10 +30,12 @@ _SMALL, _LARGE = 8, 1 << 20
 
 
 def read_size(program: str, size: int, text: str) -> float:
-    """Return the value for one message size in SI units.
+    """Return the value for messages of ``size`` bytes: seconds of a latency test, B/s of a bandwidth test.
+
+    ``program`` is ``osu_latency``, ``osu_multi_lat``, ``osu_bw`` or ``osu_mbw_mr``, and ``text`` its output.
 
     Raises:
-        Unreadable: the output has changed, or lacks the size.
+        Unreadable: the output has changed, is of another program, or lacks the size.
     """
     title, heading, factor = _TESTS[program]
     if not re.search(rf"^# OSU MPI {title} v\d", text, re.MULTILINE):
@@ -82,15 +84,15 @@ _TITLES = {"Latency Test": "osu_latency", "Multi Latency Test": "osu_multi_lat"}
 
 
 def recognises(text: str) -> bool:
-    """Return whether the output has OSU's heading, which other output of the launcher may precede."""
+    """Return whether an output has OSU's heading, which up to 4 KiB of other output of the launcher may precede."""
     return re.search(r"^# OSU MPI ", text[:4096], re.MULTILINE) is not None
 
 
 def read(text: str) -> Sequence[Imported]:
-    """Return a latency for each size.
+    """Return the latency in seconds for each message size in an output of osu_latency or osu_multi_lat.
 
     Raises:
-        Unreadable: the output has changed, or is of another OSU test.
+        Unreadable: the output has changed, has no sizes, or is of another OSU test.
     """
     title = re.search(r"^# OSU MPI (.+?) v\d", text, re.MULTILINE)
     if title is None or title[1] not in _TITLES:

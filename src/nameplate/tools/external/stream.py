@@ -59,12 +59,12 @@ _ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
 
 
 def recognises(text: str) -> bool:
-    """Return whether the output has STREAM's version."""
+    """Return whether an output has the line with STREAM's version."""
     return re.search(r"^STREAM version \$Revision: \S+ \$$", text, re.MULTILINE) is not None
 
 
 def read(text: str) -> Sequence[Imported]:
-    """Return the four bandwidths.
+    """Return the bandwidths of copy, scale, add and triad in B/s, in this order, computed from the average times.
 
     Raises:
         Unreadable: the output has changed, or the solution did not validate.
