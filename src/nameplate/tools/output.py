@@ -23,7 +23,11 @@ MAX_DIGITS = 18
 
 @dataclass(frozen=True)
 class Imported:
-    """A value in the SI unit of a probe's metric. ``params`` are the parameters that the tool's output tells."""
+    """A value from a tool's output, as a value of nameplate's metric with the name ``metric``.
+
+    ``value`` is in the metric's SI base unit. ``params`` are the probe's parameters that the output tells; others are
+    missing.
+    """
 
     probe: str
     params: Mapping[str, Value]
@@ -32,7 +36,7 @@ class Imported:
 
 
 def only(values: Sequence[Imported], what: str) -> Sequence[Imported]:
-    """Return the values.
+    """Return the values unchanged; ``what`` says in a message what they are, in the plural.
 
     Raises:
         Unreadable: there are none.
@@ -43,10 +47,13 @@ def only(values: Sequence[Imported], what: str) -> Sequence[Imported]:
 
 
 def number(text: str, pattern: str, factor: float = 1.0) -> float:
-    """Return the number in the pattern's only group, times ``factor``. ``^`` and ``$`` match at every line.
+    """Return the number in the pattern's only group, times ``factor``.
+
+    ``text`` is the tool's whole output. ``pattern`` is a regular expression, in which ``^`` and ``$`` match at every
+    line.
 
     Raises:
-        Unreadable: the pattern does not match exactly once, or the number is not positive and finite.
+        Unreadable: the pattern does not match exactly once, or the product is not between 1e-50 and 1e50.
     """
     matches = re.findall(pattern, text, re.MULTILINE)
     if len(matches) != 1:
@@ -55,10 +62,10 @@ def number(text: str, pattern: str, factor: float = 1.0) -> float:
 
 
 def positive(text: str | float, factor: float = 1.0) -> float:
-    """Return a positive, finite number, times ``factor``.
+    """Return a number, which may be written as text, times ``factor``.
 
     Raises:
-        Unreadable: the text is anything else.
+        Unreadable: the text is not a number, or the product is not between 1e-50 and 1e50.
     """
     try:
         value = float(text) * factor
@@ -70,10 +77,10 @@ def positive(text: str | float, factor: float = 1.0) -> float:
 
 
 def whole(text: str, what: str) -> int:
-    """Return a whole number that a tool's output has for ``what``.
+    """Return the whole number, 0 or more, that ``text`` consists of; ``what`` names the quantity in a message.
 
     Raises:
-        Unreadable: the text is anything else.
+        Unreadable: the text has anything but digits, or more than 18 of them.
     """
     if not (text.isdecimal() and len(text) <= MAX_DIGITS):
         raise Unreadable(f"{what} is '{text:.40}', not a whole number of at most {MAX_DIGITS} digits")
@@ -81,7 +88,9 @@ def whole(text: str, what: str) -> int:
 
 
 def decoded(text: str, type_: type[T]) -> T:
-    """Return decoded JSON of the given type; lines of warnings may precede it.
+    """Return the JSON object in a text, decoded as the type ``type_`` (msgspec).
+
+    Lines of warnings may precede the object, unless they contain a brace.
 
     Raises:
         Unreadable: the text has no such JSON.

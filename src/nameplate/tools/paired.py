@@ -51,11 +51,17 @@ Verdict: TypeAlias = Literal["same", "more", "less", "unsure", "other work", "no
 
 
 class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric of a reference tool compared with nameplate's.
+    """One metric of a reference tool compared with nameplate's, or the reason why a tool or a work is not compared.
 
-    ``ratio`` is the median of the pairs' ratios; above 1 nameplate is better (a higher rate, a lower time). ``ours``
-    and ``theirs`` are the values of the pairs in the SI unit. ``reason`` says why there is no ratio, or what differs;
-    ``install`` says how to install a missing tool.
+    - ``version``, ``command``: the tool's version and command line; ``work``: the tool's run and metric in words
+    - ``probe``, ``params``, ``metric``, ``unit``: nameplate's metric and its SI unit; the parameter ``file`` is left
+      out
+    - ``ours``, ``theirs``: the values of nameplate and of the tool in that unit, in the order of the pairs
+    - ``ratio``: the median of the pairs' ratios; above 1 nameplate is better (a higher rate, a lower time). ``ci``: its
+      95 % interval (low, high), None with fewer than six pairs
+    - ``verdict``: ``verdict_of`` the ratio, or "other work" if the two did not do exactly the same
+    - ``reason``: why there is no ratio, why no more pairs were measured, or what differs; ``install``: how to install a
+      missing tool
     """
 
     tool: str
@@ -77,7 +83,11 @@ class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class PairedComparison:
-    """A work of a reference tool and its pairs so far. If it has a ``reason``, it is not measured any more."""
+    """A work of a reference tool and its pairs so far.
+
+    Each of ``pairs`` has nameplate's values and the tool's values, both in the order of ``work.metrics`` and in SI
+    units. ``reason`` is empty, or the error for which the work is not measured any more.
+    """
 
     reference: ReferenceTool
     version: str
@@ -87,7 +97,7 @@ class PairedComparison:
     reason: str = ""
 
     def rows(self) -> list[PairedRow]:
-        """Return a row for each of the work's metrics."""
+        """Return a row for each of the work's metrics, in their order. Without pairs, a row has no ratio."""
         return [self._row(index, compared) for index, compared in enumerate(self.work.metrics)]
 
     def _row(self, index: int, compared: ComparedMetric) -> PairedRow:
@@ -116,7 +126,10 @@ class PairedComparison:
 
 
 def metric_of(compared: ComparedMetric) -> Metric:
-    """Return the probe's metric with that name."""
+    """Return the declaration of nameplate's metric that a tool's metric is compared with.
+
+    The probe must have a metric of the name ``compared.metric``.
+    """
     return next(metric for metric in probe_of(compared.probe).metrics if metric.name == compared.metric)
 
 
@@ -125,8 +138,15 @@ def _ratio(metric: Metric, ours: float, theirs: float) -> float:
 
 
 def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
-    """Return "same" if the interval is within 5 % of 1, "more" or "less" if it excludes 1 and the median differs by 5
-    %.
+    """Return what the median of the pairs' ratios and its 95 % interval (low, high) say about the two programs.
+
+    A ratio above 1 means that nameplate is better.
+
+    - "same": the interval is within 0.95 to 1.05
+    - "more": the interval is above 1, and the median is at least 1.05
+    - "less": the interval is below 1, and the median is at most 0.95
+    - "unsure": none of these, or ``ci`` is None
+    - "none": ``ratio`` is None
     """
     if ratio is None:
         return "none"
@@ -142,9 +162,13 @@ def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
 
 @dataclass
 class Bench:
-    """Where pairs are measured: a folder for files, the CPUs, the MPI launch, and the test files that are kept.
+    """The place where pairs are measured.
 
-    ``tell`` is called when a work begins, with its name and the share of all pairs that are done.
+    - ``cpus``: the numbers of the CPUs that may be used; a work of n threads is bound to the first n of them
+    - ``launch``: the MPI launch for probes that take the whole job, or None if there is no such work
+    - ``seconds``: the time for which nameplate measures each metric
+    - ``keeper``: keeps nameplate's test files from pair to pair
+    - ``tell``: called when a work begins, with the share of all pairs that are done (0 to 1) and the work's name
     """
 
     cpus: Sequence[int]
@@ -155,7 +179,11 @@ class Bench:
     tell: Callable[[float, str], None]
 
     def run(self, comparisons: Sequence[PairedComparison], pairs: int, seed: int) -> None:
-        """Measure all pairs. An error in one work becomes its reason; the others continue."""
+        """Measure all pairs, and append them to the ``pairs`` of each comparison.
+
+        ``pairs`` is the number of passes. Each measures every comparison once, in an order that ``seed`` determines. An
+        error in one work becomes its ``reason``; the others continue.
+        """
         order = random.Random(seed)
         first = {id(comparison): order.random() < 1 / 2 for comparison in comparisons}
         for number in range(pairs):
@@ -169,10 +197,13 @@ class Bench:
                     self._pair(comparison, ours_first=first[id(comparison)] == (number % 2 == 0))
 
     def theirs_alone(self, comparison: PairedComparison, deadline_s: float) -> list[float]:
-        """Return the tool's own values from one run, which is ended after ``deadline_s``.
+        """Return the tool's own values from one run, in the order of the work's metrics and in SI units.
+
+        The run is ended after ``deadline_s`` seconds. The files of the work are written and its ``prepare`` is run
+        before, for which the time limit is 300 s.
 
         Raises:
-            ToolError: the tool fails, or its output is not readable.
+            ToolError: the tool fails or does not end in time, or its output is not readable.
         """
         self._prepare(comparison)
         return self._theirs(comparison, deadline_s)
@@ -283,10 +314,10 @@ def _metric_value(compared: ComparedMetric, experiment: ResolvedExperiment, samp
 
 @contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
-    """Create a folder in ``parent``, and remove it with all its contents afterwards, even if the process is asked to
-    end.
+    """Create a folder in ``parent``, yield its path, and remove it with all its contents afterwards.
 
-    Folders left by killed runs, whose lock nobody holds, are removed as well. A signal to end raises KeyboardInterrupt.
+    It is removed even if a signal asks the process to end (SIGINT, SIGTERM, SIGHUP), which raises KeyboardInterrupt in
+    the context. Folders left in ``parent`` by killed runs, whose lock nobody holds, are removed as well.
 
     Raises:
         FileError: the folder cannot be created.

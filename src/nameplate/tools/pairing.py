@@ -14,7 +14,7 @@ Theirs = TypeVar("Theirs")
 
 
 def measure_pair(ours: Callable[[], Ours], theirs: Callable[[], Theirs], ours_first: bool) -> tuple[Ours, Theirs]:
-    """Run both programs one after the other and return what they gave, ours first whatever the order.
+    """Run both programs one after the other and return their results, that of ``ours`` first whichever ran first.
 
     Whatever slows the machine for longer than a pair slows both sides of it. Alternate ``ours_first`` from pair to
     pair, so that a machine that warms up favours neither.
@@ -29,20 +29,27 @@ def measure_pair(ours: Callable[[], Ours], theirs: Callable[[], Theirs], ours_fi
 def measure_pairs(
     number: int, ours: Callable[[], Ours], theirs: Callable[[], Theirs]
 ) -> tuple[list[Ours], list[Theirs]]:
-    """Run this number of pairs in alternating order and return what both programs gave, in the order of the pairs."""
+    """Run ``number`` pairs and return the results of ``ours`` and of ``theirs``, each in the order of the pairs.
+
+    ``ours`` runs first in the first pair, and the order alternates from pair to pair.
+    """
     pairs = [measure_pair(ours, theirs, ours_first=index % 2 == 0) for index in range(number)]
     return [own for own, _ in pairs], [other for _, other in pairs]
 
 
 @dataclass(frozen=True)
 class PairedRatio:
-    """The median of the ratios of pairs, and its 95 % interval, which needs six pairs."""
+    """The median of the ratios of pairs, and its 95 % interval (low, high), which is None with fewer than six pairs."""
 
     median: float
     ci: tuple[float, float] | None
 
 
 def paired_ratio(ratios: Sequence[float]) -> PairedRatio:
-    """Return the ratio of two programs from the ratio of each pair, of which there is at least one."""
+    """Return the median of the ratios of pairs with its exact 95 % interval.
+
+    ``ratios`` has one ratio per pair, at least one, in any order. The interval is the order-statistic one of
+    ``median_interval``.
+    """
     interval = median_interval(ratios)
     return PairedRatio(statistics.median(ratios), (interval.low, interval.high) if interval else None)

@@ -29,10 +29,13 @@ _LISTENS = "0A"
 def run_tool(
     command: Sequence[str], folder: Path, deadline_s: float, environment: Mapping[str, str] | None = None
 ) -> str:
-    """Return what a program writes to standard output.
+    """Run a program until it ends, and return what it wrote to standard output.
+
+    ``folder`` is its current directory. ``environment`` adds variables to those of this process. Invalid UTF-8 is
+    replaced, and CR LF becomes LF. After ``deadline_s`` seconds the program and its children are killed.
 
     Raises:
-        ToolFailed: the program fails or does not end in time.
+        ToolFailed: the program cannot be run, fails, or does not end in time.
     """
     with _started(command, folder, environment) as process:
         try:
@@ -73,10 +76,13 @@ def _started(
 
 @contextmanager
 def serving(command: Sequence[str], port: int, folder: Path, cpus: Sequence[int]) -> Iterator[None]:
-    """Run a server that listens on ``port``, bound to these CPUs; the caller's processes are not bound.
+    """Run a server that is bound to these CPUs; in the context it listens on ``port``, and afterwards it is killed.
+
+    ``port`` is the TCP or UDP port that ``command`` makes it listen on. ``folder`` is its current directory. Its output
+    is discarded. Without ``cpus`` it is not bound. The caller's processes are not bound.
 
     Raises:
-        ToolFailed: the server does not listen.
+        ToolFailed: the server cannot be run, or does not listen within 10 s.
     """
     with ExitStack() as stack:
         with on_cpus(cpus):
@@ -102,7 +108,7 @@ def _is_bound(port: int) -> bool:
 
 
 def free_port() -> int:
-    """Return a port that nobody uses at the moment."""
+    """Return a TCP port of 127.0.0.1 that nobody uses at the moment. It is not reserved."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -110,7 +116,10 @@ def free_port() -> int:
 
 @contextmanager
 def on_cpus(cpus: Sequence[int]) -> Iterator[None]:
-    """Bind processes that are started in the meantime to these CPUs; without CPUs, change nothing."""
+    """Bind the calling thread, and processes that it starts in the meantime, to the CPUs with these numbers.
+
+    Afterwards the thread has its previous CPUs. Without CPUs, nothing is changed.
+    """
     before = os.sched_getaffinity(0)
     if cpus:
         os.sched_setaffinity(0, cpus)
@@ -123,7 +132,12 @@ def on_cpus(cpus: Sequence[int]) -> Iterator[None]:
 def identify(
     reference: ReferenceTool, launcher: Sequence[str], folder: Path
 ) -> tuple[dict[str, FoundProgram], list[str]]:
-    """Return the programs on PATH that identify themselves as the tool, and why others do not count."""
+    """Return the programs on PATH that identify themselves as the tool, by name, and why others do not count.
+
+    Each of ``reference.programs`` on PATH is run in ``folder`` for at most 60 s. ``launcher`` has the words that
+    precede it, if it is an MPI program. The reasons are sentences without a full stop; a program that is not on PATH
+    has none.
+    """
     found: dict[str, FoundProgram] = {}
     doubts = []
     for name in reference.programs:
@@ -155,10 +169,10 @@ def _all_words(command: Sequence[str], folder: Path, output: str) -> str:
 
 
 def read_output(path: Path) -> str:
-    """Return the text of a file that a tool wrote.
+    """Return the text of a file that a tool wrote. Invalid UTF-8 is replaced.
 
     Raises:
-        ToolFailed: there is no such file.
+        ToolFailed: there is no such file, or it cannot be read.
     """
     try:
         return path.read_text(encoding="utf-8", errors="replace")

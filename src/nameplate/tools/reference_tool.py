@@ -17,7 +17,11 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class FoundProgram:
-    """A program on PATH that identified itself; ``text`` is everything that it printed."""
+    """A program on PATH that identified itself.
+
+    ``text`` is everything that it printed then: standard output, standard error and its output file. ``path`` is
+    absolute unless PATH has a relative directory.
+    """
 
     path: str
     version: str
@@ -28,11 +32,12 @@ class FoundProgram:
 class ToolSetting:
     """The conditions of a comparison, which an adapter's commands depend on.
 
-    - ``found``: the tool's programs that are installed, by name
+    - ``found``: the tool's programs that are installed, by their names in ``ReferenceTool.programs``
     - ``folder``: a folder for files, empty at first and removed at the end; ``port``: a free port
-    - ``seconds``: the time of one run; ``cores``: cores that may be used; ``beyond_bytes``: a size that no cache holds
-    - ``launcher``: the arguments before a program that start it as an MPI job with ``ranks`` ranks
-    - ``params``: values that a plan gives for the tool's parameters
+    - ``seconds``: the time of one run; ``cores``: the number of cores that may be used
+    - ``beyond_bytes``: a size that no cache holds
+    - ``launcher``: the words before a program that start it as an MPI job with ``ranks`` ranks; empty without MPI
+    - ``params``: the values that a plan gives for the tool's parameters by name, already parsed
     """
 
     found: Mapping[str, FoundProgram]
@@ -47,7 +52,7 @@ class ToolSetting:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def has(self, flag: str) -> bool:
-        """Return whether the CPU lists the flag."""
+        """Return whether the CPU lists the flag, spelled as in /proc/cpuinfo, such as ``avx512f``."""
         return flag in self.machine.cpu.flags
 
 
@@ -55,9 +60,14 @@ class ToolSetting:
 class ComparedMetric:
     """A metric that a run of the tool prints, and nameplate's metric of the same work.
 
+    - ``name``: what distinguishes it from other metrics of the same run, such as ``HPL``; empty for an only metric
+    - ``probe``, ``params``, ``metric``: nameplate's probe, its parameters for the same work, and the name of its metric
     - ``read``: returns the number in the metric's SI unit from the tool's output; raises Unreadable
-    - ``take``: what is compared: all work divided by all time, or the best sample after the first (STREAM)
-    - ``differs``: why the work is not exactly the same; the row then has a ratio and no verdict
+    - ``take``: the value of nameplate's samples that is compared: "sustained" is all work divided by all time, "best"
+      the best sample after the first (as in STREAM)
+    - ``sample_s``: the length of nameplate's samples in seconds; None means that it is calibrated
+    - ``differs``: why the work is not exactly the same; the row then has a ratio and no verdict. It is empty if the
+      work is the same
     """
 
     name: str
@@ -74,11 +84,14 @@ class ComparedMetric:
 class ToolWork:
     """One run of the tool.
 
+    - ``name``: the work in a few words, for a table; ``command``: the program and its arguments
+    - ``metrics``: what the run prints, in the order in which values are reported
     - ``threads``: both programs are bound to this number of CPUs; 0 means that they are not bound
     - ``server``: a command that runs meanwhile and listens on the setting's port. Both clients then have the first CPU,
-      both servers the second
-    - ``prepare``: a command that runs once before the first run in the same folder; ``files``: files written there, by
-      name
+      both servers the second. Empty without a server
+    - ``prepare``: a command that runs once before the first run in the same folder, or empty; ``files``: the text of
+      files written there, by name
+    - ``environment``: variables that are added for ``command``
     - ``takes_s``: an estimate of its time; None means the setting's seconds
     """
 
@@ -95,7 +108,10 @@ class ToolWork:
 
 @dataclass(frozen=True)
 class Cannot:
-    """A work of nameplate that the tool cannot do."""
+    """A work of nameplate that the tool cannot do.
+
+    ``what`` is the work in a few words, such as ``payload=1`` of the probe, and ``reason`` why the tool cannot do it.
+    """
 
     probe: str
     what: str
@@ -107,13 +123,15 @@ class ReferenceTool:
     """A reference tool.
 
     - ``programs``: the names that it may have on PATH; one of them is enough
-    - ``identify``: arguments that make a program print its version; ``version``: a pattern with the version as its
-      group
+    - ``identify``: arguments that make a program print its version; ``version``: a pattern that is searched in
+      everything that it prints, with the version as its first group
+    - ``install``: how to install it, as the command or in words
+    - ``works``: returns the runs of the tool that nameplate has the same work for; raises Unreadable or UsageError
+    - ``cannot``: works of nameplate that the tool cannot do
     - ``output``: the file in the current folder with the results; empty means standard output
     - ``is_mpi``: whether an MPI launcher starts its programs
-    - ``install``: how to install it
-    - ``parameters``: what a plan may say about its work, each with the function that parses it; ``given``: the values
-      that a plan gives
+    - ``parameters``: what a plan may say about its work by name, each with the function that parses its text or raises
+      UsageError; ``given``: the parsed values that a plan gives
     - ``identify_s``: how long it takes to print its version
     """
 
