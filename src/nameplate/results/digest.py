@@ -22,7 +22,11 @@ from nameplate.results.summarise import Headline, headlines, nodes_in
 
 @cache
 def code_fingerprint() -> str:
-    """Return a hash of this package's code, any part of which may influence the values of a digest."""
+    """Return the hash of nameplate's code that identifies who computed a digest, as 16 hexadecimal digits.
+
+    It is the beginning of the SHA-256 of all Python files of the package nameplate, since any of them may influence the
+    values of a digest. It is computed once per process.
+    """
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
@@ -30,15 +34,20 @@ def code_fingerprint() -> str:
 
 
 def digest_of(file: RunFile) -> Digest:
-    """Return the digest of a run file. It equals that of ``digest_of_report``, but needs no summary of the run."""
+    """Return the digest of a run file: the value and 95 % interval of each metric, and its values by node.
+
+    It equals ``digest_of_report(summarise(file))``, but takes less time, since nothing else is computed. The ``crc32``
+    of the result is 0; ``append_digest`` sets it.
+    """
     return _digest(file.run, file.machine, headlines(file), nodes_in(file))
 
 
 def digest_of_report(report: Report) -> Digest:
-    """Return the digest of a run from its results: the value and 95 % interval of each measured metric.
+    """Return the digest of a run from its results: the value and 95 % interval of each metric, and its values by node.
 
-    If the plan also measures an experiment as a series, the values of its rounds count. The checksum is 0 here;
-    ``append_digest`` sets it.
+    Results without a value, and those derived from others or imported, are left out. A metric that the plan measures
+    both in rounds and as a long series has the value of the rounds. The machine is the name of the host, the list of
+    the nodes of a job, or "unknown". The ``crc32`` of the result is 0; ``append_digest`` sets it.
     """
     measured = (
         (result.id, MetricKey(row.probe, row.params, row.metric, row.unit, result.better), row.value, row.ci)

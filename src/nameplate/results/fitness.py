@@ -26,7 +26,12 @@ _LARGE_BOOST = 1.1
 
 @dataclass(frozen=True)
 class Finding:
-    """The grade and state of one aspect of the machine; its cost and remedy are empty if nothing is wrong."""
+    """The grade of one aspect of the machine.
+
+    ``grade`` is from "A", the best, to "F" (the module says what they mean). ``what`` names the aspect, such as "steal"
+    or "governor". ``state`` describes it in words, ``cost`` says how it affects measurements, and ``advice`` is the
+    remedy. Cost and advice are empty if there is nothing to report; a finding of grade "A" may have them.
+    """
 
     grade: Grade
     what: str
@@ -36,17 +41,26 @@ class Finding:
 
 
 def judge_machine(machine: Machine) -> list[Finding]:
-    """Return the findings from the facts of a machine, as nameplate-core prints them."""
+    """Return one finding for each of ten aspects of a machine, from the facts of its record; nothing is measured.
+
+    The aspects are virtualisation, caches, governor, turbo, SMT, huge pages, mitigations, cgroup, swap and power, in
+    this order. Findings of grade "A" are included.
+    """
     return [judge(machine) for judge in _JUDGES]
 
 
 def overall(findings: Sequence[Finding]) -> Grade:
-    """Return the worst grade of the findings."""
+    """Return the worst grade of the findings; "A" if there are none."""
     return max((finding.grade for finding in findings), default="A")
 
 
 def judge_spins(burst_s: Sequence[float]) -> Finding:
-    """Judge the variation of a control loop, from its times in seconds."""
+    """Judge the variation of a control loop; the finding is named "quiet".
+
+    ``burst_s`` has the times of the loop in seconds, in any order, and must not be empty. The variation is the
+    difference between the 95th and the 5th percentile as a share of the median. The grade is A below 1 %, B from 1 %, C
+    from 2 %, D from 5 % and F from 10 %.
+    """
     spread = (percentile(burst_s, 0.95) - percentile(burst_s, 0.05)) / median(burst_s)
     state = f"the time of a control loop varies by {spread:.1%} (5th to 95th percentile)"
     grade = _graded(spread, _SPREADS)
@@ -57,7 +71,12 @@ def judge_spins(burst_s: Sequence[float]) -> Finding:
 
 
 def judge_steal(steal_s: float, elapsed_s: float) -> Finding:
-    """Judge the time that the hypervisor gave to other guests, as a share of ``elapsed_s``."""
+    """Judge the time that the hypervisor gave to other guests; the finding is named "steal".
+
+    ``steal_s`` is the stolen time in seconds, and ``elapsed_s`` the time in seconds in which it was stolen. The texts
+    of the finding call the latter one second, whatever its value. The grade depends on ``steal_s / elapsed_s``: A for
+    0, B below 5 %, C from 5 %, D from 20 % and F from 50 %. If ``elapsed_s`` is 0, the grade is A.
+    """
     taken = steal_s / elapsed_s if elapsed_s else 0.0
     if taken == 0:
         return Finding("A", "steal", "no CPU time was stolen in one second")
@@ -68,7 +87,13 @@ def judge_steal(steal_s: float, elapsed_s: float) -> Finding:
 
 
 def judge_others(busy: Mapping[int, float], has_smt: bool) -> Finding:
-    """Judge other work, from the share of time in which each CPU was busy; the busiest one is the measuring CPU."""
+    """Judge the work of other programs by the busiest CPU besides the measuring one; the finding is named "other work".
+
+    ``busy`` has the share of time, 0 to 1, in which each CPU was busy, by its number (see ``busy_shares``). The highest
+    share is ignored, since it belongs to the measuring CPU. The grade depends on the second highest: A below 1 %, B
+    from 1 %, C from 5 %, D from 20 % and F from 50 %. It is A if ``busy`` has fewer than two CPUs. ``has_smt`` adds to
+    the cost that a core is shared with an SMT sibling.
+    """
     others = sorted(busy.values())[:-1]
     share = sum(others) / len(others) if others else 0.0
     busiest = max(others, default=0.0)
@@ -81,7 +106,11 @@ def judge_others(busy: Mapping[int, float], has_smt: bool) -> Finding:
 
 
 def busy_shares(before: str, after: str) -> dict[int, float]:
-    """Return the share of time in which each CPU was busy, from two readings of /proc/stat (proc(5))."""
+    """Return the share of time, 0 to 1, in which each CPU was busy between two readings of /proc/stat, by its number.
+
+    ``before`` and ``after`` are the text of the file (proc(5)). A CPU that waits for disks counts as idle. A CPU that
+    is missing in one of the readings is left out, and a CPU without clock ticks between them has the share 0.
+    """
     first, second = _times(before), _times(after)
     shares = {}
     for cpu in first.keys() & second.keys():

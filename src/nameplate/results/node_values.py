@@ -22,9 +22,12 @@ OfRound = Callable[[Measurement], Mapping[int, float]]
 
 
 def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> Nodes | None:
-    """Return the nodes of the run's job and each metric of them; None if no metric has values of several nodes.
+    """Return the nodes of a run's MPI job with the values of each metric, and judge which nodes are slow.
 
-    ``by_id`` has the measurements of each experiment, one per round.
+    ``by_id`` has the measurements of each experiment of the plan by the experiment's id, one per round; a missing id
+    raises KeyError. Details are left out, and so is a metric with a value of 0 or below, since nodes are compared by
+    ratios. ``nameplate.statistics.outlier_nodes`` has the method. The result is None if the job has fewer than two
+    nodes, or if no metric has values by node.
     """
     machine = file.machine
     names = nodes_of(machine) if machine else []
@@ -42,7 +45,13 @@ def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> N
 
 
 def judged_stream(run: StreamRun) -> Nodes:
-    """Return the nodes of a DistributedStream file, judged by average bandwidth as one class of hardware."""
+    """Return the nodes of a DistributedStream file with their bandwidth by kernel, and judge which nodes are slow.
+
+    The experiments are named Copy, Scale, Add and Triad. Each has the metric "bandwidth" in B/s: the bytes that all
+    processes of a node move in a repeat ÷ the node's average time. ``minimum`` and ``maximum`` are computed from its
+    maximum and minimum time. The share by which average and minimum time differ serves as the spread of the node. All
+    nodes count as one class of hardware, whose name is "".
+    """
     metrics = [_of_kernel(run, kernel) for kernel in KERNELS]
     classes = [""] * len(run.nodes)
     return Nodes([node.name for node in run.nodes], classes, [node_metric(each) for each in judge(metrics, classes)])
@@ -60,7 +69,11 @@ def _of_kernel(run: StreamRun, kernel: str) -> NodeValues:
 
 
 def node_metric(judged: Judgement) -> NodeMetric:
-    """Return a judged metric in the form of a report."""
+    """Return a judged metric in the form of a report, with numbers rounded to five significant digits.
+
+    The lists are in the order of the nodes, and a value that is nan or infinite becomes None. ``minimum`` and
+    ``maximum`` are empty lists if the metric has none. ``slow`` has the indices of the slow nodes, ascending.
+    """
     return NodeMetric(
         experiment=judged.measured.experiment,
         metric=judged.measured.metric,

@@ -15,12 +15,19 @@ from nameplate.records.model import Digest, FileRecord, Outcome, Run, Sample
 
 
 def problem_of_record(record: FileRecord | Digest) -> str:
-    """Return the problem of a record without regard to other records."""
+    """Return what is wrong with a record, without regard to other records; "" if nothing is.
+
+    Only a record of type 'run' is checked (see ``problem_of_run``). Any other record gives "".
+    """
     return problem_of_run(record) if isinstance(record, Run) else ""
 
 
 def problem_of_run(run: Run) -> str:
-    """Return the problem of the plan that was measured."""
+    """Return what is wrong with the plan of a run; "" if nothing is.
+
+    The text names the first problem: an id that several experiments have, or a parameter whose name or value is
+    impossible (``problem_of_params``).
+    """
     for identity, times in Counter(each.id for each in run.plan.experiments).most_common(1):
         if times > 1:
             return f"{times} experiments of the plan have the id '{identity}'"
@@ -31,7 +38,11 @@ def problem_of_run(run: Run) -> str:
 
 
 def problem_of_outcome(machine: Machine | None, outcome: Outcome) -> str:
-    """Return the problem of the outcome of an experiment that was measured on ``machine``."""
+    """Return what is wrong with the outcome of an experiment that has samples; "" if nothing is.
+
+    ``outcome`` must have ended with "ok", and is checked by the rules of its probe. ``machine`` is that of the run's
+    first header; None, which means that no header precedes the outcome, is a problem.
+    """
     if machine is None:
         return "there is no record of type 'header' before it"
     problem = probe_of(outcome.probe).recorded.problem_of_outcome(outcome)
@@ -39,7 +50,12 @@ def problem_of_outcome(machine: Machine | None, outcome: Outcome) -> str:
 
 
 def problem_of_node(machine: Machine | None, outcome: Outcome) -> str:
-    """Return the problem of the outcome of one node of a job."""
+    """Return what is wrong with the outcome of a single node of a job; "" if nothing is.
+
+    ``outcome.node`` must be an index in the list of nodes of the job on ``machine``, counting from 0. An outcome
+    without a node, or a machine that is None or has no job, is therefore a problem. If the outcome ended with "ok", it
+    is also checked by the rules of its probe.
+    """
     node = outcome.node if isinstance(outcome.node, int) else -1
     problem = _problem_of_place(machine, node)
     if not problem and outcome.ending == "ok":
@@ -48,7 +64,12 @@ def problem_of_node(machine: Machine | None, outcome: Outcome) -> str:
 
 
 def problem_of_sample(machine: Machine | None, outcome: Outcome, sample: Sample) -> str:
-    """Return the problem of a sample of an experiment that was measured on ``machine``."""
+    """Return what is wrong with a sample, by the rules of its probe and the nodes of the job; "" if nothing is.
+
+    ``outcome`` is that of the sample's experiment in the same round. The sample's ``node`` must be an index in the list
+    of nodes of the job on ``machine``, and its ``nodes`` must have one entry for each of them. A sample without these
+    fields may have any machine, and None.
+    """
     problem = probe_of(outcome.probe).recorded.problem_of_sample(outcome, sample)
     if not problem and isinstance(sample.node, int):
         problem = _problem_of_place(machine, sample.node)

@@ -11,7 +11,12 @@ _PROBE = ""
 
 
 def reference_table(measured: Sequence[Reference]) -> Table:
-    """Return one row for each value of a reference tool, or for the reason why there is none."""
+    """Return a table with one row for each record of a reference tool, in the given order.
+
+    The columns are the tool with its version, the work, the metric, the value, and the command. The value is a
+    ``Quantity`` in the unit of the record, or the reason as text if the tool gave no value. The table belongs to no
+    probe, so its ``probe`` is "". Without records it has no rows.
+    """
     rows: list[list[str | Quantity | None]] = [
         [
             f"{each.tool} {each.version}".strip(), each.work, each.metric,

@@ -43,7 +43,12 @@ _digest_decoder = msgspec.json.Decoder(Digest)
 
 
 class Measurement(msgspec.Struct, frozen=True):
-    """One experiment in one round: its samples and its outcome, and the outcome on each node if nodes measured it."""
+    """One experiment in one round: its outcome and its samples.
+
+    ``samples`` are in the order of the file. The list is empty if the experiment ended before its first sample. If each
+    node of a job ran the experiment on its own, ``of_nodes`` has the outcome of each node by its index in the job's
+    list of nodes, and ``outcome`` is that of all nodes together. Otherwise ``of_nodes`` is empty.
+    """
 
     outcome: Outcome
     samples: list[Sample]
@@ -51,10 +56,15 @@ class Measurement(msgspec.Struct, frozen=True):
 
 
 class RunFile(msgspec.Struct, frozen=True):
-    """The content of a run file.
+    """The content of a run file, without its digest.
 
-    ``stop`` is None if the run did not end normally. ``lost`` is the number of samples without an outcome.
-    ``whole_bytes`` is the size of the complete records.
+    ``path`` is the file as the caller named it. ``headers`` has one record for each process of nameplate-core, so a
+    round has several if its process was restarted. ``measurements`` has one entry for each experiment in each round.
+    All lists are in the order of the file. ``stop`` is None if the file does not end with a record of type 'stop',
+    because the run was killed or is still running. ``lost`` is the number of samples that are left out, because no
+    outcome of their experiment and round follows them. ``whole_bytes`` is the size of the file up to the end of its
+    last complete record that is not a digest. ``references`` are the values that reference tools measured before the
+    first round.
     """
 
     path: str
@@ -68,12 +78,20 @@ class RunFile(msgspec.Struct, frozen=True):
 
     @property
     def machine(self) -> Machine | None:
-        """Return the machine of the first round; None if the run ended before it."""
+        """Return the machine that the first header describes; None if the run ended before its first header."""
         return self.headers[0].machine if self.headers else None
 
 
 def read_run(path: Path) -> RunFile:
-    """Read a run file. Raises FileError, which names the file and the line, for anything else."""
+    """Return the content of a run file, with every record checked.
+
+    Digests are ignored, and so is a last line without a newline, which a killed run leaves behind.
+
+    Raises:
+        ReadError: the file does not exist, cannot be read, or is not a regular file.
+        FileError: the file is empty, is not a run file of this schema, or has a wrong record. The message names the
+            file and, if a single line is wrong, its number.
+    """
     try:
         with open_input(path) as file:
             return _assemble(path, file)
@@ -82,10 +100,13 @@ def read_run(path: Path) -> RunFile:
 
 
 def read_digest(path: Path, by: str) -> Digest | None:
-    """Return the digest in the last line of a run file, or None if there is none that is current.
+    """Return the digest in the last line of a run file, or None if that line is not a current digest.
 
-    A digest is current if the code ``by`` computed it (see ``code_fingerprint``), and its checksum matches the records
-    before it. Raises FileError if the file cannot be read.
+    A digest is current if its ``by`` equals the argument ``by``, which callers take from ``code_fingerprint``, and if
+    its checksum matches all bytes before the last line. The records themselves are not decoded.
+
+    Raises:
+        ReadError: the file does not exist, cannot be read, or is not a regular file.
     """
     try:
         with open_input(path) as file:
@@ -122,9 +143,13 @@ def _decode_digest(line: bytes) -> Digest | None:
 
 
 def append_digest(run: RunFile, digest: Digest) -> None:
-    """Append the digest to the file of ``run``, with the checksum of the records.
+    """Append a digest to the file of ``run``, with the checksum of the records.
 
-    Raises FileError if it cannot be written.
+    The value of ``digest.crc32`` is replaced. The file must end at ``run.whole_bytes``: if it has more bytes, such as
+    an older digest, ``read_digest`` does not accept the new one.
+
+    Raises:
+        FileError: the file cannot be read or written, or another process has it open for writing.
     """
     path = Path(run.path)
     try:
@@ -147,9 +172,13 @@ def _crc32(file: IO[bytes], count: int) -> int:
 
 
 def read_beginning(path: Path) -> tuple[Run, Machine | None]:
-    """Return the first record of a run file, and the machine from its first header, None if there is none.
+    """Return the first record of a run file, and the machine of its first header or None if it has no header.
 
-    Raises FileError if the file is not a run file.
+    Only the records up to the first header are read and checked.
+
+    Raises:
+        FileError: the file cannot be read, is empty, is not a run file of this schema, or one of these records is
+            wrong.
     """
     run: Run | None = None
     try:

@@ -45,10 +45,15 @@ def summarise_series(
     interval_s: float,
     sustained: float,
 ) -> OverTime | None:
-    """Return the levels and events of a series, or None if it has fewer than ``MIN_SAMPLES`` samples.
+    """Return the levels and events of a series, or None if it has fewer than ``MIN_SAMPLES`` (20) samples.
 
-    ``values`` has one value for each of ``samples``, which are those of one round, ``interval_s`` seconds apart.
-    ``sustained`` is all work over all time, in the unit of the values.
+    ``values`` has one value for each of ``samples``, which belong to one round and are in the order of time. ``better``
+    says which values are better. ``interval_s`` is the planned time in seconds from the start of one sample to that of
+    the next, and ``sustained`` is all work over all time in the unit of the values; both are copied to the result.
+    Levels are in the unit of the values, times are in seconds from the start of the first sample, and changes are
+    shares. Each event lists the conditions that changed with it, such as steal or the clock, as far as all samples have
+    them. Of a series of more than ``MAX_STEPS`` (1500) samples, means of neighbouring samples are searched. The methods
+    are those of ``change_points`` and ``periodic_dips``.
     """
     if len(values) < MIN_SAMPLES:
         return None

@@ -54,7 +54,11 @@ _WORST_FIRST = ("invalid", "failed", "skipped", "ok")
 
 
 def headline(measurement: Measurement, machine: Machine) -> float | None:
-    """Return the value of the first metric in one round, by which precision is judged, or None without samples."""
+    """Return the value of an experiment's first metric in one round, which decides whether the run is precise enough.
+
+    The value is in the SI base unit of the metric, and ``machine`` is the machine of the round. The result is None if
+    the round has no sample with a value, or if this version of nameplate does not know the probe.
+    """
     probe = load_probes().get(measurement.outcome.probe)
     if probe is None or not measurement.samples:
         return None
@@ -66,7 +70,15 @@ def headline(measurement: Measurement, machine: Machine) -> float | None:
 
 
 def summarise(file: RunFile) -> Report:
-    """Return the results of a run in the order of its plan, with its tables, notes, nodes and study."""
+    """Return the results of a run, with its tables, notes, nodes and study.
+
+    Results are grouped by probe, in the order in which the probes appear in the plan. The results of a probe are in the
+    order of the plan, followed by those that are derived from them. An experiment without samples, or with a round that
+    did not end with "ok", has one result without a value, which has the reason. Two kinds of experiments have no
+    result: a ``dense`` one that was not measured, and one whose samples give no metric a value. An interrupted
+    measurement counts only if its experiment has no complete one. If the file has no header, no result has a value, and
+    there are no derived results, tables of probes, nodes or study.
+    """
     machine = file.machine
     by_id = _whole_rounds(file)
     results = [
@@ -108,9 +120,11 @@ Headline = tuple[str, MetricKey, float, tuple[float, float] | None]
 
 
 def headlines(file: RunFile) -> Iterator[Headline]:
-    """Yield the value and the interval of each metric of each experiment, which are those of ``summarise``.
+    """Yield each metric of each experiment that has a value: experiment id, metric, value, and 95 % interval.
 
-    It omits everything else that ``summarise`` computes, which takes most of the time.
+    Experiments are in the order of the plan. Value and interval are in the metric's SI base unit, and equal those of
+    ``summarise``: the median of the rounds, and (low, high) or None with fewer than six rounds. It takes less time than
+    ``summarise``, since nothing else is computed. If the file has no header, nothing is yielded.
     """
     machine = file.machine
     by_id = _whole_rounds(file)
@@ -125,7 +139,11 @@ def headlines(file: RunFile) -> Iterator[Headline]:
 
 
 def nodes_in(file: RunFile) -> Nodes | None:
-    """Return the nodes of the run's job with each metric of them; None if no metric has values of several nodes."""
+    """Return the nodes of a run's MPI job with the values of each metric, and judge which nodes are slow.
+
+    The result is None if the job has fewer than two nodes, or if no metric has values by node. ``judged_nodes`` says
+    which metrics are left out.
+    """
     return _nodes(file, _whole_rounds(file))
 
 
@@ -283,7 +301,11 @@ def _without_number(experiment: Experiment, outcome: Outcome | None, reason: str
 def is_disturbed(sample: Sample, oversubscribed: bool, usual_burst_s: float) -> bool:
     """Return whether a sample is disturbed: by steal, throttling, preemption or a slower clock.
 
-    With more workers than cores, workers preempt each other, which does not count.
+    These keys of ``sample.disturbed`` are read; one that is missing does not count. ``steal_s``, ``cgroup_throttled``
+    and ``thermal_throttled`` disturb if they are above 0. ``burst_s`` disturbs if it exceeds ``usual_burst_s`` by more
+    than 3 % (``CLOCK_DROP``). ``involuntary_switches`` disturb above 1 + 50 per second (``SWITCHES_PER_S``), unless
+    ``oversubscribed`` says that there are more workers than CPUs, which then preempt each other. ``usual_burst_s`` is
+    the median of ``burst_s`` over the experiment's samples in seconds, or infinity if none has it.
     """
     seen = sample.disturbed
     taken = any(seen.get(key, 0) > 0 for key in ("steal_s", "cgroup_throttled", "thermal_throttled"))

@@ -20,7 +20,14 @@ _MORE = "more"
 
 
 class Published(msgspec.Struct, frozen=True):
-    """One printed value; a field that does not belong to its kind of measurement is empty or None."""
+    """One printed value of a study: a row of ``PLAN.csv``.
+
+    ``table`` names the study's table. ``probe`` is nameplate's probe of the same work, or the reference tool that the
+    study ran: iozone, linpack or stream. ``op``, ``pattern``, ``protocol``, ``block_bytes`` and ``threads`` identify
+    the measurement within its table; ``op`` is an operation such as "read", or a size such as "n=1000". Those that do
+    not apply are "" or None. ``value`` is in ``unit`` as printed. ``corrected_unit`` is the unit that the value really
+    has, which is usually the same; it is "" if it cannot be derived. ``note`` is a remark on the transcription, or "".
+    """
 
     table: str
     probe: str
@@ -38,13 +45,21 @@ class Published(msgspec.Struct, frozen=True):
 
 @cache
 def published(plan: str) -> tuple[Published, ...]:
-    """Return the values of a plan's study in the document's order; nothing for a plan that reproduces no study."""
+    """Return the values of the tables of a plan's study, in the document's order.
+
+    ``plan`` is one of ``study_names()``, such as "cs553-kvm". Any other plan reproduces no study and has no values.
+    """
     return tuple(_read(row) for row in _rows(plan))
 
 
 @cache
 def published_items(plan: str, table: str) -> Mapping[str, float]:
-    """Return the values of a further table of a plan's study by their names, in the document's order and units."""
+    """Return values of a study that are not in its ``PLAN.csv``, by name, in the document's order and units.
+
+    ``plan`` and ``table`` are the columns ``study`` and ``table`` of ``more.csv``, such as "cs553-kvm" and
+    "iperf3-client"; the names are its column ``item``. Rows without a value are left out. The mapping is empty if the
+    plan or the table is unknown.
+    """
     rows = (row for row in _rows(_MORE) if (row["study"], row["table"]) == (plan, table) and row["value"])
     return {row["item"]: float(row["value"]) for row in rows}
 
