@@ -17,13 +17,16 @@ __all__ = ["StudyRun", "make_study", "study_names"]
 
 
 def study_names() -> list[str]:
-    """Return the names of the plans that reproduce a study."""
+    """Return the names of the plans that reproduce a published study, such as "cs553-kvm", in alphabetical order."""
     modules = (module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
     return sorted(name.replace("_", "-") for name in modules)
 
 
 def make_study(measured: StudyRun) -> Study | None:
-    """Return the study that the plan of a run reproduces, or None for any other plan."""
+    """Return the tables and charts of the study that a run's plan reproduces, or None for any other plan.
+
+    The plan is recognised by its name, ``measured.plan``, which is one of ``study_names()``.
+    """
     if measured.plan not in study_names():
         return None
     module = importlib.import_module(f"{__name__}.{measured.plan.replace('-', '_')}")

@@ -18,7 +18,11 @@ IN_FLIGHT_NOTE = "In flight: an operation's time from start to end on its own th
 
 
 def throughput(measured: StudyRun, table: str, probe: str, unit: str) -> StudyQuantity:
-    """Return the throughput of all threads together: all bytes over all time."""
+    """Return the throughput of all threads together as a quantity: all bytes ÷ all time.
+
+    ``table`` is the study's table in its CSV file, ``probe`` is "disk_block" or "memory_block", and ``unit`` is a key
+    of ``FACTORS`` such as "MiB/s". A published value is identified by "op", "pattern", "block_bytes" and "threads".
+    """
     return StudyQuantity(
         measured=measured,
         name="throughput",
@@ -35,7 +39,13 @@ def throughput(measured: StudyRun, table: str, probe: str, unit: str) -> StudyQu
 def latency(
     measured: StudyRun, table: str, probe: str, unit: str, value: FromResult = block_over_throughput
 ) -> StudyQuantity:
-    """Return the block ÷ the throughput; of a disk also the time that an operation is in flight."""
+    """Return the latency by the study's definition as a quantity; by default the block size ÷ the throughput.
+
+    ``table`` is the study's table in its CSV file, ``probe`` is "disk_block" or "memory_block", and ``unit`` is a unit
+    of time of ``FACTORS`` such as "µs". ``value`` computes the latency in seconds from the result of the bandwidth and
+    the fields "op", "pattern", "block_bytes" and "threads" of a published value. For "disk_block" the cells also have
+    nameplate's latency, the time that an operation is in flight.
+    """
     own_metric, own_name = ("latency", "in flight") if probe == "disk_block" else ("", "")
     return replace(
         throughput(measured, table, probe, unit), name="latency", published_metric="latency", value=value,

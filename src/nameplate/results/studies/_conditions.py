@@ -12,7 +12,12 @@ from nameplate.results.studies._units import in_unit
 
 
 def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) -> StudyTable:
-    """Return the table of machine, clock, memory and slices; ``published`` has the document's values by row."""
+    """Return the table of the machine, its clock, cores and memory, and of the length of slices, here and in the study.
+
+    ``published`` has the document's values by row: "machine", "guest of", "cores", "clock, GHz", "memory, GB" (10⁹
+    bytes) and "slices and series". Rows that it lacks have no published value, and its other keys are ignored. The last
+    row says "as planned" here, or to which share of the plan the budget shortened slices and series.
+    """
     machine = measured.machine
     clock = clock_of(measured)
     here: dict[str, StudyValue] = {

@@ -18,7 +18,13 @@ _RATES = {"GFLOP/s": "cpu_flops", "Gop/s": "cpu_intops"}
 
 
 def rate(measured: StudyRun, unit: str, table: str = "cpu", *, in_series: bool = False) -> StudyQuantity:
-    """Return the rate in GFLOP/s or Gop/s (integer operations)."""
+    """Return the arithmetic rate as a quantity: floating-point operations, or integer ones, per second.
+
+    ``unit`` is "GFLOP/s" for ``cpu_flops`` or "Gop/s" for ``cpu_intops``; another one raises KeyError. ``table`` is the
+    study's table in its CSV file. With ``in_series`` the run's value is that of a long series, and the published one
+    has the metric "rate_mean" instead of "rate". A published value is identified by "op", which is "mixed", and
+    "threads".
+    """
     metric = "rate_mean" if in_series else "rate"
     return StudyQuantity(
         measured=measured,
@@ -35,7 +41,11 @@ def rate(measured: StudyRun, unit: str, table: str = "cpu", *, in_series: bool =
 
 
 def cpu_table(measured: StudyRun, counts: Sequence[int], notes: Sequence[str]) -> StudyTable:
-    """Return the floating-point and the integer rate by threads, as one table."""
+    """Return the table of the floating-point and the integer rate, one row each, by the number of threads.
+
+    ``counts`` are the numbers of threads, one column each. ``notes`` are sentences for the reader, shown under the
+    table.
+    """
     parts = [matrix("", rate(measured, unit), {unit: {"op": "mixed"}}, by_threads(counts)) for unit in _RATES]
     return StudyTable(
         title="CPU", rows=[row for part in parts for row in part.rows],
@@ -45,7 +55,10 @@ def cpu_table(measured: StudyRun, counts: Sequence[int], notes: Sequence[str]) -
 
 
 def cpu_charts(measured: StudyRun, counts: Sequence[int]) -> list[StudyChart]:
-    """Return a chart of each rate against threads."""
+    """Return a chart of the floating-point rate and one of the integer rate against the number of threads.
+
+    The numbers of threads on the x axis are ``counts``.
+    """
     return [
         along_threads(f"{unit} against threads", rate(measured, unit), {"mixed": {"op": "mixed"}}, counts)
         for unit in _RATES
@@ -53,7 +66,11 @@ def cpu_charts(measured: StudyRun, counts: Sequence[int]) -> list[StudyChart]:
 
 
 def series_table(measured: StudyRun, threads: int, notes: Sequence[str] = ()) -> StudyTable:
-    """Return the mean rate of each long series."""
+    """Return the table of the mean rates of the two long series: the floating-point and the integer one, one row each.
+
+    ``threads`` is the number of threads that the series ran on, which heads the only column. ``notes`` are sentences
+    for the reader, shown under the table after the definition of the mean.
+    """
     quantities = {unit: rate(measured, unit, "cpu-series", in_series=True) for unit in _RATES}
     cells = [[_with_length(quantity, {"op": "mixed", "threads": threads})] for quantity in quantities.values()]
     return StudyTable(
@@ -71,7 +88,11 @@ def _with_length(quantity: StudyQuantity, fields: Fields) -> StudyCell:
 
 
 def series_charts(measured: StudyRun, threads: int) -> list[StudyChart]:
-    """Return a chart of each long series: the rate against seconds."""
+    """Return a chart of the floating-point and one of the integer series: the rate against seconds.
+
+    They are the long series on ``threads`` threads. A chart also has a line at the published mean, if there is one. The
+    chart of a series that was not measured has no lines.
+    """
     charts = []
     for unit in _RATES:
         quantity = rate(measured, unit, "cpu-series", in_series=True)
@@ -95,7 +116,13 @@ def _series_lines(found: Result | None, unit: str, mean: float | None) -> list[S
 def linpack_table(
     measured: StudyRun, threads: int, sizes: Sequence[int], metrics: Mapping[str, str], notes: Sequence[str] = ()
 ) -> StudyTable:
-    """Return LINPACK's rates by size; ``metrics`` are the published metrics (rate, rate_mean, rate_best) by heading."""
+    """Return the table of LINPACK's rates in GFLOP/s, with one row for each number of unknowns in ``sizes``.
+
+    ``metrics`` has the published metric of each column by its heading. For "rate" and "rate_mean" the run's value is
+    the mean of its trials, for "rate_best" the best trial. ``threads`` is the number of threads of the run's trials;
+    the published values are those of the size, whatever their number of threads. ``notes`` are sentences for the
+    reader, shown under the table before those of every study.
+    """
     printed = {(p.op, p.metric): p.value for p in published(measured.plan) if p.probe == "linpack"}
     cells = []
     for n in sizes:
@@ -125,5 +152,5 @@ def _take(found: Result | None, metric: str) -> float | None:
 
 
 def best_linpack(measured: StudyRun) -> Result | None:
-    """Return the LINPACK result with the highest rate."""
+    """Return the ``cpu_linpack`` result with the highest rate of all sizes and threads; None if there is none."""
     return measured.highest("cpu_linpack", "rate")

@@ -30,7 +30,11 @@ _OPERATIONS: Mapping[str, Mapping[str, Value]] = {
 
 
 def disk_file_note(measured: StudyRun, published: str) -> str:
-    """Return a note with both file sizes, and whether the page cache can hold the file."""
+    """Return a note with the file sizes of the study and of the run, and whether the run's file fits the memory.
+
+    ``published`` describes the study's file and its memory, such as "10 GB on a machine with 4 GB of memory", without a
+    full stop. Without a ``disk_block`` result the note says that no disk experiment was measured.
+    """
     found = next((r for r in measured.results if r.summary.probe == "disk_block" and "file_bytes" in r.facts), None)
     if found is None:
         return f"The study's file: {published}. No disk experiment was measured here."
@@ -46,10 +50,12 @@ def disk_file_note(measured: StudyRun, published: str) -> str:
 def iozone_table(
     measured: StudyRun, columns: Mapping[int, Mapping[str, float]], unit: str, file_bytes: int, notes: Sequence[str]
 ) -> StudyTable:
-    """Return IOzone's values here and in the study, with nameplate's of the same work, by operation and record size.
+    """Return the table of IOzone's values, here and in the study, with nameplate's of the same work.
 
-    ``columns`` are the published values by operation in ``unit``, for each record size in bytes; ``file_bytes`` is the
-    size of the file that IOzone and nameplate use here.
+    ``columns`` has the published values in ``unit``, a key of ``FACTORS``, by record size in bytes and then by
+    operation, spelled like "random-read". ``file_bytes`` is the size of the file that IOzone and nameplate use here.
+    There is one column for each record size, and one row for each operation that any of them has. ``notes`` are
+    sentences for the reader, shown under the table before those of every study.
     """
     rows = [name for name in _OPERATIONS if any(name in own for own in columns.values())]
     cells = [
@@ -79,13 +85,21 @@ def _cell(measured: StudyRun, work: tuple[str, int, int], published: float | Non
 
 
 def iozone_value(measured: StudyRun, operation: str, record: int) -> float | None:
-    """Return what IOzone itself measured in B/s; None where it did not run."""
+    """Return the value of IOzone itself for an operation in B/s, or None if IOzone did not run or gave no value.
+
+    ``operation`` is spelled like "random-read", and ``record`` is the record size in bytes. IOzone runs only write,
+    rewrite, read, reread, random-read and random-write here; any other operation gives None.
+    """
     work = f"{operation.replace('-', ' ')}, {size_text(record)} records,"
     return next((r.value for r in measured.references if r.tool == "iozone" and r.work.startswith(work)), None)
 
 
 def iozone_like(measured: StudyRun, operation: str, record: int, file_bytes: int) -> Result | None:
-    """Return nameplate's result of the same work as an operation of IOzone's, on one thread and a file of that size."""
+    """Return nameplate's bandwidth result for the work of an operation of IOzone, on one thread; None if there is none.
+
+    ``operation`` is spelled like "random-read"; an unknown one raises KeyError. ``record`` is the record size and
+    ``file_bytes`` the size of the file, both in bytes.
+    """
     params = {**_OPERATIONS[operation], "block": record, "threads": 1, "size": file_bytes}
     return measured.find("disk_block", "bandwidth", params)
 
@@ -100,10 +114,12 @@ def _missing(measured: StudyRun) -> list[str]:
 
 
 def disk_peak(measured: StudyRun, op: str, published_gbs: float, published_reached_gbs: float) -> StudyTable:
-    """Return the theoretical bandwidth of reading or writing the disk, and the share of it that was reached.
+    """Return the table of the disk's theoretical bandwidth, and the share of it that was reached.
 
-    This machine's is the one given by ``--rated disk_read=``, ``disk_write=`` or ``disk=``, or the link's to the device
-    where the system shows one.
+    ``op`` is "read" or "write", the direction of the transfer. ``published_gbs`` is the study's peak and
+    ``published_reached_gbs`` its highest measured value, both in GB/s (10⁹ bytes). The peak of this machine is the
+    value given with ``--rated disk_read=`` (or ``disk_write=``, ``disk_block=``, ``disk=``), or else the speed of the
+    link to the device. If neither is known, the table has no peak and no share of it here.
     """
     own = [r for r in measured.results if r.summary.probe == "disk_block" and r.summary.metric == "bandwidth"
            and r.summary.params.get("op") == op and r.summary.sustained is not None]  # fmt: skip
@@ -122,7 +138,11 @@ _FROM_CACHE = "what the page cache serves may exceed the disk's peak, in the stu
 
 
 def iozone_matrix(measured: StudyRun, sizes: Sequence[int], records: Sequence[int]) -> StudyTable:
-    """Return IOzone's automatic mode as nameplate measures it, by operation, file and record size, without IOzone."""
+    """Return the table of nameplate's values for all operations of IOzone's automatic mode, without IOzone's own.
+
+    ``sizes`` are file sizes and ``records`` record sizes, both in bytes. There is one row for each operation, and one
+    column for each pair of them, in KiB/s: all records of the first file size come first.
+    """
     places = [(size, record) for size in sizes for record in records]
     found = [
         [measured.find("disk_block", "bandwidth", {**params, "size": size, "block": record, "threads": 1})

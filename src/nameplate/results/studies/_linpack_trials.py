@@ -15,7 +15,12 @@ _MAX_RESIDUAL = 16.0
 
 
 def linpack_trials(measured: StudyRun, threads: int, sizes: Sequence[int]) -> StudyTable:
-    """Return time, rate, scaled residual and check of each trial, the published one next to it."""
+    """Return the table of LINPACK's trials: time, rate, scaled residual and check, here and in the study.
+
+    ``sizes`` are the numbers of unknowns, and ``threads`` is the number of threads of the run's trials. There is one
+    row for each trial that was measured or published. The residual is scaled as HPL does it, and the check passes if it
+    is below 16, as in HPL.
+    """
     printed = published_items(measured.plan, "linpack-trials")
     rows: dict[str, list[StudyCell]] = {}
     for n in sizes:

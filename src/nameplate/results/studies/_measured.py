@@ -13,9 +13,10 @@ from nameplate.records.model import Reference, Result, Value
 class StudyRun:
     """A summarised run of a study's plan.
 
-    ``series`` are the ids of the experiments that were measured as long series, ``rated`` the reference values given
-    with ``--rated``, ``references`` the values of reference tools, and ``notes`` say what the plan left out or
-    shortened.
+    ``plan`` is the name of the plan, and ``results`` are those of ``summarise``, in the same order. ``series`` has the
+    ids of the experiments that were measured as long series. ``rated`` has the values given with ``--rated`` in SI base
+    units, by keys such as "memory B/s" (``parse_rated``). ``references`` are the values of reference tools. ``notes``
+    are those of the plan, which say what was left out or shortened.
     """
 
     plan: str
@@ -27,25 +28,38 @@ class StudyRun:
     notes: Sequence[str] = ()
 
     def find(self, probe: str, metric: str, params: Mapping[str, Value], *, in_series: bool = False) -> Result | None:
-        """Return the result of a metric whose parameters include ``params``, or one that says why it is missing.
+        """Return the result of a metric for the first experiment of a probe whose parameters include ``params``.
 
-        If several experiments have these parameters, the first one of the plan counts.
+        ``params`` has values as in the records, such as sizes in bytes; {} matches every experiment. With ``in_series``
+        only experiments that were measured as long series are searched, otherwise only the others. If the experiment
+        has no value, the result is the one that says why. It is None if no experiment matches, or if the experiment has
+        values but not of this metric.
         """
         own = [r for r in self._of(probe, params) if (r.id in self.series) == in_series]
         first = [r for r in own if r.id == own[0].id]
         return next((r for r in first if r.summary.metric == metric or r.summary.value is None), None)
 
     def derived(self, probe: str, metric: str, params: Mapping[str, Value] | None = None) -> list[Result]:
-        """Return the results of a metric that were derived from several experiments, in their order."""
+        """Return the results of a metric that a probe derived from several experiments, in the order of the run.
+
+        Only results whose parameters include ``params`` are returned; None stands for all. The list is empty if there
+        are none.
+        """
         return [r for r in self._of(probe, params or {}) if r.summary.metric == metric and r.kind == "derived"]
 
     def highest(self, probe: str, metric: str) -> Result | None:
-        """Return the result with the highest value of a rate, of slices and series."""
+        """Return the result of a probe's metric with the highest value, or None if no result has a value.
+
+        Experiments measured in rounds and as long series are searched alike. Of equal values the first is returned.
+        """
         own = [r for r in self._of(probe, {}) if r.summary.metric == metric and r.summary.value is not None]
         return max(own, key=lambda r: r.summary.value or 0.0, default=None)
 
     def left_out(self, probe: str) -> list[str]:
-        """Return the plan's notes about experiments of a probe that were left out."""
+        """Return the plan's notes that experiments of a probe were left out; the list is empty if there are none.
+
+        These are the notes that begin with the name of the probe and have the words "left out".
+        """
         return [note for note in self.notes if note.startswith(f"{probe} ") and "left out" in note]
 
     def _of(self, probe: str, params: Mapping[str, Value]) -> Iterator[Result]:
@@ -56,7 +70,10 @@ class StudyRun:
 
 
 def remarks_of(result: Result | None) -> list[str]:
-    """Return the conditions in which a result differs from that of a study, or the reason why it has no value."""
+    """Return the remarks on a result for a table's cell: why it has no value, or that its threads share a CPU.
+
+    The list is empty if neither is the case, or if ``result`` is None.
+    """
     if result is None:
         return []
     if result.summary.value is None:

@@ -42,7 +42,11 @@ _DEFINITION = "A message's time is half of a round trip: t_s + t_w × size."
 
 
 def message_tables(measured: StudyRun) -> list[StudyTable]:
-    """Return the tables of t_s and t_w on both sides of the break point, and of the values given in the text."""
+    """Return two tables: t_s, t_w and 1/t_w below and from the MTU on, and the values given in the study's text.
+
+    ``measured`` must be a run of the plan "cse557-now", whose published values are used; another plan raises KeyError.
+    Values that the run does not have are None.
+    """
     return [_cost_table(measured), _text_table(measured)]
 
 
@@ -126,7 +130,10 @@ def _of_link(cell: StudyCell, link: float | None, measured: StudyRun, is_printed
 
 
 def message_charts(measured: StudyRun) -> list[StudyChart]:
-    """Return Figure 3 (time against size with the fitted lines) and Figure 4 (several pairs at once)."""
+    """Return the study's Figure 3, time against message size with the fitted lines, and Figure 4, several pairs.
+
+    ``measured`` must be a run of the plan "cse557-now", whose published lines are drawn; another plan raises KeyError.
+    """
     return [_figure_3(measured), _figure_4(measured)]
 
 

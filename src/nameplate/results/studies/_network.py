@@ -10,12 +10,21 @@ from nameplate.results.studies._theory import Reached, peak_table
 
 
 def one_message_for_each_round_trip(result: Result, _: Fields) -> float | None:
-    """Return the throughput of the messages alone; nameplate's bandwidth includes the answers."""
+    """Return the throughput in B/s that counts one message for each round trip; None if it was not measured.
+
+    ``result`` is a result of ``net_pingpong``'s bandwidth, which counts the answer too and is therefore halved. The
+    fields are ignored.
+    """
     return result.summary.sustained / 2 if result.summary.sustained else None
 
 
 def message_throughput(measured: StudyRun, table: str, unit: str, params: ToParams) -> StudyQuantity:
-    """Return the throughput of round trips, counting one message for each."""
+    """Return the throughput of round trips as a quantity that counts one message for each of them.
+
+    ``table`` is the study's table in its CSV file, ``unit`` a key of ``FACTORS`` such as "MiB/s", and ``params`` turns
+    the fields of a published value into parameters of ``net_pingpong``, as ``round_trips`` does. The cells also have
+    nameplate's bandwidth, which counts messages and answers.
+    """
     return StudyQuantity(
         measured=measured,
         name="throughput",
@@ -32,7 +41,12 @@ def message_throughput(measured: StudyRun, table: str, unit: str, params: ToPara
 
 
 def link_peak(measured: StudyRun, *, in_series: bool = False) -> list[StudyTable]:
-    """Return a table of the share of the link that a bulk transfer reaches; none if the link's speed is unknown."""
+    """Return a list of one table: the share of the link's speed that a bulk transfer over TCP reaches.
+
+    With ``in_series`` the transfer is that of the long series, otherwise the first one in rounds. The link's speed is
+    the value given with ``--rated net=`` (or ``net_stream=``), or else the reference value of the result. The list is
+    empty if no transfer was measured or the speed is unknown.
+    """
     found = measured.find("net_stream", "bandwidth", {"protocol": "tcp"}, in_series=in_series)
     if found is None or found.summary.sustained is None:
         return []

@@ -15,7 +15,13 @@ _PUBLISHED_RETRANSMITS, _PUBLISHED_WINDOW_MIB = 0.0, 2.0
 
 
 def per_second_table(measured: StudyRun, printed: Mapping[str, float]) -> StudyTable:
-    """Return transfer, bandwidth, retransmits and congestion window of each second of a TCP series."""
+    """Return iperf3's table of a TCP series: transfer, bandwidth, retransmits and congestion window of each second.
+
+    ``printed`` has the study's values, as in ``published_items("cs553-kvm", "iperf3-client")``: "second 0–1 transfer"
+    in GBytes of 2³⁰ bytes and "second 0–1 bandwidth" in Gbit/s for each second, and "0–10 s", the bandwidth of all.
+    Only the last is required; without it KeyError is raised. There are at least ten rows for seconds, and one for all
+    of them.
+    """
     found = {
         name: measured.find("net_stream", name, {"protocol": "tcp"}, in_series=True)
         for name in ("bandwidth", "retransmits", "congestion_window")

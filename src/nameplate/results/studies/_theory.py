@@ -19,8 +19,9 @@ _NOTE = "The peak follows the study's own formula; it is not the ceiling that na
 class Reached:
     """A measured value that is compared with a theoretical peak.
 
-    ``here`` is the run's value in SI base units and the experiment that gave it; ``published`` is in the unit of the
-    peak's table.
+    ``name`` is the name of the value in the table. ``here`` is the run's value in SI base units with the id of the
+    experiment that gave it, or None. ``published`` is the study's value in the unit of the peak's table, or None.
+    ``remarks`` are shown with the run's value; without ``here`` they are left out.
     """
 
     name: str
@@ -31,7 +32,10 @@ class Reached:
 
 @dataclass(frozen=True)
 class CpuFormula:
-    """A study's formula: clock × cores × operations per cycle, with the values that it used."""
+    """A study's formula of a CPU's peak, clock × cores × operations per cycle, with the numbers that the study used.
+
+    ``per_cycle`` is the number of floating-point operations per clock cycle of one core.
+    """
 
     clock_ghz: float
     cores: int
@@ -44,30 +48,50 @@ class CpuFormula:
 
 
 def highest(quantity: StudyQuantity, fields: Iterable[Fields]) -> tuple[float, str] | None:
-    """Return the highest value of a quantity, in SI base units, and the experiment that it is from."""
+    """Return the highest of the run's values of a quantity in SI base units, and the id of its experiment.
+
+    ``fields`` are those of the values to compare (``StudyQuantity``). The result is None if none of them was measured.
+    """
     found = [(here * FACTORS[quantity.unit], result.id) for each in fields
              if (here := quantity.here(each)) is not None and (result := quantity.result(each))]  # fmt: skip
     return max(found, default=None)
 
 
 def best_of(results: Iterable[Result | None], samples: int | None = None) -> tuple[float, str] | None:
-    """Return the highest of the first ``samples`` samples of each result of a rate (default: of all), and its id."""
+    """Return the highest sample of results of a rate, in SI base units, and the id of its experiment.
+
+    Only the first ``samples`` samples of each result count, or all by default. A result that is None or has no samples
+    is ignored; the return value is None if no other is left.
+    """
     found = [(max(r.series.value[:samples]), r.id) for r in results if r and r.series.value]
     return max(found, default=None)
 
 
 def mean_of(results: Iterable[Result | None]) -> tuple[float, str] | None:
-    """Return the highest mean of results of a rate, and the experiment that it is from."""
+    """Return the highest of the means of results of a rate, in SI base units, and the id of its experiment.
+
+    A mean is that of all samples of a result. A result that is None or has no value is ignored; the return value is
+    None if no other is left.
+    """
     return max(((r.summary.mean, r.id) for r in results if r and r.summary.mean is not None), default=None)
 
 
 def clock_of(measured: StudyRun) -> Rated:
-    """Return the clock that the user gave, else the base clock or what the system lists."""
+    """Return the clock for a theoretical peak in Hz, with its source; its ``value`` is None if no clock is known.
+
+    It is the value given with ``--rated cpu_clock=`` (or ``cpu=``), or else the base clock, or else the clock in
+    /proc/cpuinfo.
+    """
     return overriding(measured.rated, "cpu_clock", "Hz") or textbook_clock(measured.machine)
 
 
 def cpu_theory(measured: StudyRun, formula: CpuFormula, reached: Sequence[Reached]) -> StudyTable:
-    """Return the theoretical peak of the CPU with its factors, and the share of it that each of ``reached`` is."""
+    """Return the table of the CPU's theoretical peak in GFLOP/s, its factors, and the shares of it that were reached.
+
+    The peak here is the clock of ``clock_of`` × the machine's cores × the operations per cycle of ``formula``, the
+    study's own. Each of ``reached`` adds a row with the value and one with its share in percent, here and in the study;
+    published values are in GFLOP/s. If no clock is known, the peak and the shares here are missing.
+    """
     clock = clock_of(measured)
     cores = int(measured.machine.topology.cores)
     rows = {
@@ -82,9 +106,12 @@ def cpu_theory(measured: StudyRun, formula: CpuFormula, reached: Sequence[Reache
 
 
 def memory_theory(measured: StudyRun, published_gbs: float, formula: str, reached: Sequence[Reached]) -> StudyTable:
-    """Return the theoretical memory bandwidth, and the share of it that each of ``reached`` is.
+    """Return the table of the memory's theoretical bandwidth in GB/s, and the shares of it that were reached.
 
-    This machine's is the one given by ``--rated memory=``, or follows from the DMI table; ``formula`` is the study's.
+    The peak here is the value given with ``--rated memory=`` (or ``memory_block=``), or else follows from the memory
+    modules in the DMI table. ``published_gbs`` is the study's peak in GB/s (10⁹ bytes), and ``formula`` describes in
+    words how the study computed it, without a full stop. Each of ``reached`` adds a row with the value and one with its
+    share in percent; published values are in GB/s. If the peak is not known, it and the shares here are missing.
     """
     known = overriding(measured.rated, "memory_block", "B/s") or memory_bandwidth(measured.machine)
     notes = [f"The study's formula: {formula}."]
@@ -92,7 +119,12 @@ def memory_theory(measured: StudyRun, published_gbs: float, formula: str, reache
 
 
 def peak_table(title: str, unit: str, known: Rated, published: float | None, reached: Sequence[Reached]) -> StudyTable:
-    """Return a peak that is known or given, next to the published one in ``unit``, and the shares of both reached."""
+    """Return the table of a theoretical peak here and in the study, and the shares of it that were reached.
+
+    ``known`` is the peak here in SI base units; without a value, its source says why. ``published`` is the study's peak
+    in ``unit``, a key of ``FACTORS``, or None. Each of ``reached`` adds a row with the value and one with its share in
+    percent.
+    """
     return _theory(_Peak(title, unit, known, published), reached, {})
 
 

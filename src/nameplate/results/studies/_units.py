@@ -11,5 +11,9 @@ FACTORS = {
 
 
 def in_unit(value: float | None, unit: str) -> float | None:
-    """Return a value in SI base units as a number of ``unit``; None for None."""
+    """Return a value in SI base units as a number of ``unit``; None stays None.
+
+    ``unit`` is a key of ``FACTORS``, such as "MiB/s"; another one raises KeyError. Bit rates ("Mbit/s") are converted
+    from B/s, and "%" from a share.
+    """
     return None if value is None else value / FACTORS[unit]

@@ -36,7 +36,12 @@ _FIRST_BYTES, _LAST_BYTES = 1024.0, 8e6
 
 
 def workset_table(measured: StudyRun) -> StudyTable:
-    """Return the cache sizes and the rates of each level, for each of the study's machines."""
+    """Return the table of cache sizes and of the rate in each level, with a column for each of the study's machines.
+
+    The rates here are those of ``cpu_workset`` with ``build=plain``, and the cache sizes are those that it derives.
+    Values that the run does not have are None. ``measured`` must be a run of the plan "cse557-now", whose published
+    values are used; another plan raises KeyError.
+    """
     rows = {name: [_cell(measured, machine, *what) for machine in _MACHINES] for name, what in _ROWS.items()}
     peak = _here(measured, "peak_rate", "MFLOP/s")
     again = published_items(measured.plan, "text")[_CONCLUSIONS]
@@ -81,7 +86,11 @@ def _per_cycle(measured: StudyRun) -> float | None:
 
 
 def workset_chart(measured: StudyRun) -> StudyChart:
-    """Return Figures 1 and 2 as one: MFLOP/s against the working set, with the levels that the text publishes."""
+    """Return Figures 1 and 2 as one chart: the rate in MFLOP/s against the working set in bytes.
+
+    It has the curve of the run and, for each of the study's machines, the levels that its text gives. ``measured`` must
+    be a run of the plan "cse557-now"; another plan raises KeyError.
+    """
     lines = [StudyLine("here", _curve(measured))]
     lines += [StudyLine(machine, _steps(_levels(measured.plan, machine)), is_published=True) for machine in _MACHINES]
     return StudyChart("Figures 1 and 2: rate against working set", StudyAxis("working set (B)", is_logarithmic=True),

@@ -57,7 +57,10 @@ _STRONG = "The same work is divided among the threads (strong scaling)."
 
 
 def make(measured: StudyRun) -> Study:
-    """Return the study's tables and charts in the document's order."""
+    """Return the tables and charts of the study "cs553-kvm" in the document's order.
+
+    ``measured`` must be a run of this plan. Values that it does not have are None.
+    """
     tables = [
         conditions_table(measured, _CONDITIONS),
         cpu_table(measured, THREADS, [_STRONG]), _cpu_peak(measured), *_linpack(measured), *_memory_tables(measured),
@@ -208,7 +211,11 @@ def _message(fields: Fields) -> dict[str, Value]:
 
 
 def message_over_throughput(result: Result, fields: Fields) -> float | None:
-    """Return the message ÷ the throughput of all threads together."""
+    """Return the message size (``MESSAGE_BYTES``) ÷ the throughput of all threads together, in seconds.
+
+    ``result`` is a result of ``net_pingpong``'s bandwidth, of which one message is counted for each round trip. The
+    fields are not used. The result is None if there is no throughput.
+    """
     throughput = one_message_for_each_round_trip(result, fields)
     return MESSAGE_BYTES / throughput if throughput else None
 

@@ -16,6 +16,9 @@ _CONDITIONS = {"machine": "dual Pentium II and Sparc workstations, 2000"}
 
 
 def make(measured: StudyRun) -> Study:
-    """Return the study's tables and charts in the document's order."""
+    """Return the tables and charts of the study "cse557-now" in the document's order.
+
+    ``measured`` must be a run of this plan. Values that it does not have are None.
+    """
     return Study([conditions_table(measured, _CONDITIONS), workset_table(measured), *message_tables(measured)],
                  [workset_chart(measured), *message_charts(measured)])  # fmt: skip

@@ -39,7 +39,12 @@ _NOTES = {
 
 
 def make(measured: StudyRun) -> Study:
-    """Return the process and the node table; the header of the run is the first of mpi_stream's own tables."""
+    """Return the tables of the study "distributed-stream": the conditions, then each process and each node; no charts.
+
+    Processes and nodes have a table of bandwidths in MB/s and one of times in ms. ``measured`` must be a run of this
+    plan. Values that it does not have are None. The document's header is not repeated, since ``mpi_stream``'s own
+    tables have it.
+    """
     conditions = conditions_table(measured, {"machine": "23 nodes of 48 processes"})
     return Study([conditions, *(_table(measured, level, what) for level in _TITLES for what in _QUANTITIES)], [])
 

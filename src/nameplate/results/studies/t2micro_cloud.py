@@ -57,7 +57,10 @@ _ONE_MESSAGE = "One message is counted for each round trip; the document does no
 
 
 def make(measured: StudyRun) -> Study:
-    """Return the study's tables and charts in the document's order."""
+    """Return the tables and charts of the study "t2micro-cloud" in the document's order.
+
+    ``measured`` must be a run of this plan. Values that it does not have are None.
+    """
     conditions = conditions_table(measured, _CONDITIONS)
     return Study([conditions, *_disk_tables(measured), *_network_tables(measured), *_cpu_table(measured)],
                  [*_disk_charts(measured), *_network_charts(measured), *cpu_charts(measured, CPU_THREADS),
@@ -65,7 +68,11 @@ def make(measured: StudyRun) -> Study:
 
 
 def decimal_block_over_throughput(result: Result, fields: Fields) -> float | None:
-    """Return the block as a decimal number of bytes ÷ the throughput of all threads together."""
+    """Return the block size in decimal units ÷ the throughput of all threads together, in seconds.
+
+    ``result`` is that of a bandwidth in B/s. ``fields["block_bytes"]`` must be 1, 2¹⁰ or 2²⁰, which count as 1, 1,000
+    and 1,000,000 bytes; another size raises KeyError. The result is None if there is no throughput.
+    """
     throughput = result.summary.sustained
     return _DECIMAL[int(fields["block_bytes"])] / throughput if throughput else None
 

@@ -46,7 +46,10 @@ _AVERAGED = (
 
 
 def make(measured: StudyRun) -> Study:
-    """Return the study's tables and charts in the document's order."""
+    """Return the tables and charts of the study "t2micro-posix" in the document's order.
+
+    ``measured`` must be a run of this plan. Values that it does not have are None.
+    """
     conditions = conditions_table(measured, _CONDITIONS)
     return Study([conditions, *_disk_tables(measured), *_memory_tables(measured), *_cpu_table(measured)],
                  [*_disk_charts(measured), *_memory_charts(measured), *cpu_charts(measured, CPU_THREADS),
