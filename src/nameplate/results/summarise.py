@@ -72,10 +72,10 @@ def headline(measurement: Measurement, machine: Machine) -> float | None:
 def summarise(file: RunFile) -> Report:
     """Return the results of a run, with its tables, notes, nodes and study.
 
-    Results are grouped by probe, in the order in which the probes appear in the plan. The results of a probe are in the
-    order of the plan, followed by those that are derived from them. An experiment without samples, or with a round that
-    did not end with "ok", has one result without a value, which has the reason. Two kinds of experiments have no
-    result: a ``dense`` one that was not measured, and one whose samples give no metric a value. An interrupted
+    Results are grouped by probe, in the order in which the probes appear in the plan. The measured results of a probe
+    are in the order of the plan, and the results derived from them follow. An experiment without samples, or with a
+    round that did not end with "ok", has one result without a value, which has the reason. Two kinds of experiments
+    have no result: a ``dense`` one that was not measured, and one whose samples give no metric a value. An interrupted
     measurement counts only if its experiment has no complete one. If the file has no header, no result has a value, and
     there are no derived results, tables of probes, nodes or study.
     """
