@@ -130,11 +130,10 @@ class Excerpt:
     def text(self) -> str:
         """Return the kept text, decoded as UTF-8 and without white space at its ends.
 
-        If the whole text has 8 KiB or more, a line ``...`` separates its first and its last 4 KiB. Invalid bytes are
+        If the whole text has more than 8 KiB, a line ``...`` separates its first and its last 4 KiB. Invalid bytes are
         replaced.
         """
-        is_cut = len(self._tail) == _TAIL_BYTES
-        return (self._head + (b"\n...\n" if is_cut else b"") + self._tail).decode(errors="replace").strip()
+        return (self._head + (b"\n...\n" if self._is_cut else b"") + self._tail).decode(errors="replace").strip()
 
 
 class Output:
