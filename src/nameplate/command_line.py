@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
 from nameplate import __version__
 from nameplate.commands import register_all
@@ -25,6 +25,7 @@ def make_app() -> App:
         help="Measure what a machine and its cluster deliver, and compare it with what they should deliver.",
         version=__version__,
         suppress_keyboard_interrupt=False,  # reported by _run like every other error
+        default_parameter=Parameter(negative=()),  # no --no-json, no --empty-rated
         help_format="plaintext",  # Markdown doubles the time that --help takes
     )
     register_all(app)

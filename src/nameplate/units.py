@@ -125,3 +125,8 @@ def geometric(low: int, high: int, factor: float) -> list[int]:
     """
     steps = round(math.log(high / low, factor))
     return sorted({*(round(low * factor**step) for step in range(steps)), low, high})
+
+
+def percent_text(share: float, decimals: int = 1) -> str:
+    """Return a share, such as 0.666, in percent with a fixed number of decimals: ``66.6 %``."""
+    return f"{share * 100:.{decimals}f} %"

@@ -103,7 +103,7 @@ def test_compare_by_a_parameter_several_runs_and_selftest(
         (["BASE"], "compare needs two runs: name BASE and NEW, or one run with --by PARAMETER"),
         (["BASE", "BASE", "--by", "mix"], "--by compares values within one run, but 2 were given"),
         (["BASE", "--by", "nothing"], "no metric was measured at several values of it; this run varied mix"),
-        (["BASE", "BASE", "--fail-on", "much"], "--fail-on much: not a share; use a percentage such as 5%"),
+        (["BASE", "BASE", "--fail-on", "much"], "--fail-on much: not a percentage; use one such as 5%"),
         (["BASE", "BASE", "--fail-on", "90%"], "at most 50%"),
         (["BASE", "BASE", "--budget", "1min"], "--budget limits the measurement of --selftest"),
         (["BASE", "--selftest"], "--selftest needs at least 12 rounds"),

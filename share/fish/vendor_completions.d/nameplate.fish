@@ -68,20 +68,16 @@ complete -c nameplate -n '__fish_nameplate_using_command compare' -l help -d 'Di
 complete -c nameplate -n '__fish_nameplate_using_command compare' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l by -r -d 'Compare the values of this parameter within one run, such as threads. Each is c…'
-complete -c nameplate -n '__fish_nameplate_using_command compare' -l fail-on -r -d 'Exit with 1 only if a metric is SLOWER by at least this share, such as 5%. SAME…'
+complete -c nameplate -n '__fish_nameplate_using_command compare' -l fail-on -r -d 'Exit with 1 only if a metric is SLOWER by at least this percentage, such as 5%.…'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l strict -d 'Exit with 4 if a metric is UNSURE, and with 5 if one is INCOMPARABLE.'
-complete -c nameplate -n '__fish_nameplate_using_command compare' -l no-strict -d 'Exit with 4 if a metric is UNSURE, and with 5 if one is INCOMPARABLE.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l selftest -d 'Count how often a machine is called faster or slower than itself: in the rounds…'
-complete -c nameplate -n '__fish_nameplate_using_command compare' -l no-selftest -d 'Count how often a machine is called faster or slower than itself: in the rounds…'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l budget -r -d 'The time that --selftest may measure, such as 10min. Default: 5min.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l json -d 'Print the rows as JSON.'
-complete -c nameplate -n '__fish_nameplate_using_command compare' -l no-json -d 'Print the rows as JSON.'
 # Options for: doctor
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l json -d 'Print the findings as JSON.'
-complete -c nameplate -n '__fish_nameplate_using_command doctor' -l no-json -d 'Print the findings as JSON.'
 
 # Options for: history
 complete -c nameplate -n '__fish_nameplate_using_command history' -l help -d 'Display this message and exit.'
@@ -92,14 +88,12 @@ complete -c nameplate -n '__fish_nameplate_using_command history' -l last -r -d 
 complete -c nameplate -n '__fish_nameplate_using_command history' -l output -r -F -d 'Draw the selected metrics over time into this file (.svg or .png).'
 complete -c nameplate -n '__fish_nameplate_using_command history' -s o -r -F -d 'Draw the selected metrics over time into this file (.svg or .png).'
 complete -c nameplate -n '__fish_nameplate_using_command history' -l json -d 'Print the runs, the changes and the values of the selected metrics as JSON.'
-complete -c nameplate -n '__fish_nameplate_using_command history' -l no-json -d 'Print the runs, the changes and the values of the selected metrics as JSON.'
 
 # Options for: list
 complete -c nameplate -n '__fish_nameplate_using_command list' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command list' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command list' -l version -d 'Display application version.'
-complete -c nameplate -n '__fish_nameplate_using_command list' -l json -d 'Print the descriptions of nameplate-core as JSON.'
-complete -c nameplate -n '__fish_nameplate_using_command list' -l no-json -d 'Print the descriptions of nameplate-core as JSON.'
+complete -c nameplate -n '__fish_nameplate_using_command list' -l json -d 'Print the description of the probes as JSON.'
 
 # Options for: machine
 complete -c nameplate -n '__fish_nameplate_using_command machine' -l help -d 'Display this message and exit.'
@@ -107,7 +101,6 @@ complete -c nameplate -n '__fish_nameplate_using_command machine' -s h -d 'Displ
 complete -c nameplate -n '__fish_nameplate_using_command machine' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command machine' -l root -r -F -d 'Read a recorded machine, whose proc and sys are in this directory, instead of t…'
 complete -c nameplate -n '__fish_nameplate_using_command machine' -l json -d 'Print all facts as JSON.'
-complete -c nameplate -n '__fish_nameplate_using_command machine' -l no-json -d 'Print all facts as JSON.'
 
 # Options for: nodes
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l help -d 'Display this message and exit.'
@@ -115,24 +108,21 @@ complete -c nameplate -n '__fish_nameplate_using_command nodes' -s h -d 'Display
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l output -r -F -d 'Also draw the maps of all metrics into this file (.svg or .png).'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -s o -r -F -d 'Also draw the maps of all metrics into this file (.svg or .png).'
-complete -c nameplate -n '__fish_nameplate_using_command nodes' -l recheck -r -F -d 'Measure the slow nodes again, each alone and next to healthy ones, into this ru…'
+complete -c nameplate -n '__fish_nameplate_using_command nodes' -l recheck -r -F -d 'Measure the slow nodes again, one node at a time, with up to three healthy node…'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l mpi -r -d 'The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n …'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l json -d 'Print every value of every node as JSON.'
-complete -c nameplate -n '__fish_nameplate_using_command nodes' -l no-json -d 'Print every value of every node as JSON.'
 
 # Options for: plan
 complete -c nameplate -n '__fish_nameplate_using_command plan' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command plan' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command plan' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command plan' -l json -d 'Print the plan as it would be run, as JSON.'
-complete -c nameplate -n '__fish_nameplate_using_command plan' -l no-json -d 'Print the plan as it would be run, as JSON.'
 
 # Options for: report
 complete -c nameplate -n '__fish_nameplate_using_command report' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command report' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l identify -d 'Keep the host names. By default hosts are called "machine 1", "machine 2".'
-complete -c nameplate -n '__fish_nameplate_using_command report' -l no-identify -d 'Keep the host names. By default hosts are called "machine 1", "machine 2".'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l output -r -F -d 'The file to write. Default: nameplate-report.html.'
 complete -c nameplate -n '__fish_nameplate_using_command report' -s o -r -F -d 'The file to write. Default: nameplate-report.html.'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l charts -r -F -d 'Write each chart into this directory as SVG and PNG. Without -o, the report its…'
@@ -142,7 +132,7 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l help -d 'Displa
 complete -c nameplate -n '__fish_nameplate_using_command run' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l budget -r -d 'The maximum duration of the whole run, such as 60s or 10min. With fixed rounds,…'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l precision -r -d 'Stop measuring an experiment when its 95 % interval is narrower than ± this sha…'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l precision -r -d 'Stop measuring an experiment when its 95 % interval is narrower than ± this per…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l rounds -r -d 'Take exactly this number of rounds, whatever the precision. The budget applies …'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l samples -r -d 'The maximum number of samples of an experiment in a round.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l time -r -d 'The duration of one sample, such as 10s.'
@@ -158,19 +148,15 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l slurm -r -F -d 
 complete -c nameplate -n '__fish_nameplate_using_command run' -l seed -r -d 'The seed of the shuffled order. Default: a random one, which is recorded.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l priority -r -d 'The scheduling priority: normal, or high, which needs the privilege to raise it…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l rated -r -d 'Reference values, such as memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file with su…'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l empty-rated -d 'Reference values, such as memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file with su…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l dry-run -d 'Show what would run, for how long, and what it would write and send. Measure no…'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l no-dry-run -d 'Show what would run, for how long, and what it would write and send. Measure no…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l resume -r -F -d 'Continue an interrupted run file: measure only what is missing.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l output -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -s o -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l report -r -F -d 'Also write an HTML report to this file.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l study -r -F -d 'A folder for the results of a plan that reproduces a study: its tables with the…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l json -d 'Print the results as JSON instead of a table.'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l no-json -d 'Print the results as JSON instead of a table.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l quiet -d 'Show neither progress nor the table.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -s q -d 'Show neither progress nor the table.'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l no-quiet -d 'Show neither progress nor the table.'
 
 # Options for: serve
 complete -c nameplate -n '__fish_nameplate_using_command serve' -l help -d 'Display this message and exit.'
@@ -194,7 +180,6 @@ complete -c nameplate -n '__fish_nameplate_using_command show' -s f -r -d 'The o
 complete -c nameplate -n '__fish_nameplate_using_command show' -l output -r -F -d 'The file to write, or a directory to write a file with the default name of the …'
 complete -c nameplate -n '__fish_nameplate_using_command show' -s o -r -F -d 'The file to write, or a directory to write a file with the default name of the …'
 complete -c nameplate -n '__fish_nameplate_using_command show' -l identify -d 'Keep the host name in formats other than the table.'
-complete -c nameplate -n '__fish_nameplate_using_command show' -l no-identify -d 'Keep the host name in formats other than the table.'
 
 # Options for: versus
 complete -c nameplate -n '__fish_nameplate_using_command versus' -l help -d 'Display this message and exit.'
@@ -205,10 +190,8 @@ complete -c nameplate -n '__fish_nameplate_using_command versus' -l time -r -d '
 complete -c nameplate -n '__fish_nameplate_using_command versus' -l mpi -r -d 'The launcher of MPI tools and probes, in quotes. Default: "mpirun -n 2".'
 complete -c nameplate -n '__fish_nameplate_using_command versus' -l seed -r -d 'The seed of the shuffled order. Default: a random one.'
 complete -c nameplate -n '__fish_nameplate_using_command versus' -l json -d 'Print the values of every pair as JSON instead of a table.'
-complete -c nameplate -n '__fish_nameplate_using_command versus' -l no-json -d 'Print the values of every pair as JSON instead of a table.'
 complete -c nameplate -n '__fish_nameplate_using_command versus' -l output -r -F -d 'Also write the JSON to this file.'
 complete -c nameplate -n '__fish_nameplate_using_command versus' -s o -r -F -d 'Also write the JSON to this file.'
 complete -c nameplate -n '__fish_nameplate_using_command versus' -l quiet -d 'Do not show progress.'
 complete -c nameplate -n '__fish_nameplate_using_command versus' -s q -d 'Do not show progress.'
-complete -c nameplate -n '__fish_nameplate_using_command versus' -l no-quiet -d 'Do not show progress.'
 

@@ -41,8 +41,8 @@ def command(
     by
         Compare the values of this parameter within one run, such as threads. Each is compared with the first.
     fail_on
-        Exit with 1 only if a metric is SLOWER by at least this share, such as 5%. SAME then means that a change of this
-        size is ruled out.
+        Exit with 1 only if a metric is SLOWER by at least this percentage, such as 5%. SAME then means that a change of
+        this size is ruled out.
     strict
         Exit with 4 if a metric is UNSURE, and with 5 if one is INCOMPARABLE.
     selftest
@@ -126,7 +126,7 @@ def _percent(text: str) -> float:
     except ValueError:
         value = 0.0
     if not (text.endswith("%") and 0 < value <= _MAX_PERCENT):
-        raise UsageError(f"--fail-on {text}: not a share; use a percentage such as 5%, at most {_MAX_PERCENT:g}%")
+        raise UsageError(f"--fail-on {text}: not a percentage; use one such as 5%, at most {_MAX_PERCENT:g}%")
     return value / 100
 
 

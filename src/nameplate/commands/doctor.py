@@ -121,7 +121,9 @@ def _measure(headers: list[Header]) -> list[Finding]:
     return [
         judge_spins([sample.elapsed_s / sample.repetitions for sample in samples]),
         judge_steal(
-            sum(sample.disturbed.get("steal_s", 0.0) for sample in samples), sum(sample.elapsed_s for sample in samples)
+            sum(sample.disturbed.get("steal_s", 0.0) for sample in samples),
+            sum(sample.elapsed_s for sample in samples),
+            topology.threads,
         ),
         judge_others(busy, topology.threads > topology.cores),
     ]

@@ -22,7 +22,7 @@ def command(probe: str = "", /, *, json: bool = False) -> int:
     probe
         The probe to describe.
     json
-        Print the descriptions of nameplate-core as JSON.
+        Print the description of the probes as JSON.
     """
     probes = describe_all()
     chosen = [find_probe(probe, probes)] if probe else [*probes.values()]

@@ -69,7 +69,7 @@ def _clock(cpu: Cpu) -> str:
 
 def _cache(cache: Cache) -> str:
     size = f"{cache.size_bytes / 1024:g} KiB" if cache.size_bytes < 2**20 else f"{cache.size_bytes / 2**20:g} MiB"
-    return f"{cache.count} × {size}, shared by {cache.shared_by} threads, {cache.line_bytes} B lines"
+    return f"{cache.count} × {size}, each for {count(cache.shared_by, 'thread')}, {cache.line_bytes} B lines"
 
 
 def _limits(limits: GroupLimits) -> str:

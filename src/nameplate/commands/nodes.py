@@ -54,8 +54,8 @@ def command(
     output
         Also draw the maps of all metrics into this file (.svg or .png).
     recheck
-        Measure the slow nodes again, each alone and next to healthy ones, into this run file. The result says whether
-        a node is slow persistently, only under contention, or no longer.
+        Measure the slow nodes again, one node at a time, with up to three healthy nodes for comparison, into this run
+        file. The result says whether a node is slow persistently, only under contention, or no longer.
     mpi
         The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n 8 …", "srun -N 8".
     json

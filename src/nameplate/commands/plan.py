@@ -9,6 +9,7 @@ from rich.table import Table
 from nameplate.execution.core_process import describe_all, read_machine
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans
 from nameplate.report.terminal.console import make_console
+from nameplate.units import percent_text
 
 
 def command(name: str = "", /, *, json: bool = False) -> int:
@@ -32,11 +33,12 @@ def command(name: str = "", /, *, json: bool = False) -> int:
         return 0
     text = read_plan(name)
     built = build_plan(text, describe_all(), {}, read_machine())
+    limits = built.limits
     if json:
         print(msgspec.json.format(msgspec.json.encode(built), indent=2).decode())
         return 0
     console.print(
-        f"{built.name}: {text.summary}; budget {built.limits.budget_s:g} s, precision {built.limits.precision:.1%}"
+        f"{built.name}: {text.summary}; budget {limits.budget_s:g} s, precision {percent_text(limits.precision)}"
     )
     for experiment in built.experiments:
         console.print(f"  {experiment.id}  ({experiment.slice_s:g} s per round)")

@@ -24,7 +24,7 @@ def command(
     Parameters
     ----------
     runs
-        Run files (.jsonl), or reports (.html), which contain their runs. Several runs are shown one after the other.
+        Run files (.jsonl), or reports (.html), which contain their runs. Several runs are first compared side by side.
     identify
         Keep the host names. By default hosts are called "machine 1", "machine 2".
     output

@@ -46,6 +46,7 @@ from nameplate.records.model import PerNode, Plan, Reference, Report, Run
 from nameplate.records.outputs import check_output
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.aliases import without_names
+from nameplate.report.format import count
 from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
 from nameplate.results.run_file import RunFile, read_run
@@ -77,7 +78,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     slurm: Path | None = None,
     seed: int | None = None,
     priority: Option = None,
-    rated: Sequence[str] = (),
+    rated: Annotated[Sequence[str], Parameter(show_default=False)] = (),
     dry_run: bool = False,
     resume: Path | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
@@ -102,7 +103,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         The maximum duration of the whole run, such as 60s or 10min. With fixed rounds, slices are shortened so that all
         rounds fit, and a budget that is too short for them is rejected.
     precision
-        Stop measuring an experiment when its 95 % interval is narrower than ± this share, such as 2%.
+        Stop measuring an experiment when its 95 % interval is narrower than ± this percentage of the value, such as
+        2%.
     rounds
         Take exactly this number of rounds, whatever the precision. The budget applies only if it is given as well.
     samples
@@ -452,11 +454,12 @@ def _explain(header: Run, peer: str | None, mpi: str | None, machine: Machine) -
     plan, nodes = header.plan, nodes_of_run(header, machine)
     limits = plan.limits
     certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    rounds = f"{limits.rounds} rounds" if limits.rounds else f"at least {MIN_ROUNDS} rounds"
+    n_rounds = limits.rounds or MIN_ROUNDS
     is_limited = limits.rounds is None or limits.budget_binds
-    longest = f", at most {limits.budget_s:g} s" if is_limited else ""
-    min_s = (limits.rounds or MIN_ROUNDS) * round_s(plan, nodes.turns if nodes else 1)
-    print(f"{plan.name}: {len(certain)} experiments, {rounds}, about {min_s:.0f} s{longest}")
+    longest = f"; the run ends after {limits.budget_s:g} s at the latest" if is_limited else ""
+    min_s = n_rounds * round_s(plan, nodes.turns if nodes else 1)
+    take = f"{count(n_rounds, 'round')} take{'s' if n_rounds == 1 else ''} about {min_s:.0f} s"
+    print(f"{plan.name}: {count(len(certain), 'experiment')}; {take}{longest}")
     if references_s := references_take_s(asked_references(plan), machine):
         print(f"  reference tools run first and take about {references_s:.0f} s of the budget")
     if len(certain) < len(plan.experiments):

@@ -28,7 +28,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
 ) -> int:
     """Serve as the peer of another machine's network probes until Ctrl-C.
 
-    This process becomes nameplate-core serve.
+    The command replaces itself with nameplate-core serve and keeps the process ID.
 
     Parameters
     ----------

@@ -83,8 +83,8 @@ class Allocation:
             count = parse_count(self.asked.get(name, "1"))
         except UsageError as error:
             raise UsageError(f"--slurm: srun's --{name}: {error}") from None
-        if count > MAX_RANKS:
-            raise UsageError(f"--slurm: srun's --{name}={count}: too many; use at most {MAX_RANKS}")
+        if not 1 <= count <= MAX_RANKS:
+            raise UsageError(f"--slurm: srun's --{name}={count}: use a number from 1 to {MAX_RANKS}")
         return count
 
 

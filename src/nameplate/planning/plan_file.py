@@ -475,7 +475,10 @@ def make_limits(options: Mapping[str, str]) -> Limits:
         series_s=series_s,
         interval_s=interval_s,
     )
-    for key, value in (("budget", limits.budget_s), ("rounds", limits.rounds), ("samples", limits.samples)):
+    above_0 = {
+        "budget": limits.budget_s, "rounds": limits.rounds, "samples": limits.samples, "time": limits.sample_s,
+    }  # fmt: skip
+    for key, value in above_0.items():
         if value is not None and value <= 0:
             raise UsageError(f"{key}: must be above 0")
     return limits

@@ -41,7 +41,8 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     """
     aliases: dict[str, str] = {}
     for report in reports:
-        for host in [report.machine.hostname, *nodes_of(report.machine)] if report.machine else []:
+        hosts = [report.machine.hostname, *nodes_of(report.machine)] if report.machine else []
+        for host in [*hosts, *(report.nodes.names if report.nodes else [])]:
             aliases.setdefault(host, f"machine {len(aliases) + 1}")
     return [_without_patterns(_aliased(report, aliases)) for report in reports]
 

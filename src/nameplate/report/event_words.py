@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nameplate.records.model import CorrelatedCondition, Event, OverTime, Sensitivity, Summary
 from nameplate.report.format import quantity
+from nameplate.units import percent_text
 
 _MAX_EVENTS = 8
 
@@ -91,7 +92,7 @@ def happening(event: Event) -> str:
     """
     is_drift = event.kind == "drift"
     verb = ("drifts down" if is_drift else "falls") if event.change < 0 else ("drifts up" if is_drift else "rises")
-    change = f"{verb} by {abs(event.change):.0%}".replace("%", " %")
+    change = f"{verb} by {percent_text(abs(event.change), 0)}"
     if event.kind == "dips":
         return f"every {duration(event.period_s or 0.0)} for {duration(event.width_s)} it {change} ({_times(event)})"
     if event.kind in ("level", "drift"):
@@ -137,12 +138,12 @@ def _and(parts: Sequence[str]) -> str:
 
 
 def _share_of_a_cpu(moved: CorrelatedCondition) -> str:
-    return f"steal ({moved.inside:.0%} of a CPU; otherwise {moved.outside:.0%})".replace("%", " %")
+    return f"steal ({percent_text(moved.inside, 0)} of a CPU; otherwise {percent_text(moved.outside, 0)})"
 
 
 def _cpu_time(moved: CorrelatedCondition) -> str:
     how = "less" if moved.inside < moved.outside else "more"
-    return f"{how} CPU time ({moved.inside:.0%} of a CPU; otherwise {moved.outside:.0%})".replace("%", " %")
+    return f"{how} CPU time ({percent_text(moved.inside, 0)} of a CPU; otherwise {percent_text(moved.outside, 0)})"
 
 
 def _per_second(moved: CorrelatedCondition) -> str:

@@ -72,11 +72,12 @@ def interval_text(value: float | None, interval: tuple[float, float] | None, uni
     """Return an interval with one unit, such as ``1.129 to 1.221 ns``, or ``–`` if ``value`` or ``interval`` is None.
 
     ``interval`` is (lower bound, upper bound) in the SI base unit ``unit``. ``value``, which is not shown, chooses the
-    prefix of the unit, and the upper bound does so if the value is 0. Unlike in ``quantity``, a ``share`` is not shown
-    in percent: ``0.010 to 0.020 share``.
+    prefix of the unit, and the upper bound does so if the value is 0. A ``share`` is shown in percent.
     """
     if value is None or interval is None:
         return "–"
+    if unit == "share":
+        return f"{interval[0] * 100:.2f} to {interval[1] * 100:.2f} %"
     factor, prefixed = scale(value or interval[1], unit)
     return f"{digits(interval[0] / factor)} to {digits(interval[1] / factor)} {prefixed}".strip()
 

@@ -68,11 +68,11 @@ def number(value: StudyValue) -> str | None:
     """Return a number as text with four significant digits; text and None are returned as they are.
 
     Numbers of at least 10000 in magnitude are rounded to whole ones, with commas between thousands (``12,346``). Those
-    below 0.0001 in magnitude, and those just below 10000 that round up to it, have an exponent.
+    below 0.0001 in magnitude have an exponent.
     """
     if value is None or isinstance(value, str):
         return value
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 9999.5 else f"{value:.4g}"
 
 
 def _kinds(table: StudyTable) -> list[str]:

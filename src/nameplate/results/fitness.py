@@ -12,6 +12,7 @@ from typing import Literal
 
 from nameplate.records.machine_record import Machine
 from nameplate.statistics.stats import median, percentile
+from nameplate.units import percent_text
 
 Grade = Literal["A", "B", "C", "D", "F"]
 
@@ -62,7 +63,7 @@ def judge_spins(burst_s: Sequence[float]) -> Finding:
     from 2 %, D from 5 % and F from 10 %.
     """
     spread = (percentile(burst_s, 0.95) - percentile(burst_s, 0.05)) / median(burst_s)
-    state = f"the time of a control loop varies by {spread:.1%} (5th to 95th percentile)"
+    state = f"the time of a control loop varies by {percent_text(spread)} (5th to 95th percentile)"
     grade = _graded(spread, _SPREADS)
     if grade == "A":
         return Finding("A", "quiet", state)
@@ -70,18 +71,18 @@ def judge_spins(burst_s: Sequence[float]) -> Finding:
                    "stop other programs, fix the clock, or measure more rounds")  # fmt: skip
 
 
-def judge_steal(steal_s: float, elapsed_s: float) -> Finding:
+def judge_steal(steal_s: float, elapsed_s: float, cpus: int) -> Finding:
     """Judge the time that the hypervisor gave to other guests; the finding is named "steal".
 
-    ``steal_s`` is the stolen time in seconds, and ``elapsed_s`` the time in seconds in which it was stolen. The texts
-    of the finding call the latter one second, whatever its value. The grade depends on ``steal_s / elapsed_s``: A for
-    0, B below 5 %, C from 5 %, D from 20 % and F from 50 %. If ``elapsed_s`` is 0, the grade is A.
+    ``steal_s`` is the time in seconds that was stolen from all ``cpus`` CPUs together within ``elapsed_s`` seconds,
+    which the texts call one second. The grade depends on the share of their CPU time: A for 0, B below 5 %, C from
+    5 %, D from 20 % and F from 50 %. If ``elapsed_s`` is 0, the grade is A.
     """
-    taken = steal_s / elapsed_s if elapsed_s else 0.0
+    taken = steal_s / (elapsed_s * cpus) if elapsed_s else 0.0
     if taken == 0:
         return Finding("A", "steal", "no CPU time was stolen in one second")
     return Finding(
-        max("B", _graded(taken, _SHARES)), "steal", f"{taken:.1%} of one second was stolen",
+        max("B", _graded(taken, _SHARES)), "steal", f"{percent_text(taken)} of the CPU time of one second was stolen",
         "programs lose this share of the CPU time", "use another host, or measure at another time",
     )  # fmt: skip
 
@@ -97,7 +98,7 @@ def judge_others(busy: Mapping[int, float], has_smt: bool) -> Finding:
     others = sorted(busy.values())[:-1]
     share = sum(others) / len(others) if others else 0.0
     busiest = max(others, default=0.0)
-    state = f"other CPUs were busy for {share:.1%} of the time, the busiest one for {busiest:.1%}"
+    state = f"other CPUs were busy for {percent_text(share)} of the time, the busiest one for {percent_text(busiest)}"
     grade = _graded(busiest, _SHARES)
     if grade == "A":
         return Finding("A", "other work", state)

@@ -35,6 +35,7 @@ from nameplate.results.reference_tools import reference_table
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.studies import StudyRun, make_study
 from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, merged, reached_by
+from nameplate.units import percent_text
 
 # A slower clock, as a share, or more involuntary switches per second disturb a sample.
 CLOCK_DROP = 0.03
@@ -497,7 +498,7 @@ def _notes(file: RunFile, results: list[Result]) -> list[str]:
     for result in results:
         if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE:
             notes.append(
-                f"{result.id}: at least {result.efficiency_ci[0]:.1%} of its ceiling: one of the two values is wrong "
-                f"({result.rated.source})"
+                f"{result.id}: at least {percent_text(result.efficiency_ci[0])} of its ceiling: one of the two values "
+                f"is wrong ({result.rated.source})"
             )
     return notes

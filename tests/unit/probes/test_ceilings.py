@@ -59,9 +59,9 @@ def machine(base: float | None, maximum: float | None, listed: float | None) -> 
 
 
 def test_the_textbook_peak_uses_the_nominal_clock() -> None:
-    assert textbook_peak(machine(2.3e9, 3.7e9, 2.1e9), 16).value == pytest.approx(2.3e9 * 2 * 16)
-    assert textbook_peak(machine(None, None, 2.1e9), 16).value == pytest.approx(2.1e9 * 2 * 16)
-    assert textbook_peak(machine(None, None, None), 16).value is None
+    assert textbook_peak(machine(2.3e9, 3.7e9, 2.1e9), 16, 2).value == pytest.approx(2.3e9 * 2 * 16)
+    assert textbook_peak(machine(None, None, 2.1e9), 16, 2).value == pytest.approx(2.1e9 * 2 * 16)
+    assert textbook_peak(machine(None, None, None), 16, 2).value is None
 
 
 def test_a_guest_without_a_nominal_clock_says_so() -> None:

@@ -55,7 +55,7 @@ def test_conditions_that_spoil_measurements_are_graded(changes: dict[str, Any], 
 def test_a_bad_condition_has_its_cost_and_its_remedy() -> None:
     worse = [
         *judge_machine(machine_with(FIT, hypervisor="kvm", limits={"cpus": 0.5})),
-        judge_spins([1.0] * 18 + [1.5] * 2), judge_steal(0.1, 1.0), judge_others({0: 1.0, 1: 0.6}, has_smt=True),
+        judge_spins([1.0] * 18 + [1.5] * 2), judge_steal(0.2, 1.0, 2), judge_others({0: 1.0, 1: 0.6}, has_smt=True),
     ]  # fmt: skip
     bad = [found for found in worse if found.grade != "A"]
     assert len(bad) == 6
@@ -78,7 +78,7 @@ def test_the_spread_of_a_control_loop(late: float, grade: str) -> None:
     ("steal_s", "grade"), [(0.0, "A"), (0.001, "B"), (0.02, "B"), (0.1, "C"), (0.3, "D"), (0.6, "F")]
 )
 def test_stolen_time(steal_s: float, grade: str) -> None:
-    assert judge_steal(steal_s, 1.0).grade == grade
+    assert judge_steal(2 * steal_s, 1.0, 2).grade == grade
 
 
 def test_the_busiest_cpu_is_the_one_that_measures() -> None:

@@ -135,7 +135,9 @@ def nominal_clock(machine: Machine) -> Rated:
         return Rated(cpu.maximum_frequency_hz, "maximum of cpufreq")
     if cpu.base_frequency_hz:
         return Rated(cpu.base_frequency_hz, "base clock from cpufreq or the model's name", is_ceiling=False)
-    return Rated(None, "the system shows no nominal clock (usual in a guest); give one with --rated cpu_clock=3.5GHz")
+    return Rated(
+        None, "the system shows no maximum or base clock (usual in a guest); give one with --rated cpu_clock=3.5GHz"
+    )
 
 
 def textbook_clock(machine: Machine) -> Rated:
@@ -146,7 +148,7 @@ def textbook_clock(machine: Machine) -> Rated:
     return Rated(cpu.listed_frequency_hz, "cpu MHz of /proc/cpuinfo")
 
 
-def textbook_peak(machine: Machine, operations_per_cycle: float) -> Rated:
+def textbook_peak(machine: Machine, operations_per_cycle: float, cores: int) -> Rated:
     """Return the textbook's theoretical peak, GHz × cores × operations per cycle, which the reproduced studies use.
 
     It differs from ``arithmetic_peak`` in its clock, which is the nominal one and not the one under load.
@@ -154,8 +156,8 @@ def textbook_peak(machine: Machine, operations_per_cycle: float) -> Rated:
     clock = textbook_clock(machine)
     if clock.value is None:
         return Rated(None, "the system lists no clock")
-    cores = machine.topology.cores
-    source = f"{clock.value / 1e9:.2f} GHz ({clock.source}) × {cores} cores × {operations_per_cycle:g} per cycle"
+    words = f"{cores} core{'s' if cores > 1 else ''}"
+    source = f"{clock.value / 1e9:.2f} GHz ({clock.source}) × {words} × {operations_per_cycle:g} per cycle"
     return Rated(clock.value * cores * operations_per_cycle, source)
 
 

@@ -28,7 +28,7 @@ from nameplate.report.charts.common import (
 from nameplate.report.experiments import is_derived
 from nameplate.report.format import count, scale
 from nameplate.report.repeat_commands import sweep_command
-from nameplate.units import size_text
+from nameplate.units import percent_text, size_text
 
 # Fewer sizes are shown as a comparison instead of a curve.
 MIN_SIZES = 8
@@ -145,7 +145,11 @@ def _meaning(lines: Sequence[Sequence[Result]], ends: Sequence[LevelEnd]) -> str
     values = [result.summary.value or 0.0 for result in longest]
     falls = first.better == "higher"
     best, last = (max(values) if falls else min(values)), values[-1]
-    change = f"falls to {last / best:.0%} of its best" if falls else f"rises to {last / best:.1f} times its minimum"
+    change = (
+        f"falls to {percent_text(last / best, 0)} of its best"
+        if falls
+        else f"rises to {last / best:.1f} times its minimum"
+    )
     after = f" beyond {size_text(ends[-1].size)}, where the working set no longer fits {ends[-1].name}" if ends else ""
     return f"Each flat part is a level of the memory hierarchy. The curve {change}{after}. {_HIERARCHY_SIGN}"
 

@@ -14,7 +14,7 @@ from nameplate.report.format import parameters, quantity
 from nameplate.report.terminal.console import make_console
 from nameplate.tools.paired import PairedRow
 
-_WORDS = {"same": "the same", "more": "more", "less": "less", "unsure": "unsure", "other work": "other work"}
+_WORDS = {"same": "the same", "more": "better", "less": "worse", "unsure": "unsure", "other work": "other work"}
 _STYLES = {"same": "green", "more": "", "less": "red"}
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nameplate.planning.budget import MIN_ROUNDS
-from nameplate.probes import load_probes
+from nameplate.probes import ResolvedExperiment, load_probes
 from nameplate.probes.shared.ceilings import count_ports, textbook_peak
 from nameplate.records.model import Report, Result, Value
 from nameplate.records.model import Table as ProbeTable
@@ -139,16 +139,14 @@ def machine_line(report: Report) -> str:
 _STYLES = {"good": "green", "poor": "red", "plain": ""}
 
 
-def _wide_table(section: TableSection) -> Table:
+def _wide_table(section: TableSection) -> Padding:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
     for heading in HEADINGS[1:]:
         table.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=heading in _RIGHT)
     for row in section.rows:
-        cells = _styled(row)
-        cells[0].pad_left(2)
-        table.add_row(*cells)
-    return table
+        table.add_row(*_styled(row))
+    return Padding(table, (0, 0, 0, 2))
 
 
 def _styled(row: TableRow) -> list[Text]:
@@ -208,7 +206,8 @@ def _textbook_line(report: Report, result: Result) -> list[str]:
     ports = count_ports(result.facts) if "port_block_s" in result.facts else None
     if ports is None or report.machine is None or result.summary.metric != "rate":
         return []
-    peak = textbook_peak(report.machine, ports * result.facts["operations_per_instruction"])
+    cores = ResolvedExperiment(result.summary.params, result.facts, report.machine).cores
+    peak = textbook_peak(report.machine, ports * result.facts["operations_per_instruction"], cores)
     return [f"{result.summary.probe} theoretical peak {quantity(peak.value, result.summary.unit)} = {peak.source}"]
 
 

@@ -149,8 +149,3 @@ def _take(found: Result | None, metric: str) -> float | None:
     if found is None or found.summary.value is None:
         return None
     return found.summary.best if metric == "rate_best" else found.summary.mean
-
-
-def best_linpack(measured: StudyRun) -> Result | None:
-    """Return the ``cpu_linpack`` result with the highest rate of all sizes and threads; None if there is none."""
-    return measured.highest("cpu_linpack", "rate")

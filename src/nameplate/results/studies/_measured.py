@@ -47,14 +47,6 @@ class StudyRun:
         """
         return [r for r in self._of(probe, params or {}) if r.summary.metric == metric and r.kind == "derived"]
 
-    def highest(self, probe: str, metric: str) -> Result | None:
-        """Return the result of a probe's metric with the highest value, or None if no result has a value.
-
-        Experiments measured in rounds and as long series are searched alike. Of equal values the first is returned.
-        """
-        own = [r for r in self._of(probe, {}) if r.summary.metric == metric and r.summary.value is not None]
-        return max(own, key=lambda r: r.summary.value or 0.0, default=None)
-
     def left_out(self, probe: str) -> list[str]:
         """Return the plan's notes that experiments of a probe were left out; the list is empty if there are none.
 
