@@ -28,9 +28,20 @@ from nameplate.report.terminal.run import MAX_EXPERIMENTS, explanations
 class Card:
     """The page's content about one probe in one run.
 
-    ``tables`` are the probe's own; ``tables_of_maps`` are those whose values a heat map shows. ``derived`` are the
-    values computed from several experiments. In a large sweep that tables and charts summarise, ``folded`` has all
-    ``rows``, and ``rows`` only experiments without a value. ``no_series`` says why samples are not drawn.
+    ``anchor`` is the ``id`` of its HTML element, ``title`` the probe's title, ``probe`` its name, and ``meaning`` its
+    description, or "" if it is not known. ``common`` has the parameters that all experiments share, as on the command
+    line (``isa=avx512 threads=2``), or "".
+
+    ``tables`` are the probe's own tables, except those whose values a heat map shows; these are ``tables_of_maps``.
+    ``derived`` are the values computed from several experiments. ``rows`` has a row for each metric of each experiment.
+    In a sweep of more than ``MAX_EXPERIMENTS`` that tables or charts summarise, ``folded`` has all these rows, ``rows``
+    only those without a value, and ``no_series`` says why samples are not drawn; otherwise ``folded`` is empty and
+    ``no_series`` is "". ``n_experiments`` is the number of experiments, without derived values.
+    ``explanations`` are sentences about the reference values.
+
+    Each list of charts may be empty: ``curves`` against a size or a similar parameter, ``along`` against other
+    parameters or as distributions, ``heat_maps`` over two parameters, ``pair_maps`` over pairs of nodes or ranks,
+    ``scaling`` against the number of threads, and ``over_time`` with the samples of each experiment.
     """
 
     anchor: str
@@ -56,17 +67,22 @@ class Card:
 
     @property
     def drawn(self) -> list[NumberedChart]:
-        """Return the charts except those over time."""
+        """Return the charts in the order of the page, except those over time."""
         return [*self.curves, *self.along, *self.heat_maps, *self.pair_maps, *self.scaling]
 
     @property
     def is_series(self) -> bool:
-        """Return whether events were searched for in the samples over time."""
+        """Return whether a chart over time is of a series, in which events were searched for (there may be none)."""
         return any(numbered.chart.events is not None for numbered in self.over_time)
 
 
 def make_card(anchor: str, report: Report, results: list[Result], points: int, charts: list[Chart]) -> Card:
-    """Return one probe's card, with at most ``points`` points per chart; its charts are appended to ``charts``."""
+    """Return the page's content about one probe, and append its charts to ``charts``.
+
+    ``anchor`` becomes the ``id`` of the HTML element and must be unique in the page. ``results`` are all results in
+    ``report`` of one probe, at least one. ``points`` is the maximum number of samples in a chart over time. ``charts``
+    has the charts of the whole page; the index of each chart in the card is its position in this list.
+    """
     probe = results[0].summary.probe
     shown = [result for result in results if not is_derived(result) and not result.is_detail]
     common = common_params(results)
@@ -103,7 +119,7 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
 
 
 def meaning(probe: str) -> str:
-    """Return the probe's description: the docstring of its module."""
+    """Return the description of a probe: the docstring of its module, or "" if this version does not know the probe."""
     if probe not in probes.load_probes():
         return ""
     return (importlib.import_module(f"{probes.__name__}.{probe}").__doc__ or "").strip()

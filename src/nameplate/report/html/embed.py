@@ -30,24 +30,32 @@ _EMBEDDED = re.compile(rb'<script type="text/plain" id="nameplate-data">([A-Za-z
 
 
 def packed(content: bytes) -> str:
-    """Return content compressed, in characters that need no escaping in a page."""
+    """Return ``content`` compressed by gzip and encoded as base64, which needs no escaping in HTML.
+
+    The same content always gives the same text.
+    """
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def embedded(reports: Sequence[Report], has_samples: bool) -> str:
-    """Return the runs in the form that ``read_embedded`` reads, with or without single samples and pairs.
+    """Return the runs as the text of the page's element ``nameplate-data``, from which ``read_embedded`` restores them.
 
-    Values and start times of samples are rounded to six digits, which halves their size.
+    With ``has_samples``, the values and start times of samples are rounded to six significant digits, which halves
+    their size. Without it, the samples, the times of nodes and the times of pairs are left out. Names are not replaced:
+    pass the reports through ``without_names`` first.
     """
     kept = _with_short_samples if has_samples else _without_samples
     return packed(msgspec.json.encode([kept(report) for report in reports]))
 
 
 def read_embedded(path: Path) -> list[Report]:
-    """Return the runs from which a report was written, with aliases for host names.
+    """Return the runs that an HTML report shows, in its order, from the data embedded in it.
+
+    Host names are aliases such as "machine 1" unless the report was written with ``identify``. The ``series``,
+    ``node_times`` and ``pairs`` of all results are empty if the report has no single samples.
 
     Raises:
-        FileError: the file cannot be read, or its data are missing, damaged or inconsistent.
+        FileError: the file cannot be read or is larger than 64 MiB, or its data are missing, damaged or inconsistent.
     """
     match = _EMBEDDED.search(read_input(path, _MAX_PAGE_BYTES, "report"))
     if match is None:

@@ -19,8 +19,10 @@ _NO_MODULES = {
 
 
 def machine_facts(machine: Machine | None) -> list[tuple[str, str]]:
-    """Return the machine's properties as the system shows them, without anything that identifies the individual
-    machine.
+    """Return the machine's properties in the order of the page, each as (label, text), such as ("cores", "4 cores, …").
+
+    They do not include the host name, or anything else that identifies the individual machine. For None, the only fact
+    is that the machine was not recorded.
     """
     if machine is None:
         return [("machine", "not recorded")]
@@ -53,7 +55,11 @@ def machine_facts(machine: Machine | None) -> list[tuple[str, str]]:
 
 
 def cpuid_facts(topology: Topology) -> list[tuple[str, str]]:
-    """Return the caches whose size differs between CPUID and the system."""
+    """Return the caches whose size by CPUID differs from what the operating system shows, each as (label, text).
+
+    An example is ("L2 unified, CPUID", "2 MiB; the system shows 1 MiB"). The list is empty if all sizes agree, or if
+    CPUID lists no caches.
+    """
     facts = []
     for cache in topology.cpuid_caches:
         alike = [c for c in topology.caches if (c.level, c.type) == (cache.level, cache.type)]
@@ -69,7 +75,10 @@ def cpuid_facts(topology: Topology) -> list[tuple[str, str]]:
 
 
 def memory_modules(memory: Memory) -> str:
-    """Return memory modules such as ``2 × 8 GiB DDR4 at 3200 MT/s; 2 slots empty``, or why they are not known."""
+    """Return memory modules such as ``2 × 8 GiB DDR4 at 3200 MT/s; 2 slots empty``, or why they are not known.
+
+    The transfer rate is the configured one, or the rated one if that is not known.
+    """
     if memory.modules_status != "read" or memory.modules is None:
         return _NO_MODULES.get(memory.modules_status, "not known")
     modules = Counter(_module(module) for module in memory.modules if module.size_bytes != 0)
@@ -87,7 +96,11 @@ def _module(module: Module) -> str:
 
 
 def run_facts(report: Report) -> list[tuple[str, str]]:
-    """Return what is needed to repeat the run."""
+    """Return what is needed to repeat the run, in the order of the page, each as (label, text).
+
+    The labels are started, plan, limits, seed, priority, nameplate (its version), timed by (the clock) and, if the user
+    gave any, "given reference values".
+    """
     run, clock = report.run, report.clock
     facts = [
         ("started", run.started),
@@ -137,7 +150,11 @@ def _clock_on_paper(cpu: Cpu) -> str:
 
 
 def clock_rates(cpu: Cpu) -> str:
-    """Return the clock rates that the system states; empty if there is none."""
+    """Return the clock rates that the system states as text, or "" if it states none.
+
+    An example is ``base 2.400 GHz, maximum 3.500 GHz``. The kinds are base, maximum and listed, of which any may be
+    missing.
+    """
     named = (
         ("base", cpu.base_frequency_hz),
         ("maximum", cpu.maximum_frequency_hz),

@@ -32,7 +32,12 @@ MAX_WITH_ALL_MAPS = 1000
 
 @dataclass(frozen=True)
 class NodeCard:
-    """The findings about the nodes; ``sentences`` state them in words."""
+    """The page's content about the nodes of a job.
+
+    ``anchor`` is the ``id`` of its HTML element. ``sentences`` are the number of nodes of each hardware class that has
+    a name, and then which nodes are slow. ``tables`` are an overview of all metrics, and then the slowest nodes of each
+    metric that is shown in detail. ``maps`` are charts with one cell per node.
+    """
 
     anchor: str
     sentences: list[str]
@@ -41,7 +46,12 @@ class NodeCard:
 
 
 def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard | None:
-    """Return the card, or None for a run on one node; its maps are appended to ``charts``."""
+    """Return the content about the nodes of a job, and append its maps to ``charts``.
+
+    It is None if the run has no values of several nodes. ``anchor`` becomes the ``id`` of the HTML element and must be
+    unique in the page. Only the ``MAX_MAPS`` metrics with the most slow nodes have a ranking and maps. ``charts`` has
+    the charts of the whole page; the index of each map in the card is its position in this list.
+    """
     nodes = report.nodes
     if nodes is None:
         return None

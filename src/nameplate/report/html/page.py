@@ -38,8 +38,10 @@ _TEMPLATES = Path(__file__).parents[1] / "templates"
 
 @dataclass(frozen=True)
 class Detail:
-    """The amount of data in a report: ``points`` is the maximum per chart; ``has_samples`` tells if it embeds all
-    samples.
+    """The amount of data in a page.
+
+    ``points`` is the maximum number of samples in each chart over time. ``has_samples`` says whether the embedded data
+    include every single sample.
     """
 
     points: int
@@ -48,7 +50,14 @@ class Detail:
 
 @dataclass(frozen=True)
 class PageSection:
-    """One run. The first few notes are ``notes``, the others ``further_notes``."""
+    """The page's content about one run.
+
+    ``anchor`` is the ``id`` of its HTML element. ``verdict`` is one sentence on the machine, and ``remarks`` are its
+    basis and its limits. ``machine`` and ``run`` are facts as (label, text). ``efficiencies`` are the shares of the
+    reference values as bars. ``roofline``, ``nodes`` and ``study`` are None for a run without one. ``cards`` has one
+    card per probe, in the order of the results. ``notes`` are the first ``MAX_NOTES`` warnings about the run,
+    ``further_notes`` the others.
+    """
 
     anchor: str
     title: str
@@ -66,7 +75,11 @@ class PageSection:
 
 
 def render(reports: Sequence[Report], detail: Detail) -> str:
-    """Return the page. It shows ``reports`` unchanged: pass them through ``without_names`` first."""
+    """Return the page as HTML text, with one section per run in the order of ``reports``, which has at least one.
+
+    The page shows the names in ``reports`` unchanged: pass them through ``without_names`` first if it may be passed on.
+    ``detail`` limits the size of the page.
+    """
     charts: list[Chart] = []
     sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
     side_by_side_rows = side_by_side(reports)
@@ -93,7 +106,12 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
 
 
 def make_section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> PageSection:
-    """Return one run's part of the page; its charts are appended to ``charts``."""
+    """Return the page's content about one run, and append its charts to ``charts``.
+
+    ``number`` is the run's number in the page, from 1. It appears in the title and in the anchors. ``charts`` has the
+    charts of the whole page; the index of each chart in the section is its position in this list. Of ``detail``, only
+    ``points`` is used.
+    """
     return PageSection(
         anchor=f"run-{number}",
         title=f"Run {number}: {name_of(report)}",

@@ -13,7 +13,13 @@ from nameplate.report.roofline import Bound, Roofline, roofline
 
 @dataclass(frozen=True)
 class RoofRow:
-    """One row of the roofline's table: a bound, its ridge point in FLOP/byte, and its source."""
+    """One row of the roofline's table, as text: a measured peak rate or bandwidth.
+
+    ``label`` names the bound and its number of threads (``fp64, 2 threads``). ``value`` and ``interval`` (95 %) have a
+    unit; the interval is "–" if there is none. ``ridge`` is the arithmetic intensity in FLOP/byte at which a bandwidth
+    meets its peak rate, "–" for a peak rate or if no such peak was measured. ``source`` is the experiment with its
+    parameters, or the table that the value is taken from.
+    """
 
     label: str
     value: str
@@ -24,7 +30,10 @@ class RoofRow:
 
 @dataclass(frozen=True)
 class RooflineCard:
-    """The roofline as a chart and as a table."""
+    """The roofline as a chart and as a table, whose rows are the peak rates and then the bandwidths.
+
+    ``anchor`` is the ``id`` of its HTML element.
+    """
 
     anchor: str
     chart: NumberedChart
@@ -32,7 +41,12 @@ class RooflineCard:
 
 
 def make_roofline_card(anchor: str, report: Report, charts: list[Chart]) -> RooflineCard | None:
-    """Return the card, or None if no peak rate or no bandwidth was measured; the chart is appended to ``charts``."""
+    """Return the content about the roofline, and append its chart to ``charts``.
+
+    It is None if no peak rate or no bandwidth was measured. ``anchor`` becomes the ``id`` of the HTML element and must
+    be unique in the page. ``charts`` has the charts of the whole page; the chart's index in the card is its position in
+    this list.
+    """
     roofs = roofline(report)
     if roofs is None:
         return None

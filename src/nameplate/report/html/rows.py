@@ -19,10 +19,12 @@ HEADINGS_IN_WORDS = ("outcome", "stopped by")
 
 @dataclass(frozen=True)
 class ReportRow:
-    """One row of a probe's table.
+    """One row of a probe's table: one metric of one experiment, as text.
 
-    A row has either ``values``, in the order of ``HEADINGS``, or the reason why they are ``missing``. ``remarks`` are
-    what a reader must know about the experiment.
+    ``label`` has the parameters in which the experiment differs from the others. A row has either ``values``, one for
+    each of ``HEADINGS``, and "" as ``missing``; or no ``values``, and ``missing`` is the reason. ``mood`` is "good",
+    "poor" or "plain": by the share of the reference value, or "poor" for an invalid or failed experiment. ``remarks``
+    are words on the experiment, such as "oversubscribed".
     """
 
     label: str
@@ -35,7 +37,11 @@ class ReportRow:
 
 @dataclass(frozen=True)
 class Source:
-    """The source of the reference value of an experiment's metrics, and the command that repeats the experiment."""
+    """The source of the reference value of an experiment's metrics, and the command that repeats the experiment.
+
+    ``label`` is that of the experiment's ``ReportRow``, ``metrics`` are names separated by ", ", and ``words`` are the
+    source, or the reason why there is no reference value.
+    """
 
     label: str
     metrics: str
@@ -44,7 +50,11 @@ class Source:
 
 
 def make_row(result: Result, common: Mapping[str, Value]) -> ReportRow:
-    """Return the row of one metric of one experiment; ``common`` are the parameters shown above the table."""
+    """Return the row of one metric of one experiment.
+
+    ``common`` are the parameters shown above the table (see ``common_params``); the label has the experiment's other
+    parameters. If there are none, it is "as above", or "all experiments" for a derived value.
+    """
     row = result.summary
     return ReportRow(
         label=_label(result, common),
@@ -57,7 +67,11 @@ def make_row(result: Result, common: Mapping[str, Value]) -> ReportRow:
 
 
 def sources(results: Sequence[Result], common: Mapping[str, Value]) -> list[Source]:
-    """Return the sources of every experiment; metrics with the same source share a row."""
+    """Return the sources of all reference values in the order of ``results``; none for empty ``results``.
+
+    Metrics of one experiment with the same source share one entry. ``common`` are the parameters that the labels leave
+    out, as in ``make_row``.
+    """
     grouped: dict[tuple[str, str], list[Result]] = {}
     first: dict[str, Result] = {}
     for result in results:

@@ -17,8 +17,10 @@ _EXPORTS = "window.vegaEmbed = vegaEmbed;"
 
 @dataclass(frozen=True)
 class Bundle:
-    """The chart libraries in the form in which the page contains them, and the hash of the script that the page makes
-    of them.
+    """The chart libraries as the page contains them.
+
+    ``packed`` is the script, compressed by gzip and encoded as base64. ``hash`` is the ``script_hash`` of the script
+    that the page unpacks from it and runs.
     """
 
     packed: str
@@ -27,17 +29,27 @@ class Bundle:
 
 @cache
 def chart_bundle() -> Bundle:
-    """Return the bundle, extended by the global name that the page's script calls."""
+    """Return the script of Vega, Vega-Lite and vega-embed, which defines ``window.vegaEmbed`` for the page's script.
+
+    The libraries are those that vl-convert contains; nothing is fetched. The bundle is made once per process.
+    """
     source = vl_convert.javascript_bundle(_EXPORTS)
     return Bundle(packed(source.encode()), script_hash(source))
 
 
 def script_hash(script: str) -> str:
-    """Return a script's hash in the form that a content security policy uses."""
+    """Return the source expression ``'sha256-…'``, with its quotes, by which a content security policy allows a script.
+
+    ``script`` is the exact text of the script element, which is hashed as UTF-8. Source: W3C, Content Security Policy
+    Level 3.
+    """
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def policy(*hashes: str) -> str:
-    """Return the page's content security policy, which allows the scripts with these hashes."""
+    """Return the page's content security policy: only scripts with these hashes run, and nothing is fetched.
+
+    ``hashes`` are values of ``script_hash``; without any, no script runs. Inline styles are allowed.
+    """
     scripts = " ".join(hashes)
     return f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

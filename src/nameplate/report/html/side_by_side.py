@@ -19,11 +19,14 @@ _Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
 @dataclass(frozen=True)
 class SideBySideRow:
-    """One experiment in every run.
+    """One experiment in every run; lists have one entry per run, in the order of the runs.
 
-    ``short`` is the label without the parameters common to all experiments of the probe. ``to_first`` is the ratio of
-    each run to the first run, inverted if lower is better, so that more than 1 is better. ``command`` repeats the
-    experiment. ``is_folded``: the experiment belongs to a large sweep, whose derived values are shown first.
+    ``label`` has the probe, the metric of a derived value, and all parameters; ``short`` leaves out the parameters
+    common to all experiments of the probe. ``values`` are texts: the value with its unit, the outcome if there is no
+    value, or "not measured". ``to_first`` is the ratio of each run to the first run, inverted if lower is better, so
+    that more than 1 is better; it is None if the value of the run or of the first run is missing or 0. ``command``
+    repeats the experiment. ``is_folded`` says that the experiment belongs to a sweep of more than ``MAX_EXPERIMENTS``,
+    which the page folds.
     """
 
     label: str
@@ -35,7 +38,11 @@ class SideBySideRow:
 
 
 def side_by_side(reports: Sequence[Report]) -> list[SideBySideRow]:
-    """Return the experiments that were measured in more than one of the runs."""
+    """Return a row for each experiment that at least two of the runs contain, in the order of their first appearance.
+
+    An experiment is the same in two runs if its probe, first metric and parameters are equal. Its first metric is
+    shown. The list is empty for fewer than two runs.
+    """
     by_run = [{_key(result): result for result in headlines(report.results)} for report in reports]
     shared = [
         key for key in dict.fromkeys(key for run in by_run for key in run) if sum(key in run for run in by_run) > 1

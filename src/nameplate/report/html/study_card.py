@@ -15,7 +15,11 @@ from nameplate.report.study_tables import study_table
 
 @dataclass(frozen=True)
 class StudyCard:
-    """The study's tables and charts, and the table of the reference tools that ran for it."""
+    """The page's content about a published study that the plan reproduces.
+
+    ``anchor`` is the ``id`` of its HTML element, and ``plan`` the name of the plan. ``tables`` are the study's tables
+    in the document's order, then the table of the reference tools that ran for it. ``charts`` are the study's charts.
+    """
 
     anchor: str
     plan: str
@@ -24,7 +28,12 @@ class StudyCard:
 
 
 def make_study_card(anchor: str, report: Report, charts: list[Chart]) -> StudyCard | None:
-    """Return the card, or None if the plan reproduces no study; its charts are appended to ``charts``."""
+    """Return the content about a published study, and append its charts to ``charts``.
+
+    It is None if the run has neither tables of a study nor a table of reference tools. ``anchor`` becomes the ``id`` of
+    the HTML element and must be unique in the page. Charts for which neither the run nor the study has a value are left
+    out. ``charts`` has the charts of the whole page; the index of each chart in the card is its position in this list.
+    """
     own = [study_table(table) for table in report.study.tables] if report.study else []
     tables = [html_table(table) for table in [*own, *(table for table in report.tables if not table.probe)]]
     if not tables:

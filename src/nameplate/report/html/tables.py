@@ -10,7 +10,11 @@ from nameplate.report.format import cell_text, interval_text
 
 @dataclass(frozen=True)
 class TableEntry:
-    """The text of a table cell; ``interval`` is empty if there is none."""
+    """One cell of a table as text.
+
+    ``text`` is a word, or a value with its unit; "–" stands for a missing value. ``interval`` is the 95 % interval with
+    its unit, such as ``1.129 to 1.221 ns``, or "" if there is none.
+    """
 
     text: str
     interval: str
@@ -18,7 +22,10 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class HtmlTable:
-    """A table of a probe; the first entry of a row is its name."""
+    """A table as text. Each row has one entry per heading, of which the first is the row's name.
+
+    ``notes`` are shown below the table.
+    """
 
     title: str
     headings: list[str]
@@ -27,7 +34,7 @@ class HtmlTable:
 
 
 def html_table(table: Table) -> HtmlTable:
-    """Return the table with its values as text."""
+    """Return the table as text: values as in the terminal, such as ``57.26 GFLOP/s``, words, and "–" for None."""
     return HtmlTable(table.title, table.headings, [[_entry(cell) for cell in row] for row in table.rows], table.notes)
 
 
