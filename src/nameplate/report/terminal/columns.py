@@ -17,7 +17,7 @@ _MIN_LABEL = 12
 
 @dataclass(frozen=True)
 class Line:
-    """One row: its label, its other cells, and a note that is shown below it."""
+    """One row of a table: its label, one text per column, and a note that is shown below it, or "" for none."""
 
     label: str
     cells: tuple[Text, ...]
@@ -25,10 +25,12 @@ class Line:
 
 
 def lay_out(headings: Sequence[str], lines: Sequence[Line], width: int, of_labels: str = "") -> list[Text]:
-    """Return the lines of a table with right-aligned columns, at most ``width`` characters wide.
+    """Return the lines of a table with right-aligned columns, at most ``width`` characters wide, headings first.
 
-    ``of_labels`` is the heading of the labels. A label that is too long for its column is put above the row's values.
-    Columns that do not fit next to each other form further blocks below.
+    ``headings`` has one entry per column, so each of ``lines`` has the same number of ``cells``; ``of_labels`` is the
+    heading of the labels. A label that is too long for its column is put above the row's values. Columns that do not
+    fit next to each other form further blocks below, each with its headings and all labels; notes are in the first
+    block only. A word or number is never broken, so one that is wider than ``width`` makes its line longer.
     """
     widths = [max(map(cell_len, [heading, *(line.cells[i].plain for line in lines)]))
               for i, heading in enumerate(headings)]  # fmt: skip

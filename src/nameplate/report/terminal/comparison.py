@@ -24,7 +24,11 @@ _MAX_NAMED = 6
 
 
 def print_comparison(found: RunComparison, console: Console | None = None) -> None:
-    """Print the verdicts, worst first, then the differences between the machines, and what only one of the runs has."""
+    """Print the verdicts of two runs, then the settings that differ, and the metrics that only one of the runs has.
+
+    Rows are in the order SLOWER, FASTER, UNSURE, INCOMPARABLE, SAME. Of the metrics of only one run, the first six are
+    named. Without ``console``, it prints to standard output.
+    """
     console = console or make_console()
     print_rows(found.rows, ("base", "new"), console)
     _print_settings(found.settings, console)
@@ -35,7 +39,12 @@ def print_comparison(found: RunComparison, console: Console | None = None) -> No
 
 
 def print_rows(rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console | None = None) -> None:
-    """Print a table of verdicts and the number of each."""
+    """Print a table of verdicts, and the number of each verdict.
+
+    Rows are in the order SLOWER, FASTER, UNSURE, INCOMPARABLE, SAME. ``headings`` are those of the columns with the
+    rows' ``base`` and ``new``, such as ("base", "new"). The ratio is new ÷ base with its 99 % interval. Without
+    ``console``, it prints to standard output.
+    """
     console = console or make_console()
     ordered = sorted(rows, key=lambda row: _ORDER.index(row.verdict))
     for text in lay_out(["verdict", *headings, "ratio", "99 %"], list(map(_line, ordered)), console.width):
@@ -52,7 +61,11 @@ def _line(row: ComparisonRow) -> Line:
 
 
 def print_several(rows: Sequence[Several], names: Sequence[str], console: Console | None = None) -> None:
-    """Print one column per run, with the best value of each row marked."""
+    """Print a table with a row per metric and a column per run, in which ``*`` marks the best values of each row.
+
+    ``names`` are the headings of the runs, in the order of ``values`` in each row. Without ``console``, it prints to
+    standard output.
+    """
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
@@ -71,7 +84,11 @@ def print_several(rows: Sequence[Several], names: Sequence[str], console: Consol
 
 
 def print_false_positives(counts: Sequence[FalsePositiveCount], console: Console | None = None) -> None:
-    """Print how often a machine was called faster or slower than itself."""
+    """Print for each metric how often the machine was called faster or slower than itself, and the total rate.
+
+    ``counts`` has at least one entry, from ``count_false_positives`` with its default ``window``. The total rate is
+    printed with its upper bound (95 % confidence, ``upper_bound``). Without ``console``, it prints to standard output.
+    """
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")

@@ -23,9 +23,11 @@ class _CleanConsole(Console):
 
 
 def make_console(stderr: bool = False, width_without_terminal: int | None = None) -> Console:
-    """Return a console for standard output or error, with colour if it is a terminal.
+    """Return a console for standard output or, with ``stderr``, for standard error.
 
-    ``width_without_terminal`` is the width in characters if it is not a terminal; the default is COLUMNS, else 80.
+    It has colour if that is a terminal. Text is printed literally, without markup, and its control characters are
+    replaced. ``width_without_terminal`` is the width in characters if the output is not a terminal; None means COLUMNS,
+    or 80 if that is not set. The width is at least 20.
     """
     console = _CleanConsole(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal and width_without_terminal is not None:

@@ -32,7 +32,13 @@ def print_overview(
     names: MetricNames,
     console: Console,
 ) -> None:
-    """Print what changed in these runs, then the latest of them."""
+    """Print the number of runs and their period, what changed in them, and a table of the runs in ``rows``.
+
+    ``entries`` are all selected runs in the order of their starts, at least one, and ``rows`` those of them to list,
+    usually the latest (``run_rows``). ``changes`` are from ``change_reports``, and ``names`` is made from all metrics
+    of the folder. The table shows the median ratio to the usual values as a difference in percent, and names a run's
+    worst metric if it is more than 3 % worse than usual.
+    """
     machines = {entry.machine for entry in entries}
     first, latest = entries[0].started, entries[-1].started
     console.print(f"{count(len(entries), 'run')} of {count(len(machines), 'machine')}, {first:.10} to {latest:.10}")
@@ -43,7 +49,12 @@ def print_overview(
 
 
 def print_changes(changes: Sequence[ChangeReport], names: MetricNames, console: Console) -> None:
-    """Print the changes; those at the same time on one machine form a group, with the settings that changed then."""
+    """Print the changes in groups, each with the settings of the machine that changed at the same time.
+
+    Adjacent changes of the same machine, kind, time and verdict form a group, so ``changes`` must be in the order of
+    ``change_reports``. A group shows at most twelve metrics, with their levels before and after. If there are no
+    changes, a line says so. ``names`` is made from all metrics of the folder.
+    """
     if not changes:
         console.print("\nno metric changed its level or drifts")
     groups = groupby(changes, key=lambda each: (each.machine, each.kind, each.until, each.since, each.verdict))
@@ -95,7 +106,10 @@ def _share(ratio: float | None) -> str:
 
 
 def print_not_read(entries: Iterable[Entry], console: Console) -> None:
-    """Print the files that could not be read as runs, and why."""
+    """Print how many files could not be read as runs, and the reasons of the first five; nothing if all could be read.
+
+    ``entries`` may include runs, which are ignored.
+    """
     reasons = [entry.reason for entry in entries if entry.reason]
     if not reasons:
         return
@@ -109,7 +123,13 @@ def print_not_read(entries: Iterable[Entry], console: Console) -> None:
 def print_series(
     series: Sequence[MetricHistory], changes: Sequence[ChangeReport], names: MetricNames, console: Console
 ) -> None:
-    """Print each metric with a line per machine, its values if there is only one machine, and its changes."""
+    """Print for each metric a table with a line per machine, and then the changes.
+
+    ``series`` is from ``series_of``: metrics are adjacent, and each has at least one run. A line has the number of
+    runs, the median, the latest value and a chart of the latest 24 runs. If there is only one metric on one machine,
+    its latest 40 values follow, with their 95 % intervals. ``changes`` are those of these metrics, from
+    ``change_reports``, and ``names`` is made from all metrics of the folder.
+    """
     for key, group in groupby(series, key=lambda each: each.key):
         console.print(Text(names.of(key), style="bold"))
         table = Table(box=None, pad_edge=False, header_style="dim")

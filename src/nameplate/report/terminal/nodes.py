@@ -42,7 +42,11 @@ BEHIND = "behind: 1 − value ÷ class median; for a time, 1 − class median ÷
 
 
 def print_nodes(nodes: Nodes) -> None:
-    """Print the complete view to standard output."""
+    """Print the view of ``render`` to standard output, then the nodes that were not measured and those that are slow.
+
+    If a node is slow, a Slurm command that drains it follows. ``nodes`` has at least one metric. The width is that of
+    the terminal, or 140 characters if the output is not a terminal.
+    """
     console = _console()
     console.print(render(nodes, console.width))
     for line in (*_missing(nodes), *verdict(nodes)):
@@ -55,7 +59,11 @@ def _console() -> Console:
 
 
 def print_findings(found: Sequence[RecheckFinding]) -> None:
-    """Print what became of the slow nodes when they were measured on their own."""
+    """Print to standard output what became of the slow nodes when they were measured on their own.
+
+    Each finding is a row: node, metric, how far it was behind before and alone as shares, and the label. Below the
+    table is the meaning of each label in it.
+    """
     table = _table("node", "metric", "before", "alone", "")
     for each in found:
         style = "red" if each.label == "persistent" else "green"
@@ -68,7 +76,13 @@ def print_findings(found: Sequence[RecheckFinding]) -> None:
 
 
 def render(nodes: Nodes, width: int) -> RenderableType:
-    """Return the hardware, one line per metric, the rankings with a slow node, and a map of the first of them."""
+    """Return the hardware classes, a table of all metrics, rankings of nodes, and a map of one metric.
+
+    Rankings are shown for the metrics that found a slow node, or for the first metric if none did; if there are too few
+    nodes to judge, up to ten metrics have rankings. The map has one character per node in job order. It shows the first
+    ranked metric, and is left out if this metric judges no node. ``nodes`` has at least one metric. ``width`` is the
+    width of the output in characters, which limits the rows of the map.
+    """
     parts: list[RenderableType] = [*_hardware(nodes), Text(), _summary(nodes), Text(BEHIND, style="dim")]
     ranked = _ranked(nodes)
     if any(map(_exceeds_maximum, ranked)):
@@ -104,7 +118,11 @@ def _missing(nodes: Nodes) -> Iterator[Text]:
 
 
 def verdict(nodes: Nodes) -> Iterator[Text]:
-    """Yield which nodes are slow, by which metric, and how to drain them in Slurm."""
+    """Yield the lines that say which nodes are slow, and the Slurm command that drains them.
+
+    If no node is slow, the only line says so. If the name of a slow node is not a plain host name, a line says why
+    there is no command. Commands must not be wrapped when they are printed.
+    """
     slow = slow_nodes(nodes)
     yield Text(found_slow(nodes), style="red" if slow else "green")
     if slow:
@@ -122,7 +140,11 @@ def _drain_command(names: Sequence[str], why: str) -> str:
 
 
 def found_slow(nodes: Nodes) -> str:
-    """Return the slow nodes as a Slurm host list, or that there are none."""
+    """Return which nodes are slow, such as ``slow: node[03,07] (2 of 64)``, with a Slurm host list.
+
+    Without slow nodes it is ``none of 64 nodes is slow``, where the number is that of the judged nodes. If no node
+    could be judged, it says that at least 4 nodes of the same hardware are needed.
+    """
     slow = [nodes.names[place] for place in slow_nodes(nodes)]
     if slow:
         return f"slow: {compress(slow)} ({len(slow)} of {len(nodes.names)})"
@@ -133,12 +155,16 @@ def found_slow(nodes: Nodes) -> str:
 
 
 def slow_nodes(nodes: Nodes) -> list[int]:
-    """Return the indices of the nodes that any metric calls slow."""
+    """Return the indices in ``nodes.names`` of the nodes that any metric calls slow, in ascending order."""
     return sorted({place for metric in nodes.metrics for place in metric.slow})
 
 
 def reason(nodes: Nodes, slow: Sequence[int]) -> str:
-    """Return the metric that calls most of the nodes slow, and how far behind they are."""
+    """Return why nodes are slow, such as ``memory_stream bandwidth 12.0 % behind``.
+
+    The text names the metric that calls most nodes slow, and the median of the share by which its slow nodes are
+    behind. ``slow`` is the result of ``slow_nodes`` and not empty.
+    """
     metric = max(nodes.metrics, key=lambda metric: len(metric.slow))
     behind = [metric.gap[place] or 0.0 for place in slow if place in metric.slow]
     return f"{metric.title} {share(median(behind))} behind"
@@ -172,7 +198,10 @@ def _summary(nodes: Nodes) -> Table:
 
 
 def slow_count(metric: NodeMetric) -> str:
-    """Return how many nodes a metric calls slow, or why none can be."""
+    """Return the number of nodes that a metric calls slow as text, "none" for 0.
+
+    If the metric judges no node, it is "not judged: fewer than 4 of a kind".
+    """
     if not ranking(metric):
         return "not judged: fewer than 4 of a kind"
     return str(len(metric.slow) or "none")
@@ -196,7 +225,11 @@ def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
 
 
 def distance(z: float | None) -> str:
-    """Return a robust z-score; a dash if all other nodes have the same value."""
+    """Return a robust z-score as text with one decimal, negative for a node worse than its class; None becomes "–".
+
+    A node that is not judged has no z-score. If most nodes of a class have exactly the same value, its other nodes have
+    none either.
+    """
     return "–" if z is None else f"{z:.1f}"
 
 
@@ -208,13 +241,19 @@ def _alike(metric: NodeMetric, value: float | None) -> str:
 
 
 def ranking(metric: NodeMetric) -> list[int]:
-    """Return the indices of the judged nodes, slowest first."""
+    """Return the indices of the judged nodes, the one furthest behind its hardware class first.
+
+    Nodes that are equally far behind are in job order. The list is empty if no node is judged.
+    """
     judged = [(gap, place) for place, gap in enumerate(metric.gap) if gap is not None]
     return [place for _, place in sorted(judged, key=lambda item: (-item[0], item[1]))]
 
 
 def slowest_first(metric: NodeMetric) -> list[int]:
-    """Return the indices of all measured nodes, slowest first; nodes that are not judged come last."""
+    """Return the indices of all measured nodes, slowest first: the judged ones as in ``ranking``, then the others.
+
+    The others are in order from the worst value to the best. Nodes without a value are left out.
+    """
     order = ranking(metric)
     others = [
         (value, place) for place, value in enumerate(metric.value) if value is not None and metric.gap[place] is None

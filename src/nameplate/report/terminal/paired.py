@@ -19,7 +19,12 @@ _STYLES = {"same": "green", "more": "", "less": "red"}
 
 
 def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> None:
-    """Print the results of every tool, then the tools that are not installed or cannot be compared."""
+    """Print one table per reference tool with its commands, and then the works that were not compared, and why.
+
+    Tools that are not installed are among the latter. Rows of the same tool and version must be adjacent. A row with a
+    ratio is in a table; a ratio above 1 means that nameplate's result is better. Without ``console``, it prints to
+    standard output.
+    """
     console = console or make_console()
     measured = [row for row in rows if row.ratio is not None]
     for (tool, version), own in groupby(measured, key=lambda row: (row.tool, row.version)):

@@ -19,7 +19,10 @@ PLAIN_INTERVAL_S = 5.0
 
 
 class QuietProgress:
-    """A display that shows only warnings."""
+    """A display that shows only warnings, and the base class of the other displays.
+
+    It is a context manager: the display is shown from its start to its end.
+    """
 
     def __enter__(self) -> QuietProgress:
         """Return the display; there is nothing to start."""
@@ -31,31 +34,42 @@ class QuietProgress:
         """End the display; there is nothing to remove."""
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Ignore the start of an experiment."""
+        """Ignore the start of an experiment, which other displays show.
+
+        ``round_number`` counts from 1, ``share_done`` is the share of the run that is done (0 to 1), and ``left_s`` is
+        the maximum time until the end of the run in seconds.
+        """
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """Ignore a sample."""
+        """Ignore a sample that ``experiment`` has taken, which the display of a series shows."""
 
     def warn(self, message: str) -> None:
-        """Print a warning on standard error."""
+        """Print a message about an error that does not end the run on standard error, preceded by "nameplate: "."""
         print(f"nameplate: {clean_text(message)}", file=sys.stderr)
 
 
 class PlainProgress(QuietProgress):
-    """A display for logs: one line every few seconds on standard error."""
+    """A display for logs: at most one line every ``PLAIN_INTERVAL_S`` seconds on standard error."""
 
     def __init__(self) -> None:
         self._said_at = -PLAIN_INTERVAL_S
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Print the round and the time left, unless a line was printed a few seconds ago."""
+        """Print the round and the time left in seconds, unless a line was printed less than ``PLAIN_INTERVAL_S`` ago.
+
+        The parameters are those of ``QuietProgress.begin``; the experiment and the share are not shown.
+        """
         if time.monotonic() - self._said_at >= PLAIN_INTERVAL_S:
             self._said_at = time.monotonic()
             print(f"round {round_number}: at most {left_s:.0f} s left", file=sys.stderr, flush=True)
 
 
 class LiveProgress(QuietProgress):
-    """A progress bar on standard error."""
+    """A progress bar on standard error, which is drawn while the context is active and removed at its end.
+
+    ``columns`` are the parts of the bar; by default they show the round, the share done, the time left and the
+    experiment.
+    """
 
     def __init__(self, columns: Sequence[ProgressColumn] = ()) -> None:
         self._bar = Progress(
@@ -78,31 +92,37 @@ class LiveProgress(QuietProgress):
         self._bar.stop()
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Update the bar."""
+        """Show the round, the share done, the time left and the experiment's id in the bar.
+
+        The parameters are those of ``QuietProgress.begin``.
+        """
         self._bar.update(
             self._task, completed=share_done, round=round_number, left=f"{left_s:.0f}", description=experiment.id
         )
 
     def warn(self, message: str) -> None:
-        """Print a warning above the bar."""
+        """Print a message above the bar, preceded by "nameplate: "."""
         self._bar.console.print(f"nameplate: {clean_text(message)}", style="yellow", highlight=False)
 
 
 class SeriesProgress(LiveProgress):
-    """A chart of the latest samples on standard error."""
+    """A display for long series: one line on standard error with a chart of the latest samples (``Strip``)."""
 
     def __init__(self) -> None:
         self._column = _StripColumn()
         super().__init__([self._column])
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Print the experiment's name and start its chart."""
+        """Print the experiment's id above the display, and start an empty chart for it.
+
+        The parameters are those of ``QuietProgress.begin``; only the experiment is shown.
+        """
         super().begin(round_number, experiment, share_done, left_s)
         self._bar.console.print(experiment.id, style="dim", highlight=False)
         self._column.strip = Strip()
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
-        """Add a sample; it is drawn at the next refresh."""
+        """Add a sample to the chart, which is drawn at the next refresh. It counts for the experiment begun last."""
         self._column.strip.add(sample)
 
 
@@ -126,7 +146,11 @@ def _bar_columns() -> list[ProgressColumn]:
 
 
 def make_progress(quiet: bool, is_series: bool) -> QuietProgress:
-    """Return the display that fits standard error."""
+    """Return the display of a run that fits standard error; it is shown while its context is active.
+
+    With ``quiet``, it shows only warnings. If standard error is not a terminal, it prints lines for a log.
+    ``is_series`` says that the run measures long series, so that a chart of samples is shown instead of a bar.
+    """
     if quiet:
         return QuietProgress()
     if not sys.stderr.isatty():

@@ -34,7 +34,11 @@ MAX_NOTES = 12
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row of the table; ``mood`` is good, poor or plain."""
+    """One row of the table of results, as text.
+
+    ``cells`` has one entry for each of ``HEADINGS``. A row without a value has the outcome, such as "skipped", as its
+    second cell and "" as the others. ``mood`` is "good", "poor" or "plain", which is shown as the colour.
+    """
 
     cells: tuple[str, ...]
     mood: str
@@ -42,14 +46,19 @@ class TableRow:
 
 @dataclass(frozen=True)
 class TableSection:
-    """The rows of one probe, under a heading with the parameters common to all of them."""
+    """The rows of one probe, under a heading with its title and the parameters common to all of them."""
 
     heading: str
     rows: list[TableRow]
 
 
 def sections(report: Report) -> list[TableSection]:
-    """Return every result as text, grouped by probe in the order of the plan."""
+    """Return the results as text, in one section per probe, in the order of ``report.results``.
+
+    Results of one probe must be adjacent, as ``summarise`` returns them. Details have no row. If a probe with its own
+    tables has more than ``MAX_EXPERIMENTS``, only derived values and experiments without a value have rows, and a last
+    row says how many experiments the sweep has.
+    """
     grouped = groupby(report.results, key=lambda result: result.summary.probe)
     return [_section(probe, list(results)) for probe, results in grouped]
 
@@ -125,7 +134,10 @@ def _remarks(result: Result) -> list[str]:
 
 
 def machine_line(report: Report) -> str:
-    """Return a line that describes the machine."""
+    """Return the machine in one line, such as ``node03: EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
+
+    Memory is in binary units. For a run without a machine, the line says that it was not recorded.
+    """
     machine = report.machine
     if machine is None:
         return "the machine was not recorded"
@@ -185,7 +197,11 @@ def _over_time_parts(report: Report) -> list[RenderableType]:
 
 
 def explanations(report: Report) -> list[str]:
-    """Return for each probe the source of its reference values, and the peak computed from the nominal clock."""
+    """Return for each probe a line with its highest reference value and the source of that, or why it has none.
+
+    Every line starts with the probe's name and a space. A probe that counts the operations per cycle has a second line,
+    with the theoretical peak at the nominal clock. Probes without a measured value have no line.
+    """
     lines = []
     for probe, grouped in groupby(report.results, key=lambda result: result.summary.probe):
         results = [r for r in grouped if r.summary.value is not None and r.kind != "derived"]
@@ -212,7 +228,10 @@ def _textbook_line(report: Report, result: Result) -> list[str]:
 
 
 def table_lines(table: ProbeTable, width: int) -> list[Text]:
-    """Return a probe's or a study's table without its title and notes."""
+    """Return the lines of a probe's or a study's table without its title and notes, at most ``width`` characters wide.
+
+    The first line has the headings. The first cell of each row is its label.
+    """
     rows = [[cell_text(cell) for cell in row] for row in table.rows]
     return lay_out(
         table.headings[1:], [Line(row[0], tuple(map(Text, row[1:]))) for row in rows], width, table.headings[0]
@@ -233,7 +252,12 @@ def _table_parts(report: Report, width: int) -> list[RenderableType]:
 
 
 def render(report: Report, path: Path, width: int) -> RenderableType:
-    """Return the machine, the results, the notes, how to resume, and the sources of the reference values."""
+    """Return a run as a renderable for ``Console.print``: its machine, results, series, tables, notes and sources.
+
+    ``path`` is the run file, which a note names if the run can be resumed. ``width`` is in characters; from 120 on, the
+    table has all of ``HEADINGS``, below that only the value, its interval, the reference value and the share. At most
+    ``MAX_NOTES`` notes are shown.
+    """
     parts: list[RenderableType] = [
         Text(machine_line(report)), *_section_parts(report, width), *_over_time_parts(report),
         *_table_parts(report, width), Text(),
@@ -252,6 +276,9 @@ def render(report: Report, path: Path, width: int) -> RenderableType:
 
 
 def print_report(report: Report, path: Path) -> None:
-    """Print a report on the run file at ``path`` to standard output, with colour if it is a terminal."""
+    """Print a run to standard output, with colour if it is a terminal.
+
+    ``path`` is the run file that ``report`` summarises. Without a terminal, the output is 180 characters wide.
+    """
     console = make_console(width_without_terminal=180)
     console.print(render(report, path, console.width))

@@ -19,7 +19,11 @@ _FAR, _DEEP = 8.0, 0.02
 
 
 class Strip:
-    """The work done per second. The unit of the metric is not known while the series runs."""
+    """A running series in one line: the work done per second in each of the latest samples.
+
+    The work is floating-point operations if a sample has any, else bytes, else other operations, since the metric and
+    its unit are not known while the series runs.
+    """
 
     def __init__(self) -> None:
         self._values: deque[float] = deque(maxlen=_REMEMBERED)
@@ -30,7 +34,7 @@ class Strip:
         self._dip_limit = 0.0
 
     def add(self, sample: Sample) -> None:
-        """Add a sample."""
+        """Add a sample, in the order in which they were taken."""
         work, self._unit = _work(sample)
         value = work / sample.elapsed_s
         is_dip = value < self._dip_limit
@@ -40,7 +44,13 @@ class Strip:
         self._at_s += sample.elapsed_s
 
     def text(self) -> str:
-        """Return the line. The statistics are computed here and not per sample, so that samples cost nothing."""
+        """Return the line: bars of the latest 40 samples, the latest value, the dips so far, the median and the time.
+
+        The median is of the latest 600 samples, and the time is the sum of all samples' times. A dip is one or more
+        samples in succession that are below the median by 8 median absolute deviations and by 2 %; dips are counted
+        from the tenth sample on. The line is "" before the first sample. Call it at each refresh of the display, since
+        it also updates the limit below which ``add`` counts a dip.
+        """
         if not self._values:
             return ""
         middle = median(list(self._values))
@@ -56,7 +66,11 @@ class Strip:
 
 
 def bars(values: Sequence[float]) -> str:
-    """Return one bar character per value."""
+    """Return one bar character per value, from ``▁`` to ``█``, which stands for the highest value.
+
+    ``values`` are not empty and not negative. The scale starts at the lowest value or at 80 % of the highest one,
+    whichever is lower, so that small variation looks level.
+    """
     low, high = min(values), max(values)
     # The bars of a steady series should look level, so noise is not scaled to the full height.
     low = min(low, high * 0.8)
