@@ -15,8 +15,10 @@ WINDOW = 6
 
 
 class FalsePositiveCount(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of compared pairs of stretches for one metric, and of each verdict. ``wrong`` counts FASTER and
-    SLOWER.
+    """How often one metric of a run was called faster or slower than itself.
+
+    ``pairs`` is the number of compared pairs of stretches, each of which has one verdict: ``wrong`` of them are FASTER
+    or SLOWER, ``same`` are SAME and ``unsure`` UNSURE.
     """
 
     probe: str
@@ -29,9 +31,12 @@ class FalsePositiveCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def count_false_positives(report: Report, window: int = WINDOW) -> list[FalsePositiveCount]:
-    """Return the counts for every two adjacent stretches of ``window`` rounds, each pair judged like two whole runs.
+    """Return for each metric the verdicts on pairs of adjacent stretches of a run's rounds.
 
-    All metrics of a pair form one family, as in a comparison.
+    ``window`` is the number of rounds in a stretch; each stretch is compared with the next one like two whole runs. All
+    metrics of a pair are judged together, as in a comparison, so their common number of pairs follows from the metric
+    with the fewest rounds. Metrics with fewer than ``2 * window`` rounds, without a value, or with a round at or below
+    0 are left out; the list may be empty.
     """
     results = [
         result
@@ -47,7 +52,11 @@ def count_false_positives(report: Report, window: int = WINDOW) -> list[FalsePos
 
 
 def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
-    """Return the exact one-sided upper bound of a rate (Clopper and Pearson 1934)."""
+    """Return the exact one-sided upper bound of the rate ``wrong / pairs``, as a share from 0 to 1.
+
+    ``pairs`` is at least 1, the pairs are assumed to be independent, and ``confidence`` is a share. Source: Clopper and
+    Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26, 1934.
+    """
     return float(binomtest(wrong, pairs, alternative="less").proportion_ci(confidence, "exact").high)
 
 

@@ -27,7 +27,12 @@ STILL_BEHIND = 0.5
 
 @dataclass(frozen=True)
 class Suspects:
-    """A second measurement: its plan, the nodes by name, and by metric and suspect the nodes to compare it with."""
+    """What to measure again because nodes were slow.
+
+    ``plan`` has the experiments, which run on single nodes. ``nodes`` are the names of the slow nodes and of the
+    healthy ones to measure next to them. ``references`` has the names of these healthy nodes, at most ``REFERENCES``
+    and perhaps none, by (title of the metric, name of the slow node).
+    """
 
     plan: Plan
     nodes: list[str]
@@ -36,7 +41,14 @@ class Suspects:
 
 @dataclass(frozen=True)
 class RecheckFinding:
-    """One suspect in one metric: how far it was behind, how far it is on its own (if known), and the conclusion."""
+    """The conclusion about one slow node in one metric, whose ``title`` is the experiment and the metric.
+
+    ``before`` is the share by which the node was behind the median of its hardware class in the first run. ``alone`` is
+    the share by which it is behind the median of its reference nodes in the second run, negative if it is better, or
+    None if that is not known. ``label`` is "persistent" if it is still at least half as far behind, and by at least 3
+    %; otherwise "transient" if the first run also measured the node alone, or "contended" if it did not; "not measured"
+    if ``alone`` is None.
+    """
 
     node: str
     title: str
@@ -46,10 +58,14 @@ class RecheckFinding:
 
 
 def suspects_of(nodes: Nodes, plan: Plan) -> Suspects:
-    """Return what to measure again, from the nodes of a run and its plan.
+    """Return what to measure again, from the nodes of a run and the plan of that run.
+
+    It has the experiments in which a node was slow, in ``ROUNDS`` rounds, with the budget and precision of ``plan``. A
+    probe that takes the whole job is left out, except mpi_stream, whose loop a single node runs as memory_stream. The
+    healthy nodes are those of the same hardware class that are nearest to its median.
 
     Raises:
-        UsageError: no slow metric can be measured on a single node.
+        UsageError: no metric in which a node was slow can be measured on a single node.
     """
     named = {metric.experiment for metric in nodes.metrics if metric.slow}
     chosen = [_alone(each) for each in plan.experiments if each.id in named]
@@ -92,7 +108,11 @@ def _references(nodes: Nodes, metric: NodeMetric, suspect: int) -> list[str]:
 
 
 def findings(nodes: Nodes, suspects: Suspects, again: Nodes | None, first: Run) -> list[RecheckFinding]:
-    """Return a finding for every suspect and metric; ``again`` are the nodes of the second run, if it measured any."""
+    """Return a finding for every metric in which a node was slow, in the order of the metrics and then of the nodes.
+
+    ``nodes`` and ``first`` are of the first run, from whose nodes and plan ``suspects_of`` made ``suspects``. ``again``
+    are the nodes of the second run, or None if it measured none; then every label is "not measured".
+    """
     whole_job = {each.id for each in first.plan.experiments if probe_of(each.probe).takes_whole_job}
     found = []
     for metric in nodes.metrics:

@@ -26,8 +26,11 @@ _VALUES = ("the first", "this one")
 class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
     """One metric in two runs, or at two values of a parameter.
 
-    ``base`` and ``new`` are medians in SI units, and ``ratio`` is new / base. ``reason`` says why a verdict is open or
-    impossible.
+    ``params`` are those of the run that names more of them. ``base`` and ``new`` are the medians of the rounds in the
+    SI base unit ``unit``, None without a value. ``ratio`` is new ÷ base and ``ci`` its 99 % interval; both are None if
+    the values cannot be compared, and ``ci`` also if there are too few rounds. ``verdict`` is on ``new``: FASTER means
+    better, a higher rate or a lower time. ``reason`` says why a verdict is open or impossible, and what may explain a
+    difference, such as disturbed samples; it is "" if there is nothing to say.
     """
 
     probe: str
@@ -43,7 +46,10 @@ class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
-    """A property of the machine or the run that differs between two runs."""
+    """A property of the machine or the run that differs between two runs, such as "governor" or "kernel".
+
+    ``base`` and ``new`` are its values as text, "not recorded" if a run does not have it.
+    """
 
     name: str
     base: str
@@ -51,8 +57,11 @@ class SettingDifference(msgspec.Struct, frozen=True):
 
 
 class Several(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in several runs: their medians, and the indices of the best; several if they cannot be
-    distinguished.
+    """One metric in several runs.
+
+    ``values`` are the medians in the SI base unit ``unit``, one per run in the order of the runs, None without a value.
+    ``best`` has the indices of the runs with the best value and with values that are not significantly worse, in
+    ascending order. If the runs cannot be compared, it is empty and ``reason`` says why; otherwise ``reason`` is "".
     """
 
     probe: str
@@ -65,7 +74,10 @@ class Several(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs compared. ``only_in_base`` and ``only_in_new`` are metrics that the other run does not have."""
+    """Two runs compared: the metrics of both, and the settings that differ.
+
+    ``only_in_base`` and ``only_in_new`` are metrics that the other run does not have, as ``probe name=value … metric``.
+    """
 
     rows: list[ComparisonRow]
     settings: list[SettingDifference]
@@ -74,9 +86,12 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> RunComparison:
-    """Compare the metrics that both runs have. Derived values, such as the size of a cache, are left out.
+    """Return the verdicts on the metrics that both runs have, with ``base`` as what ``new`` is compared with.
 
-    ``same_within`` is the largest relative difference that counts as SAME.
+    Metrics are the same if their probe, name and parameters are equal. If one has fewer parameters, but the same values
+    for these, the two are compared if no other metric fits. Derived values, such as the size of a cache, are left out.
+    SAME means that the 99 % interval of the ratio rules out a change by more than ``same_within``, a share such as
+    0.05. The method is that of ``statistics/two_samples.py``.
     """
     ours, theirs = _metrics(base.results), _metrics(new.results)
     partners = _partners(list(ours), list(theirs))
@@ -110,12 +125,14 @@ def _is_part(one: Key, other: Key) -> bool:
 
 
 def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> list[ComparisonRow]:
-    """Compare each metric at each value of one parameter with that at the first value, measured in the same rounds.
+    """Return the verdicts on one run's metrics at each value of a parameter compared with its first value.
 
-    ``params`` of a row has the value that is compared with the first.
+    ``name`` is the parameter, such as "threads". The first value is the one measured first in the order of
+    ``report.results``; it is ``base`` in every row, and a row's ``params`` have the value that is compared with it. All
+    other parameters of the two are equal. ``same_within`` is as in ``compare_runs``.
 
     Raises:
-        UsageError: the parameter was not varied.
+        UsageError: no metric was measured at several values of the parameter.
     """
     groups: dict[Key, list[Result]] = {}
     for (probe, metric, params), result in _metrics(report.results).items():
@@ -235,7 +252,12 @@ def _circumstances(pair: _Pair) -> list[str]:
 
 
 def differing_settings(base: tuple[Run, Machine | None], new: tuple[Run, Machine | None]) -> list[SettingDifference]:
-    """Return the properties that differ between two runs and their machines, if they are stable and affect results."""
+    """Return the properties that differ between two runs and their machines, in a fixed order; empty if none differs.
+
+    Each side is (run, its machine). Only properties that are stable and affect results are compared: those of the
+    machine, the priority, and the version of nameplate. The machine is None if it was not recorded; its properties are
+    then "not recorded".
+    """
     shown = [
         *((name, _shown_of(look, base[1]), _shown_of(look, new[1])) for name, look in _MACHINE_SETTINGS.items()),
         ("priority", base[0].priority, new[0].priority),
@@ -275,7 +297,11 @@ _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
 
 
 def compare_several(reports: Sequence[Report]) -> list[Several]:
-    """Compare every metric that at least two of the runs have."""
+    """Return a row for every metric that at least two of the runs have, in the order of their first appearance.
+
+    Each run is compared with the best one, by the method of ``statistics/two_samples.py``. Metrics are the same if
+    their probe, name and parameters are equal. Derived values are left out. The list is empty for fewer than two runs.
+    """
     by_run = [_metrics(report.results) for report in reports]
     keys = dict.fromkeys(key for run in by_run for key in run)
     shared = [[run.get(key) for run in by_run] for key in keys if sum(key in run for run in by_run) > 1]

@@ -28,7 +28,11 @@ _MAX_NAMED = 10
 
 
 def changes_found(index: Index) -> list[Change]:
-    """Return the changes that are significant when all metrics of all machines are judged together."""
+    """Return the changes that are significant when all metrics of all machines are judged together.
+
+    They are in the order of ``index.changes``. The false discovery rate is 1 % among the metrics with at least
+    ``MIN_RUNS`` runs on a machine. Source: Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995.
+    """
     judged = int(np.sum(index.usual["runs"] >= MIN_RUNS))
     probabilities = np.ones(max(judged, len(index.changes)))
     probabilities[: len(index.changes)] = [change.probability for change in index.changes]
@@ -37,9 +41,13 @@ def changes_found(index: Index) -> list[Change]:
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A run. ``relative_to_usual`` is the median over its metrics of value / usual value, inverted if lower is better.
+    """A run relative to the usual values: the median of each metric over all runs of the same machine.
 
-    ``worst`` is the metric with the lowest ratio. Both are None if too few runs of this machine have the same metrics.
+    ``path`` is relative to the folder, and ``started`` is in ISO 8601. ``unfinished`` says that the run was
+    interrupted, or is still running. ``metrics`` is the number of its metrics. ``relative_to_usual`` is the median over
+    its metrics of value ÷ usual value, inverted if lower is better, so that more than 1 is better. ``worst`` is the
+    metric with the lowest ratio, which is ``worst_relative_to_usual``. These three are None if none of its metrics has
+    been measured in at least three runs of this machine, or all are 0.
     """
 
     path: str
@@ -54,9 +62,10 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def runs_of(index: Index, machine: str | None = None) -> list[int]:
-    """Return the indices of the runs of one machine, or of all, in the order of their starts.
+    """Return the indices in ``index.entries`` of the runs of one machine, or of all, in the order of their starts.
 
-    A run of a job is also a run of each of its nodes.
+    ``machine`` is a host, a node of a job, or the host list of a job; None means all. A run of a job is also a run of
+    each of its nodes. Files that are not runs are left out.
 
     Raises:
         UsageError: there is no run of the machine.
@@ -69,7 +78,11 @@ def runs_of(index: Index, machine: str | None = None) -> list[int]:
 
 
 def run_rows(index: Index, places: Sequence[int], machine: str | None = None) -> list[RunRow]:
-    """Return these runs. For a job's run, the values are those of the job, or of ``machine``, one of its nodes."""
+    """Return the runs with the indices ``places`` in ``index.entries``, in that order, relative to the usual values.
+
+    ``machine`` is one machine of all these runs: for a job's run, one of its nodes, whose values are then taken. With
+    None, the values are those of the host or the job.
+    """
     values = index.values[np.isin(index.values["run"], places)]
     values = values[np.argsort(values["run"], kind="stable")]
     ends = [np.searchsorted(values["run"], places, side) for side in ("left", "right")]
@@ -114,7 +127,11 @@ def _run_row(index: Index, entry: Entry, machine: str | None, values: Rows, usua
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A metric in one run."""
+    """The value of a metric in one run.
+
+    ``path`` is relative to the folder, ``started`` is in ISO 8601, ``value`` is in the SI base unit, and ``ci`` is the
+    95 % interval, None if there is none.
+    """
 
     path: str
     started: str
@@ -123,7 +140,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class MetricHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric of a machine over time; ``usual`` is the median."""
+    """A metric of a machine over time: its values in the order of the runs' starts, and as ``usual`` their median."""
 
     key: MetricKey = msgspec.field(name="figure")
     machine: str
@@ -132,7 +149,14 @@ class MetricHistory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def series_of(index: Index, metrics: Sequence[int], machine: str | None = None) -> list[MetricHistory]:
-    """Return the values of these metrics, given by their indices, on every machine or on one."""
+    """Return the values of some metrics over time, ordered by the index of the metric, then of the machine.
+
+    ``metrics`` are indices in ``index.metrics``. ``machine`` is a host, a node or the host list of a job; None means
+    all. A metric that a machine does not have is left out.
+
+    Raises:
+        UsageError: there is no run of the machine.
+    """
     chosen = np.isin(index.values["metric"], metrics)
     if machine is not None:
         chosen &= _of_machine(index, machine)
@@ -152,10 +176,14 @@ def _point(entries: Sequence[Entry], row: tuple[int, int, int, float, float, flo
 
 
 def metrics_named(index: Index, words: Sequence[str]) -> list[int]:
-    """Return the indices of all metrics that match each word: a probe, an area, ``name=value`` or a metric.
+    """Return the indices in ``index.metrics`` of the metrics that match every word; all of them without words.
+
+    A word is the name of a probe (``memory_stream``), an area (``memory``, the part of the probe's name before ``_``),
+    the name of a metric (``bandwidth``), or a parameter (``op=triad``, ``size=4KiB`` or ``size=4096``). The whole word
+    must match.
 
     Raises:
-        UsageError: there is none.
+        UsageError: no metric matches.
     """
     found = [i for i, key in enumerate(index.metrics) if all(_has(key, word) for word in words)]
     if not found:
@@ -178,8 +206,12 @@ def _has(key: MetricKey, word: str) -> bool:
 class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     """A change, with the settings of the machine that changed at the same time.
 
-    A change point lies between the runs ``until`` and ``since``, and ``runs`` is the number of runs after it; a drift
-    goes from the first to the second.
+    ``verdict`` is FASTER if the metric became better. ``kind`` is "step" for a change point, "drift" for a drift over
+    all runs. ``until`` and ``since`` are the paths of two runs: the last run before and the first run after a change
+    point, or the first and the last run of a drift. ``until_started`` and ``since_started`` are their starts in ISO
+    8601. ``runs`` is the number of runs since a change point, or of the whole drift. ``before`` and ``after`` are the
+    levels in the SI base unit of ``key``. ``settings`` are empty for a drift, and if one of the two run files can no
+    longer be read.
     """
 
     verdict: Literal["FASTER", "SLOWER"]
@@ -197,7 +229,11 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def change_reports(index: Index, changes: Sequence[Change], folder: Path) -> list[ChangeReport]:
-    """Return the changes, newest first, grouped by machine and time."""
+    """Return the changes with the settings that changed at the same time, newest first.
+
+    Changes of the same kind at the same run of a machine are adjacent. ``changes`` are from ``changes_found``. The
+    settings are read from the run files in ``folder``, the folder of ``index``, for change points only.
+    """
     started = {entry.path: entry.started for entry in index.entries}
     settings = {(change.until, change.since): _settings(folder, change) for change in changes if change.kind == "step"}
     reports = [

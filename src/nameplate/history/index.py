@@ -36,9 +36,12 @@ Rows = NDArray[np.void]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A file, by its path within the folder. If it is not a run, ``reason`` says why, and ``started`` is empty.
+    """A file in the folder, which is a run unless ``reason`` says why it cannot be read as one.
 
-    ``machine`` is the host, or the nodes of a job. ``unfinished``: the run was interrupted, or is still running.
+    ``path`` is relative to the folder. ``modified_ns`` is the time of its last change in nanoseconds since 1970, or -1
+    if the file must be read again the next time. ``started`` is in ISO 8601, "" if the file is not a run. ``machine``
+    is the host, or the Slurm host list of a job's nodes. ``unfinished`` says that the run was interrupted, or is still
+    running. ``reason`` is "" for a run.
     """
 
     path: str
@@ -52,11 +55,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """A change of a metric on a machine: a change point between the runs ``until`` and ``since``, or a drift between
-    them.
+    """A change of a metric on a machine: a change point, or a drift over all runs.
 
-    Metric and machine are indices, runs are paths. ``runs`` is the number of runs since a change point, or of a whole
-    drift.
+    ``metric`` and ``machine`` are indices in the ``Index``. ``until`` and ``since`` are the paths of two runs: the last
+    run before and the first run after a change point, or the first and the last run of a drift. ``before`` and
+    ``after`` are the levels in the metric's SI base unit. ``probability`` is the p-value. ``runs`` is the number of
+    runs since a change point, or of the whole drift.
     """
 
     metric: int
@@ -81,8 +85,13 @@ class _Stored(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is known about a folder: ``values`` by run, and ``usual`` and ``changes``, which follow from
-    them.
+    """Everything that is known about a folder of runs.
+
+    ``values`` is an array of ``VALUES`` with one row per run, metric and machine, whose fields ``run``, ``metric`` and
+    ``machine`` are indices in ``entries``, ``metrics`` and ``machines``. ``value`` and its 95 % interval, ``low`` to
+    ``high``, are in the SI base unit; the interval is nan if there is none. A run of a job has rows for the job and for
+    each of its nodes. ``usual`` is an array of ``USUAL`` with the number of runs and the median of each metric on each
+    machine. ``usual`` and ``changes`` follow from ``values``.
     """
 
     entries: list[Entry]
@@ -97,13 +106,17 @@ _decoder = msgspec.msgpack.Decoder(_Stored)
 
 
 def empty_index() -> Index:
-    """Return the index of an empty folder."""
+    """Return the index of a folder without files."""
     return Index(entries=[], metrics=[], machines=[], changes=[], usual=np.empty(0, USUAL),
                  values=np.empty(0, VALUES))  # fmt: skip
 
 
 def load_index(folder: Path) -> Index:
-    """Return a folder's index, or an empty one if there is none that can be used."""
+    """Return the index stored in a folder, or an empty one if there is none or it cannot be used.
+
+    It cannot be used if it is damaged, a symbolic link, or written by another version of the code. Its arrays may be
+    read-only. It may be older than the files: ``updated`` compares it with them.
+    """
     if (folder / NAME).is_symlink():
         return empty_index()
     try:
@@ -163,10 +176,10 @@ def _are_places(column: NDArray[np.int32], size: int) -> bool:
 
 
 def save_index(index: Index, folder: Path) -> None:
-    """Write a folder's index.
+    """Write the index to the file ``NAME`` in a folder, replacing an earlier one.
 
     Raises:
-        FileError: the folder is not writable.
+        FileError: the file cannot be written, or it is a symbolic link.
     """
     stored = _Stored(by=code_fingerprint(), entries=index.entries, metrics=index.metrics, machines=index.machines,
                      changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip

@@ -34,7 +34,11 @@ OnFiles = Callable[[int, int], None]
 
 
 class FoundFile(msgspec.Struct, frozen=True):
-    """A run file by its path within the folder; ``reason`` says why it cannot be read, if it cannot."""
+    """A run file, whose ``path`` is relative to the folder.
+
+    ``modified_ns`` is the time of its last change in nanoseconds since 1970. If the file cannot be read, ``reason``
+    says why, and size and time are 0; otherwise ``reason`` is "".
+    """
 
     path: str
     size_bytes: int = 0
@@ -52,12 +56,13 @@ class _Batch(msgspec.Struct, frozen=True):
 
 
 def run_files(folder: Path) -> list[FoundFile]:
-    """Return every run file in the folder and its subfolders in order, without hidden ones.
+    """Return every file ``*.jsonl`` in the folder and its subfolders, sorted by name, a folder before its subfolders.
 
-    A subfolder that cannot be read counts as a file that cannot be read.
+    Files are not opened. Hidden files and folders are left out, and links to folders are not followed. A subfolder that
+    cannot be read counts as a file that cannot be read.
 
     Raises:
-        FileError: ``folder`` itself cannot be read.
+        FileError: ``folder`` is not a folder or cannot be read.
     """
     if not folder.is_dir():
         raise FileError(f"{folder}: not a folder; nameplate history takes a folder with run files ({_SUFFIX})")
@@ -99,9 +104,13 @@ def _in_utf_8(path: Path) -> str:
 
 
 def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: OnFiles = lambda _, __: None) -> Index:
-    """Return the index of the current files; only new and changed ones are read. If there are none, return ``index``.
+    """Return the index of the files in ``found``, for which only new and changed files are read.
 
-    ``on_files`` is called with the number of files that were read and the number of all.
+    ``index`` is the previous index of ``folder``, and ``found`` is from ``run_files``. A file has changed if its size
+    or its modification time has. Files that are no longer there are left out. If nothing changed, ``index`` itself is
+    returned. A file that cannot be read as a run has an entry with the reason. Many files are read by several
+    processes. ``on_files`` is called after each batch with the number of files read so far and the number of files to
+    read. The index is not saved.
     """
     there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
     is_kept = np.array([_key(entry) in there for entry in index.entries], dtype=bool)
@@ -251,7 +260,11 @@ def _looked_over(values: Rows, entries: Sequence[Entry]) -> tuple[list[Change], 
 
 
 def in_time(values: Rows, days: NDArray[np.float64]) -> Iterator[Rows]:
-    """Yield the values of each metric on each machine, in the order of the runs' starts."""
+    """Yield the values of each metric on each machine as one array, in the order of the runs' starts.
+
+    ``values`` are rows of ``VALUES``, and ``days`` is from ``days_of``, indexed by run. The arrays are ordered by the
+    index of the metric, then of the machine; none is empty.
+    """
     if not len(values):
         return
     ordered = values[np.lexsort((days[values["run"]], values["machine"], values["metric"]))]
@@ -260,7 +273,7 @@ def in_time(values: Rows, days: NDArray[np.float64]) -> Iterator[Rows]:
 
 
 def days_of(entries: Sequence[Entry]) -> NDArray[np.float64]:
-    """Return the start of each run in days; nan for files that are not runs."""
+    """Return the start of each run in days since 1970-01-01 UTC, in the order of ``entries``; nan for other files."""
     return np.array([datetime.fromisoformat(e.started).timestamp() / _DAY_S if e.started else math.nan
                      for e in entries])  # fmt: skip
 
