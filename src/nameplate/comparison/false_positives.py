@@ -34,9 +34,9 @@ def count_false_positives(report: Report, window: int = WINDOW) -> list[FalsePos
     """Return for each metric the verdicts on pairs of adjacent stretches of a run's rounds.
 
     ``window`` is the number of rounds in a stretch; each stretch is compared with the next one like two whole runs. All
-    metrics of a pair are judged together, as in a comparison, so their common number of pairs follows from the metric
-    with the fewest rounds. Metrics with fewer than ``2 * window`` rounds, without a value, or with a round at or below
-    0 are left out; the list may be empty.
+    metrics of a pair are judged together, as in a comparison, so all have the same number of pairs: ``rounds // window
+    - 1`` of the metric with the fewest rounds. Metrics with fewer than ``2 * window`` rounds, without a value, or with
+    a round at or below 0 are left out; the list may be empty.
     """
     results = [
         result
@@ -54,8 +54,8 @@ def count_false_positives(report: Report, window: int = WINDOW) -> list[FalsePos
 def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
     """Return the exact one-sided upper bound of the rate ``wrong / pairs``, as a share from 0 to 1.
 
-    ``pairs`` is at least 1, the pairs are assumed to be independent, and ``confidence`` is a share. Source: Clopper and
-    Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26, 1934.
+    ``pairs`` is at least 1 and ``wrong`` at most ``pairs``, which are assumed to be independent. ``confidence`` is a
+    share. Source: Clopper and Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26, 1934.
     """
     return float(binomtest(wrong, pairs, alternative="less").proportion_ci(confidence, "exact").high)
 

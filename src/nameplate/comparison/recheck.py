@@ -27,9 +27,9 @@ STILL_BEHIND = 0.5
 
 @dataclass(frozen=True)
 class Suspects:
-    """What to measure again because nodes were slow.
+    """The second measurement of nodes that were slow.
 
-    ``plan`` has the experiments, which run on single nodes. ``nodes`` are the names of the slow nodes and of the
+    ``plan`` has its experiments, which run on single nodes. ``nodes`` are the names of the slow nodes and of the
     healthy ones to measure next to them. ``references`` has the names of these healthy nodes, at most ``REFERENCES``
     and perhaps none, by (title of the metric, name of the slow node).
     """
@@ -45,9 +45,12 @@ class RecheckFinding:
 
     ``before`` is the share by which the node was behind the median of its hardware class in the first run. ``alone`` is
     the share by which it is behind the median of its reference nodes in the second run, negative if it is better, or
-    None if that is not known. ``label`` is "persistent" if it is still at least half as far behind, and by at least 3
-    %; otherwise "transient" if the first run also measured the node alone, or "contended" if it did not; "not measured"
-    if ``alone`` is None.
+    None if that is not known. The ``label`` follows from them:
+
+    - "persistent": it is still at least half as far behind, and at least 3 % behind
+    - "transient": it is not, and the first run also measured the node alone
+    - "contended": it is not, and the first run measured other nodes at the same time
+    - "not measured": ``alone`` is None
     """
 
     node: str

@@ -86,7 +86,7 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) -> RunComparison:
-    """Return the verdicts on the metrics that both runs have, with ``base`` as what ``new`` is compared with.
+    """Return the verdicts on the metrics that both runs have; each is on ``new`` compared with ``base``.
 
     Metrics are the same if their probe, name and parameters are equal. If one has fewer parameters, but the same values
     for these, the two are compared if no other metric fits. Derived values, such as the size of a cache, are left out.

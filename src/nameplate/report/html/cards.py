@@ -36,8 +36,8 @@ class Card:
     ``derived`` are the values computed from several experiments. ``rows`` has a row for each metric of each experiment.
     In a sweep of more than ``MAX_EXPERIMENTS`` that tables or charts summarise, ``folded`` has all these rows, ``rows``
     only those without a value, and ``no_series`` says why samples are not drawn; otherwise ``folded`` is empty and
-    ``no_series`` is "". ``n_experiments`` is the number of experiments, without derived values.
-    ``explanations`` are sentences about the reference values.
+    ``no_series`` is "". ``n_experiments`` is the number of experiments, without derived values. ``explanations`` are
+    sentences about the reference values.
 
     Each list of charts may be empty: ``curves`` against a size or a similar parameter, ``along`` against other
     parameters or as distributions, ``heat_maps`` over two parameters, ``pair_maps`` over pairs of nodes or ranks,

@@ -51,7 +51,7 @@ def embedded(reports: Sequence[Report], has_samples: bool) -> str:
 def read_embedded(path: Path) -> list[Report]:
     """Return the runs that an HTML report shows, in its order, from the data embedded in it.
 
-    Host names are aliases such as "machine 1" unless the report was written with ``identify``. The ``series``,
+    Host names are aliases such as "machine 1" unless the report was written with ``identify``. The lists in ``series``,
     ``node_times`` and ``pairs`` of all results are empty if the report has no single samples.
 
     Raises:

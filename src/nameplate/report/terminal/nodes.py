@@ -120,8 +120,8 @@ def _missing(nodes: Nodes) -> Iterator[Text]:
 def verdict(nodes: Nodes) -> Iterator[Text]:
     """Yield the lines that say which nodes are slow, and the Slurm command that drains them.
 
-    If no node is slow, the only line says so. If the name of a slow node is not a plain host name, a line says why
-    there is no command. Commands must not be wrapped when they are printed.
+    If no node is slow or could be judged, the only line says so. If the name of a slow node is not a plain host name, a
+    line says why there is no command. Commands must not be wrapped when they are printed.
     """
     slow = slow_nodes(nodes)
     yield Text(found_slow(nodes), style="red" if slow else "green")

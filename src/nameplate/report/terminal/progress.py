@@ -44,7 +44,7 @@ class QuietProgress:
         """Ignore a sample that ``experiment`` has taken, which the display of a series shows."""
 
     def warn(self, message: str) -> None:
-        """Print a message about an error that does not end the run on standard error, preceded by "nameplate: "."""
+        """Print a message on standard error, preceded by "nameplate: ", about an error that does not end the run."""
         print(f"nameplate: {clean_text(message)}", file=sys.stderr)
 
 

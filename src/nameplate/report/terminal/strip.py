@@ -69,7 +69,7 @@ def bars(values: Sequence[float]) -> str:
     """Return one bar character per value, from ``▁`` to ``█``, which stands for the highest value.
 
     ``values`` are not empty and not negative. The scale starts at the lowest value or at 80 % of the highest one,
-    whichever is lower, so that small variation looks level.
+    whichever is lower, so that small variation looks level. If all values are 0, all bars are ``▁``.
     """
     low, high = min(values), max(values)
     # The bars of a steady series should look level, so noise is not scaled to the full height.
