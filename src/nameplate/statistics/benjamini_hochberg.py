@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 
 
 def benjamini_hochberg(probabilities: NDArray[np.float64], rate: float) -> NDArray[np.bool_]:
-    """Return which p-values are significant at the false discovery rate ``rate``; nan is never significant.
+    """Return for each p-value whether it is significant at the false discovery rate ``rate`` (0 to 1).
+
+    ``probabilities`` is one-dimensional, in any order; the result has the same length and order. A p-value of nan is
+    not counted as a test and is never significant.
 
     Source: Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995.
     """

@@ -10,18 +10,25 @@ import numpy as np
 
 
 def percentile_interval(values: Sequence[float], found: float) -> tuple[float, float]:
-    """Return the 95 % percentile interval of the replicates ``values``, extended to include the estimate ``found``."""
+    """Return the lower and upper end of the 95 % percentile interval of bootstrap replicates.
+
+    ``values`` are the replicates and may be empty. ``found`` is the estimate from the original data: it counts as one
+    more replicate, and the interval is extended to include it.
+    """
     low, high = np.percentile([*values, found], (2.5, 97.5))
     return float(min(low, found)), float(max(high, found))
 
 
 def expanded_interval(values: Sequence[float], found: float, independent: int) -> tuple[float, float]:
-    """Return the 95 % interval of ``found`` from replicates ``values`` that resample a few independent units.
+    """Return the lower and upper end of a 95 % interval from bootstrap replicates of a few independent units.
+
+    ``values`` are the replicates, ``found`` is the estimate from the original data, which counts as one more replicate,
+    and ``independent`` is the number n of units that were resampled, such as rounds.
 
     Percentiles of resampled means or medians are too close together for few units, by the factor √((n − 1) / n) and
     because they correspond to the normal distribution instead of Student's t. The percentiles are moved outwards to
-    correct this (Hesterberg 2015, "What teachers should know about the bootstrap", 5.3). One unit gives the range of
-    the values.
+    correct this (Hesterberg 2015, "What teachers should know about the bootstrap", 5.3). With one unit the result is
+    the range of the replicates and ``found``.
     """
     tail = 0.0
     if independent > 1:

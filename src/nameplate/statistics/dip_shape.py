@@ -22,9 +22,11 @@ _AS_GOOD = 0.65
 
 @dataclass(frozen=True)
 class DipShape:
-    """Dips that begin ``begin`` steps into the series and every ``period`` steps, and last ``length`` steps.
+    """Dips that recur with a fixed period in a series of steps, all of the same length and depth.
 
-    ``depth`` is the share of the level that is lost within a dip.
+    The first dip begins ``begin`` steps after the begin of the series; it is negative if that dip began before the
+    series, by at most ``length`` − 0.5. A dip begins every ``period`` steps and lasts ``length`` steps. None of the
+    three needs to be a whole number. ``depth`` is the share of the level that is lost within a dip.
     """
 
     period: float
@@ -33,12 +35,19 @@ class DipShape:
     depth: float
 
     def begins(self, count: int) -> list[float]:
-        """Return the begins of the dips of which at least half a step is within ``count`` steps."""
+        """Return the begin of each dip in a series of ``count`` steps, in steps, ascending.
+
+        Dips that begin within the last half step are left out. The first begin may be negative, as that of the shape.
+        """
         number = math.ceil((count - 0.5 - self.begin) / self.period)
         return [self.begin + k * self.period for k in range(number)]
 
     def stretches(self, count: int) -> list[tuple[int, int]]:
-        """Return for each dip the steps, from begin to end (exclusive), of which it covers at least about half."""
+        """Return for each dip the steps that it covers, as pairs (first, end) of indices, end exclusive.
+
+        ``count`` is the number of steps of the series. The begin and the end of each dip are rounded to whole steps and
+        limited to the series; each pair has at least one step.
+        """
         found = []
         for begin in self.begins(count):
             first = min(max(0, round(begin)), count - 1)
@@ -46,18 +55,26 @@ class DipShape:
         return found
 
     def cover(self, count: int) -> Array:
-        """Return the share of each step that is within a dip."""
+        """Return for each of the ``count`` steps of a series the share of it, 0 to 1, that is within a dip.
+
+        Dips that would precede the one at ``begin`` are covered as well.
+        """
         cycles, within = np.divmod(np.arange(count + 1) - self.begin, self.period)
         cover: Array = np.diff(cycles * self.length + np.minimum(within, self.length))
         return cover
 
 
 def fit_shape(residual: Array, period: float, begin: int, width: int) -> DipShape:
-    """Return the dips with the smallest residual near those of ``width`` steps that start at ``begin``.
+    """Return the dips that explain the residuals best, searched near a known period and position.
+
+    ``residual`` has one difference from the trend for each step, as a share of the level, negative in a dip. ``period``
+    and ``width`` are the known period and length of the dips in steps, ``begin`` is the index of the step at which one
+    of them begins. Begin, length and period of the result are refined to fractions of a step. Its first dip is the
+    first one of which at least half a step is within the series.
 
     Like a search for transits (Kovács, Zucker and Mazeh 2002), this fits a box, but with partly covered steps, and to
-    absolute deviations, which single disturbed steps do not affect. A dip lasts at least one step: a shorter dip cannot
-    be distinguished from a shallower one.
+    absolute deviations, which single disturbed steps do not affect. A dip lasts at least one step, since a shorter one
+    cannot be distinguished from a shallower one, and at most half of the period.
     """
     anchor = begin + period * round((len(residual) / 2 - begin) / period)
     longest = period / 2

@@ -30,14 +30,22 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Dips:
-    """Dips of one shape; ``score`` is in standard deviations under the null hypothesis."""
+    """The periodic dips of a series and their significance.
+
+    ``score`` is how low the rank scores within the dips are, in standard deviations under the null hypothesis. Dips are
+    significant from ``critical_score`` of the number of steps.
+    """
 
     shape: DipShape
     score: float
 
 
 def periodic_dips(residual: Array) -> Dips | None:
-    """Return periodic dips, or None if no period is significant.
+    """Return the most significant periodic dips of a series, or None if no period is significant.
+
+    ``residual`` has one difference from the trend for each step, as a share of the level, negative in a dip (as
+    ``change_points.residuals`` returns them). The result is also None for fewer than 20 steps and for dips of less than
+    1 % of the level. Periods are from 4 steps to a quarter of the series.
 
     Epoch folding (Leahy et al. 1983): for each period the normal scores of the residuals are summed by phase, and the
     lowest sum is the statistic, in standard deviations. Since scores depend only on ranks, the critical values hold for
@@ -61,12 +69,20 @@ def _dips(residual: Array, rounded: Array) -> Dips | None:
 
 
 def scores_of(residual: Array) -> Array:
-    """Return the normal scores that are searched first."""
+    """Return the normal scores in which ``periodic_dips`` searches first, one for each residual.
+
+    ``residual`` has shares of the level. They are rounded to 0.5 % before they are ranked, so that smaller differences
+    do not count.
+    """
     return normal_scores(np.round(residual / _GRAINS[0]))
 
 
 def normal_scores(values: Array) -> Array:
-    """Return for each value the quantile of the normal distribution at its rank; equal values get their mean score."""
+    """Return for each value the quantile of the standard normal distribution at its rank, in the same order.
+
+    The quantile of rank r of n values is that of the probability (r − 0.5) / n. Equal values get the mean of their
+    scores.
+    """
     count = len(values)
     quantiles: Array = special.ndtri((np.arange(1, count + 1) - 0.5) / count)
     sums = np.concatenate([[0.0], np.cumsum(quantiles)])
@@ -77,16 +93,21 @@ def normal_scores(values: Array) -> Array:
 
 
 def critical_score(count: int) -> float:
-    """Return the score that the best period of independent steps reaches in about one of two hundred series."""
+    """Return the score from which periodic dips in a series of ``count`` steps are significant.
+
+    The best period of independent steps exceeds it in about one of two hundred series. It is interpolated between
+    simulated series of 20 to 1,500 steps; beyond these, the value of the nearest is returned.
+    """
     counts, scores = zip(*_CRITICAL, strict=True)
     return float(np.interp(math.log(count), np.log(counts), scores))
 
 
 def strength(scores: Array, inside: Mask, width: int) -> float:
-    """Return how low the scores ``inside`` dips of ``width`` steps are, in standard deviations of their sum.
+    """Return how low the scores within dips are, in standard deviations of their sum; negative if they are high.
 
-    The standard deviation is that of sampling without replacement, times the excess variation of sums of neighbours
-    outside the dips.
+    ``scores`` has the normal score of each step, ``inside`` is True for the steps within dips, and ``width`` is the
+    length of a dip in steps. The standard deviation is that of sampling without replacement, times the excess variation
+    of sums of ``width`` neighbours outside the dips. Fewer than four dips count as four.
     """
     number = np.array([max(int(inside.sum()), MIN_DIPS * width)], dtype=np.float64)
     deviation = float(_deviation_of_sum(number, len(scores))[0]) * _spread_of_sums(scores, inside, width)

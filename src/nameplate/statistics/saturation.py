@@ -18,7 +18,12 @@ _BEYOND_KNEE = 1.1
 
 @dataclass(frozen=True)
 class Saturation:
-    """B_max, and the number p at which p · b reaches it, with 95 % intervals."""
+    """The rate at which a shared resource saturates, and the number of users that reach it.
+
+    The model is B(p) = min(p · b, B_max) for p users. ``maximum`` is B_max, in the unit of the measured rates. ``knee``
+    is B_max / b, the number of users at which p · b reaches B_max: at least 1, and not rounded. Each ``_ci`` is the
+    lower and upper end of the 95 % bootstrap interval.
+    """
 
     maximum: float
     maximum_ci: tuple[float, float]
@@ -27,12 +32,14 @@ class Saturation:
 
 
 def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Saturation | None:
-    """Return the saturation of a resource, given what ``counts`` users (ascending, three or more) reached in each
-    round.
+    """Return where the total rate of a resource stops growing with the number of its users, or None.
 
-    Least squares of the logarithms over every split into counts that still scale and counts that no longer do. The
-    result is None if all of them scale, by the Bayesian information criterion, or if the knee's interval reaches the
-    largest count.
+    ``counts`` has the numbers of users, at least 1, ascending, three or more. ``rounds[i]`` has the total rate of
+    ``counts[i]`` users in each round, above 0 and in any one unit. ``seed`` is that of the bootstrap over rounds.
+
+    The model is fitted by least squares of the logarithms, over every split into counts that still scale and counts
+    that no longer do. The result is None if the Bayesian information criterion prefers a rate that scales up to the
+    largest count, or if the interval of the knee, plus 10 %, reaches the largest count.
     """
     p = np.log(np.asarray(counts, float))
     values = np.log([float(np.median(each)) for each in rounds])

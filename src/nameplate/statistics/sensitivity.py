@@ -24,20 +24,32 @@ _HALVINGS = 5
 
 
 def spread(residual: Array) -> float:
-    """Return half of the range that contains nine of ten residuals."""
+    """Return half of the range that contains nine of ten residuals, from their 5 % to their 95 % quantile.
+
+    The result has the unit of ``residual``, which must not be empty.
+    """
     low, high = np.quantile(residual, [0.05, 0.95])
     return float(high - low) / 2
 
 
 def detectable_single_dip(residual: Array) -> float:
-    """Return the depth at which a dip of one whole step is found at 95 of 100 positions."""
+    """Return the depth at which a dip of one whole step is found at 95 of 100 positions.
+
+    ``residual`` has one difference from the trend for each step of a series, as a share of the level (as
+    ``change_points.residuals`` returns them) and without known events. The result is a share of the level.
+    """
     return run_limit(residual) + max(0.0, float(np.quantile(residual, _REVEALED)))
 
 
 def detectable_dips(residual: Array) -> float:
-    """Return the depth from which dips of one step in every tenth are found; infinity if no depth is enough.
+    """Return the depth from which periodic dips of one step in every tenth step are found.
 
-    They are injected into the residuals at 20 phases, as in injection-recovery tests of transit searches, and must be
+    ``residual`` has at least 20 differences from the trend as shares of the level (as ``change_points.residuals``
+    returns them), without known events. The result is a share of the level to within 3 %; it is infinity if dips of 16
+    times the level would still be hidden. In a series of fewer than 50 steps the dips are closer together, so that five
+    periods fit.
+
+    Dips are injected into the residuals at 20 phases, as in injection-recovery tests of transit searches, and must be
     found at 19 of them, by their period or one by one. At most phases a dip covers two steps in part.
     """
     count = len(residual)

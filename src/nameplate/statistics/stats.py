@@ -12,17 +12,22 @@ CONFIDENCE = 0.95
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the median."""
+    """Return the median of one or more values: for an even number, the mean of the two middle ones.
+
+    Raises:
+        ValueError: there are no values.
+    """
     return statistics.median(values)
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """Return the exact interval for the median from order statistics, without assuming a distribution.
+    """Return the exact confidence interval of the median from order statistics, for any distribution.
 
-    The median of n independent values is between the k-th smallest and the k-th largest with probability 1 −
-    2·P(Binomial(n, ½) < k) (Conover, Practical Nonparametric Statistics, 3.2; the interval of the sign test). The
-    narrowest one that covers at least ``confidence`` is returned: for six values minimum to maximum, 96.9 %. With fewer
-    than six values not even minimum to maximum covers 95 %, and the result is None.
+    ``values`` may be in any order. ``confidence`` is a probability below 1. The median of n independent values is
+    between the k-th smallest and the k-th largest with probability 1 − 2·P(Binomial(n, ½) < k) (Conover, Practical
+    Nonparametric Statistics, 3.2; the interval of the sign test). The narrowest such interval whose ``coverage`` is at
+    least ``confidence`` is returned: for six values minimum to maximum, 96.9 %. If not even minimum to maximum covers
+    ``confidence``, as with fewer than six values at 95 %, the result is None.
     """
     ordered = sorted(values)
     count = len(ordered)
@@ -38,8 +43,10 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 
 
 def relative_half_width(values: Sequence[float]) -> float | None:
-    """Return half the median's interval divided by the median, for comparison with ``--precision``; None without
-    interval.
+    """Return half the width of the median's 95 % interval as a share of the median (0.02 is ±2 %).
+
+    The result is compared with the share that ``--precision`` sets. It is None if there are fewer than six values or if
+    the median is 0.
     """
     interval = median_interval(values)
     middle = median(values) if values else 0.0
@@ -49,8 +56,13 @@ def relative_half_width(values: Sequence[float]) -> float | None:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least ``share`` of the values do not exceed (nearest rank, always one of
-    them).
+    """Return the smallest of the values that at least ``share`` (0 to 1) of the values do not exceed.
+
+    This is the nearest-rank percentile, without interpolation. ``values`` may be in any order; ``share`` 0 gives the
+    minimum.
+
+    Raises:
+        IndexError: there are no values.
     """
     ordered = sorted(values)
     rank = max(1, math.ceil(share * len(ordered) - 1e-9))
@@ -58,7 +70,10 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def merged(histograms: Iterable[Histogram]) -> dict[int, int]:
-    """Return the counts of all histograms together, by lower bound of the bucket in nanoseconds."""
+    """Return the sum of the histograms: lower bound of each bucket in nanoseconds → number of operations.
+
+    The keys ascend, as ``histogram_percentile_s`` needs them. Without histograms the result is empty.
+    """
     counts: dict[int, int] = {}
     for histogram in histograms:
         for lower_ns, count in zip(histogram.lower_ns, histogram.count, strict=True):
@@ -67,10 +82,14 @@ def merged(histograms: Iterable[Histogram]) -> dict[int, int]:
 
 
 def histogram_percentile_s(counts: Mapping[int, int], share: float) -> float:
-    """Return the time in seconds that ``share`` of the operations do not exceed (nearest rank): the middle of its
-    bucket.
+    """Return the time in seconds that ``share`` (0 to 1) of the operations do not exceed (nearest rank).
 
-    ``counts`` are by lower bound in nanoseconds, ascending; a bucket's width is 1/256 of its power of two.
+    ``counts`` maps the lower bound of each bucket in nanoseconds to the number of operations in it, in ascending order,
+    as ``merged`` returns it. The result is the middle of the bucket that has the operation of that rank. The width of a
+    bucket is 1/256 of the power of two at or below its lower bound, and at least 1 ns.
+
+    Raises:
+        ValueError: ``counts`` is empty.
     """
     total = sum(counts.values())
     # The product of a share and more than 2^53 operations may be rounded up.
@@ -88,10 +107,11 @@ STEADY_RANGE, STEADY_SLOPE = 0.2, 0.1
 
 
 def is_steady(values: Sequence[float]) -> bool | None:
-    """Return whether the last five values are in a steady state; None with fewer values.
+    """Return whether the last five values are in a steady state; None with fewer than five values.
 
-    By the SNIA Solid State Storage Performance Test Specification, their range is at most 20 % of their mean, and the
-    fitted line rises or falls by at most 10 % of it from the first to the last.
+    ``values`` are in order of time and not negative. Steady is as in the SNIA Solid State Storage Performance Test
+    Specification: the range of the five values is at most 20 % of their mean, and the line fitted to them changes by at
+    most 10 % of the mean between the first and the last.
     """
     window = values[-STEADY_ROUNDS:]
     if len(window) < STEADY_ROUNDS:
@@ -103,7 +123,14 @@ def is_steady(values: Sequence[float]) -> bool | None:
 
 
 def reached_by(values: Sequence[float], share: float, higher_is_better: bool) -> float:
-    """Return the value that ``share`` of the values reach or exceed in quality: p95 of a rate as of a latency."""
+    """Return the value that ``share`` (0 to 1) of the values reach or surpass in quality (nearest rank).
+
+    If ``higher_is_better``, this share of the values is at least the result; otherwise it is at most the result. Share
+    0.95 thus gives the p95 of a latency and the corresponding lower bound of a rate.
+
+    Raises:
+        IndexError: there are no values.
+    """
     if higher_is_better:
         return -percentile([-value for value in values], share)
     return percentile(values, share)

@@ -40,7 +40,11 @@ _MAX_EXACT = 60
 
 @dataclass(frozen=True)
 class Rounds:
-    """A metric's values by round in both runs, and the better direction."""
+    """The values of a metric in two runs, base and new, and which values are better.
+
+    ``base`` and ``new`` have one value per round, above 0, in the order of the rounds and in the same unit. Their
+    lengths may differ.
+    """
 
     base: Sequence[float]
     new: Sequence[float]
@@ -49,8 +53,13 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict. ``ratio`` is new / base; the verdict takes the better direction into account. ``reason`` is in
-    words.
+    """The verdict on the difference between a metric in two runs.
+
+    ``ratio`` is new / base (the exponential of Hodges and Lehmann's estimate for the logarithms), whichever direction
+    is better, and ``ci`` the lower and upper end of its 99 % interval. ``verdict`` takes the better direction into
+    account: FASTER means that the new run is better. ``ci`` is None if there are too few rounds for an interval.
+    ``reason`` says in words why the verdict is UNSURE; it is empty for FASTER, SLOWER and SAME. INCOMPARABLE is for
+    callers; ``judge`` does not return it.
     """
 
     verdict: Verdict
@@ -76,7 +85,13 @@ class _Shift:
 
 
 def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[Judged]:
-    """Return a verdict for each metric; ``same_within`` is the change that SAME rules out."""
+    """Return the verdict on each metric, in the same order; an empty list for no metrics.
+
+    All metrics of a comparison must be judged together, since the false discovery rate is that of all of them.
+    ``same_within`` is a share (0.05 is 5 %): a metric is SAME if it is neither FASTER nor SLOWER and the 99 % interval
+    of its ratio is between 1 / (1 + ``same_within``) and 1 + ``same_within``. Any other metric is UNSURE, as is one
+    with fewer than about five rounds in either run. The module's docstring has the conditions for FASTER and SLOWER.
+    """
     shifts = [_shift(np.log(np.asarray(each.base)), np.log(np.asarray(each.new))) for each in metrics]
     found = benjamini_hochberg(np.asarray([shift.probability for shift in shifts]), FALSE_DISCOVERY_RATE)
     return [
@@ -86,7 +101,11 @@ def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[J
 
 
 def rounds_for(n_metrics: int) -> int:
-    """Return how many rounds each run needs so that ranks alone can decide one of ``n_metrics`` metrics."""
+    """Return how many rounds each of the two runs needs so that ranks alone can decide any of ``n_metrics`` metrics.
+
+    With this number of rounds, values that do not overlap at all are significant although all other metrics are the
+    same. 0 metrics count as 1.
+    """
     rounds = 2
     while 2 * 2 / math.comb(2 * rounds, rounds) > FALSE_DISCOVERY_RATE / max(1, n_metrics):
         rounds += 1
