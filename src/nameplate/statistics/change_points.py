@@ -60,7 +60,7 @@ _FREEDOMS = np.append(1 / np.arange(1.0, 0.02, -0.02), math.inf)
 
 @dataclass(frozen=True)
 class SeriesLevel:
-    """Steps ``begin`` to ``end`` (exclusive) with the median ``value``."""
+    """A level of a series: the steps from index ``begin`` to ``end`` (exclusive), with the median ``value``."""
 
     begin: int
     end: int
@@ -69,8 +69,9 @@ class SeriesLevel:
 
 @dataclass(frozen=True)
 class OutlierRun:
-    """Steps ``begin`` to ``end`` (exclusive) that are outliers; ``change`` is a share of the level, negative if
-    worse.
+    """A run of adjacent outlying steps, from index ``begin`` to ``end`` (exclusive).
+
+    ``change`` is their mean difference from the trend as a share of the level, negative if they are worse.
     """
 
     begin: int
@@ -80,9 +81,11 @@ class OutlierRun:
 
 @dataclass(frozen=True)
 class SeriesDrift:
-    """A drift of the trend by ``change``, a share of its initial value, between the steps ``begin`` and ``end``.
+    """A slow change of the trend between the steps with the indices ``begin`` and ``end`` (exclusive).
 
-    ``inside`` are the stretches of steps in which the trend is closer to its final than to its initial value.
+    ``change`` is the difference between the last and the first value of the trend as a share of the first, negative if
+    it becomes worse. ``inside`` has pairs (begin, end) of indices, end exclusive: the stretches of steps in which the
+    trend is closer to its last than to its first value.
     """
 
     begin: int
@@ -92,7 +95,11 @@ class SeriesDrift:
 
 
 def levels(goodness: Array) -> list[SeriesLevel]:
-    """Return the levels between change points; a single level if there is no change point.
+    """Return the levels between change points, in order; together they have all steps of the series.
+
+    ``goodness`` has one value per step, in order of time, in which larger values are better: a rate, or a negated time.
+    A series without a change point, or of fewer than 20 steps, has a single level. Changes of less than 1 % are
+    ignored.
 
     Change points are proposed by PELT (Killick, Fearnhead and Eckley 2012; ``ruptures``) with a penalty derived from
     the noise. One is accepted if the means of the steps on both sides differ by more than such means do elsewhere in
@@ -159,7 +166,11 @@ def _jumps(goodness: Array, width: int) -> Array:
 
 
 def detectable_change(goodness: Array) -> float:
-    """Return the smallest lasting change, as a share of the level, that ``levels`` accepts at 95 of 100 positions."""
+    """Return the smallest lasting change that ``levels`` accepts at 95 of 100 positions, as a share of the level.
+
+    ``goodness`` is a series as in ``levels``, of at least 20 steps and without known events. The result is at least
+    0.01.
+    """
     jumps = _jumps(goodness, _window(len(goodness)))
     needed = _CRITICAL_JUMP * _deviation(jumps) + float(np.quantile(np.abs(jumps - np.median(jumps)), 0.95))
     return max(MIN_EFFECT, needed / max(abs(float(np.median(goodness))), 1e-300))
@@ -171,10 +182,11 @@ def _effect(goodness: Array, before: int, cut: int, after: int) -> float:
 
 
 def trend(part: Array) -> Array:
-    """Return the running median of 41 steps, or of all steps of a shorter level.
+    """Return the running median of 41 steps for each step of a level, or of all steps of a shorter level.
 
-    The level is extended by point reflection at the median of its outermost steps: a drift continues, and a dip at the
-    end does not pull the trend down.
+    ``part`` has the values of one level in order of time; the result has the same length and unit. The level is
+    extended by point reflection at the median of its outermost steps: a drift continues, and a dip at the end does not
+    pull the trend down.
     """
     count = len(part)
     half = min(_TREND_STEPS // 2, count // 2)
@@ -188,9 +200,11 @@ def trend(part: Array) -> Array:
 
 
 def residuals(goodness: Array, found: Sequence[SeriesLevel], undipped: Array | None = None) -> Array:
-    """Return the differences from the trend of each level, as shares of the level.
+    """Return the difference of each step from the trend of its level, as a share of the level, negative if worse.
 
-    If ``undipped``, the series without known dips, is given, the trend is computed from it.
+    ``goodness`` is a series as in ``levels``, and ``found`` the levels that it returned, which must have all steps. If
+    ``undipped``, the same series with known dips filled in, is given, the trend is computed from it; the residuals are
+    still those of ``goodness``.
     """
     base = goodness if undipped is None else undipped
     result = np.empty_like(goodness)
@@ -201,7 +215,12 @@ def residuals(goodness: Array, found: Sequence[SeriesLevel], undipped: Array | N
 
 
 def drifts(goodness: Array, found: Sequence[SeriesLevel]) -> list[SeriesDrift]:
-    """Return the drifts within levels that exceed ``LIMIT`` and that white noise does not explain."""
+    """Return the drifts within levels that are at least 10 % and that white noise does not explain, in order.
+
+    ``goodness`` is a series as in ``levels``, and ``found`` the levels that it returned. There is at most one drift per
+    level, and none in a level of fewer than 20 steps. A drift's range exceeds twice that of the trend of shuffled
+    residuals.
+    """
     each = [_drift(goodness[level.begin : level.end], level.begin) for level in found]
     return [drift for drift in each if drift is not None]
 
@@ -223,11 +242,14 @@ def _drift(part: Array, offset: int) -> SeriesDrift | None:
 
 
 def runs(residual: Array, apart: Sequence[int] = ()) -> list[OutlierRun]:
-    """Return runs of adjacent steps that are outliers of the noise, without the steps ``apart``, which are known
-    already.
+    """Return the runs of adjacent steps that are outliers of the noise, in order, better or worse than usual.
 
-    The noise is modelled by Student's t, with tails estimated from the middle 95 %, so that heavy tails by themselves
-    are not events.
+    ``residual`` has one difference from the trend for each step, as a share of the level (as ``residuals`` returns
+    them). ``apart`` has the indices of steps that are left out of all runs, since their events are known already. Fewer
+    than 20 steps give an empty list.
+
+    The noise is modelled by Student's t, with tails estimated from the middle 95 %, so that heavy tails alone are not
+    events.
     """
     if len(residual) < MIN_SAMPLES:
         return []
@@ -239,7 +261,12 @@ def runs(residual: Array, apart: Sequence[int] = ()) -> list[OutlierRun]:
 
 
 def run_limit(residual: Array) -> float:
-    """Return the share of the level beyond which a single step is an outlier."""
+    """Return the absolute residual, as a share of the level, beyond which a single step is an outlier.
+
+    ``residual`` has one or more differences from the trend, as shares of the level. The probability that the noise
+    exceeds the limit anywhere in the series is 1 %, for Student's t with tails fitted to the residuals. The limit is at
+    least 0.01.
+    """
     # More than half of the values may be equal, such as counts, although there is noise.
     size = max(float(np.median(np.abs(residual))), MIN_EFFECT / 10)
     # One standard error is added to the ratio: underestimated tails would produce false events.
@@ -256,9 +283,12 @@ def _freedom(ratio: float) -> float:
 
 
 def moved(values: Array, inside: Sequence[tuple[int, int]], tests: int) -> bool:
-    """Return whether a condition within an event's steps differs from elsewhere, at a level divided by ``tests``.
+    """Return whether a condition differs significantly between the steps of an event and all other steps.
 
-    The permutation test places stretches of the same lengths anywhere in the series.
+    ``values`` has the condition, such as a temperature, for each step of the series. ``inside`` has the event's steps
+    as pairs (begin, end) of indices, end exclusive. ``tests`` is the number of conditions that are tested for the
+    event: the level is 5 % divided by it (Bonferroni). A constant condition does not differ. The permutation test
+    places stretches of the same lengths anywhere in the series.
     """
     count = len(values)
     if not np.ptp(values):

@@ -20,11 +20,12 @@ from nameplate.statistics.stats import median, median_interval
 
 @dataclass(frozen=True)
 class Curve:
-    """Measured values by working-set size: ``values[i]`` has one value per round for ``size_bytes[i]``.
+    """A metric by working-set size, such as a latency or a rate, with one value per size and round.
 
-    Sizes ascend; they need not be evenly spaced. A size may lack rounds, but not all. Values are above 0. ``best[i]``,
-    if known, is the best single sample of all rounds. Disturbances only make samples worse, so best values show levels
-    even if another program occupies part of a cache in some rounds.
+    ``values[i]`` has the values of ``size_bytes[i]``, one per round, in any one unit and above 0. Sizes ascend
+    strictly; they need not be evenly spaced. A size may lack rounds, but not all. ``best[i]``, if known, is the best
+    single sample of all rounds; ``best`` is empty if it is not known. Disturbances only make samples worse, so best
+    values show levels even if another program occupies part of a cache in some rounds.
     """
 
     size_bytes: tuple[int, ...]
@@ -35,7 +36,8 @@ class Curve:
         """Check the curve.
 
         Raises:
-            ValueError: the lengths differ, sizes do not ascend, or a value is missing or not above 0.
+            ValueError: the lengths differ, sizes are not above 0 or do not ascend, or a value is missing or not above
+                0.
         """
         if len(self.size_bytes) != len(self.values):
             raise ValueError("a curve needs values for each of its sizes")
@@ -49,12 +51,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class MemoryLevel:
-    """One level of the hierarchy: a plateau of the curve, and where it ends.
+    """One level of the memory hierarchy: a plateau of the curve, and the size at which it ends.
 
-    ``size_bytes`` is the effective capacity, the largest working set that the level still serves, with its 95 %
-    interval; None for the last level, whose end was not measured. ``value`` is the plateau's median in the curve's
-    unit, with its 95 % interval over rounds; ``best`` is the median of the best values. The plateau was measured from
-    ``first_bytes`` to ``last_bytes``. ``p_value`` is that of the permutation test for the step at its end.
+    ``size_bytes`` is the effective capacity, the largest working set that the level still serves, and ``size_ci`` its
+    95 % interval (lower, upper) in bytes; both are None for the last level, whose end was not measured. ``value`` is
+    the plateau's median in the curve's unit, and ``value_ci`` its 95 % interval over rounds, or the range of all values
+    with fewer than six rounds; ``best`` is the median of the best values. The plateau was measured from ``first_bytes``
+    to ``last_bytes``, both included. ``p_value`` is that of the permutation test for the step to the next level, None
+    for the last level.
     """
 
     size_bytes: float | None
@@ -68,9 +72,11 @@ class MemoryLevel:
 
 
 def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[MemoryLevel]:
-    """Return the levels in ascending order of size, located from the best values; empty for an empty curve.
+    """Return the levels in ascending order of size, located from the best values if they are known.
 
-    ``rising`` is True for a latency and False for a rate. ``seed`` is the seed of the permutations.
+    An empty curve has no level, and a curve without steps has one. ``rising`` says in which direction larger working
+    sets are worse: True for a latency, False for a rate. ``seed`` is the seed of the permutations. See ``plateaus.py``
+    for the method.
     """
     if not curve.size_bytes:
         return []
@@ -94,17 +100,18 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[MemoryLeve
 
 
 def undisturbed(curve: Curve) -> Curve:
-    """Return the curve of the best values alone, if they are known."""
+    """Return a curve that has the best sample as the only value of each size; unchanged if they are unknown."""
     return Curve(curve.size_bytes, tuple((value,) for value in curve.best)) if curve.best else curve
 
 
 def bounded(curve: Curve, *, rising: bool) -> Curve:
-    """Return the curve with its best values, if known, limited so that none is worse than a larger size's by a step or
-    more.
+    """Return the curve with best values that are at most 1.15 times worse than those of larger sizes.
 
-    Whatever served a larger region would have served a smaller one as well. The limit is the running median of three
-    sizes, so that one lucky value does not limit all smaller sizes. Plateaus are not searched for in the result, whose
-    stairs have no noise.
+    Whatever served a larger working set would have served a smaller one as well. ``rising`` is True if larger values
+    are worse (a latency), False if they are better (a rate). A worse best value is replaced by the best running median
+    of three sizes from its own size upwards, so that one lucky value does not limit all smaller sizes. ``values`` do
+    not change. The curve is returned unchanged if best values are unknown or there are fewer than three sizes. Plateaus
+    are not searched for in the result, whose stairs have no noise.
     """
     if len(curve.best) < 3:
         return curve
@@ -115,9 +122,12 @@ def bounded(curve: Curve, *, rising: bool) -> Curve:
 
 
 def level_values(levels: Sequence[MemoryLevel], curve: Curve) -> list[tuple[float, tuple[float, float]] | None]:
-    """Return the median and 95 % interval of another curve within each level; None where nothing was measured.
+    """Return the median of another curve within each level, with its 95 % interval (lower, upper).
 
-    A sixth of the plateau's octaves is left out next to each ramp, since the ramps of another curve may be displaced.
+    ``levels`` are in ascending order, as ``find_levels`` returns them; ``curve`` is any other metric of the same
+    machine. The result has an entry for each level in the curve's unit, None for a level in which it has no size. With
+    fewer than six rounds the interval is the range of all values. A sixth of the plateau's octaves is left out next to
+    each ramp, since the ramps of another curve may be displaced.
     """
     result = []
     for index, level in enumerate(levels):
@@ -130,7 +140,11 @@ def level_values(levels: Sequence[MemoryLevel], curve: Curve) -> list[tuple[floa
 
 
 def step_across(curve: Curve, size_bytes: float) -> tuple[float, float] | None:
-    """Return a curve's medians at 0.35 to 0.85 and at 1.4 to 3 times a size; None if either was not measured."""
+    """Return a curve's median value just below and just above a size; None if either was not measured.
+
+    Below are the sizes of 0.35 to 0.85 times ``size_bytes``, above those of 1.4 to 3 times. Each is the median over
+    sizes of the medians over rounds, in the curve's unit.
+    """
     pairs = [(size / size_bytes, median(values)) for size, values in zip(curve.size_bytes, curve.values, strict=True)]
     below = [value for ratio, value in pairs if 0.35 <= ratio <= 0.85]
     above = [value for ratio, value in pairs if 1.4 <= ratio <= 3]
@@ -138,10 +152,13 @@ def step_across(curve: Curve, size_bytes: float) -> tuple[float, float] | None:
 
 
 def refine(size_bytes: Sequence[int], medians: Mapping[int, float], threshold: float = 0.08) -> set[int]:
-    """Return the sizes of a dense grid to measure next, given the ``medians`` so far.
+    """Return the sizes of a dense grid to measure next, given the medians of the sizes measured so far.
 
-    They are between neighbours that differ by more than ``threshold``, and one interval before, so that the plateau
-    before a knee is dense as well. A running median of three ignores single outliers and keeps steps.
+    ``size_bytes`` is the dense grid in any order; ``medians`` maps each measured size in bytes to its value, above 0
+    and in any unit. ``threshold`` is a share: the result has the grid's sizes between measured neighbours whose values
+    differ by more than it (0.08 is 8 %), and those one interval before, so that the plateau before a knee is dense as
+    well. Sizes in ``medians`` are left out, and the result is empty if no neighbours differ. A running median of three
+    ignores single outliers and keeps steps.
     """
     known = sorted(medians)
     logs = running_median(np.log([medians[size] for size in known]), 1)
@@ -166,8 +183,10 @@ def _over_rounds(values: Sequence[Sequence[float]]) -> tuple[float, tuple[float,
 
 @dataclass(frozen=True)
 class Mtu:
-    """The MTU in bytes that explains the times of datagrams best, and the interval of MTUs that explain them equally
-    well.
+    """The MTU of a path, estimated from the times of datagrams.
+
+    ``mtu_bytes`` is the MTU that explains the times best: the middle of the MTUs that split all payloads alike.
+    ``interval`` has the lowest and the highest MTU in bytes that explain them about as well.
     """
 
     mtu_bytes: float
@@ -193,17 +212,25 @@ _REFITS = 15
 
 
 def fragments_of(payload: int, mtu: int) -> int:
-    """Return the number of IPv4 packets for a datagram with this payload."""
+    """Return the number of IPv4 packets into which a UDP datagram is split.
+
+    ``payload`` is the payload of the datagram in bytes, without headers, and ``mtu`` the MTU in bytes, at least 28.
+    Headers are those of IPv4 without options (RFC 791) and UDP (RFC 768).
+    """
     whole = (mtu - _IP_HEADER) // _FRAGMENT_UNIT * _FRAGMENT_UNIT
     beyond_last = payload + _UDP_HEADER - (mtu - _IP_HEADER)
     return 1 + max(0, math.ceil(beyond_last / whole))
 
 
 def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Mtu | None:
-    """Return the MTU that explains best what datagrams of each payload take, and the interval of possible MTUs.
+    """Return the MTU that explains best how long datagrams of each payload take, and the interval of possible MTUs.
 
-    Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU by least squares to the minimum time
-    of each payload, since disturbances only make a round longer. Spikes are clipped, since fragments do not cause any.
+    ``payloads`` are in bytes and ascend strictly; there is at least one. ``rounds[i]`` has the time of ``payloads[i]``
+    in each round, in seconds. ``seed`` is that of the permutations.
+
+    Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU from 576 bytes by least squares to
+    the minimum time of each payload, since disturbances only make a round longer. Spikes are clipped, since fragments
+    do not cause any.
 
     The interval contains every MTU whose residuals are hardly larger than those of the best (a likelihood-ratio set). A
     squared residual counts up to that of four robust standard deviations (truncated squares), so that a payload that
@@ -211,8 +238,9 @@ def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: i
     all. The number of further fragments chooses among these but excludes none: such a fragment costs so little that a
     common step of another cause can be mistaken for it.
 
-    Returns None if fragments explain no more than chance at 0.3 %, by a permutation test of the straight line's
-    residuals, or if the interval is wider than a tenth of the MTU.
+    The result is None if fragments explain no more than chance at 0.3 %, by a permutation test of the straight line's
+    residuals, if the interval is wider than a tenth of the MTU, or if no MTU leaves at least five payloads whole and
+    splits at least five.
     """
     alike = _alike(payloads)
     if not alike:
@@ -280,17 +308,26 @@ class _Costs:
 
     @classmethod
     def of(cls, line: Any, fragments: Any) -> _Costs:
-        """Return the columns for ``fragments[i, j]``, the number for payload j in the i-th way of splitting."""
+        """Return the columns for ``fragments[i, j]``, the number for payload j in the i-th way of splitting.
+
+        ``line`` has orthonormal columns, one row per payload, that span the straight lines.
+        """
         columns = np.stack([fragments > 1, fragments], axis=2).astype(float)
         columns -= line @ (line.T @ columns)
         return cls(columns, np.linalg.pinv(columns))
 
     def explained(self, rest: Any) -> Any:
-        """Return the part of the line's squared residuals that each way explains, with costs that are not negative."""
+        """Return the part of the line's squared residuals that each way of splitting explains, as an array.
+
+        ``rest`` has the residual of each payload from the straight line. Costs are not negative.
+        """
         return np.sum((rest @ self.columns) * self._weights(rest), axis=1)
 
     def left(self, rest: Any) -> Any:
-        """Return the residuals of each way; ``rest`` has the line's residuals in a row for each way, or one for all."""
+        """Return the residuals that each way of splitting leaves, as an array [way, payload].
+
+        ``rest`` has the residuals from the straight line, in a row for each way, or one row for all.
+        """
         return rest - (self.columns @ self._weights(rest)[..., None])[..., 0]
 
     def _weights(self, rest: Any) -> Any:

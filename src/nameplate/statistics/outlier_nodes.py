@@ -34,11 +34,12 @@ _MEDIANS_ERROR = 1.2533
 
 @dataclass(frozen=True)
 class NodeValues:
-    """One metric of every node.
+    """One metric of every node of a cluster, in all rounds.
 
-    ``values`` has a row per round and a column per node, nan where a node was not measured. ``spread`` is the relative
-    standard error of a node's value if the rounds do not tell it. ``minimum`` and ``maximum`` of each node's repeats
-    are only shown.
+    ``experiment`` and ``metric`` are names, returned unchanged. ``values`` has a row per round and a column per node,
+    above 0 and in the unit ``unit``, nan where a node was not measured. ``spread`` is the standard error of each node's
+    value as a share of it; None means that it is estimated from the rounds. ``minimum`` and ``maximum`` have the lowest
+    and highest value of each node's repeats, or None; they are only shown.
     """
 
     experiment: str
@@ -57,9 +58,10 @@ class Judgement:
 
     ``value`` is what a node reaches at its class's usual level: the median over the rounds of the class's median, times
     the median of the node's ratios to it. For a node that is not judged it is the median of its rounds. ``gap`` is the
-    share by which ``value`` is worse than the median of its class, negative if it is better. ``z`` is that distance in
-    robust standard deviations, negative if it is worse. ``spread`` is the relative standard error of ``value``.
-    ``probability`` is the p-value: the probability that a node like the others is so far below them.
+    share by which ``value`` is worse than the median of its class, negative if it is better. ``z`` is the distance of
+    the node from that median in robust standard deviations, with the opposite sign: negative if it is worse. ``spread``
+    is the relative standard error of ``value``. ``probability`` is the p-value: the probability that a node like the
+    others is at least as far below them. ``is_slow`` is False for a node that is not judged.
     """
 
     measured: NodeValues
@@ -72,10 +74,13 @@ class Judgement:
 
 
 def judge(metrics: Sequence[NodeValues], classes: Sequence[str]) -> list[Judgement]:
-    """Judge every node by every metric; ``classes`` has the hardware class of each node.
+    """Return the judgement of every node by each metric, in the order of ``metrics``; empty for no metrics.
 
-    Classes of fewer than four nodes are not judged, since nothing tells which node is normal. With fewer than three
-    rounds the variation of a node is not known, and none is called slow.
+    All metrics of a run must be judged together, since the false discovery rate is that of all of them. ``classes`` has
+    the hardware class of each node, in the order of the columns of ``values``: nodes with the same words are compared
+    with each other. Classes of fewer than four measured nodes are not judged, since nothing tells which node is normal.
+    With fewer than three rounds and no given ``spread`` the variation of a node is not known, and none is called slow.
+    The module's docstring has the conditions for a slow node.
     """
     judged = [_measured(metric, np.asarray(classes)) for metric in metrics]
     found = (
@@ -141,7 +146,11 @@ def _median_spread(rounds: Floats) -> Floats:
 
 
 def robust_z(values: Floats) -> Floats:
-    """Return distances from the median in standard deviations, estimated by the median absolute deviation."""
+    """Return the distance of each value from the median in standard deviations, negative below the median.
+
+    ``values`` has at least one value and no nan. The standard deviation is 1.4826 times the median absolute deviation.
+    If that is 0, values other than the median are infinitely far away.
+    """
     away = values - np.median(values)
     scale = MAD_TO_SD * np.median(np.abs(away))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -149,9 +158,11 @@ def robust_z(values: Floats) -> Floats:
 
 
 def probability_below(values: Floats, z: Floats) -> Floats:
-    """Return for each value the probability of one at least as low, by Student's t of its distance from the others.
+    """Return for each value the probability that a value like the others is at least as low.
 
-    Outliers by ``z`` are not among the others.
+    ``values`` are such that lower is worse, without nan, and ``z`` are their distances as ``robust_z`` returns them.
+    Each value is compared with the others that have an absolute ``z`` of at most 5, of which at least two must remain,
+    by Student's t: the externally studentised residual of Cook and Weisberg (1982, 2.2.1).
     """
     from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, which only this function takes)
 

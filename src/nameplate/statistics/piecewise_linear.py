@@ -37,7 +37,12 @@ _CLOSEST_FIT = 1e-3
 
 @dataclass(frozen=True)
 class FittedLine:
-    """One line, t_s and t_w, with the indices of its first and last point."""
+    """One line of a fit, t = ``startup_s`` + ``per_byte_s`` · size, with the range of sizes for which it holds.
+
+    ``startup_s`` is t_s, the time at size 0 to which the line is extrapolated, and ``per_byte_s`` is t_w in seconds per
+    byte. ``first_bytes`` and ``last_bytes`` are the ends of the range: the positions of the adjacent breaks, or the
+    smallest and largest measured size.
+    """
 
     startup_s: float
     per_byte_s: float
@@ -47,7 +52,11 @@ class FittedLine:
 
 @dataclass(frozen=True)
 class Break:
-    """A break between two lines, in bytes: where they meet, or halfway between the points on both sides of a jump."""
+    """A break between two adjacent lines.
+
+    ``at_bytes`` is the size at which the lines meet, or, for a jump, the size halfway between the measured sizes on
+    both sides. ``jump_s`` is the time that is added at a jump, negative if the time falls, and 0 where the lines meet.
+    """
 
     at_bytes: float
     is_jump: bool
@@ -56,7 +65,7 @@ class Break:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines in ascending order of size, and the breaks between them."""
+    """A fit: one or more lines in ascending order of size, and the breaks between them, one fewer than lines."""
 
     lines: tuple[FittedLine, ...]
     breaks: tuple[Break, ...]
@@ -64,7 +73,11 @@ class Lines:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The 95 % intervals of ``Lines`` in the same order: (t_s, t_w) of each line, position of each break."""
+    """The 95 % intervals of the lines and breaks of ``Lines``, in the same order.
+
+    ``lines`` has two intervals for each line: (lower, upper) of t_s in seconds, then (lower, upper) of t_w in seconds
+    per byte. ``breaks`` has (lower, upper) of each break's position in bytes.
+    """
 
     lines: tuple[tuple[tuple[float, float], tuple[float, float]], ...]
     breaks: tuple[tuple[float, float], ...]
@@ -78,7 +91,11 @@ class _Points:
 
     @classmethod
     def of(cls, sizes: Sequence[float], times: Any, counts: Any = 1.0) -> _Points:
-        """Return points whose noise is proportional to their time, each weighted by ``counts``."""
+        """Return points whose noise is proportional to their time, each weighted by ``counts``.
+
+        ``sizes`` are in bytes, ascending, and ``times`` has the seconds of each. ``counts`` is one weight for each
+        point, or one for all.
+        """
         padded = np.pad(times, 1, mode="edge")
         smooth = np.median(np.stack([padded[:-2], padded[1:-1], padded[2:]]), axis=0)
         weights = np.sqrt(counts) / np.maximum(smooth, _SMALLEST)
@@ -86,7 +103,12 @@ class _Points:
 
 
 def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
-    """Return the lines that explain the times best. ``sizes`` ascend strictly; fewer than ten points give one line."""
+    """Return the lines that explain best how long messages of each size take.
+
+    ``sizes`` are in bytes and ascend strictly; there is at least one. ``times`` has the seconds of each size, above 0.
+    Each line has at least five points, so that fewer than ten points give one line; there are at most five lines. No
+    slope is negative, and start-up times below zero are returned as zero. The module's docstring has the method.
+    """
     points = _Points.of(sizes, np.asarray(times, float))
     cost = _line_costs(points)
     max_lines = min(MAX_LINES, max(1, len(sizes) // MIN_POINTS))
@@ -96,11 +118,16 @@ def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
 
 
 def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found: Lines, seed: int = 0) -> Bounds:
-    """Return 95 % intervals of what ``fit_lines`` found for the medians of ``rounds``.
+    """Return the 95 % intervals of the lines and breaks that ``fit_lines`` found for the medians of ``rounds``.
 
-    Adds the errors of two bootstraps in quadrature; both search for the breaks again. Resampling whole rounds preserves
-    what all sizes of a round have in common; its percentiles are expanded for few rounds (Hesterberg 2015). Resampling
-    sizes (with the weights of Rubin's Bayesian bootstrap, 1981) accounts for what straight lines do not explain.
+    ``sizes`` are in bytes and ascend strictly. ``rounds[i]`` has the time of ``sizes[i]`` in each round, in seconds and
+    in the order of the rounds; some sizes may have fewer rounds. ``found`` is the result of ``fit_lines`` for ``sizes``
+    and the medians. ``seed`` is that of the bootstraps.
+
+    The errors of two bootstraps are added in quadrature; both search for the breaks again. Resampling whole rounds
+    preserves what all sizes of a round have in common; its percentiles are expanded for few rounds (Hesterberg 2015).
+    Resampling sizes (with the weights of Rubin's Bayesian bootstrap, 1981) accounts for what straight lines do not
+    explain.
     """
     source = np.random.default_rng(seed)
     jumps = tuple(each.is_jump for each in found.breaks)
@@ -137,7 +164,7 @@ class _Again:
     independent: int
 
     def bound_line(self, line: FittedLine) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the intervals of t_s and t_w."""
+        """Return the intervals of t_s in seconds and of t_w in seconds per byte, each as (lower, upper), at least 0."""
         startup = self._interval(line.startup_s, lambda lines: self._counterpart(line, lines).startup_s)
         per_byte = self._interval(line.per_byte_s, lambda lines: self._counterpart(line, lines).per_byte_s)
         # A fit below zero only shows its error, so a start-up time of that size cannot be excluded.
@@ -145,7 +172,10 @@ class _Again:
         return (max(0.0, startup[0]), upper), (max(0.0, per_byte[0]), per_byte[1])
 
     def bound_break(self, at: Break) -> tuple[float, float]:
-        """Return the interval of the nearest break; a jump may be anywhere between the sizes on both sides."""
+        """Return the interval (lower, upper) of a break's position in bytes, from the nearest break of each fit.
+
+        A jump may be anywhere between the measured sizes on both sides, so that its interval ends at measured sizes.
+        """
 
         def nearest(lines: Lines) -> float:
             return min((each.at_bytes for each in lines.breaks), key=lambda place: abs(place - at.at_bytes))
@@ -180,7 +210,13 @@ def _refitted(points: _Points, jumps: tuple[bool, ...]) -> Lines:
 
 
 def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
-    """Return the middle of each jump, from the sizes that could be measured as well."""
+    """Return the sizes to measure next in order to locate each jump more closely.
+
+    ``candidates`` are the sizes in bytes that could be measured, in any order. ``medians`` maps each measured size, at
+    least one, to its time in seconds. For each jump that ``fit_lines`` finds, the result has the candidate that is
+    nearest to the middle between the measured sizes on both sides. It is empty if there is no jump, or no candidate in
+    between.
+    """
     known = sorted(medians)
     wanted = set()
     for found in fit_lines(known, [medians[size] for size in known]).breaks:

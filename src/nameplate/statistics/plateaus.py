@@ -55,9 +55,10 @@ KNEE_RAMP_OCTAVES = np.arange(0, 3.5, 1 / 16)
 
 
 def running_median(y: Array, reach: int) -> Array:
-    """Return the median of each value and ``reach`` neighbours on each side, fewer at the ends.
+    """Return for each value the median of it and ``reach`` neighbours on each side, in the same order.
 
-    A monotone curve, including its steps, is unchanged.
+    Near the ends there are fewer neighbours, the same number on both sides, so that the first and the last value are
+    unchanged. A monotone curve, including its steps, is unchanged.
     """
     reaches = [min(reach, i, len(y) - 1 - i) for i in range(len(y))]
     return np.array([median(y[i - r : i + r + 1].tolist()) for i, r in enumerate(reaches)])
@@ -65,8 +66,10 @@ def running_median(y: Array, reach: int) -> Array:
 
 @dataclass(frozen=True)
 class LogCurve:
-    """The input of the search: log2 of the sizes, and for each size the logs of its values, their median and its
-    standard error.
+    """The input of the search for plateaus: a curve in logarithms, with the sign that makes it rise.
+
+    ``x`` has log2 of each size in bytes, ascending. ``values`` has for each size the natural logarithms of its values
+    by round, negated for a rate. ``y`` has their median for each size, and ``error`` the standard error of that median.
     """
 
     x: Array
@@ -76,7 +79,11 @@ class LogCurve:
 
     @classmethod
     def of(cls, size_bytes: Sequence[int], rounds: Sequence[Sequence[float]], rising: bool) -> LogCurve:
-        """Return the curve with the sign that makes it rise."""
+        """Return the curve of measured values, with outlying sizes moved to the running median of their neighbours.
+
+        ``size_bytes`` ascend, and ``rounds[i]`` has one value above 0 per round for ``size_bytes[i]``. ``rising`` is
+        True if values grow with the size (a latency), False if they fall (a rate).
+        """
         x = np.log2(np.array(size_bytes, dtype=np.float64))
         values = [np.log(of) * (1 if rising else -1) for of in rounds]
         y = np.array([median(of.tolist()) for of in values])
@@ -213,8 +220,11 @@ def _path(came_from: Sequence[NDArray[np.intp]], first: int, last: int) -> list[
 
 
 def choose_plateaus(line: LogCurve, source: np.random.Generator) -> tuple[list[Plateau], list[float]]:
-    """Return the plateaus with the lowest penalised cost whose steps all pass the test, and the p-values of the
-    steps.
+    """Return the plateaus of a curve in ascending order of size, and the p-value of each step between two.
+
+    Each plateau is the pair of the indices of its first and last size, both included. There is one p-value fewer than
+    plateaus. The plateaus are those with the lowest penalised cost whose steps all pass the permutation test with p <
+    0.01. If there are none, one plateau has all sizes. ``source`` makes the permutations.
     """
     penalty = PARAMETERS_PER_LEVEL * math.log(len(line.x))
     for _, plateaus in sorted(_cheapest(_Pieces.of(line)), key=lambda fit: fit[0] + penalty * len(fit[1])):
@@ -257,7 +267,10 @@ def _lean(x: Array, y: Array, steepest: float) -> float:
 
 
 def find_knee(line: LogCurve, before: Plateau, after: Plateau) -> tuple[float, tuple[float, float]]:
-    """Return where the curve leaves a plateau for the next, in bytes: median and 95 % interval of the posterior.
+    """Return the size in bytes at which the curve leaves a plateau for the next, and its 95 % interval.
+
+    The result is (size, (lower, upper)), rounded to whole bytes: the median and interval of the posterior. ``before``
+    and ``after`` are two adjacent plateaus, as ``choose_plateaus`` returns them for ``line``.
 
     Each possible ramp (its begin, its length, straight or bent) is weighted by how well it fits the ends of both
     plateaus after subtracting their leans. Heights and noise are integrated out of the regression under flat priors (as

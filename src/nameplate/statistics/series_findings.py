@@ -29,7 +29,11 @@ from nameplate.statistics.sensitivity import detectable_dips, detectable_single_
 
 @dataclass(frozen=True)
 class Findings:
-    """The events of a series, in steps, and the smallest events that would also have been found."""
+    """The events of a series by kind, and the smallest events that would also have been found.
+
+    Positions are indices of steps. A series without a lasting change has one level. ``dips`` are periodic, None if
+    there are none, and ``runs`` are single dips and bursts.
+    """
 
     levels: list[SeriesLevel]
     drifts: list[SeriesDrift]
@@ -39,14 +43,17 @@ class Findings:
 
     @property
     def verdict(self) -> Verdict:
-        """Return "steady" only if every kind of event would have been found at a size that matters."""
+        """Return "events" if there is any event, else "steady", or "too noisy" if the noise may hide one that matters."""
         if len(self.levels) > 1 or self.drifts or self.dips or self.runs:
             return "events"
         return "steady" if is_sensitive(self.sensitivity) else "too noisy"
 
 
 def is_sensitive(sensitivity: Sensitivity) -> bool:
-    """Return whether the noise can hide no event of a size that matters."""
+    """Return whether the noise can hide no event of a size that matters.
+
+    These are lasting changes and periodic dips of more than 10 % and single dips of more than 50 % of the level.
+    """
     return all(
         size is not None and size <= limit
         for size, limit in (
@@ -58,9 +65,11 @@ def is_sensitive(sensitivity: Sensitivity) -> bool:
 
 
 def look_for_events(goodness: Array) -> Findings:
-    """Return the events of a series in which larger values are better.
+    """Return the levels, drifts, periodic dips and single dips or bursts of a series.
 
-    Levels and drifts are searched again after removing periodic dips, which disturb both.
+    ``goodness`` has one value per step, in order of time, in which larger values are better: a rate, or a negated time.
+    A single dip or burst is an ``OutlierRun``. With fewer than 20 steps there is one level and no event, and the sizes
+    of the sensitivity are None. Levels and drifts are searched again after removing periodic dips, which disturb both.
     """
     found = levels(goodness)
     dips = periodic_dips(residuals(goodness, found))

@@ -37,7 +37,11 @@ _LARGE = 0.25
 
 @dataclass(frozen=True)
 class Step:
-    """A change point at the run ``at``. ``probability``: that chance produces one like it anywhere."""
+    """A lasting change of a metric from run to run.
+
+    ``at`` is the index of the first run of the new level. ``before`` and ``after`` are the medians of the adjacent
+    levels, in the metric's unit. ``probability`` is that of chance producing such a change anywhere in the series.
+    """
 
     at: int
     before: float
@@ -47,7 +51,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Drift:
-    """A drift of the metric over all runs by ``slope_per_day`` (of the logarithm), from ``before`` to ``after``."""
+    """A slow change of a metric over all runs.
+
+    ``slope_per_day`` is the change of the natural logarithm per day, negative if the metric falls. ``before`` and
+    ``after`` are the fitted values at the first and the last run, in the metric's unit. ``probability`` is the p-value
+    of the sign test of Cox and Stuart.
+    """
 
     slope_per_day: float
     before: float
@@ -56,9 +65,12 @@ class Drift:
 
 
 def find_trend(values: Sequence[float] | Floats, days: Sequence[float] | Floats) -> list[Step] | Drift:
-    """Return the change points in order, or the drift; an empty list if there is neither.
+    """Return the change points of a metric in the order of the runs, or its drift; an empty list if there is neither.
 
-    ``values`` are positive, one per run, in the order of ``days``.
+    ``values`` has one value above 0 per run. ``days`` has the start of each run in days since any one moment,
+    ascending, in the same order. Fewer than eight runs give an empty list, as do changes of less than 3 %; a new level
+    needs three runs. No drift is found if runs half the series apart have the same start. The module's docstring has
+    the method.
     """
     logs = np.log(np.asarray(values, dtype=np.float64))
     times = np.asarray(days, dtype=np.float64)
