@@ -14,10 +14,15 @@ _RUN_FILE_BEGINS = b'{"type":"run"'
 
 
 def write_whole(content: bytes, path: Path) -> None:
-    """Write to a temporary file in the same directory, then rename it, so that readers see the old or the new content.
+    """Write a file completely or not at all: readers see the old or the new content, never a part.
 
-    Several writers, also on other hosts, use different temporary files, and the last one wins. Raises FileError if the
-    file cannot be written, or is a run file, which is never replaced.
+    ``content`` replaces that of ``path``; the permissions of an existing file are kept, and a symbolic link is
+    followed. The content is written to a temporary file in the same directory, synced to disk and renamed. Several
+    writers, also on other hosts, use different temporary files, and the last one wins.
+
+    Raises:
+        FileError: the file cannot be written, is not a regular file, is a run file, which is never replaced, or is a
+            link that another user made in a shared directory.
     """
     if _is_foreign_link(path):
         raise FileError(f"cannot write {path}: it is a link made by another user in a shared directory; remove it")
@@ -55,7 +60,7 @@ def _is_foreign_link(path: Path) -> bool:
 
 
 def is_run_file(path: Path) -> bool:
-    """Return whether ``path`` begins like a run file; False if it cannot be read."""
+    """Return whether the content of a file begins like a run file; False if it cannot be read or is not regular."""
     try:
         if not path.is_file():
             return False

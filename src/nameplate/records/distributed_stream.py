@@ -35,7 +35,12 @@ _HEAD_BYTES = 256
 
 @dataclass(frozen=True)
 class StreamNode:
-    """The times of one node by kernel, and its number of processes."""
+    """The times of one node.
+
+    ``processes`` is its number of MPI processes. ``times`` has one entry for each of ``KERNELS`` ("Copy", "Scale",
+    "Add", "Triad"), in seconds per repeat: the average is over all processes and repeats, minimum and maximum are over
+    the slowest process of each repeat.
+    """
 
     name: str
     processes: int
@@ -44,7 +49,12 @@ class StreamNode:
 
 @dataclass(frozen=True)
 class StreamRun:
-    """The content of a file; ``size_bytes`` are the bytes that a process moves in one repeat of each kernel."""
+    """The content of a file of DistributedStream.
+
+    ``experiment`` is the name that the file gives itself, empty if it has none. ``size_bytes`` has for each of
+    ``KERNELS`` the bytes that one process moves in a repeat. ``nodes`` are in the order of the file.
+    ``processes_per_node`` holds for every node that does not have its own number of processes.
+    """
 
     experiment: str
     processes_per_node: int
@@ -54,17 +64,32 @@ class StreamRun:
 
 
 def is_stream_file(path: Path) -> bool:
-    """Return whether a file begins like XML. Raises FileError if it cannot be read."""
+    """Return whether a file begins like XML: with ``<``, after white space and a byte order mark.
+
+    Raises:
+        ReadError: the file cannot be read or is not a regular file.
+    """
     return read_head(path, _HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
 
 
 def read_stream_run(path: Path) -> StreamRun:
-    """Read a file of DistributedStream. Raises FileError, which says what is wrong with the file."""
+    """Return the content of the DistributedStream file ``path``.
+
+    Raises:
+        FileError: the file cannot be read, is larger than 128 MiB, is not XML of DistributedStream, or lacks a value;
+            the message says what is wrong.
+    """
     return parse_stream_run(read_input(path, MAX_BYTES, "file of DistributedStream"), str(path))
 
 
 def parse_stream_run(content: str | bytes, name: str) -> StreamRun:
-    """Return the content of an XML text. Raises FileError, which calls the file ``name``."""
+    """Return the content of the XML text or bytes of a DistributedStream file.
+
+    ``name`` is the name of the file, with which error messages begin.
+
+    Raises:
+        FileError: the text is not XML of DistributedStream, or lacks a value.
+    """
     root = _Tree(name).read(content)
     if root.tag != _ROOT:
         raise FileError(f"{name} is not DistributedStream's: its root is '{root.tag}', not '{_ROOT}'")
@@ -72,7 +97,11 @@ def parse_stream_run(content: str | bytes, name: str) -> StreamRun:
 
 
 def stream_xml(run: StreamRun) -> str:
-    """Return the XML text of a run."""
+    """Return the text of a DistributedStream file for a run, with an XML declaration and a final newline.
+
+    ``run.size_bytes`` and the times of each node need an entry for each of ``KERNELS``. Times are rounded to
+    nanoseconds.
+    """
     root = ElementTree.Element(_ROOT)
     _add(root, "experiment", run.experiment)
     configuration = ElementTree.SubElement(root, "configuration")

@@ -20,7 +20,13 @@ _KINDS = (
 
 
 def open_input(path: Path) -> BinaryIO:
-    """Return a regular file opened for reading. Raises FileError for any other kind, without blocking on it."""
+    """Return a regular file opened for reading bytes. The caller closes it.
+
+    Other kinds of files, such as named pipes, are rejected without blocking on them. Links are followed.
+
+    Raises:
+        ReadError: the file does not exist, cannot be opened, or is not a regular file.
+    """
     try:
         # Without O_NONBLOCK, opening a named pipe would block until another process writes to it.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -36,14 +42,21 @@ def open_input(path: Path) -> BinaryIO:
 
 
 def kind_of(mode: int) -> str:
-    """Return the kind of a file that is not a regular file, from its ``st_mode``."""
+    """Return the kind of a file that is not regular, with its article: "a directory", "a named pipe" and so on.
+
+    ``mode`` is the ``st_mode`` of ``os.stat``. Any other kind, regular files included, gives "a special file".
+    """
     return next((words for is_kind, words in _KINDS if is_kind(mode)), "a special file")
 
 
 def read_input(path: Path, max_bytes: int, what: str) -> bytes:
-    """Return the content of a file.
+    """Return the content of a regular file of up to ``max_bytes`` bytes.
 
-    Raises FileError if it is larger than ``max_bytes``; ``what`` is the kind of file that the message names.
+    ``what`` is a noun for the kind of file, such as ``plan``, for the message "PATH is larger than any plan".
+
+    Raises:
+        ReadError: the file cannot be read or is not a regular file.
+        FileError: the file is larger than ``max_bytes``.
     """
     with open_input(path) as file:
         content = _read(path, file, max_bytes + 1)
@@ -53,7 +66,15 @@ def read_input(path: Path, max_bytes: int, what: str) -> bytes:
 
 
 def read_text(path: Path, max_bytes: int, what: str) -> str:
-    """Return the content of a file as text without control characters. Raises FileError if it is not UTF-8."""
+    """Return the content of a UTF-8 file of up to ``max_bytes`` bytes as text.
+
+    Control characters except newlines and tabs are replaced by U+FFFD, and CR LF becomes LF. ``what`` is a noun for the
+    kind of file, as in ``read_input``.
+
+    Raises:
+        ReadError: the file cannot be read or is not a regular file.
+        FileError: the file is larger than ``max_bytes`` or is not UTF-8; the message names the line.
+    """
     content = read_input(path, max_bytes, what)
     try:
         return clean_text(content.decode())
@@ -63,13 +84,21 @@ def read_text(path: Path, max_bytes: int, what: str) -> str:
 
 
 def read_head(path: Path, n_bytes: int) -> bytes:
-    """Return the first ``n_bytes`` of a file. Raises FileError if it cannot be read."""
+    """Return the first ``n_bytes`` bytes of a regular file, or all of a shorter one.
+
+    Raises:
+        ReadError: the file cannot be read or is not a regular file.
+    """
     with open_input(path) as file:
         return _read(path, file, n_bytes)
 
 
 def modified_s(path: Path) -> float:
-    """Return the time of a file's last change in seconds since 1970. Raises FileError if it cannot be read."""
+    """Return the time of a regular file's last change in seconds since 1970-01-01 UTC.
+
+    Raises:
+        ReadError: the file cannot be opened for reading or is not a regular file.
+    """
     with open_input(path) as file:
         return os.fstat(file.fileno()).st_mtime
 

@@ -21,7 +21,13 @@ Frequency = Annotated[float, msgspec.Meta(ge=0, le=1e15)] | None
 
 
 class Cpu(msgspec.Struct, frozen=True, kw_only=True):
-    """The processor."""
+    """The processor; None means that the system does not tell.
+
+    ``architecture`` is as in ``uname -m``, such as ``x86_64`` or ``aarch64``. ``listed_frequency_hz`` is "cpu MHz" of
+    /proc/cpuinfo when the machine was read, ``base_frequency_hz`` the clock of cpufreq or of the model's name without
+    turbo, and ``maximum_frequency_hz`` that of cpufreq with turbo. ``governor`` is the frequency governor of cpufreq.
+    ``turbo`` and ``smt`` (simultaneous multithreading) say whether they are enabled. ``flags`` are as in /proc/cpuinfo.
+    """
 
     architecture: str
     vendor: str = ""
@@ -36,7 +42,13 @@ class Cpu(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Module(msgspec.Struct, frozen=True, kw_only=True):
-    """A slot for memory."""
+    """A slot for a memory module and what it holds, by DMI type 17 (DMTF DSP0134); None means not stated.
+
+    ``locator`` and ``bank`` are the board's names of the slot, such as ``DIMM_A1``. ``size_bytes`` is 0 for an empty
+    slot. ``width_bits`` is that of the data without error correction. ``rated_transfers_per_s`` is the highest speed of
+    the module, ``configured_transfers_per_s`` the speed at which it runs; some firmware gives the clock instead, half
+    of it. ``type`` is such as ``DDR4``.
+    """
 
     locator: str
     bank: str
@@ -48,7 +60,12 @@ class Module(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """The memory."""
+    """The main memory, its swap space and its modules when the machine was read.
+
+    ``total_bytes`` is MemTotal and ``available_bytes`` MemAvailable of /proc/meminfo. ``transparent_huge_pages`` is
+    ``always``, ``madvise``, ``never``, or empty if unknown. ``modules_status`` is ``read``, or why ``modules`` is None:
+    ``no_table`` (no DMI table, as in most guests), ``no_permission`` (only root may read it) or ``damaged``.
+    """
 
     total_bytes: Count
     transparent_huge_pages: str
@@ -59,13 +76,21 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     modules: list[Module] | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the modules are missing although they were read."""
+        """Check the record.
+
+        Raises:
+            ValueError: the modules are missing although they were read.
+        """
         if self.modules_status == "read" and self.modules is None:
             raise ValueError("`modules_status` is `read`, so `modules` must be there")
 
 
 class CpuidCache(msgspec.Struct, frozen=True, kw_only=True):
-    """A cache as listed by CPUID."""
+    """A cache as listed by CPUID, leaf 4 (Intel) or 0x8000001D (AMD).
+
+    ``type`` is ``data``, ``instruction`` or ``unified``. ``ways`` is the associativity, and ``shared_by`` the number of
+    hardware thread IDs that are reserved for one such cache, often more than there are threads. 0 means not reported.
+    """
 
     level: Count
     type: str
@@ -76,21 +101,29 @@ class CpuidCache(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cache(CpuidCache, frozen=True, kw_only=True):
-    """Caches of one kind, with their number."""
+    """Caches of one kind, as the kernel lists them.
+
+    ``count`` is the number of such caches in the machine, and ``shared_by`` the number of hardware threads that share
+    one. ``type`` is ``data``, ``instruction`` or ``unified``. For ``line_bytes`` and ``ways``, 0 means not reported.
+    """
 
     count: Count
     shared_by: Count
 
 
 class NumaNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A NUMA node."""
+    """A NUMA node: its number, and its hardware threads as a list such as ``0-3,8``."""
 
     index: Count
     cpus: str
 
 
 class CoreKind(msgspec.Struct, frozen=True, kw_only=True):
-    """Cores of one kind, in a processor with several kinds."""
+    """Cores of one kind in a hybrid processor; an ordinary processor has one kind or none.
+
+    ``name`` is such as ``IntelCore`` or ``IntelAtom``, empty if unknown, and ``cores`` the number of cores.
+    ``maximum_frequency_hz`` is 0 or None if it is not reported.
+    """
 
     name: str
     cores: Count
@@ -98,7 +131,14 @@ class CoreKind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Topology(msgspec.Struct, frozen=True, kw_only=True):
-    """Cores and caches."""
+    """The sockets, cores, caches and NUMA nodes of the machine, as hwloc finds them.
+
+    ``packages``, ``cores`` and ``threads`` are the numbers of sockets, physical cores and hardware threads of the whole
+    machine. ``caches`` are those that the kernel lists, ``cpuid_caches`` those that the processor of the first worker
+    reports. ``core_kinds`` are the kinds of cores, the most efficient first. ``allowed_cores`` is the number of
+    physical cores that the process may use, and ``allowed_cpus`` has the numbers of their hardware threads in the order
+    in which workers take them: the first thread of every core, then the siblings.
+    """
 
     packages: Count
     cores: Count
@@ -112,7 +152,12 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of the control group."""
+    """The limits of the control group and of its parents; None means no limit.
+
+    ``cgroup_version`` is 1 or 2, 0 if there is none. ``cpus`` is the CPU quota in seconds of CPU time per second.
+    ``memory_bytes`` is the lowest memory limit, and ``memory_available_bytes`` what was left of the tightest one when
+    the machine was read, counting page cache that can be dropped.
+    """
 
     cgroup_version: Count = 0
     cpus: Annotated[float, msgspec.Meta(ge=0, le=1e9)] | None
@@ -121,14 +166,29 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Power(msgspec.Struct, frozen=True, kw_only=True):
-    """The power supply."""
+    """The power supply.
+
+    ``on_battery`` is None if the system shows no supply. ``profile`` is ACPI's platform profile, such as ``balanced``,
+    None if there is none.
+    """
 
     on_battery: bool | None
     profile: str | None
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """The MPI job that was measured. ``hardware`` and ``placement`` are run-length encoded."""
+    """The MPI job that was measured.
+
+    ``library`` is the MPI library with its version, ``ranks`` the number of ranks. ``nodes`` has the names of the nodes
+    in the order of their first ranks. ``placement`` has run lengths (index of the node, number of ranks) in the order
+    of the ranks, and ``hardware`` run lengths (hardware class, number of nodes) in the order of the nodes: nodes of one
+    class should be equally fast.
+
+    ``eager_limits`` are the library's limits in bytes by their MPI_T names, up to which messages are sent without a
+    handshake. ``mtu_bytes`` has the MTU of each network interface of the leading node except the loopback, and
+    ``socket_buffer_bytes`` its TCP buffers, with the keys ``tcp_rmem default``, ``tcp_rmem greatest``, ``tcp_wmem
+    default`` and ``tcp_wmem greatest``. None means that the version of nameplate-core did not record it.
+    """
 
     library: str
     ranks: Number
@@ -140,7 +200,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     socket_buffer_bytes: dict[str, Real] | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the run lengths do not add up to the job's ranks and nodes."""
+        """Check the run lengths.
+
+        Raises:
+            ValueError: they do not add up to the job's ranks and nodes, or name a node that does not exist.
+        """
         placed, classed = sum(n for _, n in self.placement), sum(n for _, n in self.hardware or [])
         if placed != self.ranks:
             raise ValueError(f"`placement` has {placed} ranks, the job {self.ranks}")
@@ -151,7 +215,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine."""
+    """What is known about a machine, or about the leading node of a job, before anything is measured.
+
+    ``kernel`` is its release, ``distribution`` the name in /etc/os-release, empty if unknown. ``hypervisor`` is such as
+    ``kvm``, None if none is detected. ``product`` is the vendor and the product name of the DMI. ``load_1min`` is the
+    load average of the last minute. ``default_threads`` is the default number of workers: the physical cores that
+    affinity and CPU quota allow. ``vulnerable_to`` and ``mitigated`` name the vulnerabilities of the processor without
+    and with a mitigation, as in /sys/devices/system/cpu/vulnerabilities. ``job`` is None without MPI.
+    """
 
     hostname: Name
     kernel: str
@@ -171,7 +242,11 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def job_of(ranks: int, nodes: int) -> Job:
-    """Return a job that is not running yet: unnamed nodes, among which the ranks are divided evenly."""
+    """Return a job that is not running yet, for planning.
+
+    ``ranks`` are divided among ``nodes`` (at least 1) as evenly as possible: the first nodes get one more if they
+    cannot be divided evenly. The nodes have empty names, and the library is empty.
+    """
     each, more = divmod(ranks, nodes)
     shares = [each + (node < more) for node in range(nodes)]
     placement = [(node, share) for node, share in enumerate(shares) if share]
@@ -179,5 +254,5 @@ def job_of(ranks: int, nodes: int) -> Job:
 
 
 def n_nodes_of(machine: Machine | None) -> int:
-    """Return the number of nodes of the job; 0 without a job."""
+    """Return the number of nodes of the job that ran on a machine; 0 without a job or without a machine."""
     return len(machine.job.nodes) if machine and machine.job else 0

@@ -13,9 +13,16 @@ from nameplate.records.atomic_write import is_run_file
 def check_output(
     option: str, path: Path | None, inputs: Iterable[Path] = (), others: Iterable[Path | None] = ()
 ) -> None:
-    """Raise FileError unless the file ``path`` of ``option`` can be written and is not an input or another output.
+    """Check that an output file can be written and replaces neither an input nor another output of the command.
 
-    Nothing is written or created. A ``path`` of None means no output.
+    ``option`` is the command-line option that names the file, such as ``-o``, for the message. ``path`` is the file;
+    None means no output, and is always accepted. ``inputs`` are the files that the command reads, and ``others`` its
+    other outputs, of which None is ignored. Links are followed. A file that exists is accepted unless it is a run file.
+    Nothing is written or created.
+
+    Raises:
+        FileError: ``path`` is one of the other files, a run file, a directory or a special file, or its directory does
+            not exist or is not writable.
     """
     if path is None:
         return

@@ -23,9 +23,10 @@ _MAX_SYNC_SHARE = 0.001
 
 
 class RunWriter:
-    """A run file locked for writing by this process, as a context that closes it.
+    """A run file that this process has locked for writing, as a context manager that syncs and closes it.
 
-    Every method raises FileError if the file cannot be written.
+    Use ``create``, ``create_numbered`` or ``reopen`` to get one. ``path`` is the file. Every method raises FileError if
+    the file cannot be written. On file systems without locks, nothing keeps a second writer away.
     """
 
     def __init__(self, path: Path, descriptor: int, is_new: bool, clock: Callable[[], float] = time.monotonic) -> None:
@@ -41,7 +42,11 @@ class RunWriter:
 
     @classmethod
     def create(cls, path: Path) -> RunWriter:
-        """Create a new file. Raises FileError if ``path`` exists or cannot be created."""
+        """Create an empty file and return its writer.
+
+        Raises:
+            FileError: ``path`` exists, its directory does not exist, or the file cannot be created.
+        """
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         except FileExistsError:
@@ -55,7 +60,13 @@ class RunWriter:
 
     @classmethod
     def create_numbered(cls, path: Path) -> RunWriter:
-        """Create a new file named like ``path``, with a number added if another run of that second has the name."""
+        """Create an empty file named like ``path``, or with a number if that name is taken, and return its writer.
+
+        The first free name of ``run.jsonl``, ``run-2.jsonl``, ``run-3.jsonl`` and so on is used, up to 98.
+
+        Raises:
+            FileError: all of these names are taken, or the file cannot be created.
+        """
         for number in range(2, 100):
             candidate = path if number == 2 else path.with_name(f"{path.stem}-{number - 1}{path.suffix}")
             if not candidate.exists():
@@ -65,7 +76,12 @@ class RunWriter:
 
     @classmethod
     def reopen(cls, path: Path) -> RunWriter:
-        """Open an existing file for appending. Raises FileError if another process has it open for writing."""
+        """Open an existing run file to append records, and return its writer. The content is not checked.
+
+        Raises:
+            FileError: there is no such file, it is not a regular file or cannot be opened, or another process writes to
+                it.
+        """
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
@@ -99,14 +115,24 @@ class RunWriter:
             return
 
     def truncate(self, whole_bytes: int) -> None:
-        """Remove the partial line after ``whole_bytes``, which a killed writer left."""
+        """Shorten the file to its first ``whole_bytes`` bytes.
+
+        This removes the partial last line that a killed writer left. ``whole_bytes`` is the size of the complete lines.
+        """
         try:
             os.ftruncate(self._descriptor, whole_bytes)
         except OSError as error:
             raise FileError(f"cannot write {self.path}: {error.strerror}") from None
 
     def write(self, record: FileRecord | Digest) -> None:
-        """Append a record as one line, or remove the part of it that was written."""
+        """Append a record as one line of JSON. The line is on the disk only after the next sync.
+
+        If the disk is full or the write fails, the part that was written is removed again, and a new file without any
+        record is deleted.
+
+        Raises:
+            FileError: the record cannot be written, or another process shortened the file.
+        """
         line = msgspec.json.encode(record) + b"\n"
         try:
             before = os.fstat(self._descriptor).st_size
@@ -134,7 +160,11 @@ class RunWriter:
         return f"the samples before are kept; continue with --resume {self.path}"
 
     def check_in_place(self) -> None:
-        """Raise FileError unless the file still has its name."""
+        """Check that ``path`` still names the file that is open for writing.
+
+        Raises:
+            FileError: the file was removed, renamed or replaced, so that further records would be lost.
+        """
         try:
             own, named = os.fstat(self._descriptor), self.path.stat()
         except OSError as error:
@@ -145,16 +175,25 @@ class RunWriter:
             raise FileError(f"{self.path} was replaced by another process: the run has ended")
 
     def sync_if_due(self) -> None:
-        """Sync the file to disk if the last time was long ago. To be called while nothing is measured.
+        """Sync the file to disk if the last sync was long ago. Call it while nothing is measured.
 
-        Raises FileError if the file was removed or replaced, because further records would be lost.
+        Syncs are at least 30 s apart, and further apart if a sync takes more than 0.1 % of that time.
+
+        Raises:
+            FileError: the sync fails, or the file was removed or replaced, so that further records would be lost.
         """
         self.check_in_place()
         if self._clock() >= self._sync_at:
             self.sync()
 
     def sync(self) -> None:
-        """Sync the file to disk, so that its records survive a crash of the machine."""
+        """Sync the file to disk, so that its records survive a crash of the machine.
+
+        Does nothing if no record was written since the last sync, or if the file system cannot sync.
+
+        Raises:
+            FileError: the sync fails.
+        """
         if self._is_synced:
             return
         began = self._clock()
@@ -169,7 +208,11 @@ class RunWriter:
         self._sync_at = ended + max(SYNC_AFTER_S, (ended - began) / _MAX_SYNC_SHARE)
 
     def close(self) -> None:
-        """Sync, close and unlock the file. Does nothing if it was closed before."""
+        """Sync, close and unlock the file. Does nothing if it was closed before.
+
+        Raises:
+            FileError: the sync fails. The file is closed nevertheless.
+        """
         if self._descriptor < 0:
             return
         try:
