@@ -43,7 +43,10 @@ class Findings:
 
     @property
     def verdict(self) -> Verdict:
-        """Return "events" if there is any event, else "steady", or "too noisy" if the noise may hide one that matters."""
+        """Return "events" if there are any, "steady" if none that matters can be hidden, otherwise "too noisy".
+
+        A single level is not an event. ``is_sensitive`` decides whether the noise may hide an event that matters.
+        """
         if len(self.levels) > 1 or self.drifts or self.dips or self.runs:
             return "events"
         return "steady" if is_sensitive(self.sensitivity) else "too noisy"
@@ -52,7 +55,8 @@ class Findings:
 def is_sensitive(sensitivity: Sensitivity) -> bool:
     """Return whether the noise can hide no event of a size that matters.
 
-    These are lasting changes and periodic dips of more than 10 % and single dips of more than 50 % of the level.
+    These are lasting changes and periodic dips of more than 10 % and single dips of more than 50 % of the level. If any
+    size in ``sensitivity`` is None, the result is False.
     """
     return all(
         size is not None and size <= limit
