@@ -215,13 +215,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about a machine, or about the leading node of a job, before anything is measured.
+    """A machine, or the leading node of a job, as it was before anything was measured.
 
     ``kernel`` is its release, ``distribution`` the name in /etc/os-release, empty if unknown. ``hypervisor`` is such as
-    ``kvm``, None if none is detected. ``product`` is the vendor and the product name of the DMI. ``load_1min`` is the
-    load average of the last minute. ``default_threads`` is the default number of workers: the physical cores that
-    affinity and CPU quota allow. ``vulnerable_to`` and ``mitigated`` name the vulnerabilities of the processor without
-    and with a mitigation, as in /sys/devices/system/cpu/vulnerabilities. ``job`` is None without MPI.
+    ``kvm``, None if none is detected. ``product`` is the vendor and the product name of the DMI, None if unknown.
+    ``load_1min`` is the load average of the last minute. ``default_threads`` is the default number of workers: the
+    physical cores that affinity and CPU quota allow. ``vulnerable_to`` and ``mitigated`` name the vulnerabilities of
+    the processor without and with a mitigation, as in /sys/devices/system/cpu/vulnerabilities. ``job`` is None without
+    MPI.
     """
 
     hostname: Name

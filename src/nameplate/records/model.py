@@ -25,7 +25,14 @@ PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
 
 
 def check_moment(text: str) -> None:
-    """Raise ValueError unless the text is a date and time in ISO 8601 that ``datetime`` can show in every time zone."""
+    """Check that a text is a date and time in ISO 8601, such as ``2026-01-31T12:00:00+00:00``.
+
+    The years 1971 to 9998 are accepted, which ``datetime`` can show in every time zone. The time and the offset from
+    UTC may be missing.
+
+    Raises:
+        ValueError: the text is anything else.
+    """
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -35,13 +42,17 @@ def check_moment(text: str) -> None:
 
 
 class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, forbid_unknown_fields=True):
-    """One line of a run file. ``round`` counts from 1; nameplate-core itself does not write it."""
+    """One line of a run file: a JSON object whose ``type`` tells the subclass.
+
+    ``round`` is the round in which the record was written, from 1; 0 means before the first round or outside any.
+    nameplate-core does not write it.
+    """
 
     round: Count = 0
 
 
 class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The work of a sample: bytes moved, floating-point operations, other operations."""
+    """The work of a sample: bytes moved, floating-point operations, and other operations such as messages."""
 
     bytes: Count
     flops: Count
@@ -49,7 +60,10 @@ class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One worker's part of a sample; ``start_s`` counts from the first worker's start."""
+    """One worker's part of a sample: a thread, a pair or a rank.
+
+    ``start_s`` counts from the start of the first worker. ``elapsed_s`` is the time from its own start to its finish.
+    """
 
     start_s: Seconds
     elapsed_s: Elapsed
@@ -57,7 +71,7 @@ class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Average, minimum and maximum time of several repeats, or of the repeats of several ranks."""
+    """The average, minimum and maximum of the times of several repeats, or of the repeats of several ranks."""
 
     average_s: Elapsed
     minimum_s: Elapsed
@@ -65,10 +79,12 @@ class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One node's part of a sample of many nodes, which are in the order of the job.
+    """One node's part of a sample of all nodes of a job, over several repeats of the same work.
 
-    ``window`` is the time of a repeat from the start of the first rank to the finish of the last one, ``longest`` the
-    time of its slowest rank, and ``rank`` the time of each rank.
+    ``ranks`` is the number of its ranks. ``bytes_in_repeat`` are the bytes that all of them move in one repeat.
+    ``window`` is the time of a repeat from the start of its first rank to the finish of its last one, ``longest`` the
+    time of its slowest rank, and ``rank`` the time of each rank; each has the average, minimum and maximum over the
+    repeats. ``start_skew_s`` is the longest delay of a rank's start after the first one.
     """
 
     ranks: AtLeastOne
@@ -81,19 +97,32 @@ class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Times of single operations: the lower bounds of the buckets that are not empty, and their counts."""
+    """The times of single operations: ``count[i]`` operations took at least ``lower_ns[i]`` nanoseconds.
+
+    ``lower_ns`` has the lower bounds of the buckets that are not empty, ascending. A bucket below 256 ns is 1 ns wide;
+    above, there are 256 per power of two, as in HdrHistogram. In the sample of one node, neighbouring buckets may be
+    merged; the bound is then their mean.
+    """
 
     lower_ns: list[Count]
     count: list[Count]
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless there is one count per bucket."""
+        """Check the lengths.
+
+        Raises:
+            ValueError: the number of counts differs from that of the buckets.
+        """
         if len(self.lower_ns) != len(self.count):
             raise ValueError(f"`lower_ns` has {len(self.lower_ns)} values, `count` {len(self.count)}")
 
 
 class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The clock that nameplate-core times with."""
+    """The clock that nameplate-core times with.
+
+    ``source`` is ``tsc`` or ``monotonic``. ``resolution_s`` is the smallest step between two readings, and ``cost_s``
+    the time that one reading takes.
+    """
 
     source: str
     frequency_hz: Positive
@@ -102,7 +131,12 @@ class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Header(Record, frozen=True, kw_only=True):
-    """The first record of a core process. ``machine`` is what ``nameplate-core --machine`` prints."""
+    """The first record of a core process.
+
+    ``schema`` is the version of the record format (``SCHEMA``) and ``version`` that of nameplate-core. ``build`` is the
+    compiler and build type, and ``features`` are the optional libraries that it was built with, such as ``openmp``.
+    ``machine`` is what ``nameplate-core --machine`` prints.
+    """
 
     schema: int
     version: str
@@ -113,10 +147,23 @@ class Header(Record, frozen=True, kw_only=True):
 
 
 class Sample(Record, frozen=True, kw_only=True):
-    """One timed call of a probe: from the first worker's start to the last one's finish.
+    """One timed call of a probe; in a series, all calls of one interval.
 
-    With ``node``, an index in the job's list, it is the sum of all samples of this node in a round. ``pairs`` are the
-    one-way times in seconds of a message between all pairs of nodes or ranks (``probes/shared/pair_matrix.py``).
+    - ``id``: the experiment; ``index``: the number of the sample in its round, from 0
+    - ``start_s``: the start, counted from the begin of the experiment in this round, which includes set-up
+    - ``elapsed_s``: the time from the first worker's start to the last one's finish
+    - ``repetitions``: how many times the probe repeated its unit of work
+    - ``counters``: the probe's own counters by name, and the CPU time of the process as ``cpu_user_s`` and
+      ``cpu_system_s``
+    - ``disturbed``: what happened meanwhile, as far as the machine tells: ``steal_s``, ``cgroup_throttled``,
+      ``thermal_throttled`` and ``involuntary_switches`` (events), and ``burst_s``, the time of a burst that measures
+      the clock; in a series also ``between_calls_s`` and ``temperature_celsius``
+    - ``node``: the index of a node in the job's list. The sample is the sum of all samples of this node in the round.
+    - ``nodes``: the part of each node, in the order of the job
+    - ``pairs``: the one-way times in seconds of a message between all pairs of nodes or ranks, the upper triangle row
+      by row (0-1, 0-2, …, 1-2, …)
+
+    A field that does not apply is UNSET.
     """
 
     id: str
@@ -135,10 +182,16 @@ class Sample(Record, frozen=True, kw_only=True):
 
 
 class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of an experiment in one round. ``params`` are complete, with automatic values resolved.
+    """The outcome of an experiment in one round; in a run file it follows the samples.
 
-    ``facts`` are numbers that set-up determined, ``labels`` words, such as the name of a file system. With ``node`` it
-    is the outcome of this node; the outcome of all nodes follows.
+    ``params`` are complete, with automatic values resolved as far as set-up came. ``facts`` are numbers that set-up
+    determined, ``labels`` words, such as the name of a file system. ``oversubscribed`` means that there are more
+    workers than CPUs, ``interrupted`` that the run was stopped during the experiment. ``samples`` is the number of
+    samples. ``setup_s`` is the time of set-up, ``total_s`` that of the whole experiment.
+
+    Unless ``ending`` is "ok", ``reason`` says in words why, and ``stage`` names the step: ``request``, ``setup``,
+    ``prepare``, ``run`` or ``verify``. With ``node``, an index in the job's list, it is the outcome of this node; the
+    outcome of all nodes, with ``node`` UNSET, follows.
     """
 
     id: str
@@ -158,18 +211,22 @@ class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class End(Record, frozen=True, kw_only=True):
-    """The last record of a core process. If it is missing, the process did not end normally."""
+    """The last record of a core process. If it is missing, the process did not end normally.
+
+    ``experiments`` is the number of requests that it answered. ``interrupted`` means that it was told to stop.
+    """
 
     experiments: Count
     interrupted: bool
 
 
 class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One probe with one set of parameters; ``id`` is unique in its plan. ``slice_s`` is its time in each round.
+    """One probe with one set of parameters; ``id`` is unique in its plan.
 
-    ``sample_s`` is the length of its samples unless the run sets one. A ``dense`` experiment is a point of a curve that
-    is measured only if the sparse points around it show a change there. With ``interval_s`` it is a series: one round,
-    with one sample per interval of its slice.
+    ``params`` may lack parameters, which then have the probe's defaults. ``slice_s`` is the time of its samples in each
+    round, and ``sample_s`` the minimum length of a sample unless the run sets one; None means the usual 10 ms. A
+    ``dense`` experiment is a point of a curve that is measured only if the sparse points around it show a change there.
+    With ``interval_s`` it is a series: one round, with one sample per interval of its slice.
     """
 
     id: str
@@ -182,10 +239,18 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of a run and of its samples. None means not limited, or calibrated.
+    """The limits of a run and of its samples.
 
-    If ``budget_binds``, all ``rounds`` must end within the budget: slices are shortened, and the run ends with it.
-    Without fixed rounds the budget always ends the run.
+    - ``budget_s``: the time for the whole run
+    - ``precision``: a share. Without fixed rounds, an experiment ends once half of its median's 95 % interval is at
+      most this share of the median.
+    - ``rounds``: the fixed number of rounds of each experiment; with None, precision and budget decide
+    - ``samples``: the highest number of samples of an experiment in a round; None for no limit
+    - ``sample_s``: the minimum length of a sample; None for that of the experiment
+    - ``warmup_s``: the minimum time of the warm-up before the first sample of a round
+    - ``series_s``, ``interval_s``: if set, each experiment is one series of this length, with one sample per interval
+    - ``budget_binds``: all ``rounds`` must end within the budget, so that slices are shortened, and the run ends with
+      it. Without fixed rounds the budget always ends the run.
     """
 
     budget_s: Seconds
@@ -200,7 +265,10 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A reference tool with the values that a plan gives for the parameters of its work."""
+    """A reference tool by name, with the parameters of its work that a plan sets.
+
+    ``params`` maps the name of each parameter to its value as text, as the plan file has it.
+    """
 
     tool: str
     params: dict[str, str]
@@ -209,9 +277,11 @@ class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The experiments and limits of a run.
 
-    ``notes`` say what was left out or shortened to fit the budget. ``references`` are reference tools that are run with
-    their default work if they are installed, ``reference_works`` those for which the plan sets the work. ``per_node``
-    is how the nodes of a job run single-machine experiments by default. ``priority`` is high if the plan requests it.
+    ``notes`` say what was left out or shortened to fit the budget. ``references`` are the names of reference tools that
+    are run with their default work if they are installed, ``reference_works`` those for which the plan sets the work.
+    ``per_node`` says how the nodes of a job run single-machine experiments by default: one node at a time ("in-turn"),
+    all at once ("at-once"), or not per node (""). ``priority`` is "high" if the plan requests a high scheduling
+    priority.
     """
 
     name: str
@@ -225,11 +295,12 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A reference value in SI base units and its source; without a value, ``source`` says why there is none.
+    """A reference value in the SI base unit of its metric, and its source.
 
-    ``is_ceiling`` is False for a value that a healthy machine may exceed, such as a base clock below its turbo clock.
-    ``can_be_given`` is False for a metric that no ``--rated`` value applies to, such as the rate of a cache. ``times``
-    multiplies a given value: 2 for a link that is used in both directions.
+    If ``value`` is None, ``source`` says why there is none. ``is_ceiling`` is False for a value that a healthy machine
+    may exceed, such as a base clock below its turbo clock. ``can_be_given`` is False for a metric that no ``--rated``
+    value applies to, such as the rate of a cache. ``times`` is the factor by which a value given with ``--rated`` is
+    multiplied: 2 for a link that is used in both directions. ``value`` already includes it.
     """
 
     value: Real | None
@@ -240,7 +311,13 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Run(Record, frozen=True, kw_only=True):
-    """The first record of a run file. ``per_node`` is how the nodes of a job ran single-machine experiments."""
+    """The first record of a run file: what is measured, and how.
+
+    ``schema`` is the version of the record format (``SCHEMA``) and ``version`` that of nameplate. ``started`` is a date
+    and time in ISO 8601. ``seed`` determines the order of the experiments in each round. ``rated`` has the values given
+    with ``--rated`` in SI base units; a key is the name and the unit, as in ``memory B/s``. ``priority`` is "normal" or
+    "high". ``per_node`` says how the nodes of a job ran single-machine experiments, as in ``Plan``.
+    """
 
     schema: int
     version: str
@@ -252,12 +329,20 @@ class Run(Record, frozen=True, kw_only=True):
     per_node: PerNode = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless ``started`` is a date and time."""
+        """Check the record.
+
+        Raises:
+            ValueError: ``started`` is not a date and time that ``check_moment`` accepts.
+        """
         check_moment(self.started)
 
 
 class Reference(Record, frozen=True, kw_only=True):
-    """A value that a reference tool gave in one run before the first round, or the reason why there is none."""
+    """A value that a reference tool gave in one run before the first round, or the reason why there is none.
+
+    ``command`` is how the tool was called, and ``work`` describes what it measured. ``value`` is in the SI base unit
+    ``unit``; if it is None, ``reason`` says why, otherwise ``reason`` is empty.
+    """
 
     tool: str
     version: str
@@ -270,7 +355,12 @@ class Reference(Record, frozen=True, kw_only=True):
 
 
 class Stop(Record, frozen=True, kw_only=True):
-    """The last record of the measurements: the reason why each experiment was no longer measured."""
+    """The last record of the measurements; a run without it was cut off.
+
+    ``reasons`` maps the id of each experiment to why it was no longer measured: "precision", "rounds" or "budget"
+    reached, "even" (a dense point that its curve does not need), "interrupted", or the ending "skipped", "invalid" or
+    "failed". ``elapsed_s`` is the time of the measurements.
+    """
 
     reasons: dict[str, str]
     elapsed_s: Seconds
@@ -278,7 +368,10 @@ class Stop(Record, frozen=True, kw_only=True):
 
 
 class MetricKey(msgspec.Struct, frozen=True):
-    """The identity of a metric across runs: a probe with complete parameters. ``unit`` is the SI base unit."""
+    """The identity of a metric across runs: the metric of a probe with complete parameters.
+
+    ``unit`` is the SI base unit. ``better`` says whether higher or lower values are better.
+    """
 
     probe: str
     params: dict[str, Value]
@@ -288,7 +381,11 @@ class MetricKey(msgspec.Struct, frozen=True):
 
 
 class MetricValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The value of a metric in a run: the median of its rounds with its interval, and the values of nodes by name."""
+    """The value of a metric in a run, in its SI base unit.
+
+    ``value`` is the median of the rounds and ``ci`` its 95 % interval (lower, upper), None with fewer than six rounds.
+    ``nodes`` has the value of each node of a job by its name; it is empty unless the metric is known per node.
+    """
 
     key: MetricKey = msgspec.field(name="figure")
     value: Real
@@ -300,7 +397,9 @@ class Digest(Record, frozen=True, tag="figures", kw_only=True):
     """The digest of a run, for readers of many runs. It counts only as the last line of a run file.
 
     ``by`` identifies the code that computed it, and ``crc32`` is zlib's checksum of everything before this line: a
-    digest is current only for the same code and the same records. ``machine`` is the host, or the nodes of a job.
+    digest is current only for the same code and the same records. ``started`` is that of the run, ``plan`` the name of
+    its plan, and ``machine`` the host name, the nodes of a job as a list such as ``node[01-16]``, or "unknown".
+    ``values`` has one entry per metric.
     """
 
     by: str
@@ -316,7 +415,7 @@ FileRecord: TypeAlias = Run | Reference | Header | Sample | Outcome | End | Stop
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """An interval of a median, with its coverage probability."""
+    """A confidence interval of a median from ``low`` to ``high``, with its coverage probability (0 to 1)."""
 
     low: Real
     high: Real
@@ -324,10 +423,11 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class CorrelatedCondition(msgspec.Struct, frozen=True):
-    """A condition whose mean within an event differs from its mean elsewhere.
+    """A condition whose mean within an event differs from its mean elsewhere in the series.
 
-    Steal and CPU time are in CPUs, throttling and switches in events per second, the clock in bursts per second (useful
-    only as a ratio), the temperature in degrees Celsius.
+    ``inside`` and ``outside`` are the two means. ``name`` is one of "steal" and "CPU time" (in CPUs), "cgroup
+    throttling", "thermal throttling" and "involuntary switches" (events per second), "clock" (bursts per second, useful
+    only as a ratio) and "temperature" (degrees Celsius).
     """
 
     name: str
@@ -336,11 +436,14 @@ class CorrelatedCondition(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """An event in a long series: a lasting change of level, a slow drift, recurring dips, or a single run of samples.
+    """An event in a long series, by ``kind``.
 
-    ``change`` is a share of the level before. A change of level or a drift lasts from ``begin_s`` to ``end_s``; dips
-    and single runs last ``width_s`` and begin at each of ``at_s``. ``moved`` are the conditions that changed with the
-    event and may explain it, ``still`` the names of the conditions that did not. Seconds count from the first sample.
+    The kinds are a lasting change of level ("level"), a slow drift ("drift"), recurring dips ("dips"), and a single dip
+    or burst ("run"). Seconds count from the first sample. ``change`` is a share of the level before, positive if values
+    rise, whichever direction is better. A level or a drift lasts from ``begin_s`` to ``end_s``. Dips and single runs
+    last ``width_s`` each and begin at each of ``at_s``; ``begin_s`` is the first begin and ``end_s`` the last end.
+    ``period_s`` is that of dips, None for other kinds. ``moved`` are the conditions that changed with the event and may
+    explain it, ``still`` the names of those that did not change.
     """
 
     kind: Literal["level", "drift", "dips", "run"]
@@ -355,7 +458,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LevelOverTime(msgspec.Struct, frozen=True):
-    """A level of a series: from ``begin_s`` to ``end_s`` the values vary around ``value``."""
+    """A level of a series: from ``begin_s`` to ``end_s`` the values vary around ``value``, their median.
+
+    Seconds count from the first sample; ``value`` is in the unit of the metric.
+    """
 
     begin_s: Real
     end_s: Real
@@ -363,10 +469,11 @@ class LevelOverTime(msgspec.Struct, frozen=True):
 
 
 class Sensitivity(msgspec.Struct, frozen=True, kw_only=True):
-    """The smallest events that the noise of a series does not hide, as shares of its level; None if it hides any size.
+    """The smallest events that the noise of a series does not hide, as shares of its level.
 
-    Nine of ten intervals lie within ``spread`` of the trend, up or down. ``lasting`` is a change of level, ``dips`` are
-    one interval in ten (or in fewer, in a short series), and ``single`` is a dip of one whole interval.
+    ``spread`` is the noise: nine of ten intervals lie within this share of the trend, up or down. ``lasting`` is a
+    change of level, ``dips`` are periodic dips of one interval in ten (or in fewer, in a short series), and ``single``
+    is a dip of one whole interval. None means that an event of any size would be hidden.
     """
 
     spread: Real
@@ -381,10 +488,12 @@ Verdict: TypeAlias = Literal["steady", "events", "too noisy"]
 class OverTime(msgspec.Struct, frozen=True, kw_only=True):
     """An experiment as a series, with one sample per ``interval_s``.
 
-    ``burst`` is the best level before the first lasting fall, at ``burst_s`` (the end, if there is no fall);
-    ``sustained`` is all work over all time, ``p1`` the value that 99 % of the intervals reach. ``own_share`` is the
-    share of the time that nameplate itself took. ``verdict`` is "steady" only if ``sensitivity`` shows that an event of
-    relevant size would have been found; both are None in reports of earlier versions.
+    Values are in the metric's unit. ``burst`` is the best level before the first lasting fall, and ``burst_s`` the time
+    of that fall in seconds from the first sample, or the end if there is no fall; ``sustained`` is all work over all
+    time, ``p1`` the value that 99 % of the intervals reach. ``own_share`` is the share of the time that nameplate
+    itself took, 0 to 1. ``verdict`` is "events" if there are any, "steady" if there are none and ``sensitivity`` shows
+    that an event of relevant size would have been found, otherwise "too noisy". ``verdict`` and ``sensitivity`` are
+    None in reports of earlier versions.
     """
 
     interval_s: Real
@@ -402,11 +511,19 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True):
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """One metric of one experiment over all rounds: a row of ``show --format json``.
 
-    ``value`` is the median of the round medians and ``ci`` its exact interval, in SI base units. ``mean``, ``best``,
-    ``p95``, ``p99`` and ``sustained`` are computed from all samples. ``p95`` and ``p99`` are
-    reached by 95 % and 99 % of the samples: lower bounds of a rate, upper bounds of a time. ``sustained`` is all work
-    over all time. Unknown values are None, and ``reason`` says why. ``over_time`` belongs to the first metric of an
-    experiment that was measured as a series.
+    - ``value``: the median of the round medians, in the SI base unit ``unit``; ``ci``: its exact 95 % interval (lower,
+      upper)
+    - ``rounds``, ``samples``: their numbers
+    - ``mean``, ``best``: those of all samples; ``sustained``: all work over all time
+    - ``p95``, ``p99``: reached by 95 % and 99 % of the samples: lower bounds of a rate, upper bounds of a time
+    - ``rated``: the reference value; ``efficiency``: the share of it that is reached, 1 if both are equal
+    - ``outcome``: the worst outcome of a round; ``reason``: why a value is missing, or "rated: " and why there is no
+      reference value; empty if nothing is missing
+    - ``stop``: a reason of ``Stop``, "truncated" if the run was cut off, or "derived" or "imported"
+    - ``disturbed``: the share of the samples that were disturbed, 0 to 1
+    - ``over_time``: only for the first metric of an experiment that was measured as a series
+
+    Unknown values are None.
     """
 
     probe: str
@@ -432,20 +549,25 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def was_begun(self) -> bool:
-        """Return whether the experiment was measured at all: the run may have ended before."""
+        """Return whether the experiment was measured at all; False if the run ended before."""
         return not self.reason.startswith(NOT_MEASURED)
 
     @property
     def why_no_value(self) -> str:
-        """Return why there is no value: "skipped: needs 4 GiB" or "not measured, because the run was stopped"."""
+        """Return why ``value`` is None, such as "skipped: needs 4 GiB" or "not measured, because the run was stopped".
+
+        The text says nothing useful if there is a value.
+        """
         reason = self.reason or "no reason was recorded"
         return f"{self.outcome}: {reason}" if self.was_begun else reason
 
 
 class Series(msgspec.Struct, frozen=True):
-    """A metric over time: one point per sample, with its start in seconds since the first sample of the experiment.
+    """A metric over time: four lists with one entry per sample of all rounds, in order of time.
 
-    ``round`` counts from 1.
+    ``start_s`` is the start of each sample on a time axis that joins the rounds of the experiment, each from the begin
+    of its set-up, without the time between them. ``value`` is in the metric's SI base unit. ``disturbed`` says whether
+    the sample is disturbed. ``round`` counts from 1.
     """
 
     start_s: list[Real]
@@ -461,14 +583,23 @@ ResultKind = Literal["measured", "derived", "imported"]
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """A summary with the other data that tables, charts and verdicts need.
 
-    ``kind`` says where the value comes from; only a "measured" result has samples of its own. A result with
-    ``is_detail`` has no row in a table. ``evidence`` are numbers that support or question the value, such as the bytes
-    that storage delivered. ``source`` names what served the bytes, if the probe knows it. ``labels`` are choices and
-    findings of set-up, such as an instruction set. ``is_series`` marks an experiment measured as one long series.
+    - ``id``: that of the experiment, or the probe, metric and parameters of a derived value
+    - ``rated``: the reference value; ``efficiency_ci``: the 95 % interval (lower, upper) of ``summary.efficiency``
+    - ``round_values``: the value of each round in order; ``series``: that of each sample; both in SI base units
+    - ``utilisation``: the mean number of busy cores; ``oversubscribed``: more workers than CPUs
+    - ``facts``, ``labels``: numbers and words that set-up determined, such as an instruction set
+    - ``remarks``: sentences to show with the value
+    - ``evidence``: numbers by name that support or question the value, such as the bytes that storage transferred
+    - ``is_detail``: the result has no row in a table
+    - ``source``: what served the bytes, empty if the probe does not know it
+    - ``is_series``: the experiment was planned as one long series
+    - ``kind``: whether the value was measured, derived from other experiments, or imported from another tool's output;
+      only a "measured" result has samples of its own
 
-    Three fields belong to the first metric of an experiment. ``distribution`` has ascending times of operations in
-    seconds, each with the share of all operations that took at most that time. ``pairs`` has the median one-way time in
-    seconds of each pair of nodes or ranks. ``node_times`` has the times of each node over all rounds.
+    Three fields belong to the first metric of an experiment and are otherwise empty. ``distribution`` has ascending
+    times of operations in seconds, each with the share of all operations that took at most that time. ``pairs`` has the
+    median one-way time in seconds of each pair of nodes or ranks, in the order of ``Sample.pairs``. ``node_times`` has
+    the times of each node over all rounds, in the order of the job.
     """
 
     id: str
@@ -499,13 +630,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeMetric(msgspec.Struct, frozen=True):
-    """A metric of every node, in the order of the job's nodes; None for a node that was not measured or judged.
+    """A metric of every node; each list except ``slow`` has one entry per node, in the order of the job.
 
-    ``experiment`` is the id in the plan. ``value`` is in the SI base unit ``unit``, adjusted to the usual level of the
-    node's hardware class over the rounds. ``gap`` is the share by which it is worse than the median of its class,
-    negative if it is better. ``z`` is that distance in robust standard deviations, negative if it is worse. ``spread``
-    is the variation of the value as a share. ``slow`` has the indices of the slow nodes. ``minimum`` and ``maximum``
-    are those of single repeats, empty if the probe does not report them.
+    None stands for a node that was not measured or judged. ``experiment`` is the id in the plan. ``value`` is in the SI
+    base unit ``unit``, adjusted to the usual level of the node's hardware class over the rounds. ``gap`` is the share
+    by which it is worse than the median of its class, negative if it is better. ``z`` is that distance in robust
+    standard deviations with the opposite sign, negative if it is worse. ``spread`` is the standard error of the value
+    as a share of it. ``slow`` has the indices of the slow nodes. ``minimum`` and ``maximum`` are those of single
+    repeats, empty if the probe does not report them.
     """
 
     experiment: str
@@ -522,12 +654,15 @@ class NodeMetric(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return the experiment and the metric."""
+        """Return the experiment's id and the metric's name, separated by a space, as a title to show."""
         return f"{self.experiment} {self.metric}"
 
 
 class Nodes(msgspec.Struct, frozen=True):
-    """The nodes of a job by name, the hardware class of each, and their metrics."""
+    """The nodes of a job by name, the hardware class of each, and their metrics.
+
+    ``names`` and ``classes`` are in the order of the job. Nodes with the same class should be equally fast.
+    """
 
     names: list[str]
     classes: list[str]
@@ -535,7 +670,7 @@ class Nodes(msgspec.Struct, frozen=True):
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """A value in its SI base unit, with its interval if there is one."""
+    """A value in its SI base unit; ``ci`` is its 95 % interval (lower, upper), None if it is not known."""
 
     value: Real
     unit: str
@@ -543,7 +678,12 @@ class Quantity(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table of values in the form usual for a probe; the first cell of a row is its name."""
+    """A table of values in the form usual for a probe.
+
+    ``probe`` is the probe's name, empty for a table of several probes. ``headings`` has the heading of each column, and
+    each row one cell per column; the first cell is the name of the row. A cell of None is empty. ``notes`` are
+    sentences to show below the table.
+    """
 
     probe: str
     title: str
@@ -556,17 +696,18 @@ StudyValue: TypeAlias = Real | str | None
 
 
 class StudyColumn(msgspec.Struct, frozen=True):
-    """A column of a study's table: its heading, and the unit of its numbers; empty where they have none."""
+    """A column of a study's table: its heading, and the unit of its numbers, empty if they have none."""
 
     name: str
     unit: str = ""
 
 
 class StudyCell(msgspec.Struct, frozen=True):
-    """One entry of a study's table, in its column's unit: the value of this run and the published one.
+    """One entry of a study's table, in its column's unit; None means that there is no such value.
 
-    ``here`` follows the study's definition. ``own`` is nameplate's value if nameplate defines the quantity
-    otherwise; the table names it. ``remarks`` name conditions that differ, or the reason why ``here`` is missing.
+    ``here`` is the value of this run by the study's definition, and ``published`` that of the document. ``own`` is
+    nameplate's value if nameplate defines the quantity otherwise; ``StudyTable.own`` names it. ``remarks`` name
+    conditions that differ, or the reason why ``here`` is missing.
     """
 
     here: StudyValue = None
@@ -578,8 +719,9 @@ class StudyCell(msgspec.Struct, frozen=True):
 class StudyTable(msgspec.Struct, frozen=True, kw_only=True):
     """A table as in the document of a study: ``cells[i][j]`` belongs to ``rows[i]`` and ``columns[j]``.
 
-    ``corner`` is the heading of the rows' names, ``here`` says who measured the first value, and ``own`` names the
-    ``own`` values of the cells, empty if there are none. With ``has_ratio``, the quotient here ÷ published is shown.
+    ``rows`` has the names of the rows, and ``corner`` is the heading above them. ``here`` is the heading of the values
+    of this run, and ``own`` that of the ``own`` values of the cells, empty if there are none. With ``has_ratio``, the
+    quotient here ÷ published is shown. ``notes`` are sentences to show below the table.
     """
 
     title: str
@@ -594,7 +736,11 @@ class StudyTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StudyLine(msgspec.Struct, frozen=True):
-    """A line of a study's chart: points ascending in x. With ``is_joined`` False the points stand alone."""
+    """A line of a study's chart: points (x, y), ascending in x, in the units of the axes.
+
+    ``is_published`` is True for values of the document, False for those of this run. With ``is_joined`` False the
+    points are drawn without a line between them.
+    """
 
     name: str
     points: list[tuple[Real, Real]]
@@ -603,7 +749,11 @@ class StudyLine(msgspec.Struct, frozen=True):
 
 
 class StudyAxis(msgspec.Struct, frozen=True):
-    """An axis of a study's chart: its title with the unit, and names of its numbers (``8 KiB``)."""
+    """An axis of a study's chart.
+
+    ``title`` includes the unit in brackets, as in ``time (µs)``. ``names`` has the labels of ticks as pairs (position,
+    label), such as (8192, ``8 KiB``); if it is empty, the numbers are shown.
+    """
 
     title: str
     is_logarithmic: bool = False
@@ -611,7 +761,10 @@ class StudyAxis(msgspec.Struct, frozen=True):
 
 
 class StudyChart(msgspec.Struct, frozen=True):
-    """A chart as in the document of a study; ``marks`` are named positions on the x axis, such as a break point."""
+    """A chart as in the document of a study.
+
+    ``marks`` are named positions on the x axis as pairs (position, name), such as a break point.
+    """
 
     title: str
     x: StudyAxis
@@ -621,7 +774,7 @@ class StudyChart(msgspec.Struct, frozen=True):
 
 
 class Study(msgspec.Struct, frozen=True):
-    """The tables and charts of a study with the values of a run, in the document's order."""
+    """The tables and charts of a published study with the values of a run, in the document's order."""
 
     tables: list[StudyTable]
     charts: list[StudyChart]
@@ -630,8 +783,11 @@ class Study(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A summarised run, which ``show``, ``report`` and ``compare`` work on.
 
-    ``machine`` is None for a run that ended before its first record, or was imported from another tool.
-    ``study`` is the published study that the plan reproduces, None for any other plan.
+    ``machine`` and ``clock`` are None for a run that ended before its first record, or was imported from another tool.
+    ``results`` has one entry for each metric of each experiment, grouped by probe in the order of the plan; derived
+    values are last in each group. ``truncated`` means that the run file was cut off, ``interrupted`` that the user
+    stopped the run. ``notes`` are sentences to show with the results. ``nodes`` is None unless the run has values of
+    several nodes. ``study`` is the published study that the plan reproduces, None for any other plan.
     """
 
     run: Run
