@@ -22,7 +22,11 @@ def _check_columns() -> None:
 
 
 def main() -> None:
-    """Run the command line of this process, and exit with its exit code."""
+    """Run the command line of this process with ``sys.argv[1:]`` and exit with its exit code. It does not return.
+
+    From here on Ctrl-C ends the process with exit code 3, unless the command handles it. Standard output and error are
+    replaced by ``prepare_standard_streams``, and an unusable ``COLUMNS`` is removed from the environment.
+    """
     signal.signal(signal.SIGINT, leave_at_once)
     from nameplate.command_line import run  # noqa: PLC0415 (an interrupt is handled by now)
     from nameplate.streams import prepare_standard_streams  # noqa: PLC0415

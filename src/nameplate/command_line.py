@@ -19,7 +19,7 @@ from nameplate.streams import failure_of
 
 
 def make_app() -> App:
-    """Return the command line with all its commands."""
+    """Return the cyclopts app of the command line, with all its commands, ``--help`` and ``--version``."""
     app = App(
         name="nameplate",
         help="Measure what a machine and its cluster deliver, and compare it with what they should deliver.",
@@ -34,7 +34,14 @@ def make_app() -> App:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return its exit code. Every error is reported as one line on standard error."""
+    """Run one command and return the exit code of the process.
+
+    ``arguments`` are the words after ``nameplate``; without any, the help is shown. Every error is reported as one line
+    on standard error, and none is raised. The code is then 2 for a wrong input, 3 for a failure or an interrupt, and 70
+    for a defect of nameplate. Otherwise it is the number that the command returns, or 0 if it returns none; if standard
+    output could not be written, 3 replaces 0. The key of the network probes' peer is removed from the environment
+    first.
+    """
     hide_key()
     code = _run(arguments)
     lost = failure_of(sys.stdout)
@@ -85,7 +92,10 @@ def _is_working_directory_there() -> bool:
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise UsageError for an argument that is not UTF-8, which neither a report nor a run file could contain."""
+    """Raise UsageError for an argument that is not UTF-8, which neither a report nor a run file could contain.
+
+    The message has the number of the first such argument, counted from 1, and its bytes as escapes.
+    """
     for number, argument in enumerate(arguments, start=1):
         try:
             argument.encode()

@@ -21,15 +21,21 @@ _MAYBE_IN_JSON = re.compile(
 
 
 def clean_text(text: str) -> str:
-    """Return the text with control characters replaced, except newlines and tabs. CR LF becomes LF."""
+    """Return the text with each control character replaced by U+FFFD, except newlines and tabs; CR LF becomes LF first.
+
+    The C0 controls, thus a lone CR, too, DEL, the C1 controls, U+2028 to U+202E and U+2066 to U+2069 count as control
+    characters.
+    """
     return _CONTROLS.sub(REPLACEMENT, text.replace("\r\n", "\n"))
 
 
 def clean_json(line: bytes) -> bytes:
-    """Return a JSON document whose strings, keys included, have no control characters; ``line`` itself if it has none.
+    """Return a JSON document whose strings, keys included, have no control characters.
 
-    Newlines and tabs become spaces, since a name must not add a line to a table. Raises msgspec.DecodeError,
-    UnicodeDecodeError or RecursionError for invalid JSON.
+    A control character becomes U+FFFD. Newlines and tabs become spaces, since a name must not add a line to a table.
+    The document is decoded and encoded again only if it may contain such a character; otherwise ``line`` itself is
+    returned, and not checked. Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for invalid JSON that is
+    decoded.
     """
     if not _MAYBE_IN_JSON.search(line):
         return line
@@ -37,7 +43,11 @@ def clean_json(line: bytes) -> bytes:
 
 
 def escape_in_json(text: str) -> str:
-    """Return the same JSON document with control characters of strings written as escapes."""
+    """Return the same JSON document with each control character in it written as an escape such as ``\\u009b``.
+
+    ``text`` is a valid JSON document, in which control characters occur only inside strings. Newlines and tabs between
+    values are kept.
+    """
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -19,13 +19,16 @@ NameplateError            one line for the user; ``exit_code`` is that of the pr
 
 
 class NameplateError(Exception):
-    """The base class of all errors. Its text is shown to the user unchanged."""
+    """The base class of all errors. Its text is shown to the user unchanged, after ``nameplate: ``.
+
+    ``exit_code`` is the exit code of the process: 3, unless a subclass has another one.
+    """
 
     exit_code = 3
 
 
 class InputError(NameplateError):
-    """The input is wrong. Line breaks of quoted text become spaces, so that the message is one line."""
+    """The input is wrong; the exit code is 2. Line breaks in the message become spaces, so that it is one line."""
 
     exit_code = 2
 
@@ -34,11 +37,11 @@ class InputError(NameplateError):
 
 
 class UsageError(InputError):
-    """A name, value or option is invalid."""
+    """A name, value or option is invalid. The message says which, and what is valid."""
 
 
 class FileError(InputError):
-    """A file cannot be read or written."""
+    """A file cannot be read or written. The message names the file and, if it is known, the line."""
 
 
 class ReadError(FileError):
@@ -78,10 +81,10 @@ class OutputError(NameplateError):
 
 
 class InternalError(NameplateError):
-    """A defect of nameplate itself."""
+    """A defect of nameplate itself; the exit code is 70."""
 
     exit_code = 70
 
 
 class Interrupted(NameplateError):
-    """The user stopped the run."""
+    """The user stopped the run. The run file keeps the samples that were taken before."""

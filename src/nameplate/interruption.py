@@ -14,20 +14,32 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 def say(message: str) -> None:
-    """Write a line to standard error, safely from a signal handler that may have interrupted a print."""
+    """Write ``message`` and a newline to standard error; a signal handler that interrupted a print may call it.
+
+    The line is dropped if standard error cannot be written.
+    """
     with suppress(OSError):
         os.write(2, f"{message}\n".encode())
 
 
 def leave_at_once(number: int, frame: FrameType | None) -> None:
-    """Exit at once. This handles a signal outside of measurements, when there is nothing to keep or to clean up."""
+    """Handle a signal by ending the process at once with exit code 3, after the line ``nameplate: stopped``.
+
+    No ``finally`` block and no exit handler runs. It is for signals outside of measurements, when there is nothing to
+    keep or to clean up. The parameters, which Python passes to every handler, are not used.
+    """
     say("nameplate: stopped")
     os._exit(Interrupted.exit_code)
 
 
 @contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """Call ``handler`` for each signal within the context. A signal that is ignored, as with nohup, stays ignored."""
+    """Call ``handler`` for each SIGINT, SIGTERM and SIGHUP within the context, then restore the earlier handlers.
+
+    ``handler`` gets the number of the signal and the interrupted frame, like every Python signal handler. A signal that
+    is ignored, as with nohup, stays ignored. The context is for the main thread only: ``signal.signal`` raises
+    ValueError in any other.
+    """
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
     for number, usual in before.items():

@@ -19,12 +19,16 @@ _ERROR_HANDLER = "nameplate.plain"
 
 
 class StandardStream(io.TextIOWrapper):
-    """A text stream that drops output which cannot be written. ``failure`` is the error, unless a reader exited."""
+    """A text stream that drops output which cannot be written, instead of raising OSError.
+
+    ``failure`` is the first error by which output was lost. It stays None if the reader of a pipe exited (EPIPE), which
+    is no failure. After an error, the descriptor leads to ``/dev/null``.
+    """
 
     failure: OSError | None = None
 
     def write(self, text: str, /) -> int:
-        """Write the text, or drop it if it cannot be written."""
+        """Write the text, or drop it if it cannot be written; return the number of its characters in both cases."""
         try:
             return super().write(text)
         except OSError as error:
@@ -32,7 +36,7 @@ class StandardStream(io.TextIOWrapper):
             return len(text)
 
     def flush(self) -> None:
-        """Flush the buffer, or drop it if it cannot be written."""
+        """Write the buffered text, or drop it if it cannot be written."""
         try:
             super().flush()
         except OSError as error:
@@ -56,10 +60,11 @@ def _as_plain_text(error: UnicodeError) -> tuple[str, int]:
 
 
 def prepare_standard_streams() -> None:
-    """Replace standard output and error by ``StandardStream``.
+    """Replace ``sys.stdout`` and ``sys.stderr`` by a ``StandardStream`` each.
 
-    Closed descriptors are opened on ``/dev/null`` first. Otherwise the next file, such as a run file, would get the
-    number of the descriptor and receive the output.
+    A character that the encoding of a stream lacks is written as a similar ASCII character, or as ``?``. Standard
+    input, output and error that are closed are opened on ``/dev/null`` first. Otherwise the next file, such as a run
+    file, would get the number of the descriptor and receive the output.
     """
     codecs.register_error(_ERROR_HANDLER, _as_plain_text)
     for number in range(3):
@@ -80,7 +85,10 @@ def _prepared(stream: TextIO | None, number: int) -> StandardStream:
 
 
 def has_reader(stream: TextIO) -> bool:
-    """Return whether output can still be read: False once the other end of a pipe is closed."""
+    """Return whether output can still be read: False once the other end of a pipe is closed.
+
+    A stream without a file descriptor, such as StringIO, counts as read.
+    """
     try:
         number = stream.fileno()
     except (OSError, ValueError):
@@ -91,6 +99,10 @@ def has_reader(stream: TextIO) -> bool:
 
 
 def failure_of(stream: TextIO) -> OSError | None:
-    """Return the error by which output was lost, or None if none was lost or its reader exited."""
+    """Flush the stream, and return the error by which its output was lost.
+
+    The result is None if nothing was lost, if the reader of a pipe exited, or if the stream is not a
+    ``StandardStream``.
+    """
     stream.flush()
     return stream.failure if isinstance(stream, StandardStream) else None

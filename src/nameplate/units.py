@@ -35,7 +35,12 @@ def _split(text: str, what: str, examples: str) -> tuple[Fraction, str]:
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size such as ``8``, ``8KiB``, ``80MB`` or ``1.5GiB``. Raises UsageError for other text."""
+    """Return the bytes of a size such as ``8``, ``8KiB``, ``80MB`` or ``1.5GiB``.
+
+    The units are those of ``SIZE_UNITS``, in this spelling and without a space: KB, MB, GB, TB are powers of 1000, KiB,
+    MiB, GiB, TiB powers of 1024, and B or none is bytes. Raises UsageError for other text, and for a size that is not a
+    whole number of bytes.
+    """
     examples = "8, 8KiB or 80MB (KB/MB/GB are powers of 1000, KiB/MiB/GiB of 1024)"
     number, unit = _split(text, "a size", examples)
     if unit not in SIZE_UNITS:
@@ -47,9 +52,11 @@ def parse_size(text: str) -> int:
 
 
 def size_text(size_bytes: float) -> str:
-    """Return a size as text, such as ``8KiB``, ``80MB`` or ``4.36KiB``.
+    """Return a size in bytes as text in the units of ``SIZE_UNITS``, such as ``8KiB``, ``80MB`` or ``4.36KiB``.
 
-    It is the shortest whole number of a unit, or three significant digits if every whole number is long.
+    It is the shortest whole number of a unit if that has at most seven characters. Otherwise it is in the largest
+    binary unit that is not above the size, or in bytes below 1 KiB. It is then rounded to three significant digits, or
+    to a whole number from 1000 on, so that nearly equal sizes may have the same text.
     """
     whole = [f"{size_bytes / f:.0f}{unit}" for unit, f in SIZE_UNITS.items() if f > 1 and size_bytes % f == 0]
     shortest = min(whole, key=len, default="")
@@ -62,7 +69,11 @@ def size_text(size_bytes: float) -> str:
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds of a duration such as ``10ms``, ``2s``, ``1.5min``, ``3m`` or ``0.25``. Raises UsageError."""
+    """Return the seconds of a duration such as ``10ms``, ``2s``, ``1.5min``, ``3m``, ``1h`` or ``0.25``.
+
+    The units are those of ``DURATION_UNITS``: ns, us, ms, s, m or min, h; without a unit, the number is in seconds. 0
+    is a duration. Raises UsageError for other text, and for more than ``MAX_DURATION_S`` seconds.
+    """
     examples = "10ms, 2s, 10min or 0.25"
     number, unit = _split(text, "a duration", examples)
     if unit not in DURATION_UNITS:
@@ -74,7 +85,10 @@ def parse_duration(text: str) -> float:
 
 
 def parse_fraction(text: str) -> float:
-    """Return a share such as ``2%`` or ``0.02``, above 0 and at most 1. Raises UsageError."""
+    """Return a share as a number above 0 and at most 1, from text such as ``2%`` or ``0.02``, which are the same.
+
+    Raises UsageError for any other text.
+    """
     number, unit = _split(text.removesuffix("%"), "a share", "2% or 0.02")
     if unit:
         raise UsageError(f"'{text}' is not a share: write it like 2% or 0.02")
@@ -85,7 +99,10 @@ def parse_fraction(text: str) -> float:
 
 
 def parse_count(text: str) -> int:
-    """Return a whole number, 0 or more. Raises UsageError."""
+    """Return a whole number from 0 to ``MAX_COUNT``, written in digits without a sign or unit; ``4.0`` is 4.
+
+    Raises UsageError for any other text.
+    """
     number, unit = _split(text, "a whole number", "4")
     if unit or number.denominator != 1:
         raise UsageError(f"'{text}' is not a whole number")
@@ -95,7 +112,11 @@ def parse_count(text: str) -> int:
 
 
 def parse_bit_rate(text: str) -> int:
-    """Return the bits per second of ``100Mbit/s``, ``1.5Gbit/s`` or a bare number. Raises UsageError."""
+    """Return the bits per second of a rate such as ``100Mbit/s`` or ``1.5Gbit/s``.
+
+    The units are bit/s, kbit/s, Mbit/s and Gbit/s, with powers of 1000; a number alone is in bit/s. Raises UsageError
+    for other text, and for a rate that is not a whole number of bits per second.
+    """
     examples = "100Mbit/s or 1Gbit/s"
     number, unit = _split(text, "a rate", examples)
     prefix = unit.removesuffix("bit/s")
@@ -108,7 +129,11 @@ def parse_bit_rate(text: str) -> int:
 
 
 def parse_quantity(text: str) -> tuple[float, str]:
-    """Return a value such as ``59.7GB/s`` or ``3.2GHz`` in its base unit, and the base unit. Raises UsageError."""
+    """Return a value such as ``59.7GB/s`` or ``3.2GHz`` in its base unit, and the base unit, such as ``(3.2e9, "Hz")``.
+
+    The base units are FLOP/s, op/s, B/s, bit/s, Hz and s. The prefixes are k or K, M, G, T, P, m, u and n, powers of
+    1000. Bits are not converted to bytes. Raises UsageError for any other text, also for a number without a unit.
+    """
     examples = "59.7GB/s, 10Gbit/s, 3.2GHz, 2TFLOP/s or 5us"
     number, unit = _split(text, "a value with a unit", examples)
     for base in _BASE_UNITS:
@@ -119,9 +144,10 @@ def parse_quantity(text: str) -> tuple[float, str]:
 
 
 def geometric(low: int, high: int, factor: float) -> list[int]:
-    """Return whole numbers from ``low`` to ``high``, both included, each ``factor`` times the previous one.
+    """Return ascending whole numbers from ``low`` to ``high``, both included, each about ``factor`` times the previous.
 
-    The last step is up to half a step shorter or longer, so that the grid ends at ``high``.
+    The numbers are rounded, and equal ones occur once. The last step is up to half a step shorter or longer, so that
+    the grid ends at ``high``. ``low`` must be 1 or more, ``high`` at least ``low``, and ``factor`` above 1.
     """
     steps = round(math.log(high / low, factor))
     return sorted({*(round(low * factor**step) for step in range(steps)), low, high})
