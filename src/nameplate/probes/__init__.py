@@ -22,7 +22,11 @@ from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
 @dataclass(frozen=True)
 class ResolvedExperiment:
-    """An experiment that was measured: its complete parameters, facts and labels, and the machine."""
+    """An experiment that was measured: its complete parameters, its facts and labels, and the machine.
+
+    ``params`` has a value for every parameter, also for those that were chosen automatically. ``facts`` are the numbers
+    that set-up determined, in SI base units, and ``labels`` the words, such as the name of a file system.
+    """
 
     params: Mapping[str, Value]
     facts: Mapping[str, float]
@@ -31,12 +35,12 @@ class ResolvedExperiment:
 
     @property
     def threads(self) -> int:
-        """Return the number of workers."""
+        """Return the number of workers: the parameter ``threads``, or 1 if the probe has none."""
         return int(self.params.get("threads", 1))
 
     @property
     def cores(self) -> int:
-        """Return the number of physical cores that the workers can keep busy."""
+        """Return the number of physical cores that the workers can keep busy, up to those they may use."""
         return min(self.threads, int(self.machine.topology.allowed_cores))
 
 
@@ -46,10 +50,12 @@ SampleQuantity = Callable[[ResolvedExperiment, Sample], float]
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """A metric of one experiment in the SI base unit ``unit``.
+    """A metric of one experiment, computed from its samples in the SI base unit ``unit``.
 
-    An experiment for which ``when`` returns False does not have the metric, or has it only as a repetition of another.
-    A detail has no row of its own; it appears in the probe's tables and in exports.
+    ``better`` says whether higher or lower values are better. An experiment for which ``when`` returns False does not
+    have the metric, or has it only as a repetition of another. A metric with ``is_detail`` has no row of its own; it
+    appears in the probe's tables and in exports. The samples that ``value``, ``sustained`` and ``of_round`` take must
+    have a value, as ``has_value`` tells; ``sustained`` and ``of_round`` need at least one.
     """
 
     name: str
@@ -62,22 +68,22 @@ class Metric(ABC):
 
     @abstractmethod
     def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
-        """Return the value of one sample."""
+        """Return the value of one sample, in ``unit``."""
 
     @abstractmethod
     def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the value of all samples together."""
+        """Return the value of all these samples together, in ``unit``; they may be of several rounds."""
 
     def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the value of one round, given its samples."""
+        """Return the value of one round, in ``unit``: the median of the values of its samples."""
         return median([self.value(experiment, sample) for sample in samples])
 
     def is_known(self, experiment: ResolvedExperiment, _: Sequence[Sample]) -> bool:
-        """Return whether a round's samples have a value."""
+        """Return whether the metric has a value in a round with these samples; here it depends only on ``when``."""
         return self.when(experiment)
 
     def has_value(self, _: ResolvedExperiment, __: Sample) -> bool:
-        """Return whether a single sample has a value."""
+        """Return whether a single sample has a value; here each has."""
         return True
 
 
@@ -86,7 +92,8 @@ class Ratio(Metric):
     """A quotient of two quantities that add up over samples, so that ``sustained`` is all work divided by all time.
 
     A sample with denominator 0 has no value: if every datagram was lost, no round trip took any time. A round that has
-    only such samples has no value either, and is left out.
+    only such samples has no value either, and is left out. ``numerator`` and ``denominator`` each return a quantity of
+    one sample; their quotient is in ``unit``.
     """
 
     numerator: SampleQuantity
@@ -94,15 +101,15 @@ class Ratio(Metric):
     may_lack_rounds = True
 
     def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
-        """Return ``numerator / denominator``."""
+        """Return ``numerator / denominator`` of one sample. Raises ZeroDivisionError unless ``has_value``."""
         return self.numerator(experiment, sample) / self.denominator(experiment, sample)
 
     def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the median over those samples of a round that have a value."""
+        """Return the median over those samples of a round that have a value; ``is_known`` tells whether any has."""
         return median([self.value(experiment, sample) for sample in samples if self.has_value(experiment, sample)])
 
     def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
-        """Return whether any sample of the round has a value."""
+        """Return whether the experiment has the metric and any sample of the round has a value."""
         return self.when(experiment) and any(self.has_value(experiment, sample) for sample in samples)
 
     def has_value(self, experiment: ResolvedExperiment, sample: Sample) -> bool:
@@ -110,7 +117,7 @@ class Ratio(Metric):
         return self.denominator(experiment, sample) != 0
 
     def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return all work divided by all time."""
+        """Return the sum of the numerators divided by the sum of the denominators: all work divided by all time."""
         return sum(self.numerator(experiment, sample) for sample in samples) / sum(
             self.denominator(experiment, sample) for sample in samples
         )
@@ -118,27 +125,31 @@ class Ratio(Metric):
 
 @dataclass(frozen=True)
 class Percentile(Metric):
-    """The time in seconds that the share ``share`` of the operations do not exceed; share 1 is the maximum.
+    """The time in seconds that the share ``share`` (0 to 1) of the operations do not exceed; share 1 is the maximum.
 
-    The value of a round is computed from the operations of all its samples together.
+    It is computed from the histograms of the samples. The value of a round is computed from the operations of all its
+    samples together.
     """
 
     share: float
 
     def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
-        """Return the percentile of one sample's operations."""
+        """Return the percentile of one sample's operations in seconds. Raises ValueError if none is timed."""
         return self.sustained(experiment, [sample])
 
     def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the percentile of all operations of a round, since a single sample may have too few."""
+        """Return the percentile in seconds of all operations of a round, since a single sample may have too few."""
         return self.sustained(experiment, samples)
 
     def sustained(self, _: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the percentile of all samples' operations."""
+        """Return the percentile in seconds of the operations of all samples. Raises ValueError if none is timed."""
         return histogram_percentile_s(_counts(_These(samples)), self.share)
 
     def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
-        """Return whether enough operations are above the percentile; for the maximum, one operation is enough."""
+        """Return whether the experiment has the metric, and the round has enough timed operations above the percentile.
+
+        Enough are ``MIN_BEYOND``; for the maximum, a single operation of the round is enough.
+        """
         timed = sum(sum(histogram.count) for histogram in _histograms(samples))
         enough = self.share == 1 or timed * (1 - self.share) >= MIN_BEYOND
         return self.when(experiment) and timed > 0 and enough
@@ -177,11 +188,17 @@ def _histograms(samples: Sequence[Sample]) -> list[Histogram]:
 class ParameterSweep:
     """Experiments that a probe declares: parameters as on the command line, and the time of each experiment per round.
 
-    ``probe`` is the experiments' probe if it is not the one that declares them. ``curve`` is a parameter whose range is
-    measured sparsely at first, and densely only where the values change; ``between`` has its dense values. In a value,
-    ``{beyond}`` is a size that no cache holds and ``{nodes}`` are the NUMA nodes. A machine with fewer than
-    ``min_nodes`` NUMA nodes has no such experiments. ``overhead_s`` is the time of an experiment besides its slice, if
-    it is less than usual for the probe.
+    - ``params``: the text of each parameter, such as ``4KiB..64MiB*2`` or ``tcp,udp``; every combination of their
+      values is an experiment. ``{name}`` in a text is replaced by a value of the machine (``planning/stand_ins.py``):
+      ``{beyond}`` by a size that no cache holds, ``{nodes}`` by the NUMA nodes
+    - ``slice_s``: the time of an experiment in each round; ``sample_s``: the length of its samples, None for calibrated
+    - ``probe``: the experiments' probe if it is not the one that declares them
+    - ``curve``: the parameter whose range is measured sparsely at first, and densely only where the values change; ""
+      for none. ``between`` has its dense values, as text like that of ``params``; if it is "", every fourth value of
+      the range is measured at first
+    - ``min_nodes``: a machine with fewer NUMA nodes has no such experiments
+    - ``overhead_s``: the time of an experiment besides its slice, if it is less than usual for the probe; None for the
+      usual
     """
 
     params: Mapping[str, str]
@@ -195,7 +212,10 @@ class ParameterSweep:
 
 
 class ParameterChart(NamedTuple):
-    """A chart of a metric against a parameter; ``meaning`` says how to read it and what a bad sign looks like."""
+    """A chart of the metric named ``metric`` (y) against the parameter named ``parameter`` (x).
+
+    ``meaning`` is text for the reader: how to read the chart, and what a bad sign looks like.
+    """
 
     metric: str
     parameter: str
@@ -214,23 +234,29 @@ MIN_BEYOND = 10
 class Probe:
     """The declaration of one probe.
 
-    - ``rated``: the reference value of a metric, from the samples of one round
+    - ``name``: the name on the command line, AREA_WORD; ``title``: the heading in reports
+    - ``metrics``: the first one is the main metric, by whose interval a run judges its precision
+    - ``rated``: returns the reference value of a metric, from the samples of one round
     - ``recorded``: what the probe's records must contain; readers check it, so that no other code has to
-    - ``remarks``: what a reader must know about an experiment; ``evidence``: numbers that support or contradict its
-      value
-    - ``source``: where an experiment's bytes came from, in one word; runs in which it differs did not do the same work
-    - ``derive``: further results, computed from all results of a run; ``tables``: results as rows and columns;
-      ``along``: charts over a parameter
+    - ``quick`` and ``full``: the experiments that the probe adds to the plans of these names
+    - ``remarks``: what a reader must know about an experiment; ``evidence``: numbers by name that support or contradict
+      its value. Both get the samples of all rounds
+    - ``source``: where an experiment's bytes came from, in one word, "" if that is not known; runs in which it differs
+      did not do the same work
+    - ``derive``: returns further results, computed from all results of a run by probe; ``tables``: returns results as
+      rows and columns, None for none; ``along``: charts over a parameter
     - ``sweep``: what ``nameplate run PROBE`` measures by default; it may include experiments of other probes. If
-      ``sweep_with`` names parameters, the sweep applies only when no other parameters are given
-    - ``refine``: returns which values of a curve to measure, given all values and the medians so far; by default those
-      between neighbours that differ
+      ``sweep_with`` names parameters, the sweep applies only when no other parameters are given; None allows all
+    - ``refine``: returns which values of a curve to measure, given all values in ascending order and the medians so far
+      by value; None chooses those between neighbours that differ
     - ``overhead_s``: the time of an experiment per round besides its slice; ``setup_s``: additional time that depends
       on its parameters, such as reading a large file into the cache; ``longest_setup_s``: the time limit of its set-up,
-      beyond what every probe is allowed; ``disk_use`` and ``network_use``: what a number of rounds of experiments write
-      and send
-    - ``by_node``: for a probe that uses the whole job, a metric's value in one round for each node, by its index; empty
-      if there is none; ``extremes_by_node``: the lowest and the highest value of a single repeat in that round
+      beyond what every probe is allowed. All are in seconds
+    - ``disk_use`` and ``network_use``: return what a number of rounds of experiments write and send, as text; empty for
+      nothing
+    - ``by_node``: for a probe that uses the whole job, returns a metric's value in one round for each node, by its
+      index in the job; empty if there is none. ``extremes_by_node``: returns the lowest and the highest value of a
+      single repeat in that round
     """
 
     name: str
@@ -258,43 +284,49 @@ class Probe:
     extremes_by_node: Callable[[Metric, Sequence[Sample]], Mapping[int, tuple[float, float]]] = lambda _, __: {}
 
     def total_overhead_s(self, params: Mapping[str, Value]) -> float:
-        """Return the estimated time in seconds that an experiment takes besides its slice, with these parameters."""
+        """Return the estimated time in seconds that an experiment takes besides its slice in a round.
+
+        ``params`` are those that were given; the defaults apply to the others.
+        """
         return self.overhead_s + self.setup_s(params)
 
     @property
     def takes_whole_job(self) -> bool:
-        """Return whether all ranks of an MPI job run the probe together."""
+        """Return whether all ranks of an MPI job run the probe together, as those of the area mpi do."""
         return self.area == "mpi"
 
     @property
     def area(self) -> str:
-        """Return the probe's area: cpu, memory, disk, net, mpi or null."""
+        """Return the probe's area, the name up to its first underscore: cpu, memory, disk, net, mpi or null."""
         return self.name.partition("_")[0]
 
 
 def elapsed(_: ResolvedExperiment, sample: Sample) -> float:
-    """Return the seconds from the first worker's start to the last one's finish."""
+    """Return the seconds of a sample from the first worker's start to the last one's finish."""
     return sample.elapsed_s
 
 
 def moved_bytes(_: ResolvedExperiment, sample: Sample) -> float:
-    """Return the bytes that the user asked for."""
+    """Return the number of bytes of a sample's work that the user asked for, without those that the hardware adds."""
     return float(sample.work.bytes)
 
 
 def operations(_: ResolvedExperiment, sample: Sample) -> float:
-    """Return the number of operations: loads, blocks, or whatever the probe counts."""
+    """Return the number of a sample's operations: loads, blocks, round trips, or whatever the probe counts."""
     return float(sample.work.ops)
 
 
 @cache
 def load_probes() -> Mapping[str, Probe]:
-    """Return the declaration of every probe by its name."""
+    """Return the declaration of every probe by its name, such as ``memory_stream``. The mapping is cached."""
     names = [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
     return {name: importlib.import_module(f"{__name__}.{name}").PROBE for name in names}
 
 
 def probe_of(name: str) -> Probe:
-    """Return a probe's declaration; for a probe that only the core knows, one without metrics."""
+    """Return the declaration of the probe with this name; for an unknown name, one without metrics and experiments.
+
+    A name is unknown if only the core knows it, for example in the run of a later version.
+    """
     unknown = Rated(None, f"this version of nameplate does not know the probe {name}")
     return load_probes().get(name) or Probe(name, name, (), lambda _, __, ___: unknown)

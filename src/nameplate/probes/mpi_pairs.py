@@ -22,20 +22,27 @@ LONGEST_CALIBRATION_S = 600.0
 
 @dataclass(frozen=True)
 class OfMedianPair(Metric):
-    """A metric of the median pair, which ``from_time`` computes from the one-way time of its messages."""
+    """A metric of the median pair, for an experiment that measures all pairs of a job.
+
+    ``from_time`` returns its value in ``unit``, given the experiment and the pair's one-way time of a message in
+    seconds. The other fields are those of ``Metric``.
+    """
 
     from_time: Callable[[ResolvedExperiment, float], float]
 
     def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
-        """Return the value of one sample."""
+        """Return the value of one sample: that of its median pair. The sample must have times of pairs."""
         return self.sustained(experiment, [sample])
 
     def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the value from the medians of each pair over all samples."""
+        """Return the value of the median pair, given each pair's median over all samples. ``is_known`` must be True."""
         return self.from_time(experiment, median(pair_times(samples)))
 
     def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
-        """Return whether all samples have the times of the same pairs."""
+        """Return whether the experiment has the metric and its samples have the times of the same pairs.
+
+        Samples without times of pairs are ignored, but at least one must have them.
+        """
         return self.when(experiment) and bool(pair_times(samples))
 
 
