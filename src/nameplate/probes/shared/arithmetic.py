@@ -16,17 +16,24 @@ LOOP = Recorded(facts=_PORTS, counters=("burst_s",), divisors=(*_PORTS, "burst_s
 
 
 def burst_cycles(experiment: ResolvedExperiment, _: Sample) -> float:
-    """Return the core cycles in one burst of the clock chain."""
+    """Return the core cycles in one burst of the clock chain, the experiment's fact ``burst_cycles``.
+
+    The chain is a loop of dependent operations whose time shows the clock. The sample is not used.
+    """
     return experiment.facts["burst_cycles"]
 
 
 def burst_s(_: ResolvedExperiment, sample: Sample) -> float:
-    """Return the time of a burst under the load."""
+    """Return the seconds of one burst of the clock chain under the sample's load, the lower quartile of several."""
     return sample.counters["burst_s"]
 
 
 def peak_by_ports(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
-    """Return the ceiling of a rate: ports × clock under this load × cores."""
+    """Return the ceiling of a rate, ports × operations × clock under this load × cores (see ``arithmetic_peak``).
+
+    The clock is that of the median of ``burst_s`` over the samples, of which there must be one. A metric in FLOP/cycle
+    has no ceiling of its own: the result then has no value, and its source refers to the rate.
+    """
     if metric.unit == "FLOP/cycle":
         return Rated(None, "see the rate, which has the ceiling")
     return arithmetic_peak(experiment.facts, median(sample.counters["burst_s"] for sample in samples), experiment.cores)

@@ -39,9 +39,11 @@ _MAX_BYTES = 1 << 20
 
 
 def parse_rated(lines: Iterable[str]) -> dict[str, float]:
-    """Return ``{"memory B/s": 59.7e9}`` for ``memory=59.7GB/s``; a line may have several values, separated by commas.
+    """Return the reference values in these lines: ``{"memory B/s": 59.7e9}`` for ``memory=59.7GB/s``.
 
-    Blank lines and lines that start with ``#`` are ignored.
+    A key of the result is the name as given, a space, and the SI base unit; a rate in bits is converted to B/s. A line
+    may have several values, separated by commas, and the last value of a key counts. Blank lines and lines that start
+    with ``#`` are ignored. The names are not checked.
 
     Raises:
         UsageError: an entry is not KEY=VALUE, has an unknown unit, or is not above 0.
@@ -64,10 +66,10 @@ def parse_rated(lines: Iterable[str]) -> dict[str, float]:
 
 
 def read_rated_lines(path: Path) -> list[str]:
-    """Return the lines of a file of reference values, after checking them with ``parse_rated``.
+    """Return the lines of a UTF-8 file of reference values, for ``parse_rated``, with which they were checked.
 
     Raises:
-        FileError: the file cannot be read, or a line is wrong.
+        FileError: the file cannot be read, is larger than 1 MiB, or a line is wrong; the message has its number.
     """
     lines = read_text(path, _MAX_BYTES, "file of reference values").splitlines()
     for number, line in enumerate(lines, start=1):
@@ -79,10 +81,12 @@ def read_rated_lines(path: Path) -> list[str]:
 
 
 def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") -> Rated | None:
-    """Return the user's value for a probe, for an operation of its area, or for the area; None if there is none.
+    """Return the user's reference value for a metric of a probe; None if the user gave none.
 
-    ``cpu_flops=2TFLOP/s`` is for a probe, ``disk_write=3.1GB/s`` for the operation ``op``, ``memory=59.7GB/s`` for an
-    area.
+    ``rated`` is a result of ``parse_rated``, ``unit`` the SI base unit of the metric, and ``op`` the experiment's
+    parameter ``op``, "" without one. A value for the probe (``cpu_flops=2TFLOP/s``) counts before one for the operation
+    (``disk_write=3.1GB/s``, the area and ``op``) and one for the area (``memory=59.7GB/s``). The source of the result
+    names the key.
     """
     area = probe.partition("_")[0]
     for key in (probe, f"{area}_{op}", area):
@@ -92,7 +96,11 @@ def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") 
 
 
 def instructions_per_cycle(facts: Mapping[str, float]) -> float:
-    """Return the instructions of the mix per clock cycle on one core, from the shortest trials of set-up."""
+    """Return the instructions of the mix per clock cycle on one core, from the shortest trials of set-up.
+
+    It reads the facts ``port_block_instructions`` (the instructions of a block), ``port_block_s`` (its seconds),
+    ``burst_cycles`` (the cycles of a burst of the clock chain) and ``port_burst_s`` (its seconds).
+    """
     cycles = facts["port_block_s"] * facts["burst_cycles"] / facts["port_burst_s"]
     return facts["port_block_instructions"] / cycles
 
@@ -100,9 +108,10 @@ def instructions_per_cycle(facts: Mapping[str, float]) -> float:
 def count_ports(facts: Mapping[str, float]) -> int | None:
     """Return how many instructions of the mix the core can start per cycle: the measured rate, rounded up.
 
-    Ports are counted by measurement, since tables of ports per model are wrong for some products. The result is None if
-    the rate is not just below a whole number: a unit that is not pipelined (division), or a mix that does not keep all
-    its ports busy.
+    ``facts`` are those that ``instructions_per_cycle`` reads. Ports are counted by measurement, since tables of ports
+    per model are wrong for some products. A rate of up to 1 % above a whole number counts as that number. The result is
+    None if the rate is more than 5 % below a whole number: a unit is not pipelined (division), or the mix does not keep
+    all its ports busy.
     """
     rate = instructions_per_cycle(facts)
     ports = math.ceil(rate / (1 + OVER_PORTS))
@@ -110,10 +119,11 @@ def count_ports(facts: Mapping[str, float]) -> int | None:
 
 
 def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when: str = "under this load") -> Rated:
-    """Return ports × operations per instruction × clock under this load × cores.
+    """Return the theoretical peak in operations per second: ports × operations per instruction × clock × cores.
 
-    ``burst_s`` is the time of a burst of ``facts["burst_cycles"]`` dependent cycles; ``when`` says when it was
-    measured.
+    ``facts`` are those that ``count_ports`` reads and ``operations_per_instruction``. ``burst_s`` is the time in
+    seconds of a burst of ``facts["burst_cycles"]`` dependent cycles, which gives the clock; ``when`` says in the source
+    when it was measured. Without a number of ports the result has no value, and its source says why.
     """
     ports = count_ports(facts)
     if ports is None:
@@ -129,7 +139,11 @@ def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when
 
 
 def nominal_clock(machine: Machine) -> Rated:
-    """Return the nominal clock, as far as the system shows it."""
+    """Return the nominal clock of one core in Hz, as far as the system shows it.
+
+    It is the maximum of cpufreq, a ceiling. Otherwise it is the base clock, which turbo may exceed. If the system shows
+    neither, the result has no value, and its source says what to do.
+    """
     cpu = machine.cpu
     if cpu.maximum_frequency_hz:
         return Rated(cpu.maximum_frequency_hz, "maximum of cpufreq")
@@ -141,7 +155,10 @@ def nominal_clock(machine: Machine) -> Rated:
 
 
 def textbook_clock(machine: Machine) -> Rated:
-    """Return the clock for ``textbook_peak``: the base clock, or else what /proc/cpuinfo lists."""
+    """Return the clock in Hz for ``textbook_peak``: the base clock, or else the clock that /proc/cpuinfo lists.
+
+    The value is None if the system shows neither.
+    """
     cpu = machine.cpu
     if cpu.base_frequency_hz:
         return Rated(cpu.base_frequency_hz, "base clock")
@@ -149,9 +166,11 @@ def textbook_clock(machine: Machine) -> Rated:
 
 
 def textbook_peak(machine: Machine, operations_per_cycle: float, cores: int) -> Rated:
-    """Return the textbook's theoretical peak, GHz × cores × operations per cycle, which the reproduced studies use.
+    """Return the textbook's theoretical peak in operations per second: clock × cores × operations per cycle and core.
 
-    It differs from ``arithmetic_peak`` in its clock, which is the nominal one and not the one under load.
+    The reproduced studies use it. It differs from ``arithmetic_peak`` in its clock, the nominal one of
+    ``textbook_clock`` and not the one under load, and counts all cores of the machine. Without a clock the result has
+    no value.
     """
     clock = textbook_clock(machine)
     if clock.value is None:
@@ -162,14 +181,22 @@ def textbook_peak(machine: Machine, operations_per_cycle: float, cores: int) -> 
 
 
 def disk_link(bytes_per_s: float, name: str) -> Rated:
-    """Return the bandwidth of the link between the machine and its device, if the system shows one."""
+    """Return the bandwidth of the link between the machine and its device as a reference value in B/s.
+
+    ``bytes_per_s`` is what the system shows, 0 if it shows no link, and ``name`` names the link in the source. For 0
+    the result has no value, and its source says how to give one.
+    """
     if bytes_per_s > 0:
         return Rated(bytes_per_s, f"{name}, after line coding")
     return Rated(None, "the system shows no link to the device (usual in a guest); give one with --rated disk=3.5GB/s")
 
 
 def network_link(bytes_per_s: float, interface: str) -> Rated:
-    """Return the speed of the interface to the peer, as the system reports it."""
+    """Return the speed of the network interface to the peer as a reference value in B/s.
+
+    ``bytes_per_s`` is what the system reports, 0 or less if it reports none, and ``interface`` is the interface's name,
+    "" if it is not known. Without a speed the result has no value, and its source says how to give one.
+    """
     if bytes_per_s > 0:
         return Rated(bytes_per_s, f"speed of {interface}, excluding headers")
     who = interface or "the interface"
@@ -177,7 +204,12 @@ def network_link(bytes_per_s: float, interface: str) -> Rated:
 
 
 def memory_bandwidth(machine: Machine) -> Rated:
-    """Return transfers per second × bytes per transfer, added up over the populated channels in the DMI table."""
+    """Return the machine's theoretical memory bandwidth in B/s, from the modules that the DMI table (SMBIOS) lists.
+
+    It is transfers per second × bytes per transfer, added up over the populated channels. It is not a ceiling if the
+    table leaves doubts, which the source names: channels that cannot be told apart, speeds that are not the configured
+    ones, or a hypervisor. Without a readable and complete table the result has no value, and its source says why.
+    """
     memory = machine.memory
     status = memory.modules_status
     if status != "read" or memory.modules is None:

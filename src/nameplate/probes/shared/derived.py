@@ -11,7 +11,10 @@ FITTED = Rated(None, "fitted values are not specified", can_be_given=False)
 
 
 class DerivedMetric(NamedTuple):
-    """A metric that is computed from several experiments of ``probe``."""
+    """A metric named ``name`` that is computed from several experiments of ``probe``.
+
+    ``better`` says whether higher or lower values are better.
+    """
 
     probe: str
     name: str
@@ -21,7 +24,12 @@ class DerivedMetric(NamedTuple):
 def derived_result(
     metric: DerivedMetric, quantity: Quantity, rounds: int, rated: Rated, params: Mapping[str, Value] | None = None
 ) -> Result:
-    """Return a result for the whole probe, or for all experiments that have ``params`` in common."""
+    """Return a result of kind "derived", for the whole probe or for all experiments that have ``params`` in common.
+
+    ``quantity`` is the value, ``rounds`` the number of rounds that it is based on, and ``rated`` the reference value in
+    the same unit, from which the share is computed. The id consists of the probe, the metric and ``params``, so that
+    results of the same metric must differ in ``params``. The result has no samples and no series.
+    """
     probe, name, better = metric
     shared = dict(params or {})
     words = " ".join([probe, name, *(f"{key}={value}" for key, value in shared.items())])

@@ -36,7 +36,11 @@ _WRITES = {
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
-    """Return all tables for the results. Results without a value only help to recognise the plan of IOzone's matrix."""
+    """Return all tables of the probe disk_block for its results, of any metric, in the order in which they are shown.
+
+    If the results include most columns of IOzone's matrix for one size on one thread, the only table is that matrix in
+    KiB/s. Results without a value only help to recognise it. A table without rows is left out.
+    """
     measured = [result for result in results if result.summary.value is not None]
     if _is_iozone(_of("bandwidth", results)):
         return _iozone(_of("bandwidth", measured))
@@ -51,7 +55,10 @@ def tables(results: Sequence[Result]) -> list[Table]:
 
 
 def served(result: Result) -> str:
-    """Return what served an experiment's bytes: page cache, a device, a RAM disk, mixed or unknown."""
+    """Return what served an experiment's bytes, in the words of ``served_by``.
+
+    It is read from the result's remark that starts with ``served by``, and is ``unknown`` without such a remark.
+    """
     return next((words.removeprefix(_SERVED) for words in result.remarks if words.startswith(_SERVED)), "unknown")
 
 

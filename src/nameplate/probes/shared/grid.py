@@ -13,27 +13,34 @@ CellOf = Callable[[Result], str | Quantity | None]
 
 
 def quantity_of(result: Result | None) -> Quantity | None:
-    """Return a result's value with its interval; None if there is no result."""
+    """Return a result's value with its unit and 95 % interval; None if there is no result or it has no value."""
     if result is None or result.summary.value is None:
         return None
     return Quantity(result.summary.value, result.summary.unit, result.summary.ci)
 
 
 def value_text(name: str, value: Value) -> str:
-    """Return a parameter's value in words, such as ``8KiB`` for a block."""
+    """Return a parameter's value as text: ``8KiB`` if ``name`` is block, size or payload, otherwise the value itself.
+
+    Sizes are rounded to three significant digits (see ``size_text``), so that different values may have the same text.
+    """
     return size_text(float(value)) if name in _SIZES else str(value)
 
 
 def varying(results: Sequence[Result]) -> list[str]:
-    """Return the parameters in which experiments differ, in the order of their first appearance."""
+    """Return the names of the parameters in which the results differ, in the order of their first appearance.
+
+    A parameter that only some of the results have counts as different.
+    """
     names = list(dict.fromkeys(name for result in results for name in result.summary.params))
     return [name for name in names if len({result.summary.params.get(name) for result in results}) > 1]
 
 
 def labels(results: Sequence[Result]) -> list[str]:
-    """Return a label for each experiment: the given parameters in which they differ.
+    """Return a label for each result, in their order: the parameters in which they differ, as ``op=read block=8KiB``.
 
-    Parameters that a probe chose itself are left out.
+    Parameters that a probe chose itself, which are not in the result's id, are left out. A label without any parameter
+    is ``single experiment``.
     """
     names = varying(results)
     return [
@@ -46,7 +53,10 @@ def labels(results: Sequence[Result]) -> list[str]:
 
 
 def grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
-    """Group results by a key, in the order of its first appearance."""
+    """Return the results by ``key(result)``, with the keys in the order of their first appearance.
+
+    The results of a key keep their order.
+    """
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(key(result), []).append(result)
@@ -54,17 +64,32 @@ def grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str
 
 
 def without(params: Mapping[str, Value], names: Sequence[str]) -> str:
-    """Return the other parameters in words."""
+    """Return the parameters except those in ``names`` as text, such as ``op=read threads=2``; "" if none is left.
+
+    The order is that of ``params``. Experiments that differ only in ``names`` have the same text, so it serves as a
+    key.
+    """
     return " ".join(f"{name}={value_text(name, value)}" for name, value in params.items() if name not in names)
 
 
 def crossed(
     results: Sequence[Result], rows: Sequence[str], column: tuple[str, str], cells: Mapping[str, tuple[str, CellOf]]
 ) -> list[tuple[str, list[str], list[Row], list[list[Result]]]]:
-    """Return tables with some parameters down, one across, for each set of the others.
+    """Return tables with the parameters ``rows`` down and one parameter across, for each set of values of the others.
 
-    Each table is its title, headings, body and the results of each row. ``column`` is the parameter across and a noun
-    for it; ``cells`` maps headings to a metric and how it is shown.
+    ``column`` is the parameter across, whose values are whole numbers, and the singular of a noun for it, such as
+    ``("threads", "thread")``. ``cells`` maps a heading to the metric that is shown below it and a function that returns
+    the cell of a result; each value of the parameter across has a column for each heading. Every result of these
+    metrics must have the parameter across and those in ``rows``.
+
+    Each table is a tuple of four:
+
+    - the title: the other parameters in which the results differ, as ``name=value`` words; "" if there are none
+    - the headings, such as ``bandwidth, 2 threads``, without one for the first column
+    - the body: rows that begin with their label (see ``row_label``); a cell that was not measured is None
+    - the results of each row, in the order of the body
+
+    A table with fewer than two rows is left out.
     """
     found = []
     wanted = {metric for metric, _ in cells.values()}
@@ -93,12 +118,21 @@ def _shown(result: Result | None, show: CellOf) -> str | Quantity | None:
 
 
 def row_label(result: Result, names: Sequence[str]) -> str:
-    """Return a row's name: the values of its parameters."""
+    """Return the name of a result's row: the values of the parameters ``names`` in this order, such as ``read 8KiB``.
+
+    Raises KeyError if the result lacks one of them.
+    """
     return " ".join(value_text(name, result.summary.params[name]) for name in names)
 
 
 def grids(probe: str, results: Sequence[Result], rows: str, columns: str) -> list[Table]:
-    """Return a table for each metric and set of other parameters in which both parameters vary; ``rows`` is a size."""
+    """Return tables of the parameter ``rows`` (down) by the parameter ``columns`` (across), with the values as cells.
+
+    There is a table for each metric and each set of values of the other parameters. ``probe`` is the name of the probe
+    for the tables. The results must have both parameters, whose values are numbers, and ``rows`` is a size such as
+    block. Both ascend. A table in which only one value of either occurs is left out. The title is the metric and the
+    other parameters in which the tables differ; a cell that was not measured is None.
+    """
     groups: dict[tuple[str, str], dict[tuple[Value, Value], Result]] = {}
     for result in results:
         params = result.summary.params

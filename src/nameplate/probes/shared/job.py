@@ -8,12 +8,15 @@ from nameplate.records.machine_record import Machine
 
 
 def nodes_of(machine: Machine) -> list[str]:
-    """Return the job's nodes, in the order of a sample's nodes."""
+    """Return the names of the job's nodes, in the order of ``Sample.nodes``; empty if the machine has no MPI job."""
     return machine.job.nodes if machine.job else []
 
 
 def hardware_of(machine: Machine) -> list[str]:
-    """Return each node's hardware class, in the same order; all equal if none was recorded."""
+    """Return the name of each node's hardware class, in the order of ``nodes_of``; empty without an MPI job.
+
+    If no classes were recorded, all names are "".
+    """
     job = machine.job
     if job is None:
         return []
@@ -21,22 +24,28 @@ def hardware_of(machine: Machine) -> list[str]:
 
 
 def node_names(machine: Machine) -> list[str]:
-    """Return each rank's node; empty if there is no job."""
+    """Return the name of the node that each rank runs on, by rank; empty without an MPI job."""
     job = machine.job
     return [job.nodes[node] for node, ranks in job.placement for _ in range(ranks)] if job else []
 
 
 def placement_remark(pairs: int, between_nodes: int) -> str:
-    """Return whether messages went between nodes or stayed within one."""
+    """Return a remark whether the messages of pairs of ranks go between nodes or stay within one.
+
+    ``between_nodes`` is the number of pairs, out of ``pairs``, whose ranks are on different nodes. The remark is
+    ``within one node``, ``between nodes`` or ``2 of 4 pairs between nodes``.
+    """
     if between_nodes == 0:
         return "within one node"
     return "between nodes" if between_nodes == pairs else f"{between_nodes} of {pairs} pairs between nodes"
 
 
 def party_names(machine: Machine | None, between: str, parties: int) -> list[str]:
-    """Return the names of a job's nodes, or its ranks as ``3 (node17)``; equal names are distinguished by their number.
+    """Return the names of the parties between which messages were measured, in the order of their indices.
 
-    If the job is not known or has a different number of parties, the names are numbers.
+    ``between`` is "nodes" or "ranks", and ``parties`` their number. A node has its name, with its index as in ``node17
+    [3]`` if several have the same name. A rank is ``3 (node17)``. If the job is not known or has a different number of
+    parties, the names are the indices from 0.
     """
     job = machine.job if machine else None
     nodes = job.nodes if job else []
