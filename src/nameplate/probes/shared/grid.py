@@ -67,7 +67,7 @@ def without(params: Mapping[str, Value], names: Sequence[str]) -> str:
     """Return the parameters except those in ``names`` as text, such as ``op=read threads=2``; "" if none is left.
 
     The order is that of ``params``. Experiments that differ only in ``names`` have the same text, so it serves as a
-    key.
+    key. Sizes are rounded as in ``value_text``.
     """
     return " ".join(f"{name}={value_text(name, value)}" for name, value in params.items() if name not in names)
 

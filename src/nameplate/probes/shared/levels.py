@@ -27,7 +27,15 @@ _NAMES = ("l1d", "l2", "l3", "l4", "l5", "l6")
 
 @dataclass(frozen=True)
 class MeasuredLevel:
-    """One level with everything that was measured about it."""
+    """One level of the memory hierarchy with everything that was measured about it.
+
+    - ``name``: l1d, l2 and so on up to memory; level1, level2 and so on if the levels could not be identified
+    - ``level``: the plateau of the curve that determined the levels
+    - ``latency``: seconds of a dependent load; ``bandwidth``: B/s that one thread reads; ``rate``: FLOP/s of
+      cpu_workset. A value that was not measured is None
+    - ``listed_bytes`` and ``cpuid_bytes``: the size by the system and by CPUID; None if they list no such cache
+    - ``remark``: a predicate whose subject is the level, such as "is limited by its capacity"; "" for none
+    """
 
     name: str
     level: MemoryLevel
@@ -40,12 +48,12 @@ class MeasuredLevel:
 
     @property
     def shown(self) -> str:
-        """Return the name that is shown."""
+        """Return the name that is shown: ``L1d``, or ``level1`` if it is not identified, or ``memory``."""
         return self.name.capitalize() if self.name in _NAMES else self.name
 
     @property
     def size(self) -> Quantity | None:
-        """Return the capacity; None for memory."""
+        """Return the effective capacity in bytes with its 95 % interval; None for memory."""
         if self.level.size_bytes is None:
             return None
         return Quantity(self.level.size_bytes, "B", self.level.size_ci)
@@ -53,15 +61,19 @@ class MeasuredLevel:
 
 @dataclass(frozen=True)
 class Levels:
-    """The levels from the first cache to memory, and notes on steps that are not levels."""
+    """The levels from the first cache to memory, ``found``, and sentences on steps that are no levels, ``notes``."""
 
     found: list[MeasuredLevel]
     notes: list[str]
 
 
 def derived(probe: str, by_probe: ByProbe, machine: Machine) -> list[Result]:
-    """Return the derived results of a probe with a curve: ``l1d_size``, ``l1d_rate`` or ``l1d_latency``, up to
-    memory.
+    """Return the derived results of a probe's curve: a size, and a latency or a rate, for each level.
+
+    ``probe`` is memory_latency, whose results are ``l1d_size`` (B) and ``l1d_latency`` (s) up to ``memory_latency``, or
+    cpu_workset, with ``l1d_rate`` (FLOP/s) instead. ``by_probe`` has the measured results of a run. Without a curve of
+    the probe, over at least ``MIN_SIZES`` sizes, the list is empty. A curve of memory_latency determines the levels of
+    both probes.
     """
     curve = _own_curve(probe, by_probe)
     if curve is None:
@@ -83,7 +95,12 @@ def derived(probe: str, by_probe: ByProbe, machine: Machine) -> list[Result]:
 
 
 def table(probe: str, by_probe: ByProbe, machine: Machine) -> list[Table]:
-    """Return the table of all levels; it belongs to the probe whose curve determined them."""
+    """Return a list with the table of all levels, or an empty list if the table belongs to the other probe.
+
+    It belongs to the probe whose curve determined the levels: memory_latency, or cpu_workset if there is no such curve
+    over at least ``MIN_SIZES`` sizes. ``probe`` is the one that asks, and ``by_probe`` has the measured results of a
+    run.
+    """
     if probe != _leading(by_probe):
         return []
     levels = _find(by_probe, machine)
@@ -100,7 +117,11 @@ def table(probe: str, by_probe: ByProbe, machine: Machine) -> list[Table]:
 
 
 def find(by_probe: ByProbe, machine: Machine) -> list[MeasuredLevel]:
-    """Return the levels from the first cache to memory; empty without a curve."""
+    """Return the levels from the first cache to memory; empty if the run has no curve of latency or rate.
+
+    ``by_probe`` has the measured results of a run by probe. The curve is that of memory_latency, or else of
+    cpu_workset, over at least ``MIN_SIZES`` sizes on huge pages.
+    """
     return _find(by_probe, machine).found
 
 

@@ -18,17 +18,28 @@ ARRAYS = ("touched_bytes", "huge_bytes", "last_level_bytes")
 
 
 def is_beyond_caches(experiment: ResolvedExperiment) -> bool:
-    """Return whether the touched memory is so large that the caches serve almost none of it."""
+    """Return whether the touched memory is so large that the caches serve almost none of it.
+
+    By STREAM's rule for its arrays, the fact ``touched_bytes`` is then at least four times ``last_level_bytes``, the
+    size of all last-level caches together. If the system lists no cache (0), the result is True.
+    """
     return experiment.facts["touched_bytes"] >= TIMES_LAST_LEVEL * experiment.facts["last_level_bytes"]
 
 
 def remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
-    """Return what a reader must know: that caches may have served an experiment, or that it lacked huge pages."""
+    """Return remarks that caches may have served an experiment, and that it lacked huge pages, as far as they apply.
+
+    The facts in ``ARRAYS`` are read. The samples are not used.
+    """
     return [*([] if is_beyond_caches(experiment) else ["may fit the caches"]), *page_remarks(experiment, samples)]
 
 
 def page_remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
-    """Return the same without the remark on caches, for probes that use small regions on purpose."""
+    """Return a remark that an experiment lacked huge pages, in whole or in part, or an empty list.
+
+    It has the remark if it asked for them (``pages=huge``) and got less than ``ENOUGH_HUGE`` of its memory on them. It
+    is the last part of ``remarks``, for probes that use small regions on purpose. The samples are not used.
+    """
     if (
         experiment.params.get("pages") != "huge"
         or experiment.facts["huge_bytes"] >= ENOUGH_HUGE * experiment.facts["touched_bytes"]
@@ -38,7 +49,10 @@ def page_remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[st
 
 
 def rated_bandwidth(_: Metric, experiment: ResolvedExperiment, __: Sequence[Sample]) -> Rated:
-    """Return the memory's bandwidth as reference value for arrays that no cache can hold."""
+    """Return the memory's theoretical bandwidth in B/s as reference value, for arrays that no cache can hold.
+
+    For smaller arrays the result has no value. Metric and samples are not used, since every metric has the same one.
+    """
     if not is_beyond_caches(experiment):
         return Rated(None, "the arrays may fit the caches", can_be_given=False)
     return memory_bandwidth(experiment.machine)

@@ -9,14 +9,22 @@ from nameplate.records.model import Value
 
 
 def kind_of(params: Mapping[str, Value]) -> str:
-    """Return the kind for a table's title; empty for ordinary memory."""
+    """Return the kind of memory for a table's title, such as ``memory=pmem, path=/mnt/pmem``; "" for ordinary memory.
+
+    It has those of the parameters ``memory``, ``path`` and ``persist`` that are present. Ordinary is ``memory=dram``,
+    or no such parameter.
+    """
     if params.get("memory", "dram") == "dram":
         return ""
     return ", ".join(f"{name}={params[name]}" for name in ("memory", "path", "persist") if name in params)
 
 
 def mount_remarks(experiment: ResolvedExperiment) -> list[str]:
-    """Return what a mount is, and whether stores to it are durable."""
+    """Return remarks on what an experiment's mount is, and on the durability of stores to it if that is in doubt.
+
+    It reads the labels ``filesystem``, ``path``, ``mount`` (dax, memory or file) and, if present, ``durability``, and
+    the parameter ``persist``. Raises KeyError if another of them is missing.
+    """
     return [_mount(experiment.labels), *_durability(experiment)]
 
 

@@ -29,7 +29,14 @@ BITS = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """The fit of one curve, and the parameters that its experiments have in common."""
+    """The fit of one curve of message times over the message size.
+
+    - ``params``: the parameters that its experiments have in common, without ``size``
+    - ``sizes``: the fitted sizes in bytes, ascending
+    - ``lines`` and ``bounds``: the fitted lines with their breaks, and the 95 % intervals of both
+    - ``rounds``: the median number of rounds of a size
+    - ``pairs_between_nodes``: the number of pairs of ranks that are on different nodes
+    """
 
     params: Mapping[str, Value]
     sizes: Sequence[int]
@@ -41,7 +48,10 @@ class Cost:
 
 @dataclass(frozen=True)
 class BoundedLine:
-    """One line of a fit with its 95 % intervals: t_s, t_w, and the range of sizes for which it holds."""
+    """One line of a fit, t = t_s + t_w · size, with its 95 % intervals and the range of sizes for which it holds.
+
+    ``startup`` is t_s in s, ``per_byte`` is t_w in s/B. The range includes both ends.
+    """
 
     from_bytes: float
     to_bytes: float
@@ -49,7 +59,10 @@ class BoundedLine:
     per_byte: Quantity
 
     def bandwidth(self, unit: str) -> Quantity | None:
-        """Return 1/t_w in B/s or bit/s; None if t_w may be zero, since the bandwidth then has no upper bound."""
+        """Return 1/t_w with its interval, in B/s or, for the ``unit`` "bit/s", in bits per second.
+
+        The result is None if t_w may be zero or has no interval, since the bandwidth then has no upper bound.
+        """
         factor = BITS if unit == "bit/s" else 1
         value, interval = self.per_byte.value, self.per_byte.ci
         if interval is None or interval[0] <= 0:
@@ -58,7 +71,12 @@ class BoundedLine:
 
 
 def find_costs(results: Sequence[Result]) -> list[Cost]:
-    """Return a fit for each curve over the message size."""
+    """Return a fit for each curve of message times over the message size, in the order of their first results.
+
+    ``results`` are those of mpi_pingpong. Only the metric ``latency`` is used. Experiments that differ only in ``size``
+    form a curve; one with fewer than ``MIN_SIZES`` sizes is left out, and of more than ``MAX_SIZES`` an even selection
+    is fitted (see ``piecewise_linear.fit_lines``). Fits are cached.
+    """
     timed = [r for r in results if r.summary.metric == "latency" and r.round_values]
     found = []
     for own in grouped(timed, lambda r: without(r.summary.params, ["size"])).values():
@@ -78,7 +96,7 @@ def _cost_of(ascending: Sequence[Result]) -> Cost:
 
 
 def bounded_lines(cost: Cost) -> list[BoundedLine]:
-    """Return the lines of a fit with their intervals, in ascending order of size."""
+    """Return the lines of a fit with their 95 % intervals, in ascending order of size; one more than it has breaks."""
     return [
         BoundedLine(
             line.first_bytes,
@@ -100,7 +118,12 @@ def _fitted(sizes: tuple[int, ...], rounds: tuple[tuple[float, ...], ...]) -> tu
 
 
 def cost_results(results: Sequence[Result], machine: Machine) -> list[Result]:
-    """Return ``startup_time`` and ``incremental_cost`` of every line, and ``breakpoint`` of every break."""
+    """Return the derived results of every curve: two for each line, then one for each break.
+
+    A line has ``startup_time`` (s) and ``incremental_cost`` (s/B), with the range of its sizes in bytes as the
+    parameters ``from`` and ``to``. A break has ``breakpoint`` (B), with the parameter ``kind``: "jump" or "bend".
+    ``results`` are those of mpi_pingpong; the machine is not used. Curves are those of ``find_costs``.
+    """
     derived = []
     for cost in find_costs(results):
         for line in bounded_lines(cost):
@@ -137,12 +160,16 @@ def _limits(machine: Machine) -> list[tuple[str, float]]:
 
 
 def link_mtus(machine: Machine) -> dict[str, float]:
-    """Return the MTU in bytes of each link of the first node by interface name; empty if none is known."""
+    """Return the MTU in bytes of each link of the job's first node by interface name; empty if none is known."""
     return dict(sorted(((machine.job and machine.job.mtu_bytes) or {}).items()))
 
 
 def cost_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
-    """Return for each curve a table of its lines and a table of the breaks between them."""
+    """Return for each curve a table of its lines and, if it has breaks, a table of the breaks.
+
+    ``results`` are those of mpi_pingpong. The limits of the machine's job (eager limits, MTUs, socket buffers) explain
+    breaks. Curves are those of ``find_costs``.
+    """
     tables = []
     costs = find_costs(results)
     for cost in costs:

@@ -13,7 +13,13 @@ MIN_PAYLOADS = 16
 
 
 def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
-    """Return ``mtu`` for each sweep of UDP payloads that shows where fragmentation starts."""
+    """Return the derived result ``mtu`` in bytes for each sweep of UDP payloads that shows where fragmentation starts.
+
+    ``results`` are those of the probe named ``probe``; the metric ``latency_p50`` is used. Experiments that differ only
+    in ``payload`` form a sweep, and one with fewer than ``MIN_PAYLOADS`` payloads has no result (see
+    ``memory_levels.find_mtu``). The reference value is the fact ``path_mtu_bytes``, the MTU that the system reports for
+    the path, 0 for none.
+    """
     timed = [r for r in results if r.summary.metric == "latency_p50" and r.summary.params.get("protocol") == "udp"
              and r.round_values]  # fmt: skip
     from nameplate.statistics.memory_levels import find_mtu  # noqa: PLC0415 (numpy takes a while to import)

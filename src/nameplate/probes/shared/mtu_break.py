@@ -17,7 +17,11 @@ NEAR = 1.25
 
 @dataclass(frozen=True)
 class MtuBreak:
-    """The break nearest to a link's MTU: its place, and the lines on both sides."""
+    """The break of a fit that is nearest to a link's MTU, and the lines on both sides.
+
+    ``link`` is the name of the interface. ``at`` is the position of the break in bytes with its 95 % interval.
+    ``below`` is the line of smaller messages, ``above`` that of larger ones.
+    """
 
     link: str
     mtu_bytes: float
@@ -28,18 +32,19 @@ class MtuBreak:
 
 @dataclass(frozen=True)
 class NoMtuBreak:
-    """The reason why no break of a curve can be attributed to an MTU."""
+    """The reason why no break of a curve can be attributed to an MTU, as a clause for a remark."""
 
     reason: str
 
 
 def find_mtu_break(cost: Cost, machine: Machine) -> MtuBreak | NoMtuBreak:
-    """Return the break of ``cost`` that is nearest to the MTU of one of the links of ``machine.job``.
+    """Return the break of ``cost`` nearest to the MTU of one of the links of ``machine.job``, or why there is none.
 
     The largest message that one packet takes is smaller than the MTU by the headers of TCP/IP, 80 bytes at most, and of
-    MPI, 128 bytes at most. A break counts as near when its 95 % interval comes within a factor of 1.25 of these
-    sizes. Several near breaks are ordered by that factor, then by the distance of the break itself from the MTU on a
-    logarithmic scale. A break whose interval spans more than a factor of two is not considered.
+    MPI, 128 bytes at most. A break counts as near when its 95 % interval comes within a factor of 1.25 of these sizes.
+    Several near breaks are ordered by that factor, then by the distance of the break itself from the MTU on a
+    logarithmic scale. A break whose interval spans more than a factor of two is not considered. No break is attributed
+    if any pair of ranks shares a node, or if the job's MTUs are not known.
     """
     reason = _unusable(cost, machine)
     if reason:

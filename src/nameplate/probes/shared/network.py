@@ -14,7 +14,12 @@ BITS = 8
 
 
 def rated_link(experiment: ResolvedExperiment, directions: int) -> Rated:
-    """Return the interface's speed times the number of directions that the traffic takes."""
+    """Return the interface's speed in B/s times ``directions`` as reference value.
+
+    ``directions`` is 1, or 2 for traffic that flows in both directions at once. The result has no value if the traffic
+    stays on this machine (the fact ``is_local``) or the interface reports no speed (0 in ``link_bytes_per_s``). A speed
+    that the user gives is multiplied by ``directions``, too.
+    """
     if experiment.facts["is_local"]:
         return Rated(None, "the traffic does not leave this machine, so no link limits it", can_be_given=False)
     link = network_link(experiment.facts["link_bytes_per_s"] * directions, experiment.labels.get("interface", ""))
@@ -22,13 +27,18 @@ def rated_link(experiment: ResolvedExperiment, directions: int) -> Rated:
 
 
 def notes_of(results: Sequence[Result]) -> list[str]:
-    """Return the notes for a table of network results."""
+    """Return a list with a note if the traffic of any of the results did not leave the machine, or an empty list."""
     is_local = any(result.facts.get("is_local") for result in results)
     return ["The traffic did not leave this machine: the values are those of its kernel, not of a network."] * is_local
 
 
 def way(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
-    """Return which path the traffic took, and whether the peer served others at the same time."""
+    """Return remarks: which path the traffic took, and whether the peer served others at the same time.
+
+    The path is the interface, the route and its MTU, such as ``eth0, in the same network, MTU 1500``, as far as they
+    are known, or a remark that the traffic used no network. The facts ``is_local`` and ``path_mtu_bytes`` are read, the
+    labels ``peer``, ``interface`` and ``route``, and each sample's counter ``other_sessions``.
+    """
     found = [_route(experiment)]
     if any(sample.counters["other_sessions"] > 0 for sample in samples):
         found.append("the peer served others at the same time")
@@ -48,7 +58,7 @@ def _route(experiment: ResolvedExperiment) -> str:
 
 
 def in_bits(result: Result) -> Quantity | None:
-    """Return a bandwidth in bits per second, the unit of networks."""
+    """Return a result in B/s as bits per second, the unit of networks, with its interval; None if it has no value."""
     row = result.summary
     if row.value is None:
         return None
@@ -57,6 +67,6 @@ def in_bits(result: Result) -> Quantity | None:
 
 
 def network_use(experiments: Sequence[Experiment], rounds: int) -> str:
-    """Return how long a number of rounds load the path to the peer."""
+    """Return a text that says for how many seconds ``rounds`` rounds of the experiments load the path to the peer."""
     time_s = rounds * sum(experiment.slice_s for experiment in experiments)
     return f"{time_s:.0f} s of traffic at full speed or at the given rate"

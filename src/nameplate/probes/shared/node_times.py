@@ -8,7 +8,11 @@ from nameplate.records.model import NodeTimes, Sample, Spread
 
 
 def times_of_nodes(samples: Sequence[Sample]) -> list[NodeTimes]:
-    """Return the times of each node in job order; empty if the samples do not distinguish nodes."""
+    """Return the times of each node over all samples, in job order; empty if the samples do not distinguish nodes.
+
+    An average is weighted by the number of repeats, minimum and maximum are those of any sample, and the skew is the
+    largest. Samples without nodes are ignored; the others must have the same nodes, or ValueError is raised.
+    """
     found = [sample.nodes for sample in samples if isinstance(sample.nodes, list)]
     return [_merged(own) for own in zip(*found, strict=True)]
 

@@ -20,7 +20,12 @@ MIN_PARTIES = 3
 
 
 def pair_matrix_tables(result: Result, machine: Machine) -> list[Table]:
-    """Return the tables of one experiment, with the names of the machine's job."""
+    """Return the tables of an experiment of mpi_pairs: slowest pairs, and each party's median over its partners.
+
+    ``result.pairs`` must have at least one pair. ``machine`` has the job whose names are shown. The second table needs
+    three parties. With more than ``MAX_PAIRS`` pairs or ``MAX_PARTIES`` parties only the slowest are listed, with a
+    note.
+    """
     names = party_names(machine, str(result.summary.params["between"]), parties_of(result.pairs))
     what = f"messages of {size_text(float(result.summary.params['size']))}"
     pairs = [f"{names[one]} – {names[other]}" for one, other in pairs_of(len(names))]

@@ -19,7 +19,12 @@ MIN_COUNTS = 3
 
 
 def pair_evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
-    """Return each pair's minimum, median and maximum time of a message, by the ranks: ``0-2 minimum_s``."""
+    """Return the minimum, median and maximum over samples of each pair's mean time of a message, in seconds.
+
+    The keys are ``0-2 minimum_s``, ``0-2 median_s`` and ``0-2 maximum_s`` for the ranks 0 and 2. The label ``ranks``
+    names the pairs (``0-2 1-3``), in the order of a sample's workers, which must all have done operations. The result
+    is empty for more than ``MAX_PAIRS`` pairs, and if the samples have no workers.
+    """
     names = experiment.labels.get("ranks", "").split()
     if len(names) > MAX_PAIRS:
         return {}
@@ -34,7 +39,12 @@ def pair_evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> 
 
 
 def pair_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
-    """Return the bandwidth by number of pairs, and each pair's times for the largest number."""
+    """Return tables of bandwidth and message time by number of pairs, then of each pair's times for the largest number.
+
+    ``results`` are those of mpi_pingpong with a value. Sizes that were measured with a single pair only are left out.
+    The last table is for the largest of the others, with the nodes of the ranks if ``machine`` has a job. The list is
+    empty if no experiment has several pairs.
+    """
     several = [r for r in results if int(r.summary.params.get("pairs", 0)) > 1]
     if not several:
         return []
@@ -84,7 +94,13 @@ def _with_nodes(name: str, nodes: Sequence[str]) -> str:
 
 
 def saturation_results(results: Sequence[Result]) -> list[Result]:
-    """Return ``backplane_bandwidth`` and ``saturation_pairs`` for each size whose bandwidth saturates."""
+    """Return the derived results ``backplane_bandwidth`` and ``saturation_pairs`` of each curve that saturates.
+
+    The first is the highest bandwidth of all pairs together in B/s, the second the number of pairs that reach it, which
+    need not be whole. ``results`` are those of mpi_pingpong. Experiments that differ only in ``pairs`` form a curve.
+    One with fewer than ``MIN_COUNTS`` numbers of pairs, or without saturation (see ``find_saturation``), has no
+    results.
+    """
     from nameplate.statistics.saturation import find_saturation  # noqa: PLC0415 (numpy takes a while to import)
 
     timed = [r for r in results if r.summary.metric == "bandwidth" and r.round_values]

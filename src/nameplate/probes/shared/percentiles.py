@@ -18,7 +18,12 @@ PERCENTILES = tuple(
 
 
 def percentile_tables(probe: str, results: Sequence[Result]) -> list[Table]:
-    """Return a row for each experiment; a percentile with fewer than ten operations above it is not shown."""
+    """Return a list with one table of the percentiles of operation times in seconds, with a row for each experiment.
+
+    ``results`` are those of the probe named ``probe``. Experiments without ``latency_max`` have no row, and a
+    percentile that is not known, with fewer than ten operations above it, is an empty cell. The list is empty for no
+    experiment or more than ``MAX_ROWS``. The facts ``clock_cost_s`` and ``timed_every`` are read.
+    """
     experiments: dict[str, dict[str, Result]] = {}
     for result in results:
         experiments.setdefault(result.id, {})[result.summary.metric] = result

@@ -29,11 +29,12 @@ class Recorded:
 
     - ``params``, ``facts`` and ``labels`` of an outcome, ``counters`` of a sample: required names. Facts and counters
       must not be negative
-    - ``worker_names``: the label that names the workers of each sample; all of them did operations
-    - ``work``: fields of a sample's work that must be above zero
-    - ``divisors``: facts and counters that are used as divisors and must be above zero
-    - ``unreported``: facts and counters that are -1 where the system does not report them; the sum over a node's
-      samples may be lower
+    - ``worker_names``: the label that names the workers of each sample, separated by spaces, all of which must have
+      done operations; "" if the workers are not checked
+    - ``work``: fields of a sample's work (bytes, flops, ops) that must be above zero
+    - ``divisors``: those of ``facts`` and ``counters`` that are used as divisors and must be above zero
+    - ``unreported``: those of ``facts`` and ``counters`` that are -1 where the system does not report them; the sum
+      over a node's samples may be lower
     """
 
     params: tuple[str, ...] = ()
@@ -46,12 +47,16 @@ class Recorded:
     work: tuple[str, ...] = ()
 
     def problem_of_outcome(self, outcome: Outcome) -> str:
-        """Return what is wrong with the outcome of a measured experiment; empty if nothing is."""
+        """Return what is wrong with the outcome of a measured experiment; "" if nothing is.
+
+        The message is the first problem found, such as ``fact 'nodes' is missing``. Parameters, facts and labels are
+        checked.
+        """
         labels = _first(_missing("label", self.labels, outcome.labels))
         return self.problem_of_result(outcome.params, outcome.facts) or labels
 
     def problem_of_result(self, params: Mapping[str, Value], facts: Mapping[str, float]) -> str:
-        """Return what is wrong with parameters and facts; empty if nothing is."""
+        """Return what is wrong with the parameters and facts of an experiment, as a message on one problem, or ""."""
         return (
             _first(_missing("parameter", self.params, params))
             or problem_of_params(params)
@@ -59,7 +64,11 @@ class Recorded:
         )
 
     def problem_of_sample(self, outcome: Outcome, sample: Sample) -> str:
-        """Return what is wrong with a sample of an experiment; empty if nothing is."""
+        """Return what is wrong with a sample, as a message on one problem; "" if nothing is.
+
+        ``outcome`` is that of the sample's experiment; its labels name the workers. Counters, work, workers and the
+        clock of the control loop are checked.
+        """
         counters = ("cpu_user_s", "cpu_system_s", *self.counters)
         problem = _first(self._wrong_numbers("counter", counters, sample.counters))
         if sample.disturbed.get("burst_s", 1.0) < _MIN_DIVISOR:
@@ -85,7 +94,10 @@ class Recorded:
 
 
 def problem_of_params(params: Mapping[str, Value]) -> str:
-    """Return which parameter has an impossible value; empty if none has."""
+    """Return which parameter has an impossible name or value, as a message on the first one; "" if none has.
+
+    A known number must be of its type and not below its minimum; other parameters may have any value.
+    """
     return _first(_wrong_values(params))
 
 

@@ -17,11 +17,12 @@ ALL, NONE = 0.95, 0.05
 
 
 def evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[str, float]:
-    """Return the evidence of all samples together, without what the system does not report.
+    """Return the evidence of all samples together, without what the system does not report in every sample.
 
-    ``resident_before`` and ``resident_after`` are shares of the file in the page cache. ``fetched`` and ``given`` are
-    the bytes that the process read and wrote per byte of the user; ``device_read`` and ``device_written`` are those of
-    the whole device.
+    ``resident_before`` and ``resident_after`` are the mean shares (0 to 1) of the file in the page cache. ``fetched``
+    and ``given`` are the bytes that the process read from storage, and wrote to it or to the page cache, per byte of
+    the user; ``device_read`` and ``device_written`` are those of the whole device. The experiment's fact ``file_bytes``
+    is read.
     """
     user_bytes = sum(sample.work.bytes for sample in samples)
     whole_bytes = len(samples) * experiment.facts["file_bytes"]
@@ -42,8 +43,12 @@ def evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[
 
 
 def served_by(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> str:
-    """Return ``page cache``, ``device nvme0n1``, ``virtual device vda``, ``RAM disk (tmpfs)``, a mixture, or
-    ``unknown``.
+    """Return what served the bytes: ``page cache``, ``device nvme0n1``, ``RAM disk (tmpfs)``, a mixture or ``unknown``.
+
+    A device of a virtual machine is ``virtual device vda``, and a device whose name is not known only ``device``. A
+    mixture is ``mixed: 40 % device nvme0n1``, the share that came from the device. The verdict is computed from
+    ``evidence``, the facts ``file_bytes`` and ``is_memory``, the labels ``filesystem`` and ``device``, and the
+    parameters ``op``, ``cache`` and ``sync``.
     """
     if experiment.facts["is_memory"]:
         return f"RAM disk ({experiment.labels.get('filesystem') or 'memory'})"
@@ -54,12 +59,15 @@ def served_by(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> str:
 
 
 def is_device(served: str) -> bool:
-    """Return whether a verdict names only a device."""
+    """Return whether a result of ``served_by`` names only a device, real or virtual."""
     return served.startswith(("device", "virtual device"))
 
 
 def source(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> str:
-    """Return ``page cache``, ``device``, ``RAM disk``, ``mixed`` or ``unknown``, without names and shares."""
+    """Return what served the bytes without names and shares, given the samples of an experiment.
+
+    It is ``page cache``, ``device`` (also a virtual one), ``RAM disk``, ``mixed`` or ``unknown``.
+    """
     served = served_by(experiment, samples)
     return "device" if is_device(served) else served.partition(":")[0].partition(" (")[0]
 

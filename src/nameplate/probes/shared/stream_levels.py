@@ -13,16 +13,18 @@ RANK_SUM = "rank_sum"
 
 
 def node_times(sample: Sample) -> list[NodeTimes]:
-    """Return a sample's nodes, in job order."""
+    """Return the times of a sample's nodes, in job order; empty if the sample does not distinguish nodes."""
     return sample.nodes if isinstance(sample.nodes, list) else []
 
 
 def level_evidence(samples: Sequence[Sample]) -> dict[str, float]:
-    """Return rates in B/s and times in s over all nodes and repeats.
+    """Return rates in B/s and times in s over all nodes and repeats, by name.
 
     Each of ``LEVELS`` has ``LEVEL_average``, ``LEVEL_best``, ``LEVEL_worst``, the time of each with the suffix ``_s``,
-    and ``LEVEL_worst_node``, an index into the job's nodes. An average rate is the bytes of a repeat divided by the
-    average time. ``rank_sum_average`` is DistributedStream's average of a node; it can exceed ``longest_best``.
+    and ``LEVEL_worst_node``, an index into the job's nodes. The rates are those of one rank for the level rank, and of
+    one node for the others. An average rate is the bytes of a repeat divided by the average time. ``rank_sum_average``,
+    with its time ``rank_sum_average_s``, is DistributedStream's average of a node; it can exceed ``longest_best``. At
+    least one sample must have nodes, or ValueError is raised.
     """
     taken = [(place, node) for sample in samples for place, node in enumerate(node_times(sample))]
     nodes = [node for _, node in taken]

@@ -32,10 +32,11 @@ STEP_WINDOW = (0.35, 3.0)
 
 @dataclass(frozen=True)
 class Waits:
-    """The time that a load waits if it misses a translation buffer: ``steps`` are the reach of a buffer in bytes and
-    seconds.
+    """The time that a load waits if it misses a translation buffer, for each buffer.
 
-    Only buffers are included that reach over less than the pages that fit the first cache with one line each.
+    A step is a pair: the reach of a buffer in bytes, and the wait in seconds of a load that misses it. Only buffers are
+    included that reach over less than the pages that fit the first cache with one line each. Without steps, nothing
+    waits.
     """
 
     steps: tuple[tuple[float, float], ...] = ()
@@ -46,23 +47,31 @@ class Waits:
         return sum(wait for _, wait in self.steps)
 
     def in_lines(self, size_bytes: int) -> float:
-        """Return the seconds of a load from a region. Its lines are accessed in random order, so a buffer that covers a
-        part of the region is missed by the other part.
+        """Return the mean wait in seconds of a load from a region of ``size_bytes`` all of whose lines are accessed.
+
+        The order is random, so a buffer that covers a part of the region is missed by loads from the other part.
         """
         return sum(wait * max(0.0, 1 - reach / size_bytes) for reach, wait in self.steps)
 
     def in_pages(self, size_bytes: int) -> float:
-        """Return the seconds of a load of the walk over one line per page, which misses a buffer always or never."""
+        """Return the wait in seconds of a load of the walk over one line per page of a region of ``size_bytes``.
+
+        Such a load misses a buffer always, if the buffer's reach is below the size of the region, or never.
+        """
         return sum(wait for reach, wait in self.steps if reach < size_bytes)
 
     def leave(self, level: MemoryLevel, following: MemoryLevel) -> bool:
-        """Return whether the step after a level is the remainder of a buffer with about the same reach."""
+        """Return whether the step from ``level`` to the next one is the remainder of a buffer of similar reach.
+
+        It is one if the step is less than half of the waits that were subtracted near the end of ``level``.
+        ``following`` is the next level. Both are levels of a latency curve after ``less_waiting``.
+        """
         size_bytes = level.size_bytes or math.inf
         near_s = sum(wait for reach, wait in self.steps if STEP_WINDOW[0] < reach / size_bytes < STEP_WINDOW[1])
         return near_s > 0 and following.best - level.best < TRANSLATION_SHARE * near_s
 
     def notes(self) -> list[str]:
-        """Return a note that translation times were subtracted; empty if none were."""
+        """Return a list with one note for a table that translation times were subtracted; empty if none were."""
         if not self.steps:
             return []
         reach, _ = max(self.steps, key=lambda step: step[1])
@@ -74,7 +83,12 @@ class Waits:
 
 
 def waits_for(curve: Curve, pages: Curve | None) -> Waits:
-    """Return the waits that both walks show; empty if the best values are not known or the waits are too small."""
+    """Return the waits that the walk over pages shows, and that the other walk allows.
+
+    ``curve`` has the latency with all lines of a region accessed, ``pages`` with one line per page. The result has no
+    steps if ``pages`` is None, a curve has no best values, or the waits add up to less than a tenth of the latency at
+    the smallest size, or would exceed a measured latency.
+    """
     if pages is None or not pages.best or not curve.best:
         return Waits()
     points = [each for each in zip(pages.size_bytes, pages.best, strict=True) if each[0] <= PAGES_IN_FIRST_CACHE_BYTES]
@@ -92,7 +106,11 @@ def waits_for(curve: Curve, pages: Curve | None) -> Waits:
 
 
 def less_waiting(curve: Curve, seconds: Callable[[int], float]) -> Curve:
-    """Return the best values minus the cost of translations, which ``seconds`` returns for each size."""
+    """Return the curve with the cost of translations subtracted from its best values.
+
+    ``seconds`` returns the cost in seconds for a size in bytes, such as ``Waits.in_lines``. The values of the rounds
+    stay. The curve must have best values, or ValueError is raised.
+    """
     best = zip(curve.size_bytes, curve.best, strict=True)
     return replace(curve, best=tuple(value - seconds(size) for size, value in best))
 
@@ -101,6 +119,10 @@ def without_translation(
     levels: Sequence[MemoryLevel], pages: Curve | None, waits: Waits
 ) -> tuple[list[MemoryLevel], list[str], list[str]]:
     """Return the levels without the steps of translation buffers, a remark on each, and notes on what was removed.
+
+    ``levels`` are those of the latency curve after ``less_waiting``, ascending and at least one. ``pages`` is the
+    latency with one line per page, None if it was not measured. There is one remark for each returned level, "" for
+    none.
 
     A step that the walk over pages has as well is a translation buffer's. Such a walk fills a cache itself only at a
     region larger than the cache by the number of lines per page; that rise is subtracted from the walk, and what
