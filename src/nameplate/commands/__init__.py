@@ -11,7 +11,11 @@ from cyclopts import App
 
 
 def register_all(app: App) -> None:
-    """Add every command to ``app``."""
+    """Add every command to ``app``: the function ``command`` of each module here whose name has no leading underscore.
+
+    A command has the name of its module. The line breaks within a paragraph of its docstring are removed, since the
+    help would keep them.
+    """
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith("_"):
             command = importlib.import_module(f"{__name__}.{module.name}").command

@@ -24,6 +24,11 @@ from nameplate.report.terminal.history import print_not_read, print_overview, pr
 class Look:
     """The selected part of a folder of runs: some metrics or all, of one machine or of all.
 
+    ``words`` select the metrics that match each of them: a probe, an area such as memory, a metric, or ``name=value``
+    for a parameter; without words no metric is followed from run to run, and the changes are those of all metrics.
+    ``machine`` is the name of a host or of a job's node, None for all. The folder's index is updated first, which may
+    take a minute and then shows its progress on standard error.
+
     Raises UsageError if the folder has no run, or nothing in it matches the selection.
     """
 
@@ -46,13 +51,16 @@ class Look:
         self._changes = change_reports(index, changes, folder)
 
     def draw(self, path: Path) -> None:
-        """Draw the selected metrics over time into an SVG or PNG file."""
+        """Draw the metrics that the words select over time into an SVG or PNG file; the suffix of ``path`` chooses.
+
+        Raises UsageError for another suffix or too many metrics, FileError if the file cannot be written.
+        """
         from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
         write_series(self._series, self._changes, self._names, path)
 
     def print_json(self) -> None:
-        """Print runs, changes, the selected series and the files that could not be read, as JSON."""
+        """Print runs, changes, the selected series and the files that could not be read, as a JSON object to standard output."""
         not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
         document: dict[str, Any] = {
             "schema": SCHEMA,
@@ -64,11 +72,11 @@ class Look:
         sys.stdout.write(escape_in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
     def print_metrics(self, console: Console) -> None:
-        """Print the values of the selected metrics, run by run."""
+        """Print the values of the metrics that the words select to ``console``, run by run."""
         print_series(self._series, self._changes, self._names, console)
 
     def print_overview(self, console: Console, last: int) -> None:
-        """Print the changes, the ``last`` runs, and the files that could not be read."""
+        """Print the changes, the ``last`` runs (1 or more), and the files that could not be read to ``console``."""
         entries = [self._index.entries[place] for place in self._runs]
         rows = run_rows(self._index, self._runs[-last:], self._machine)
         print_overview(entries, rows, self._changes, self._names, console)

@@ -34,8 +34,12 @@ from nameplate.results.summarise import headline, summarise
 class Place:
     """The place of a run: the facts of the machine, how to start a core on it, and the nodes that take turns.
 
-    ``reference_values`` are those of the reference tools, from before the first round. ``began`` is the start of the
-    command by ``time.monotonic``, from which the budget counts; None counts it from the first round.
+    - ``start_core``: starts a core, given a function that receives its records and the cache of the files that cores
+      share
+    - ``nodes``: the nodes that measure single-machine experiments; None if the run is not measured per node
+    - ``reference_values``: the values of the reference tools, from before the first round
+    - ``began``: the start of the command by ``time.monotonic``, from which the budget counts; None counts it from the
+      first round
     """
 
     machine: Machine
@@ -46,14 +50,16 @@ class Place:
 
 
 def nodes_of_run(header: Run, machine: Machine) -> NodeTurns | None:
-    """Return the turns of all nodes of the job, or None if the run is not measured per node."""
+    """Return the turns of all nodes of the job of ``machine``, or None if ``header.per_node`` is "" (not per node)."""
     return NodeTurns(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
 
 
 def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
-    """Return the first record of a run that begins now; ``seed`` None chooses a random one.
+    """Return the first record of a run that begins now.
 
-    Raises UsageError if the clock of this machine is not set.
+    ``seed`` determines the order of the experiments; None chooses a random one. ``rated`` has the user's reference
+    values as ``parse_rated`` returns them, ``priority`` is "normal" or "high", and ``per_node`` is "" for a run that is
+    not measured per node. Raises UsageError if the clock of this machine is not set.
     """
     return Run(
         schema=SCHEMA,
@@ -92,8 +98,13 @@ def measure_to_file(
 ) -> Report:
     """Measure a plan until it is complete or Ctrl-C stops it, and return its results.
 
-    ``writer`` writes to a new file, or to that of an ``earlier`` run of the plan, of which only the missing part is
-    measured. It is closed at the end. Raises FileError if the file cannot be written.
+    ``header`` is the first record of the run, with its plan. ``writer`` writes to a new file, or to that of an
+    ``earlier`` run of the plan, of which only the missing part is measured; None for a new run. ``progress`` displays
+    what is measured. The writer is closed at the end, also after an error. A digest is appended to the file unless the
+    run was interrupted.
+
+    The first Ctrl-C ends the run after the current sample, which is no error. Raises Interrupted at the second one,
+    FileError if the file cannot be written or read back, and CoreError if no core can be started.
     """
     code_fingerprint()  # computed now, because another version may be installed during a long run
     control = Control()

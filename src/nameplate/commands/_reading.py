@@ -16,15 +16,20 @@ _BEGINNING = b'{"type":'
 
 
 def read_reports(paths: Iterable[Path]) -> list[Report]:
-    """Return all runs of the files, in order. Runs of an HTML report have aliases as host names.
+    """Return all runs of the files, in the order of ``paths`` and within a file in its order.
 
-    Raises FileError for a file that cannot be read.
+    A path is a run file, an HTML report with its runs, the output of another tool, or a folder of such outputs, which
+    is one run. Runs of an HTML report have aliases as host names. Raises FileError for a file that cannot be read or is
+    of no known kind.
     """
     return [report for path in paths for report in _runs_in(path)]
 
 
 def read_report(path: Path) -> Report:
-    """Return the run of a file. Raises FileError if it cannot be read, UsageError if it has several runs."""
+    """Return the run of a file, which may be of any kind that ``read_reports`` reads.
+
+    Raises FileError if it cannot be read, UsageError if it does not have exactly one run.
+    """
     reports = _runs_in(path)
     if len(reports) != 1:
         raise UsageError(

@@ -22,9 +22,11 @@ USUAL_BUDGET = "5min"
 
 
 def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
-    """Measure the plan ``quick`` for as many rounds as fit the budget; return the results and the run file.
+    """Measure the plan ``quick`` for as many rounds as fit the budget; return the results and the path of the run file.
 
-    Raises UsageError for a budget that is too short for two stretches of rounds.
+    ``budget`` is a duration such as ``5min``, the default if it is None. The run file is created in the current
+    directory, and progress is shown on standard error. Raises UsageError for a budget that is not a duration or is too
+    short for two stretches of ``WINDOW`` rounds, and the errors of ``measure_to_file``.
     """
     text, core = read_plan(PLAN), describe_core()
     once = build_plan(text, core.probes, {"rounds": "1"}, core.machine)

@@ -12,9 +12,10 @@ from nameplate.results.studies import study_names
 
 
 def check_study(plan: str, folder: Path) -> None:
-    """Create the folder, before anything is measured.
+    """Check that the plan named ``plan`` reproduces a study, and create the folder, before anything is measured.
 
-    Raises UsageError for a plan that does not reproduce a study, FileError if the folder cannot be created.
+    The folder may exist, and its parents are created, too. Raises UsageError for another plan, FileError if the folder
+    cannot be created.
     """
     if plan not in study_names():
         raise UsageError(f"--study: {plan} does not reproduce a study; use one of {', '.join(study_names())}")
@@ -25,7 +26,12 @@ def check_study(plan: str, folder: Path) -> None:
 
 
 def write_study(report: Report, folder: Path) -> str:
-    """Write tables.csv, the charts (SVG, PNG, gnuplot) and report.html; return a line that lists them."""
+    """Write the results of a study into a folder that exists; return a line that lists what was written.
+
+    It writes tables.csv, the charts (SVG, PNG, data and scripts for gnuplot) and report.html, without host names, and
+    replaces files of these names. Raises UsageError if the run's plan reproduces no study, FileError if a file cannot
+    be written.
+    """
     from nameplate.report.charts.pictures import write_pictures  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)

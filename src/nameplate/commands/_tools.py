@@ -30,7 +30,10 @@ _START_S = 0.5
 
 
 def usual_launch() -> Launch | None:
-    """Return a launcher of two ranks by the mpirun on PATH, or None if that or the MPI build of the core is missing."""
+    """Return a launcher of two ranks by the mpirun on PATH, or None if that or the MPI build of the core is missing.
+
+    For root with Open MPI it has ``--allow-run-as-root``.
+    """
     words = "mpirun -n 2"
     if os.geteuid() == 0 and family_of("mpirun") == "openmpi":
         words = "mpirun --allow-run-as-root -n 2"
@@ -56,7 +59,16 @@ def _setting(
 
 
 class Search:
-    """The work that nameplate and reference tools can both do here, and the reasons why other work is left out."""
+    """The work that nameplate and reference tools can both do here, and the reasons why other work is left out.
+
+    - ``folder``: a folder for the tools' files; each tool has its own folder in it
+    - ``launch``: the launcher of MPI tools and probes; None leaves them out
+    - ``core``: the description of the core without MPI, whose probes and machine count
+    - ``seconds``: the time of one run of a tool
+    - ``probes``: the names of the probes to compare; an empty set means all
+
+    With a launcher, the MPI core is started once to describe itself. Raises CoreError if that fails.
+    """
 
     def __init__(
         self, folder: Path, launch: Launch | None, core: CoreDescription, seconds: int, probes: frozenset[str]
@@ -68,7 +80,11 @@ class Search:
         self._ranks = job.machine.job.ranks if job and job.machine.job else 1
 
     def all(self, references: Sequence[ReferenceTool]) -> tuple[list[PairedComparison], list[PairedRow]]:
-        """Return the possible comparisons, and a row with the reason for each tool or work that cannot be compared."""
+        """Return the possible comparisons, and a row with the reason for each tool or work that cannot be compared.
+
+        Both are in the order of ``references``. Every installed tool is run to print its version. With chosen probes,
+        missing tools have no row. Folders are created for the tools.
+        """
         comparisons: list[PairedComparison] = []
         others: list[PairedRow] = []
         for reference in references:
@@ -122,9 +138,10 @@ class Search:
 
 
 def asked_references(plan: PlanText | Plan) -> list[ReferenceTool]:
-    """Return the tools that a plan names, with the parameters that it gives them.
+    """Return the tools that a plan names: first those with their default work, then those for which it sets the work.
 
-    Raises UsageError for an unknown tool or parameter.
+    A tool that is named several times is returned several times. Raises UsageError for an unknown tool or parameter, or
+    a value that the tool does not take.
     """
     usual = [_known(name) for name in plan.references]
     return usual + [replace(_known(work.tool), given=_given(_known(work.tool), work)) for work in plan.reference_works]
@@ -148,7 +165,10 @@ def _given(reference: ReferenceTool, work: ReferenceWork) -> dict[str, Any]:
 
 
 def references_take_s(references: Sequence[ReferenceTool], machine: Machine) -> float:
-    """Return an estimate of the time that the installed ones of these tools take, in seconds, without running them."""
+    """Return an estimate of the seconds that the tools take, as far as they are installed, without running them.
+
+    It includes identifying each tool and one run of each of its works. It is 0 if none is on PATH.
+    """
     return sum(_takes_s(reference, machine) for reference in references)
 
 
@@ -167,9 +187,11 @@ def _takes_s(reference: ReferenceTool, machine: Machine) -> float:
 
 
 def reference_values(references: Sequence[ReferenceTool], core: CoreDescription, deadline: float) -> list[Reference]:
-    """Run each work of these tools once, and return their values, or the reasons why there are none.
+    """Run each work of these tools once, and return their values, or records with the reasons why there are none.
 
-    Every tool is stopped at ``deadline``, by ``time.monotonic``.
+    ``core`` is the description of the core without MPI. Every tool is stopped at ``deadline``, a time of
+    ``time.monotonic``, and works that have not begun by then are not run. Files go to a temporary folder in the current
+    directory, which is removed. Tools that are missing or cannot be run have a record without a value.
     """
     if not references:
         return []

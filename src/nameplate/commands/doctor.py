@@ -43,7 +43,11 @@ _STAT = Path("/proc/stat")
 
 @dataclass(frozen=True)
 class Part:
-    """An optional part that nameplate can use: whether it is present, its state, and how to get it."""
+    """An optional part that nameplate can use, such as an MPI launcher.
+
+    ``what`` names it, ``state`` describes it or what is missing, and ``advice`` says how to get it, "" if it is not
+    needed.
+    """
 
     is_there: bool
     what: str

@@ -169,7 +169,17 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The options of ``nameplate run`` as given, after the checks that need only their text."""
+    """The options of ``nameplate run`` as given, after the checks that need only their text; None means not given.
+
+    - ``what``: the name of a plan or a probe, or the path of a plan; ``parameters``: its ``name=value`` arguments
+    - ``limits``: the texts of the limits by option, such as ``{"budget": "60s"}``
+    - ``core_options``: options of nameplate-core, from ``peer``, a key file and a LAPACK library
+    - ``launch``: how to start the core, from ``mpi``, the text of the launcher
+    - ``slurm``: the batch script to write instead of measuring; ``resume``: the run file to continue
+    - ``rated``: the arguments of ``--rated``, KEY=VALUE or the path of a file of such lines
+    - ``output``, ``report`` and ``study``: the run file, the HTML report and the folder of the study to write
+    - ``began``: the start of the command by ``time.monotonic``, from which the budget counts
+    """
 
     what: str
     parameters: Sequence[str]
@@ -195,7 +205,10 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run that is ready to start: its first record, its core, and the earlier run that it continues, if any."""
+    """A run that is ready to start: its first record, and the description of its core.
+
+    ``writer`` and ``earlier`` are the locked run file that it continues, and its content; both are None for a new run.
+    """
 
     header: Run
     core: CoreDescription
