@@ -27,7 +27,7 @@ class Look:
     ``words`` select the metrics that match each of them: a probe, an area such as memory, a metric, or ``name=value``
     for a parameter; without words no metric is followed from run to run, and the changes are those of all metrics.
     ``machine`` is the name of a host or of a job's node, None for all. The folder's index is updated first, which may
-    take a minute and then shows its progress on standard error.
+    take a minute and shows its progress if standard error is a terminal.
 
     Raises UsageError if the folder has no run, or nothing in it matches the selection.
     """
@@ -60,7 +60,7 @@ class Look:
         write_series(self._series, self._changes, self._names, path)
 
     def print_json(self) -> None:
-        """Print runs, changes, the selected series and the files that could not be read, as a JSON object to standard output."""
+        """Print a JSON object with the runs, changes, selected series and files that could not be read."""
         not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
         document: dict[str, Any] = {
             "schema": SCHEMA,

@@ -113,7 +113,7 @@ class Ratio(Metric):
         return self.when(experiment) and any(self.has_value(experiment, sample) for sample in samples)
 
     def has_value(self, experiment: ResolvedExperiment, sample: Sample) -> bool:
-        """Return whether the sample's denominator is above 0."""
+        """Return whether the sample has a value: its denominator is not 0."""
         return self.denominator(experiment, sample) != 0
 
     def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:

@@ -43,7 +43,7 @@ class Waits:
 
     @property
     def total_s(self) -> float:
-        """Return the seconds of a load that misses all buffers."""
+        """Return the wait in seconds of a load that misses all buffers; 0 without steps."""
         return sum(wait for _, wait in self.steps)
 
     def in_lines(self, size_bytes: int) -> float:
