@@ -51,7 +51,7 @@ class Look:
         self._changes = change_reports(index, changes, folder)
 
     def draw(self, path: Path) -> None:
-        """Draw the metrics that the words select over time into an SVG or PNG file; the suffix of ``path`` chooses.
+        """Draw the metrics that the words select over time into ``path``, an SVG or PNG file by its suffix.
 
         Raises UsageError for another suffix or too many metrics, FileError if the file cannot be written.
         """
@@ -60,7 +60,11 @@ class Look:
         write_series(self._series, self._changes, self._names, path)
 
     def print_json(self) -> None:
-        """Print a JSON object with the runs, changes, selected series and files that could not be read."""
+        """Print a JSON object with the runs, changes, selected series and files that could not be read.
+
+        Its keys are ``schema``, ``runs``, ``changes``, ``series`` (empty without words) and ``not_read`` (path and
+        reason).
+        """
         not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
         document: dict[str, Any] = {
             "schema": SCHEMA,
@@ -72,7 +76,11 @@ class Look:
         sys.stdout.write(escape_in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
     def print_metrics(self, console: Console) -> None:
-        """Print the values of the metrics that the words select to ``console``, run by run."""
+        """Print each metric that the words select to ``console``, with a line per machine, and the metrics' changes.
+
+        A line has the number of runs, the usual value and the latest one. For a single metric of a single machine, the
+        values of the runs follow. Without words there is no metric.
+        """
         print_series(self._series, self._changes, self._names, console)
 
     def print_overview(self, console: Console, last: int) -> None:

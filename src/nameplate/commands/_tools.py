@@ -63,7 +63,8 @@ class Search:
 
     - ``folder``: a folder for the tools' files; each tool has its own folder in it
     - ``launch``: the launcher of MPI tools and probes; None leaves them out
-    - ``core``: the description of the core without MPI, whose probes and machine count
+    - ``core``: the description of a core; its machine is that of the comparisons, and its probes and those of the MPI
+      core can be compared
     - ``seconds``: the time of one run of a tool
     - ``probes``: the names of the probes to compare; an empty set means all
 
@@ -189,7 +190,7 @@ def _takes_s(reference: ReferenceTool, machine: Machine) -> float:
 def reference_values(references: Sequence[ReferenceTool], core: CoreDescription, deadline: float) -> list[Reference]:
     """Run each work of these tools once, and return their values, or records with the reasons why there are none.
 
-    ``core`` is the description of the core without MPI. Every tool is stopped at ``deadline``, a time of
+    ``core`` is the description of the core of the run. Every tool is stopped at ``deadline``, a time of
     ``time.monotonic``, and works that have not begun by then are not run. Files go to a temporary folder in the current
     directory, which is removed. Tools that are missing or cannot be run have a record without a value.
     """

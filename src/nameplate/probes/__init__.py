@@ -40,7 +40,7 @@ class ResolvedExperiment:
 
     @property
     def cores(self) -> int:
-        """Return the number of physical cores that the workers can keep busy, up to those they may use."""
+        """Return the number of physical cores that the workers keep busy: ``threads``, limited to the allowed cores."""
         return min(self.threads, int(self.machine.topology.allowed_cores))
 
 
@@ -286,7 +286,7 @@ class Probe:
     def total_overhead_s(self, params: Mapping[str, Value]) -> float:
         """Return the estimated time in seconds that an experiment takes besides its slice in a round.
 
-        ``params`` are those that were given; the defaults apply to the others.
+        ``params`` are those that were given; for the others the defaults of the probe apply.
         """
         return self.overhead_s + self.setup_s(params)
 
