@@ -91,7 +91,7 @@ def overhead_s(experiment: Experiment, limits: Limits) -> float:
     sample_s = limits.sample_s or experiment.sample_s or USUAL_SAMPLE_S
     calibrated_s = limits.warmup_s + CALIBRATION_SAMPLES * min(sample_s, USUAL_SAMPLE_S)
     longer_s = max(0.0, sample_s - USUAL_SAMPLE_S) / 2
-    estimated_s = probe_of(experiment.probe).total_overhead_s(experiment.params)
+    estimated_s = probe_of(experiment.probe).total_overhead_s(experiment.params, experiment.overhead_s)
     return max(0.0, estimated_s - USUAL_CALIBRATION_S + calibrated_s + longer_s)
 
 

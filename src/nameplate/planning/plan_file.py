@@ -343,7 +343,8 @@ def _experiments(info: ProbeInfo, sweep: ParameterSweep, stand_ins: Mapping[str,
     if stand_ins["nodes"].count(",") + 1 < sweep.min_nodes:
         return []
     params = {name: _filled_in(text, stand_ins) for name, text in sweep.params.items()}
-    return experiments(info, params, sweep.slice_s, sweep.sample_s, sweep.curve, sweep.between)
+    found = experiments(info, params, sweep.slice_s, sweep.sample_s, sweep.curve, sweep.between)
+    return [msgspec.structs.replace(each, overhead_s=sweep.overhead_s) for each in found]
 
 
 def _filled_in(text: str, stand_ins: Mapping[str, str]) -> str:

@@ -283,12 +283,13 @@ class Probe:
     by_node: Callable[[Metric, ResolvedExperiment, Sequence[Sample]], Mapping[int, float]] = lambda _, __, ___: {}
     extremes_by_node: Callable[[Metric, Sequence[Sample]], Mapping[int, tuple[float, float]]] = lambda _, __: {}
 
-    def total_overhead_s(self, params: Mapping[str, Value]) -> float:
+    def total_overhead_s(self, params: Mapping[str, Value], overhead_s: float | None = None) -> float:
         """Return the estimated time in seconds that an experiment takes besides its slice in a round.
 
-        ``params`` are those that were given; for the others the defaults of the probe apply.
+        ``params`` are those that were given; for the others the defaults of the probe apply. ``overhead_s`` replaces
+        the probe's own constant part.
         """
-        return self.overhead_s + self.setup_s(params)
+        return (self.overhead_s if overhead_s is None else overhead_s) + self.setup_s(params)
 
     @property
     def takes_whole_job(self) -> bool:

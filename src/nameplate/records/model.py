@@ -226,7 +226,8 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``params`` may lack parameters, which then have the probe's defaults. ``slice_s`` is the time of its samples in each
     round, and ``sample_s`` the minimum length of a sample unless the run sets one; None means the usual 10 ms. A
     ``dense`` experiment is a point of a curve that is measured only if the sparse points around it show a change there.
-    With ``interval_s`` it is a series: one round, with one sample per interval of its slice.
+    With ``interval_s`` it is a series: one round, with one sample per interval of its slice. ``overhead_s`` is the
+    estimated time besides the slice in a round; None means that of the probe.
     """
 
     id: str
@@ -236,6 +237,7 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sample_s: Seconds | None = None
     dense: bool = False
     interval_s: Elapsed | None = None
+    overhead_s: Seconds | None = None
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ import pytest
 
 from machines import MACHINE, machine_with
 from nameplate.errors import FileError, NameplateError, UsageError
-from nameplate.planning.budget import MIN_ROUNDS, MIN_SLICE_S, min_plan_s
+from nameplate.planning.budget import MIN_ROUNDS, MIN_SLICE_S, min_plan_s, overhead_s
 from nameplate.planning.plan_file import (
     DEFAULT_SLICE_S,
     build_plan,
@@ -51,6 +51,15 @@ def test_quick_fits_into_a_minute() -> None:
         for sweep in probe.quick
     )
     assert round_s * MIN_ROUNDS <= make_limits(read_plan("quick").limits).budget_s <= 55
+
+
+def test_a_sweep_states_the_overhead_of_its_own_experiments(described: dict[str, ProbeInfo]) -> None:
+    quick = build_plan(read_plan("quick"), described, {}, MACHINE)
+    copy = next(each for each in quick.experiments if each.id.startswith("memory_block op=copy"))
+    assert copy.overhead_s == 0.25
+    assert (
+        overhead_s(copy, quick.limits) < 0.5 < overhead_s(msgspec.structs.replace(copy, overhead_s=None), quick.limits)
+    )
 
 
 def test_a_plan_may_ask_for_a_high_priority_and_for_short_samples(tmp_path: Path) -> None:

@@ -169,8 +169,8 @@ def textbook_peak(machine: Machine, operations_per_cycle: float, cores: int) -> 
     """Return the textbook's theoretical peak in operations per second: clock × cores × operations per cycle and core.
 
     The reproduced studies use it. It differs from ``arithmetic_peak`` in its clock, the nominal one of
-    ``textbook_clock`` and not the one under load, and counts all cores of the machine. Without a clock the result has
-    no value.
+    ``textbook_clock`` and not the one under load. ``cores`` is the number of cores that work. Without a clock the
+    result has no value.
     """
     clock = textbook_clock(machine)
     if clock.value is None:
