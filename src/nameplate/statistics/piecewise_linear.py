@@ -217,6 +217,8 @@ def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[
     nearest to the middle between the measured sizes on both sides. It is empty if there is no jump, or no candidate in
     between.
     """
+    if not medians:
+        return set()
     known = sorted(medians)
     wanted = set()
     for found in fit_lines(known, [medians[size] for size in known]).breaks:

@@ -167,7 +167,8 @@ def _rank_of_interval(base: int, new: int) -> int | None:
     """Return how many differences are below the median's interval; None if not even all of them cover it."""
     if max(base, new) > _MAX_EXACT:
         deviation = math.sqrt(base * new * (base + new + 1) / 12)
-        return max(0, math.floor(base * new / 2 + NormalDist().inv_cdf((1 - CONFIDENCE) / 2) * deviation))
+        rank = math.floor(base * new / 2 + NormalDist().inv_cdf((1 - CONFIDENCE) / 2) * deviation)
+        return rank if rank >= 0 else None
     tail = _tails(base, new)
     below = int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))
     return below - 1 if below > 0 else None

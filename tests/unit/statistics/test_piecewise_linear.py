@@ -256,3 +256,7 @@ def test_a_jump_is_halved_down_to_the_candidates() -> None:
 def test_nothing_is_halved_where_lines_meet() -> None:
     truth = Truth(((20e-6, 1e-9), (0.0, 2e-9)), 20_000)
     assert halve_jumps(range(64, 100_001, 64), dict(zip(SIZES, truth.times().tolist(), strict=True))) == set()
+
+
+def test_a_curve_without_values_needs_no_more_sizes() -> None:
+    assert halve_jumps(SIZES, {}) == set()

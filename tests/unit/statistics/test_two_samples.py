@@ -83,6 +83,12 @@ def test_too_few_rounds_give_no_verdict(base: int, new: int) -> None:
     assert f"needs 5 rounds (got {min(base, new)})" in found.reason
 
 
+def test_one_round_against_many_has_no_interval() -> None:
+    many = [STEADY[i % len(STEADY)] * (1 + 1e-4 * i) for i in range(61)]
+    found = one(STEADY[:1], many)
+    assert (found.verdict, found.ci) == ("UNSURE", None)
+
+
 def test_constant_values_are_compared_exactly() -> None:
     assert one([5.0] * 6, [5.0] * 6).verdict == "SAME"
     assert one([5.0] * 6, [4.0] * 6).verdict == "SLOWER"
