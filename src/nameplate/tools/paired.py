@@ -15,6 +15,7 @@ import shutil
 import signal
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from nameplate.errors import CoreError, FileError, NameplateError, Unreadable
+from nameplate.errors import CoreError, FileError, NameplateError, ToolFailed, Unreadable
 from nameplate.execution.core_process import CoreProcess, make_request
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, core_path
@@ -199,14 +200,15 @@ class Bench:
     def theirs_alone(self, comparison: PairedComparison, deadline_s: float) -> list[float]:
         """Return the tool's own values from one run, in the order of the work's metrics and in SI units.
 
-        The run is ended after ``deadline_s`` seconds. The files of the work are written and its ``prepare`` is run
-        before, for which the time limit is 300 s.
+        The files of the work are written and its ``prepare`` is run first. All of it is ended after ``deadline_s``
+        seconds.
 
         Raises:
             ToolError: the tool fails or does not end in time, or its output is not readable.
         """
-        self._prepare(comparison)
-        return self._theirs(comparison, deadline_s)
+        begin = time.monotonic()
+        self._prepare(comparison, deadline_s)
+        return self._theirs(comparison, max(0.0, deadline_s - (time.monotonic() - begin)))
 
     def _pair(self, comparison: PairedComparison, ours_first: bool) -> None:
         try:
@@ -222,12 +224,15 @@ class Bench:
         else:
             comparison.pairs.append(pair)
 
-    def _prepare(self, comparison: PairedComparison) -> None:
+    def _prepare(self, comparison: PairedComparison, deadline_s: float = DEADLINE_S) -> None:
         work, folder = comparison.work, comparison.setting.folder
         for name, text in work.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            try:
+                (folder / name).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise ToolFailed(f"cannot write {folder / name}: {error.strerror}") from None
         if work.prepare:
-            run_tool(work.prepare, folder, DEADLINE_S)
+            run_tool(work.prepare, folder, deadline_s)
 
     def _theirs(self, comparison: PairedComparison, deadline_s: float = DEADLINE_S) -> list[float]:
         work, setting = comparison.work, comparison.setting
