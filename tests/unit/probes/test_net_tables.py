@@ -64,6 +64,18 @@ def test_the_studies_table_has_bandwidth_in_bytes_and_bits_and_the_latency() -> 
     assert "not of a network" in table.notes[-1]
 
 
+def test_payloads_that_round_to_the_same_size_have_rows_of_their_own() -> None:
+    results = [
+        measured("net_pingpong", value, "latency", "s", protocol="tcp", payload=payload, connections=1)
+        for payload, value in ((1400, 1e-5), (1460, 2e-5), (1464, 3e-5))
+    ]
+    assert PINGPONG.tables is not None
+    table = titled(PINGPONG.tables({"net_pingpong": results}, MACHINE), "By protocol and payload")
+    assert [row[0] for row in table.rows] == ["tcp 1.37KiB", "tcp 1460", "tcp 1464"]
+    shown = [[cell.value for cell in row if isinstance(cell, Quantity)] for row in table.rows]
+    assert [values[-1] for values in shown] == [1e-5, 2e-5, 3e-5]
+
+
 def test_every_datagram_is_accounted_for_by_where_it_was_lost() -> None:
     assert STREAM.tables is not None
     own = measured("net_stream", 1e6, "bandwidth", "B/s", protocol="udp", direction="up", block=1000, connections=1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from nameplate.records.model import Quantity, Result, Table, Value
 from nameplate.units import size_text
@@ -10,6 +12,8 @@ from nameplate.units import size_text
 _SIZES = ("block", "size", "payload")
 Row = list[str | Quantity | None]
 CellOf = Callable[[Result], str | Quantity | None]
+K = TypeVar("K", bound=Hashable)
+RowKey = tuple[Value, ...]
 
 
 def quantity_of(result: Result | None) -> Quantity | None:
@@ -52,12 +56,12 @@ def labels(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def grouped(results: Sequence[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
+def grouped(results: Sequence[Result], key: Callable[[Result], K]) -> dict[K, list[Result]]:
     """Return the results by ``key(result)``, with the keys in the order of their first appearance.
 
     The results of a key keep their order.
     """
-    groups: dict[str, list[Result]] = {}
+    groups: dict[K, list[Result]] = {}
     for result in results:
         groups.setdefault(key(result), []).append(result)
     return groups
@@ -98,19 +102,27 @@ def crossed(
     name, noun = column
     for others, own in grouped(own_cells, lambda r: without(r.summary.params, [*rows, name])).items():
         values = sorted({int(result.summary.params[name]) for result in own})
-        by_row = grouped(own, lambda r: row_label(r, rows))
+        by_row = grouped(own, lambda r: tuple(r.summary.params[row] for row in rows))
         if len(by_row) < 2:
             continue
-        places = {(row_label(r, rows), int(r.summary.params[name]), r.summary.metric): r for r in own}
+        places = {(key, int(r.summary.params[name]), r.summary.metric): r for key, each in by_row.items() for r in each}
+        labels = _distinct_labels(by_row, rows)
         body: list[Row] = [
-            [label, *(_shown(places.get((label, value, metric)), show) for value in values
-                      for metric, show in cells.values())]
-            for label in by_row
+            [labels[key], *(_shown(places.get((key, value, metric)), show) for value in values
+                            for metric, show in cells.values())]
+            for key in by_row
         ]  # fmt: skip
         headings = [f"{heading}, {value} {noun}{'s' if value > 1 else ''}" for value in values for heading in cells]
         title = " ".join(word for word in others.split() if word.partition("=")[0] in differing)
         found.append((title, headings, body, list(by_row.values())))
     return found
+
+
+def _distinct_labels(by_row: Mapping[RowKey, Sequence[Result]], rows: Sequence[str]) -> dict[RowKey, str]:
+    """Return the label of each row; where rounded sizes would be alike, the values are exact."""
+    labels = {key: row_label(results[0], rows) for key, results in by_row.items()}
+    times = Counter(labels.values())
+    return {key: label if times[label] == 1 else " ".join(map(str, key)) for key, label in labels.items()}
 
 
 def _shown(result: Result | None, show: CellOf) -> str | Quantity | None:
