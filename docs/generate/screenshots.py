@@ -38,6 +38,7 @@ priority = "high"
 
 [[experiment]]
 probe = "cpu_flops"
+isa = "avx2"
 precision = "fp64,fp32"
 threads = "1,2"
 
