@@ -129,10 +129,11 @@ def parse_bit_rate(text: str) -> int:
 
 
 def parse_quantity(text: str) -> tuple[float, str]:
-    """Return a value such as ``59.7GB/s`` or ``3.2GHz`` in its base unit, and the base unit, such as ``(3.2e9, "Hz")``.
+    """Return a value such as ``3.2GHz`` in its base unit, and the base unit: ``(3.2e9, "Hz")``.
 
-    The base units are FLOP/s, op/s, B/s, bit/s, Hz and s. The prefixes are k or K, M, G, T, P, m, u and n, powers of
-    1000. Bits are not converted to bytes. Raises UsageError for any other text, also for a number without a unit.
+    The base units are FLOP/s, op/s, B/s, bit/s, Hz and s. They may have one of the prefixes k or K, M, G, T, P, m, u
+    and n, powers of 1000, and are in this spelling and without a space. Bits are not converted to bytes. The value is
+    finite and 0 or more. Raises UsageError for any other text: also for a number without a unit, a sign or an exponent.
     """
     examples = "59.7GB/s, 10Gbit/s, 3.2GHz, 2TFLOP/s or 5us"
     number, unit = _split(text, "a value with a unit", examples)

@@ -255,7 +255,10 @@ def test_a_job_with_too_many_ranks_is_rejected_before_it_fills_the_memory(tmp_pa
     srun.chmod(0o755)
     answer = nameplate("run", "mpi_pingpong", "--mpi", f"{srun} -N 99999999999 -n 4", "--slurm", tmp_path / "job")
     assert answer.returncode == 2
-    assert "srun's --nodes=99999999999: too many" in answer.stderr
+    assert "srun's --nodes=99999999999: use a number from 1 to" in answer.stderr
+    answer = nameplate("run", "mpi_pingpong", "--mpi", f"{srun} -N 0", "--slurm", tmp_path / "job")
+    assert answer.returncode == 2
+    assert "srun's --nodes=0: use a number from 1 to" in answer.stderr
 
 
 def test_a_core_without_a_machine_record_is_named(tmp_path: Path) -> None:

@@ -50,7 +50,12 @@ class Place:
 
 
 def nodes_of_run(header: Run, machine: Machine) -> NodeTurns | None:
-    """Return the turns of all nodes of the job of ``machine``, or None if ``header.per_node`` is "" (not per node)."""
+    """Return which nodes measure each single-machine experiment, and whether at once; None if not measured per node.
+
+    It is None if ``header.per_node`` is "". Otherwise it has all nodes of the MPI job that ``machine`` describes, and
+    they measure at once for "at-once", one after another for "in-turn". Without a job it has no nodes. Nothing is sent
+    to the nodes.
+    """
     return NodeTurns(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
 
 

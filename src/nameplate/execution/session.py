@@ -181,7 +181,9 @@ class Session:
     def take_over(self, measurements: Iterable[Measurement]) -> None:
         """Count the measurements of an earlier, interrupted run of the same plan; call it before ``run``.
 
-        Their rounds are not measured again, except those in which an experiment was interrupted.
+        An experiment is not measured again in the rounds that it has here, unless it was interrupted in them. One that
+        was skipped, failed or invalid is not measured again at all. Measurements of other experiments have no effect.
+        Nothing is written: the run file has the records already. The budget is not reduced.
         """
         for measurement in measurements:
             self._note(measurement)

@@ -241,18 +241,19 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of a run and of its samples.
+    """The limits of a run and of its samples. The constructor does not check the values; reading a run file does.
 
     - ``budget_s``: the time for the whole run
     - ``precision``: a share. Without fixed rounds, an experiment ends once half of its median's 95 % interval is at
-      most this share of the median.
-    - ``rounds``: the fixed number of rounds of each experiment; with None, precision and budget decide
+      most this share of the median, but not before six rounds.
+    - ``rounds``: the fixed number of rounds of each experiment, 1 or more; with None, precision and budget decide
     - ``samples``: the highest number of samples of an experiment in a round; None for no limit
     - ``sample_s``: the minimum length of a sample; None for that of the experiment
     - ``warmup_s``: the minimum time of the warm-up before the first sample of a round
-    - ``series_s``, ``interval_s``: if set, each experiment is one series of this length, with one sample per interval
-    - ``budget_binds``: all ``rounds`` must end within the budget, so that slices are shortened, and the run ends with
-      it. Without fixed rounds the budget always ends the run.
+    - ``series_s``, ``interval_s``: if set, each experiment is a series of this length in each round, with one sample
+      per interval. Set both or neither, the interval at most the length, and ``rounds`` to 1 for a single series.
+    - ``budget_binds``: all ``rounds`` must end within the budget, so that slices are shortened (but not ``series_s``),
+      and the run ends with it. Without fixed rounds the budget always ends the run.
     """
 
     budget_s: Seconds

@@ -21,7 +21,8 @@ def is_beyond_caches(experiment: ResolvedExperiment) -> bool:
     """Return whether the touched memory is so large that the caches serve almost none of it.
 
     By STREAM's rule for its arrays, the fact ``touched_bytes`` is then at least four times ``last_level_bytes``, the
-    size of all last-level caches together. If the system lists no cache (0), the result is True.
+    size of all last-level caches together. If the system lists no cache (0), the result is True. The experiment must
+    have both facts, as those of probes that record ``ARRAYS`` have; otherwise KeyError is raised.
     """
     return experiment.facts["touched_bytes"] >= TIMES_LAST_LEVEL * experiment.facts["last_level_bytes"]
 
@@ -51,7 +52,9 @@ def page_remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[st
 def rated_bandwidth(_: Metric, experiment: ResolvedExperiment, __: Sequence[Sample]) -> Rated:
     """Return the memory's theoretical bandwidth in B/s as reference value, for arrays that no cache can hold.
 
-    For smaller arrays the result has no value. Metric and samples are not used, since every metric has the same one.
+    For smaller arrays (see ``is_beyond_caches``, whose facts are read) the result has no value, and none can be given.
+    It also has none, but one can be given, if the machine does not reveal its memory modules (``memory_bandwidth``).
+    Its source then says why. Metric and samples are not used, since every metric has the same one.
     """
     if not is_beyond_caches(experiment):
         return Rated(None, "the arrays may fit the caches", can_be_given=False)

@@ -58,7 +58,11 @@ def party_medians(values: Sequence[float]) -> list[float]:
 
 
 def is_bulk(params: Mapping[str, Value]) -> bool:
-    """Return whether messages are described by a bandwidth: their ``size`` is ``SMALLEST_BULK`` bytes or more."""
+    """Return whether messages are described by a bandwidth: their ``size`` is ``SMALLEST_BULK`` bytes or more.
+
+    ``params`` are those of an experiment whose probe has the parameter ``size``, a whole number of bytes. Raises
+    KeyError if there is none.
+    """
     return int(params["size"]) >= SMALLEST_BULK
 
 
