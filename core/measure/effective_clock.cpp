@@ -14,6 +14,11 @@ Ticks run_burst() {
   return elapsed > kCost ? elapsed - kCost : elapsed;
 }
 
+Ticks run_settled_burst() {
+  register_chain(kSettleCycles / kChainUnroll);
+  return run_burst();
+}
+
 double undisturbed_burst_s(const std::vector<BurstLog>& logs) {
   std::vector<Ticks> all;
   for (const BurstLog& log : logs) all.insert(all.end(), log.ticks().begin(), log.ticks().end());

@@ -14,12 +14,19 @@ namespace nameplate {
 // Cycles per burst; at 3 GHz it takes 11 us, 500 times the cost of reading the clock.
 inline constexpr std::uint64_t kBurstCycles = std::uint64_t{1} << 15U;
 
+// Untimed cycles before a burst that follows a load: a core that has just executed 512-bit vectors needs about 2 us
+// until it runs at one clock again.
+inline constexpr std::uint64_t kSettleCycles = kBurstCycles / 2;
+
 // The time of the load between two bursts: the shortest sample, 10 ms, has two per worker, so that one interruption
 // does not change the result.
 inline constexpr double kBurstInterval_s = 8e-3;
 
 // Runs one burst and returns its time in ticks, without the cost of reading the clock.
 Ticks run_burst();
+
+// Runs a burst after a load, once the core has settled.
+Ticks run_settled_burst();
 
 // The bursts of one worker in one sample. Aligned, so that two workers never write to the same cache line.
 class alignas(64) BurstLog {
@@ -30,7 +37,7 @@ class alignas(64) BurstLog {
 
   // Runs a burst and stores its time; a sample with more than kCapacity bursts keeps the first ones.
   void burst() {
-    const Ticks ticks = run_burst();
+    const Ticks ticks = run_settled_burst();
     if (ticks_.size() < kCapacity) ticks_.push_back(ticks);
   }
 
