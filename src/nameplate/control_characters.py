@@ -32,7 +32,8 @@ def clean_text(text: str) -> str:
 def clean_json(line: bytes) -> bytes:
     """Return a JSON document whose strings, keys included, have no control characters.
 
-    A control character becomes U+FFFD. Newlines and tabs become spaces, since a name must not add a line to a table.
+    A control character, as in ``clean_text``, becomes U+FFFD. Newlines and tabs become spaces, since a name must not
+    add a line to a table. ``line`` has one document in UTF-8. Of keys that become equal, the last one counts.
     The document is decoded and encoded again only if it may contain such a character; otherwise ``line`` itself is
     returned, and not checked. Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for invalid JSON that is
     decoded.

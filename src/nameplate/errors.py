@@ -10,7 +10,7 @@ NameplateError            one line for the user; ``exit_code`` is that of the pr
 │   └── Unreadable        its output is not what its adapter expects
 ├── CoreError         3   the measuring process failed
 │   ├── CoreMissing       it is not installed, or has another version
-│   ├── CoreDied          it ended during an experiment
+│   ├── CoreDied          it ended too early, or its output is invalid
 │   └── CoreHung          it missed its deadline
 ├── OutputError       3   standard output cannot be written, or its reader left before the end of a run
 ├── InternalError    70   a defect of nameplate itself
@@ -45,7 +45,7 @@ class FileError(InputError):
 
 
 class ReadError(FileError):
-    """The system refuses to read a file. This may change although the file does not."""
+    """The system refuses to read a file, or it is not a regular file. This may change although its content does not."""
 
 
 class ToolError(NameplateError):
@@ -61,15 +61,15 @@ class Unreadable(ToolError):
 
 
 class CoreError(NameplateError):
-    """The measuring process failed."""
+    """The measuring process failed. It is raised itself if an experiment of a paired comparison has no value."""
 
 
 class CoreMissing(CoreError):
-    """nameplate-core is not installed, or uses another schema version."""
+    """nameplate-core is not installed, cannot be run, or uses another schema version."""
 
 
 class CoreDied(CoreError):
-    """nameplate-core ended during an experiment."""
+    """nameplate-core ended before it had answered, exited with an error, or wrote something that is not a record."""
 
 
 class CoreHung(CoreError):

@@ -24,7 +24,8 @@ def compress(names: Sequence[str]) -> str:
     """Return the host list of ``names`` in their order, such as ``node[001-003,007],login1``; "" for no names.
 
     Neighbours that differ only in the number at their end share brackets, as in Slurm. Ascending consecutive numbers
-    with the same zero padding become a range. Names are neither sorted nor checked; ``expand`` returns the same names.
+    with the same zero padding become a range. Names are neither sorted nor checked. ``expand`` returns the same names
+    within its limits, unless one of them is empty or contains a comma or a bracket.
     """
     items = []
     for prefix, group in itertools.groupby(names, key=_prefix):
@@ -40,12 +41,12 @@ def expand(text: str) -> list[str]:
     """Return the names of a host list such as ``node[001-003,007],login1``, in its order; an empty text has no names.
 
     Brackets may be anywhere in a name, and several times; the last ones vary fastest. Numbers are padded with zeros to
-    the width of the first number of their range. A name that occurs twice is returned twice. The time is proportional
-    to the length of the list and of its names.
+    the width of the first number of their range. A space is part of a name. A name that occurs twice is returned twice.
+    The time is proportional to the length of the list and of its names.
 
     Raises:
-        UsageError: the text is not a host list, has more than ``MAX_HOSTS`` names, or a name of more than 255
-            characters.
+        UsageError: the text is not a host list, as with an empty name or bracket or a descending range, has more than
+            ``MAX_HOSTS`` names, or a name of more than 255 characters.
     """
     items = _ITEM.findall(text)
     if ",".join(items) != text:

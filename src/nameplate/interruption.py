@@ -37,8 +37,8 @@ def handled(handler: Handler) -> Iterator[None]:
     """Call ``handler`` for each SIGINT, SIGTERM and SIGHUP within the context, then restore the earlier handlers.
 
     ``handler`` gets the number of the signal and the interrupted frame, like every Python signal handler. A signal that
-    is ignored, as with nohup, stays ignored. The context is for the main thread only: ``signal.signal`` raises
-    ValueError in any other.
+    is ignored, as with nohup, stays ignored. ``handler`` may raise an exception, which then leaves the context. The
+    context is for the main thread only: ``signal.signal`` raises ValueError in any other.
     """
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}

@@ -22,7 +22,8 @@ class StandardStream(io.TextIOWrapper):
     """A text stream that drops output which cannot be written, instead of raising OSError.
 
     ``failure`` is the first error by which output was lost. It stays None if the reader of a pipe exited (EPIPE), which
-    is no failure. After an error, the descriptor leads to ``/dev/null``.
+    is no failure. After any error, the descriptor leads to ``/dev/null`` and later output is lost silently. The stream
+    must have a file descriptor, and is constructed like ``io.TextIOWrapper``.
     """
 
     failure: OSError | None = None
@@ -60,7 +61,7 @@ def _as_plain_text(error: UnicodeError) -> tuple[str, int]:
 
 
 def prepare_standard_streams() -> None:
-    """Replace ``sys.stdout`` and ``sys.stderr`` by a ``StandardStream`` each.
+    """Replace ``sys.stdout`` and ``sys.stderr`` by a ``StandardStream`` each. Call it once, before the first output.
 
     A character that the encoding of a stream lacks is written as a similar ASCII character, or as ``?``. Standard
     input, output and error that are closed are opened on ``/dev/null`` first. Otherwise the next file, such as a run
@@ -87,7 +88,8 @@ def _prepared(stream: TextIO | None, number: int) -> StandardStream:
 def has_reader(stream: TextIO) -> bool:
     """Return whether output can still be read: False once the other end of a pipe is closed.
 
-    A stream without a file descriptor, such as StringIO, counts as read.
+    A stream without a file descriptor, such as StringIO, counts as read. So does a ``StandardStream`` that has already
+    dropped output, since it leads to ``/dev/null``; ask before writing. Nothing is written.
     """
     try:
         number = stream.fileno()
@@ -102,7 +104,7 @@ def failure_of(stream: TextIO) -> OSError | None:
     """Flush the stream, and return the error by which its output was lost.
 
     The result is None if nothing was lost, if the reader of a pipe exited, or if the stream is not a
-    ``StandardStream``.
+    ``StandardStream``. Flushing such another stream may raise OSError.
     """
     stream.flush()
     return stream.failure if isinstance(stream, StandardStream) else None

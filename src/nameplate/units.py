@@ -38,8 +38,8 @@ def parse_size(text: str) -> int:
     """Return the bytes of a size such as ``8``, ``8KiB``, ``80MB`` or ``1.5GiB``.
 
     The units are those of ``SIZE_UNITS``, in this spelling and without a space: KB, MB, GB, TB are powers of 1000, KiB,
-    MiB, GiB, TiB powers of 1024, and B or none is bytes. Raises UsageError for other text, and for a size that is not a
-    whole number of bytes.
+    MiB, GiB, TiB powers of 1024, and B or none is bytes. 0 is a size, and there is no maximum. Raises UsageError for
+    other text, such as a number with a sign or an exponent, and for a size that is not a whole number of bytes.
     """
     examples = "8, 8KiB or 80MB (KB/MB/GB are powers of 1000, KiB/MiB/GiB of 1024)"
     number, unit = _split(text, "a size", examples)
@@ -54,9 +54,10 @@ def parse_size(text: str) -> int:
 def size_text(size_bytes: float) -> str:
     """Return a size in bytes as text in the units of ``SIZE_UNITS``, such as ``8KiB``, ``80MB`` or ``4.36KiB``.
 
-    It is the shortest whole number of a unit if that has at most seven characters. Otherwise it is in the largest
-    binary unit that is not above the size, or in bytes below 1 KiB. It is then rounded to three significant digits, or
-    to a whole number from 1000 on, so that nearly equal sizes may have the same text.
+    It is the shortest text with a whole number of a unit above the byte, if that has at most seven characters.
+    Otherwise it is in the largest binary unit that is not above the size, or in bytes below 1 KiB: ``0B`` for 0. It is
+    then rounded to three significant digits, or to a whole number from 1000 on, so that nearly equal sizes may have the
+    same text.
     """
     whole = [f"{size_bytes / f:.0f}{unit}" for unit, f in SIZE_UNITS.items() if f > 1 and size_bytes % f == 0]
     shortest = min(whole, key=len, default="")
@@ -71,8 +72,9 @@ def size_text(size_bytes: float) -> str:
 def parse_duration(text: str) -> float:
     """Return the seconds of a duration such as ``10ms``, ``2s``, ``1.5min``, ``3m``, ``1h`` or ``0.25``.
 
-    The units are those of ``DURATION_UNITS``: ns, us, ms, s, m or min, h; without a unit, the number is in seconds. 0
-    is a duration. Raises UsageError for other text, and for more than ``MAX_DURATION_S`` seconds.
+    The units are those of ``DURATION_UNITS``: ns, us, ms, s, m or min, h, in this spelling and without a space; without
+    a unit, the number is in seconds. 0 is a duration. Raises UsageError for other text, such as a number with a sign or
+    an exponent, and for more than ``MAX_DURATION_S`` seconds.
     """
     examples = "10ms, 2s, 10min or 0.25"
     number, unit = _split(text, "a duration", examples)
@@ -87,7 +89,7 @@ def parse_duration(text: str) -> float:
 def parse_fraction(text: str) -> float:
     """Return a share as a number above 0 and at most 1, from text such as ``2%`` or ``0.02``, which are the same.
 
-    Raises UsageError for any other text.
+    Raises UsageError for any other text, such as ``0``, ``2 %``, or a number with a sign or an exponent.
     """
     number, unit = _split(text.removesuffix("%"), "a share", "2% or 0.02")
     if unit:
@@ -101,7 +103,7 @@ def parse_fraction(text: str) -> float:
 def parse_count(text: str) -> int:
     """Return a whole number from 0 to ``MAX_COUNT``, written in digits without a sign or unit; ``4.0`` is 4.
 
-    Raises UsageError for any other text.
+    Raises UsageError for any other text, such as ``1e3`` or ``4KiB``.
     """
     number, unit = _split(text, "a whole number", "4")
     if unit or number.denominator != 1:
@@ -114,8 +116,9 @@ def parse_count(text: str) -> int:
 def parse_bit_rate(text: str) -> int:
     """Return the bits per second of a rate such as ``100Mbit/s`` or ``1.5Gbit/s``.
 
-    The units are bit/s, kbit/s, Mbit/s and Gbit/s, with powers of 1000; a number alone is in bit/s. Raises UsageError
-    for other text, and for a rate that is not a whole number of bits per second.
+    The units are bit/s, kbit/s, Mbit/s and Gbit/s, with powers of 1000, in this spelling and without a space; a number
+    alone is in bit/s. 0 is a rate. Raises UsageError for other text, such as a number with a sign or an exponent, and
+    for a rate that is not a whole number of bits per second.
     """
     examples = "100Mbit/s or 1Gbit/s"
     number, unit = _split(text, "a rate", examples)
@@ -133,7 +136,8 @@ def parse_quantity(text: str) -> tuple[float, str]:
 
     The base units are FLOP/s, op/s, B/s, bit/s, Hz and s. They may have one of the prefixes k or K, M, G, T, P, m, u
     and n, powers of 1000, and are in this spelling and without a space. Bits are not converted to bytes. The value is
-    finite and 0 or more. Raises UsageError for any other text: also for a number without a unit, a sign or an exponent.
+    finite and 0 or more. Raises UsageError for any other text, such as a number that has no unit, or has a sign or an
+    exponent.
     """
     examples = "59.7GB/s, 10Gbit/s, 3.2GHz, 2TFLOP/s or 5us"
     number, unit = _split(text, "a value with a unit", examples)
@@ -155,5 +159,5 @@ def geometric(low: int, high: int, factor: float) -> list[int]:
 
 
 def percent_text(share: float, decimals: int = 1) -> str:
-    """Return a share, such as 0.666, in percent with a fixed number of decimals: ``66.6 %``."""
+    """Return a share, such as 0.666, in percent: ``66.6 %``. It is rounded to ``decimals`` places after the point."""
     return f"{share * 100:.{decimals}f} %"
