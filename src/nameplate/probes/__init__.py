@@ -24,8 +24,10 @@ from nameplate.statistics.stats import histogram_percentile_s, median, merged
 class ResolvedExperiment:
     """An experiment that was measured: its complete parameters, its facts and labels, and the machine.
 
-    ``params`` has a value for every parameter, also for those that were chosen automatically. ``facts`` are the numbers
-    that set-up determined, in SI base units, and ``labels`` the words, such as the name of a file system.
+    ``params`` has a value for every parameter, also for those that were chosen automatically, except parameters that
+    were not given and have no default, such as ``rate``. ``facts`` are the numbers that set-up determined, in SI base
+    units, and ``labels`` the words, such as the name of a file system. Which ones there are depends on the probe: those
+    of ``Probe.recorded`` are always present.
     """
 
     params: Mapping[str, Value]
@@ -55,7 +57,8 @@ class Metric(ABC):
     ``better`` says whether higher or lower values are better. An experiment for which ``when`` returns False does not
     have the metric, or has it only as a repetition of another. A metric with ``is_detail`` has no row of its own; it
     appears in the probe's tables and in exports. The samples that ``value``, ``sustained`` and ``of_round`` take must
-    have a value, as ``has_value`` tells; ``sustained`` and ``of_round`` need at least one.
+    have a value, as ``has_value`` tells; ``sustained`` and ``of_round`` need at least one. If a round has no value (see
+    ``is_known``), ``may_lack_rounds`` says whether it is left out; otherwise the whole metric is unknown.
     """
 
     name: str
@@ -105,7 +108,7 @@ class Ratio(Metric):
         return self.numerator(experiment, sample) / self.denominator(experiment, sample)
 
     def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the median over those samples of a round that have a value; ``is_known`` tells whether any has."""
+        """Return the median over those samples of a round that have a value. Raises ValueError if none has."""
         return median([self.value(experiment, sample) for sample in samples if self.has_value(experiment, sample)])
 
     def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:
@@ -117,7 +120,10 @@ class Ratio(Metric):
         return self.denominator(experiment, sample) != 0
 
     def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the sum of the numerators divided by the sum of the denominators: all work divided by all time."""
+        """Return the sum of the numerators divided by the sum of the denominators: all work divided by all time.
+
+        Raises ZeroDivisionError if the denominators add up to 0, as without samples.
+        """
         return sum(self.numerator(experiment, sample) for sample in samples) / sum(
             self.denominator(experiment, sample) for sample in samples
         )
@@ -127,8 +133,8 @@ class Ratio(Metric):
 class Percentile(Metric):
     """The time in seconds that the share ``share`` (0 to 1) of the operations do not exceed; share 1 is the maximum.
 
-    It is computed from the histograms of the samples. The value of a round is computed from the operations of all its
-    samples together.
+    It is computed from the histograms of the samples; one without a histogram is ignored. The value of a round is
+    computed from the operations of all its samples together.
     """
 
     share: float
@@ -138,7 +144,10 @@ class Percentile(Metric):
         return self.sustained(experiment, [sample])
 
     def of_round(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the percentile in seconds of all operations of a round, since a single sample may have too few."""
+        """Return the percentile in seconds of all operations of a round, since a single sample may have too few.
+
+        Raises ValueError if none is timed.
+        """
         return self.sustained(experiment, samples)
 
     def sustained(self, _: ResolvedExperiment, samples: Sequence[Sample]) -> float:
@@ -190,12 +199,13 @@ class ParameterSweep:
 
     - ``params``: the text of each parameter, such as ``4KiB..64MiB*2`` or ``tcp,udp``; every combination of their
       values is an experiment. ``{name}`` in a text is replaced by a value of the machine (``planning/stand_ins.py``):
-      ``{beyond}`` by a size that no cache holds, ``{nodes}`` by the NUMA nodes
-    - ``slice_s``: the time of an experiment in each round; ``sample_s``: the length of its samples, None for calibrated
-    - ``probe``: the experiments' probe if it is not the one that declares them
+      ``{beyond}`` by a size that no cache holds, ``{nodes}`` by the NUMA nodes. Other parameters have their defaults
+    - ``slice_s``: the time of an experiment in each round; ``sample_s``: the minimum length of its samples, None for
+      the usual 10 ms. Both are in seconds
+    - ``probe``: the experiments' probe if it is not the one that declares them; "" for that one
     - ``curve``: the parameter whose range is measured sparsely at first, and densely only where the values change; ""
-      for none. ``between`` has its dense values, as text like that of ``params``; if it is "", every fourth value of
-      the range is measured at first
+      for none. It is one of ``params``, with whole numbers. ``between`` has its dense values, as text like that of
+      ``params``; if it is "", every fourth value of the range is measured at first. It needs ``curve``
     - ``min_nodes``: a machine with fewer NUMA nodes has no such experiments
     - ``overhead_s``: the time of an experiment besides its slice, if it is less than usual for the probe; None for the
       usual
@@ -214,7 +224,8 @@ class ParameterSweep:
 class ParameterChart(NamedTuple):
     """A chart of the metric named ``metric`` (y) against the parameter named ``parameter`` (x).
 
-    ``meaning`` is text for the reader: how to read the chart, and what a bad sign looks like.
+    Both are those of the probe that declares the chart. ``meaning`` is text for the reader: how to read the chart, and
+    what a bad sign looks like.
     """
 
     metric: str
@@ -236,27 +247,29 @@ class Probe:
 
     - ``name``: the name on the command line, AREA_WORD; ``title``: the heading in reports
     - ``metrics``: the first one is the main metric, by whose interval a run judges its precision
-    - ``rated``: returns the reference value of a metric, from the samples of one round
+    - ``rated``: returns the reference value of a metric, from the samples of one round; without a value, its source
+      says why
     - ``recorded``: what the probe's records must contain; readers check it, so that no other code has to
     - ``quick`` and ``full``: the experiments that the probe adds to the plans of these names
     - ``remarks``: what a reader must know about an experiment; ``evidence``: numbers by name that support or contradict
-      its value. Both get the samples of all rounds
-    - ``source``: where an experiment's bytes came from, in one word, "" if that is not known; runs in which it differs
-      did not do the same work
-    - ``derive``: returns further results, computed from all results of a run by probe; ``tables``: returns results as
-      rows and columns, None for none; ``along``: charts over a parameter
+      its value. Both get the samples of all rounds, of which there is at least one
+    - ``source``: where an experiment's bytes came from, such as "device", or "" if the probe does not know it; it gets
+      the same samples. Runs in which it differs did not do the same work
+    - ``derive``: returns further results, computed from all measured results of a run by probe; ``tables``: returns
+      them as rows and columns, None for a probe without tables. Both are called only if the run has a result of the
+      probe, which may lack a value, and a machine. ``along``: charts over a parameter
     - ``sweep``: what ``nameplate run PROBE`` measures by default; it may include experiments of other probes. If
       ``sweep_with`` names parameters, the sweep applies only when no other parameters are given; None allows all
     - ``refine``: returns which values of a curve to measure, given all values in ascending order and the medians so far
-      by value; None chooses those between neighbours that differ
+      by value, which lack those that were not measured; None chooses those between neighbours that differ
     - ``overhead_s``: the time of an experiment per round besides its slice; ``setup_s``: additional time that depends
       on its parameters, such as reading a large file into the cache; ``longest_setup_s``: the time limit of its set-up,
       beyond what every probe is allowed. All are in seconds
     - ``disk_use`` and ``network_use``: return what a number of rounds of experiments write and send, as text; empty for
       nothing
     - ``by_node``: for a probe that uses the whole job, returns a metric's value in one round for each node, by its
-      index in the job; empty if there is none. ``extremes_by_node``: returns the lowest and the highest value of a
-      single repeat in that round
+      index in the job; empty if the metric is not known per node. ``extremes_by_node``: returns the lowest and the
+      highest value of a single repeat in that round by the same index, in this order; empty if they are not known
     """
 
     name: str
@@ -287,7 +300,7 @@ class Probe:
         """Return the estimated time in seconds that an experiment takes besides its slice in a round.
 
         ``params`` are those that were given; for the others the defaults of the probe apply. ``overhead_s`` replaces
-        the probe's own constant part.
+        the probe's own constant part, ``setup_s`` is added in any case; None keeps that part.
         """
         return (self.overhead_s if overhead_s is None else overhead_s) + self.setup_s(params)
 
@@ -319,7 +332,10 @@ def operations(_: ResolvedExperiment, sample: Sample) -> float:
 
 @cache
 def load_probes() -> Mapping[str, Probe]:
-    """Return the declaration of every probe by its name, such as ``memory_stream``. The mapping is cached."""
+    """Return the declaration of every probe by its name, such as ``memory_stream``, in alphabetical order.
+
+    The probes need not be in the installed core. The mapping is cached; do not change it.
+    """
     names = [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
     return {name: importlib.import_module(f"{__name__}.{name}").PROBE for name in names}
 

@@ -41,9 +41,10 @@ _MAX_BYTES = 1 << 20
 def parse_rated(lines: Iterable[str]) -> dict[str, float]:
     """Return the reference values in these lines: ``{"memory B/s": 59.7e9}`` for ``memory=59.7GB/s``.
 
-    A key of the result is the name as given, a space, and the SI base unit; a rate in bits is converted to B/s. A line
-    may have several values, separated by commas, and the last value of a key counts. Blank lines and lines that start
-    with ``#`` are ignored. The names are not checked.
+    A key of the result is the name as given, a space, and the SI base unit; a rate in bits is converted to B/s. Values
+    are written as for ``parse_quantity``; spaces around names and values are ignored. A line may have several values,
+    separated by commas, and the last value of a key counts. Blank lines and lines that start with ``#`` are ignored.
+    The names are not checked. Without values the result is empty.
 
     Raises:
         UsageError: an entry is not KEY=VALUE, has an unknown unit, or is not above 0.
@@ -85,8 +86,8 @@ def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") 
 
     ``rated`` is a result of ``parse_rated``, ``unit`` the SI base unit of the metric, and ``op`` the experiment's
     parameter ``op``, "" without one. A value for the probe (``cpu_flops=2TFLOP/s``) counts before one for the operation
-    (``disk_write=3.1GB/s``, the area and ``op``) and one for the area (``memory=59.7GB/s``). The source of the result
-    names the key.
+    (``disk_write=3.1GB/s``, the area and ``op``) and one for the area (``memory=59.7GB/s``). The result is marked as a
+    ceiling, its source names the key, and its value is as given, not multiplied by ``Rated.times``.
     """
     area = probe.partition("_")[0]
     for key in (probe, f"{area}_{op}", area):
@@ -99,7 +100,8 @@ def instructions_per_cycle(facts: Mapping[str, float]) -> float:
     """Return the instructions of the mix per clock cycle on one core, from the shortest trials of set-up.
 
     It reads the facts ``port_block_instructions`` (the instructions of a block), ``port_block_s`` (its seconds),
-    ``burst_cycles`` (the cycles of a burst of the clock chain) and ``port_burst_s`` (its seconds).
+    ``burst_cycles`` (the cycles of a burst of the clock chain) and ``port_burst_s`` (its seconds), which the probes
+    that record ``arithmetic.LOOP`` have, and raises KeyError if one is missing.
     """
     cycles = facts["port_block_s"] * facts["burst_cycles"] / facts["port_burst_s"]
     return facts["port_block_instructions"] / cycles
@@ -123,7 +125,8 @@ def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when
 
     ``facts`` are those that ``count_ports`` reads and ``operations_per_instruction``. ``burst_s`` is the time in
     seconds of a burst of ``facts["burst_cycles"]`` dependent cycles, which gives the clock; ``when`` says in the source
-    when it was measured. Without a number of ports the result has no value, and its source says why.
+    when it was measured. ``cores`` is the number of physical cores that work. If ``count_ports`` returns None, the
+    result has no value, and its source says why.
     """
     ports = count_ports(facts)
     if ports is None:
@@ -183,8 +186,8 @@ def textbook_peak(machine: Machine, operations_per_cycle: float, cores: int) -> 
 def disk_link(bytes_per_s: float, name: str) -> Rated:
     """Return the bandwidth of the link between the machine and its device as a reference value in B/s.
 
-    ``bytes_per_s`` is what the system shows, 0 if it shows no link, and ``name`` names the link in the source. For 0
-    the result has no value, and its source says how to give one.
+    ``bytes_per_s`` is the rate after line coding that the system shows, 0 if it shows no link. ``name`` names the link
+    in the source; it is not used for 0. The result for 0 has no value, and its source says how to give one.
     """
     if bytes_per_s > 0:
         return Rated(bytes_per_s, f"{name}, after line coding")

@@ -27,8 +27,9 @@ def derived_result(
     """Return a result of kind "derived", for the whole probe or for all experiments that have ``params`` in common.
 
     ``quantity`` is the value, ``rounds`` the number of rounds that it is based on, and ``rated`` the reference value in
-    the same unit, from which the share is computed. The id consists of the probe, the metric and ``params``, so that
-    results of the same metric must differ in ``params``. The result has no samples and no series.
+    the same unit, from which the share is computed; without a value, or for 0, there is no share. ``params`` None means
+    no parameters. The id consists of the probe, the metric and ``params``, so that results of the same metric must
+    differ in ``params``; this is not checked. The result has no samples and no series.
     """
     probe, name, better = metric
     shared = dict(params or {})

@@ -38,8 +38,9 @@ _WRITES = {
 def tables(results: Sequence[Result]) -> list[Table]:
     """Return all tables of the probe disk_block for its results, of any metric, in the order in which they are shown.
 
-    If the results include most columns of IOzone's matrix for one size on one thread, the only table is that matrix in
-    KiB/s. Results without a value only help to recognise it. A table without rows is left out.
+    If the results include at least ten columns of IOzone's matrix for one ``size`` and ``block``, all on one thread,
+    the only table is that matrix in KiB/s. Results without a value only help to recognise it. A table without rows is
+    left out, so that the list is empty for no results.
     """
     measured = [result for result in results if result.summary.value is not None]
     if _is_iozone(_of("bandwidth", results)):

@@ -26,7 +26,8 @@ def quantity_of(result: Result | None) -> Quantity | None:
 def value_text(name: str, value: Value) -> str:
     """Return a parameter's value as text: ``8KiB`` if ``name`` is block, size or payload, otherwise the value itself.
 
-    Sizes are rounded to three significant digits (see ``size_text``), so that different values may have the same text.
+    Such a size must be a number of bytes, and a text that is none raises ValueError. Sizes are rounded to three
+    significant digits (see ``size_text``), so that different values may have the same text.
     """
     return size_text(float(value)) if name in _SIZES else str(value)
 
@@ -34,7 +35,7 @@ def value_text(name: str, value: Value) -> str:
 def varying(results: Sequence[Result]) -> list[str]:
     """Return the names of the parameters in which the results differ, in the order of their first appearance.
 
-    A parameter that only some of the results have counts as different.
+    A parameter that only some of the results have counts as different. The list is empty for fewer than two results.
     """
     names = list(dict.fromkeys(name for result in results for name in result.summary.params))
     return [name for name in names if len({result.summary.params.get(name) for result in results}) > 1]
@@ -43,8 +44,9 @@ def varying(results: Sequence[Result]) -> list[str]:
 def labels(results: Sequence[Result]) -> list[str]:
     """Return a label for each result, in their order: the parameters in which they differ, as ``op=read block=8KiB``.
 
-    Parameters that a probe chose itself, which are not in the result's id, are left out. A label without any parameter
-    is ``single experiment``.
+    Parameters that a probe chose itself, which are not in the result's id, are left out. A label without any parameter,
+    as that of a single result, is ``single experiment``. Sizes are rounded as in ``value_text``, so that labels may be
+    equal.
     """
     names = varying(results)
     return [
@@ -84,13 +86,14 @@ def crossed(
     ``column`` is the parameter across, whose values are whole numbers, and the singular of a noun for it, such as
     ``("threads", "thread")``. ``cells`` maps a heading to the metric that is shown below it and a function that returns
     the cell of a result; each value of the parameter across has a column for each heading. Every result of these
-    metrics must have the parameter across and those in ``rows``.
+    metrics must have the parameter across and those in ``rows``, or KeyError is raised; other results are ignored.
 
     Each table is a tuple of four:
 
     - the title: the other parameters in which the results differ, as ``name=value`` words; "" if there are none
-    - the headings, such as ``bandwidth, 2 threads``, without one for the first column
-    - the body: rows that begin with their label (see ``row_label``); a cell that was not measured is None
+    - the headings, such as ``bandwidth, 2 threads``, without one for the first column; the numbers ascend
+    - the body: rows in the order of their first results, which begin with their label (see ``row_label``); a cell that
+      was not measured is None
     - the results of each row, in the order of the body
 
     A table with fewer than two rows is left out.
@@ -141,9 +144,10 @@ def grids(probe: str, results: Sequence[Result], rows: str, columns: str) -> lis
     """Return tables of the parameter ``rows`` (down) by the parameter ``columns`` (across), with the values as cells.
 
     There is a table for each metric and each set of values of the other parameters. ``probe`` is the name of the probe
-    for the tables. The results must have both parameters, whose values are numbers, and ``rows`` is a size such as
-    block. Both ascend. A table in which only one value of either occurs is left out. The title is the metric and the
-    other parameters in which the tables differ; a cell that was not measured is None.
+    for the tables. Every result must have both parameters, or KeyError is raised; their values are numbers, and both
+    ascend. A size in ``rows``, such as block, is shown as in ``value_text``. A table in which only one value of either
+    occurs is left out. The title is the metric and the other parameters in which the tables differ; a cell that was not
+    measured is None.
     """
     groups: dict[tuple[str, str], dict[tuple[Value, Value], Result]] = {}
     for result in results:

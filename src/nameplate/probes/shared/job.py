@@ -33,7 +33,7 @@ def placement_remark(pairs: int, between_nodes: int) -> str:
     """Return a remark whether the messages of pairs of ranks go between nodes or stay within one.
 
     ``between_nodes`` is the number of pairs, out of ``pairs``, whose ranks are on different nodes. The remark is
-    ``within one node``, ``between nodes`` or ``2 of 4 pairs between nodes``.
+    ``within one node`` for 0, ``between nodes`` for all, or ``2 of 4 pairs between nodes``.
     """
     if between_nodes == 0:
         return "within one node"
