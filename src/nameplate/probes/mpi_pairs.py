@@ -31,11 +31,14 @@ class OfMedianPair(Metric):
     from_time: Callable[[ResolvedExperiment, float], float]
 
     def value(self, experiment: ResolvedExperiment, sample: Sample) -> float:
-        """Return the value of one sample: that of its median pair. The sample must have times of pairs."""
+        """Return the value of one sample: that of its median pair. Raises ValueError if it has no times of pairs."""
         return self.sustained(experiment, [sample])
 
     def sustained(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> float:
-        """Return the value of the median pair, given each pair's median over all samples. ``is_known`` must be True."""
+        """Return the value of the median pair, given each pair's median over all samples.
+
+        Raises ValueError if no sample has times of pairs, or their numbers differ.
+        """
         return self.from_time(experiment, median(pair_times(samples)))
 
     def is_known(self, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> bool:

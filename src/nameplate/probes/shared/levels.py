@@ -71,9 +71,9 @@ def derived(probe: str, by_probe: ByProbe, machine: Machine) -> list[Result]:
     """Return the derived results of a probe's curve: a size, and a latency or a rate, for each level.
 
     ``probe`` is memory_latency, whose results are ``l1d_size`` (B) and ``l1d_latency`` (s) up to ``memory_latency``, or
-    cpu_workset, with ``l1d_rate`` (FLOP/s) instead. ``by_probe`` has the measured results of a run. Without a curve of
-    the probe, over at least ``MIN_SIZES`` sizes, the list is empty. A curve of memory_latency determines the levels of
-    both probes.
+    cpu_workset, with ``l1d_rate`` (FLOP/s) instead; the prefixes are those of ``MeasuredLevel.name``. ``by_probe`` has
+    the measured results of a run. Without a curve of the probe (see ``find``) the list is empty. A curve of
+    memory_latency determines the levels of both probes. A value that was not measured has no result.
     """
     curve = _own_curve(probe, by_probe)
     if curve is None:
@@ -97,9 +97,9 @@ def derived(probe: str, by_probe: ByProbe, machine: Machine) -> list[Result]:
 def table(probe: str, by_probe: ByProbe, machine: Machine) -> list[Table]:
     """Return a list with the table of all levels, or an empty list if the table belongs to the other probe.
 
-    It belongs to the probe whose curve determined the levels: memory_latency, or cpu_workset if there is no such curve
-    over at least ``MIN_SIZES`` sizes. ``probe`` is the one that asks, and ``by_probe`` has the measured results of a
-    run.
+    It belongs to the probe whose curve determined the levels (see ``find``): memory_latency, or cpu_workset if only
+    that has a curve. Without a curve the list is empty. ``probe`` is the one that asks, and ``by_probe`` has the
+    measured results of a run.
     """
     if probe != _leading(by_probe):
         return []
@@ -119,8 +119,9 @@ def table(probe: str, by_probe: ByProbe, machine: Machine) -> list[Table]:
 def find(by_probe: ByProbe, machine: Machine) -> list[MeasuredLevel]:
     """Return the levels from the first cache to memory; empty if the run has no curve of latency or rate.
 
-    ``by_probe`` has the measured results of a run by probe. The curve is that of memory_latency, or else of
-    cpu_workset, over at least ``MIN_SIZES`` sizes on huge pages.
+    ``by_probe`` has the measured results of a run by probe. The curve has at least ``MIN_SIZES`` sizes. It is that of
+    memory_latency (stride=64, chains=1, load=0, pages=huge), or else that of cpu_workset (threads=1, build=vector,
+    pages=huge).
     """
     return _find(by_probe, machine).found
 

@@ -30,7 +30,7 @@ def is_beyond_caches(experiment: ResolvedExperiment) -> bool:
 def remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:
     """Return remarks that caches may have served an experiment, and that it lacked huge pages, as far as they apply.
 
-    The facts in ``ARRAYS`` are read. The samples are not used.
+    The experiment must have the facts in ``ARRAYS``. The list is empty if none applies. The samples are not used.
     """
     return [*([] if is_beyond_caches(experiment) else ["may fit the caches"]), *page_remarks(experiment, samples)]
 
@@ -38,8 +38,9 @@ def remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[s
 def page_remarks(experiment: ResolvedExperiment, _: Sequence[Sample]) -> list[str]:
     """Return a remark that an experiment lacked huge pages, in whole or in part, or an empty list.
 
-    It has the remark if it asked for them (``pages=huge``) and got less than ``ENOUGH_HUGE`` of its memory on them. It
-    is the last part of ``remarks``, for probes that use small regions on purpose. The samples are not used.
+    It has the remark if it asked for them (``pages=huge``) and got less than ``ENOUGH_HUGE`` of its memory on them: the
+    facts ``huge_bytes`` and ``touched_bytes``, which it must then have. It is the last part of ``remarks``, for probes
+    that use small regions on purpose. The samples are not used.
     """
     if (
         experiment.params.get("pages") != "huge"

@@ -11,8 +11,8 @@ from nameplate.records.model import Value
 def kind_of(params: Mapping[str, Value]) -> str:
     """Return the kind of memory for a table's title, such as ``memory=pmem, path=/mnt/pmem``; "" for ordinary memory.
 
-    It has those of the parameters ``memory``, ``path`` and ``persist`` that are present. Ordinary is ``memory=dram``,
-    or no such parameter.
+    It has those of the parameters ``memory``, ``path`` and ``persist`` that are present, in this order. Memory is
+    ordinary with ``memory=dram``, or without that parameter.
     """
     if params.get("memory", "dram") == "dram":
         return ""
@@ -22,8 +22,9 @@ def kind_of(params: Mapping[str, Value]) -> str:
 def mount_remarks(experiment: ResolvedExperiment) -> list[str]:
     """Return remarks on what an experiment's mount is, and on the durability of stores to it if that is in doubt.
 
-    It reads the labels ``filesystem``, ``path``, ``mount`` (dax, memory or file) and, if present, ``durability``, and
-    the parameter ``persist``. Raises KeyError if another of them is missing.
+    It reads the labels ``filesystem``, ``path`` and ``mount``, which is "dax", "memory" or "file", and raises KeyError
+    if one is missing or ``mount`` is another word. The label ``durability`` may be missing; "forced" and "none" add a
+    remark, and "none" needs the parameter ``persist``.
     """
     return [_mount(experiment.labels), *_durability(experiment)]
 

@@ -35,7 +35,7 @@ class Cost:
     - ``sizes``: the fitted sizes in bytes, ascending
     - ``lines`` and ``bounds``: the fitted lines with their breaks, and the 95 % intervals of both
     - ``rounds``: the median number of rounds of a size
-    - ``pairs_between_nodes``: the number of pairs of ranks that are on different nodes
+    - ``pairs_between_nodes``: the number of pairs of ranks that are on different nodes, 0 if it was not recorded
     """
 
     params: Mapping[str, Value]
@@ -59,7 +59,7 @@ class BoundedLine:
     per_byte: Quantity
 
     def bandwidth(self, unit: str) -> Quantity | None:
-        """Return 1/t_w with its interval, in B/s or, for the ``unit`` "bit/s", in bits per second.
+        """Return 1/t_w with its interval in ``unit``, which is "B/s" or "bit/s".
 
         The result is None if t_w may be zero or has no interval, since the bandwidth then has no upper bound.
         """
@@ -73,9 +73,9 @@ class BoundedLine:
 def find_costs(results: Sequence[Result]) -> list[Cost]:
     """Return a fit for each curve of message times over the message size, in the order of their first results.
 
-    ``results`` are those of mpi_pingpong. Only the metric ``latency`` is used. Experiments that differ only in ``size``
-    form a curve; one with fewer than ``MIN_SIZES`` sizes is left out, and of more than ``MAX_SIZES`` an even selection
-    is fitted (see ``piecewise_linear.fit_lines``). Fits are cached.
+    ``results`` are those of mpi_pingpong. Only those of the metric ``latency`` with ``round_values`` are used.
+    Experiments that differ only in ``size`` form a curve; one with fewer than ``MIN_SIZES`` sizes is left out, and of
+    more than ``MAX_SIZES`` an even selection is fitted (see ``piecewise_linear.fit_lines``). Fits are cached.
     """
     timed = [r for r in results if r.summary.metric == "latency" and r.round_values]
     found = []
@@ -160,7 +160,10 @@ def _limits(machine: Machine) -> list[tuple[str, float]]:
 
 
 def link_mtus(machine: Machine) -> dict[str, float]:
-    """Return the MTU in bytes of each link of the job's first node by interface name; empty if none is known."""
+    """Return the MTU in bytes of each link of the job's first node, by interface name in alphabetical order.
+
+    It is empty if there is no job, or its MTUs were not recorded.
+    """
     return dict(sorted(((machine.job and machine.job.mtu_bytes) or {}).items()))
 
 
@@ -168,7 +171,7 @@ def cost_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
     """Return for each curve a table of its lines and, if it has breaks, a table of the breaks.
 
     ``results`` are those of mpi_pingpong. The limits of the machine's job (eager limits, MTUs, socket buffers) explain
-    breaks. Curves are those of ``find_costs``.
+    breaks, as far as they were recorded. Curves are those of ``find_costs``; without a curve the list is empty.
     """
     tables = []
     costs = find_costs(results)

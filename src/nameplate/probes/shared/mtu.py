@@ -15,10 +15,11 @@ MIN_PAYLOADS = 16
 def mtu_results(probe: str, results: Sequence[Result]) -> list[Result]:
     """Return the derived result ``mtu`` in bytes for each sweep of UDP payloads that shows where fragmentation starts.
 
-    ``results`` are those of the probe named ``probe``; the metric ``latency_p50`` is used. Experiments that differ only
-    in ``payload`` form a sweep, and one with fewer than ``MIN_PAYLOADS`` payloads has no result (see
-    ``memory_levels.find_mtu``). The reference value is the fact ``path_mtu_bytes``, the MTU that the system reports for
-    the path, 0 for none.
+    ``results`` are those of the probe named ``probe``. Only those of the metric ``latency_p50`` with ``protocol=udp``
+    and ``round_values`` are used; they must have the parameter ``payload``. Experiments that differ only in it form a
+    sweep. One with fewer than ``MIN_PAYLOADS`` payloads, or in which ``memory_levels.find_mtu`` finds no MTU, has no
+    result. The reference value is the fact ``path_mtu_bytes``, the MTU that the system reports for the path; if it is
+    0, there is none. The results have no parameters, so that those of several sweeps have the same id.
     """
     timed = [r for r in results if r.summary.metric == "latency_p50" and r.summary.params.get("protocol") == "udp"
              and r.round_values]  # fmt: skip

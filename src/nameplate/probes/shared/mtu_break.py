@@ -44,7 +44,7 @@ def find_mtu_break(cost: Cost, machine: Machine) -> MtuBreak | NoMtuBreak:
     MPI, 128 bytes at most. A break counts as near when its 95 % interval comes within a factor of 1.25 of these sizes.
     Several near breaks are ordered by that factor, then by the distance of the break itself from the MTU on a
     logarithmic scale. A break whose interval spans more than a factor of two is not considered. No break is attributed
-    if any pair of ranks shares a node, or if the job's MTUs are not known.
+    if any pair of ranks shares a node, if the job's MTUs are not known, or if no break is near.
     """
     reason = _unusable(cost, machine)
     if reason:

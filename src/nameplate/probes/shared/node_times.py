@@ -10,8 +10,9 @@ from nameplate.records.model import NodeTimes, Sample, Spread
 def times_of_nodes(samples: Sequence[Sample]) -> list[NodeTimes]:
     """Return the times of each node over all samples, in job order; empty if the samples do not distinguish nodes.
 
-    An average is weighted by the number of repeats, minimum and maximum are those of any sample, and the skew is the
-    largest. Samples without nodes are ignored; the others must have the same nodes, or ValueError is raised.
+    The repeats are added up, an average is weighted by their number, minimum and maximum are those of any sample, and
+    the skew is the largest. Samples without nodes are ignored. The others must have the same nodes, ranks and bytes in
+    a repeat; a different number of nodes raises ValueError.
     """
     found = [sample.nodes for sample in samples if isinstance(sample.nodes, list)]
     return [_merged(own) for own in zip(*found, strict=True)]

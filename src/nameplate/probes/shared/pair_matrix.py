@@ -14,7 +14,10 @@ SMALLEST_BULK = 4096
 
 
 def parties_of(values: Sequence[float]) -> int:
-    """Return the number of parties of a triangle: n for n·(n−1)/2 ``values``, one for each pair; 1 for no values."""
+    """Return the number of parties of a triangle: n for n·(n−1)/2 ``values``, one for each pair; 1 for no values.
+
+    For any other length, it is the number of parties of the largest triangle with at most as many values.
+    """
     return (1 + math.isqrt(1 + 8 * len(values))) // 2
 
 
@@ -45,9 +48,9 @@ def middles(matrices: Sequence[Sequence[float]]) -> list[float]:
 def party_medians(values: Sequence[float]) -> list[float]:
     """Return each party's median over its partners, in the order of the parties.
 
-    ``values`` is a triangle of at least one pair, such as ``pair_times`` returns. A party with a slow link is slow with
-    every partner, while a partner of slow parties is not: its median stays normal as long as fewer than half of its
-    partners are slow.
+    ``values`` is a triangle of at least one pair, such as ``pair_times`` returns; any other length raises ValueError. A
+    party with a slow link is slow with every partner, while a partner of slow parties is not: its median stays normal
+    as long as fewer than half of its partners are slow.
     """
     parties = parties_of(values)
     rows: list[list[float]] = [[] for _ in range(parties)]
@@ -70,11 +73,14 @@ def message_metric(params: Mapping[str, Value], time_s: float) -> Quantity:
     """Return the metric value of a pair with the one-way time ``time_s``, above 0, of its messages.
 
     It is a bandwidth in B/s for large messages (see ``is_bulk``), and the time in s for small ones. ``params`` are
-    those of the experiment, whose ``size`` is in bytes.
+    those of the experiment, whose ``size`` is in bytes; without it, KeyError is raised.
     """
     return Quantity(int(params["size"]) / time_s, "B/s") if is_bulk(params) else Quantity(time_s, "s")
 
 
 def message_metric_name(params: Mapping[str, Value]) -> str:
-    """Return the name of the value that ``message_metric`` returns for ``params``: "bandwidth" or "message time"."""
+    """Return the name of the value that ``message_metric`` returns for ``params``: "bandwidth" or "message time".
+
+    ``params`` are those of an experiment, as for ``is_bulk``.
+    """
     return "bandwidth" if is_bulk(params) else "message time"

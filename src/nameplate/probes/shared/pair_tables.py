@@ -22,9 +22,10 @@ MIN_PARTIES = 3
 def pair_matrix_tables(result: Result, machine: Machine) -> list[Table]:
     """Return the tables of an experiment of mpi_pairs: slowest pairs, and each party's median over its partners.
 
-    ``result.pairs`` must have at least one pair. ``machine`` has the job whose names are shown. The second table needs
-    three parties. With more than ``MAX_PAIRS`` pairs or ``MAX_PARTIES`` parties only the slowest are listed, with a
-    note.
+    ``result`` must have at least one pair, and the parameters ``between`` ("nodes" or "ranks") and ``size`` (bytes).
+    ``machine`` has the job whose names are shown; without a job, they are indices. The second table is left out for two
+    parties. Both are ordered by time, the slowest first. With more than ``MAX_PAIRS`` pairs or ``MAX_PARTIES`` parties
+    only the slowest are listed, with a note.
     """
     names = party_names(machine, str(result.summary.params["between"]), parties_of(result.pairs))
     what = f"messages of {size_text(float(result.summary.params['size']))}"

@@ -22,8 +22,9 @@ def pair_evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> 
     """Return the minimum, median and maximum over samples of each pair's mean time of a message, in seconds.
 
     The keys are ``0-2 minimum_s``, ``0-2 median_s`` and ``0-2 maximum_s`` for the ranks 0 and 2. The label ``ranks``
-    names the pairs (``0-2 1-3``), in the order of a sample's workers, which must all have done operations. The result
-    is empty for more than ``MAX_PAIRS`` pairs, and if the samples have no workers.
+    names the pairs (``0-2 1-3``), in the order of a sample's workers, which must all have done operations. Samples
+    without workers are ignored. The result is empty for more than ``MAX_PAIRS`` pairs, without the label, and if no
+    sample has workers.
     """
     names = experiment.labels.get("ranks", "").split()
     if len(names) > MAX_PAIRS:
@@ -42,8 +43,9 @@ def pair_tables(results: Sequence[Result], machine: Machine) -> list[Table]:
     """Return tables of bandwidth and message time by number of pairs, then of each pair's times for the largest number.
 
     ``results`` are those of mpi_pingpong with a value. Sizes that were measured with a single pair only are left out.
-    The last table is for the largest of the others, with the nodes of the ranks if ``machine`` has a job. The list is
-    empty if no experiment has several pairs.
+    The last table is for the largest size that was measured with that number of pairs. It has the nodes of the ranks if
+    ``machine`` has a job, and is left out if the result has no evidence of its pairs. The list is empty if no
+    experiment has several pairs.
     """
     several = [r for r in results if int(r.summary.params.get("pairs", 0)) > 1]
     if not several:
@@ -97,9 +99,9 @@ def saturation_results(results: Sequence[Result]) -> list[Result]:
     """Return the derived results ``backplane_bandwidth`` and ``saturation_pairs`` of each curve that saturates.
 
     The first is the highest bandwidth of all pairs together in B/s, the second the number of pairs that reach it, which
-    need not be whole. ``results`` are those of mpi_pingpong. Experiments that differ only in ``pairs`` form a curve.
-    One with fewer than ``MIN_COUNTS`` numbers of pairs, or without saturation (see ``find_saturation``), has no
-    results.
+    need not be whole. ``results`` are those of mpi_pingpong; only the metric ``bandwidth`` is used. Experiments that
+    differ only in ``pairs`` form a curve. One with fewer than ``MIN_COUNTS`` numbers of pairs, or without saturation
+    (see ``find_saturation``), has no results.
     """
     from nameplate.statistics.saturation import find_saturation  # noqa: PLC0415 (numpy takes a while to import)
 

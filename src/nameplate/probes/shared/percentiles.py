@@ -22,7 +22,8 @@ def percentile_tables(probe: str, results: Sequence[Result]) -> list[Table]:
 
     ``results`` are those of the probe named ``probe``. Experiments without ``latency_max`` have no row, and a
     percentile that is not known, with fewer than ten operations above it, is an empty cell. The list is empty for no
-    experiment or more than ``MAX_ROWS``. The facts ``clock_cost_s`` and ``timed_every`` are read.
+    such experiment or more than ``MAX_ROWS``. Each must have the facts ``clock_cost_s`` (the time of reading the clock)
+    and ``timed_every`` (n if on average one in n operations is timed), or KeyError is raised.
     """
     experiments: dict[str, dict[str, Result]] = {}
     for result in results:

@@ -56,7 +56,10 @@ class Recorded:
         return self.problem_of_result(outcome.params, outcome.facts) or labels
 
     def problem_of_result(self, params: Mapping[str, Value], facts: Mapping[str, float]) -> str:
-        """Return what is wrong with the parameters and facts of an experiment, as a message on one problem, or ""."""
+        """Return what is wrong with the parameters and facts of an experiment, as a message on one problem, or "".
+
+        ``params`` are complete, as recorded. Those that are not required are checked by ``problem_of_params``.
+        """
         return (
             _first(_missing("parameter", self.params, params))
             or problem_of_params(params)
@@ -66,8 +69,9 @@ class Recorded:
     def problem_of_sample(self, outcome: Outcome, sample: Sample) -> str:
         """Return what is wrong with a sample, as a message on one problem; "" if nothing is.
 
-        ``outcome`` is that of the sample's experiment; its labels name the workers. Counters, work, workers and the
-        clock of the control loop are checked.
+        ``outcome`` is that of the sample's experiment; its labels name the workers. Counters (``cpu_user_s`` and
+        ``cpu_system_s``, which every sample must have, and ``counters``), work, workers and the clock of the control
+        loop (``burst_s`` in ``disturbed``, if present) are checked.
         """
         counters = ("cpu_user_s", "cpu_system_s", *self.counters)
         problem = _first(self._wrong_numbers("counter", counters, sample.counters))
@@ -96,7 +100,9 @@ class Recorded:
 def problem_of_params(params: Mapping[str, Value]) -> str:
     """Return which parameter has an impossible name or value, as a message on the first one; "" if none has.
 
-    A known number must be of its type and not below its minimum; other parameters may have any value.
+    A name must consist of lower-case letters, digits and underscores, and start with a letter. Numbers that mean the
+    same in every probe, such as ``size`` and ``threads``, must be whole (except ``duration``) and not below their
+    minimum, 0 or 1. Other parameters may have any value.
     """
     return _first(_wrong_values(params))
 

@@ -21,8 +21,10 @@ def evidence(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> dict[
 
     ``resident_before`` and ``resident_after`` are the mean shares (0 to 1) of the file in the page cache. ``fetched``
     and ``given`` are the bytes that the process read from storage, and wrote to it or to the page cache, per byte of
-    the user; ``device_read`` and ``device_written`` are those of the whole device. The experiment's fact ``file_bytes``
-    is read.
+    the user; ``device_read`` and ``device_written`` are those of the whole device. The result is empty without samples,
+    and lacks the last four if the user moved no bytes. The fact ``file_bytes`` is read, and each sample's counters
+    ``resident_before_bytes``, ``resident_after_bytes``, ``process_read_bytes``, ``process_write_bytes``,
+    ``device_read_bytes`` and ``device_write_bytes``, -1 where the system does not report them; all of them must exist.
     """
     user_bytes = sum(sample.work.bytes for sample in samples)
     whole_bytes = len(samples) * experiment.facts["file_bytes"]
@@ -46,9 +48,11 @@ def served_by(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> str:
     """Return what served the bytes: ``page cache``, ``device nvme0n1``, ``RAM disk (tmpfs)``, a mixture or ``unknown``.
 
     A device of a virtual machine is ``virtual device vda``, and a device whose name is not known only ``device``. A
-    mixture is ``mixed: 40 % device nvme0n1``, the share that came from the device. The verdict is computed from
-    ``evidence``, the facts ``file_bytes`` and ``is_memory``, the labels ``filesystem`` and ``device``, and the
-    parameters ``op``, ``cache`` and ``sync``.
+    mixture is ``mixed: 40 % device nvme0n1``, the share that came from the device. It is ``unknown`` if the system does
+    not report what the process read, unless the cache held the whole file before, or if a direct write reached no
+    storage. The verdict is computed from ``evidence``, the facts ``file_bytes`` and ``is_memory``, the parameters
+    ``op``, ``cache`` and ``sync``, which the experiment must have, and the labels ``filesystem`` and ``device``, which
+    may be missing.
     """
     if experiment.facts["is_memory"]:
         return f"RAM disk ({experiment.labels.get('filesystem') or 'memory'})"

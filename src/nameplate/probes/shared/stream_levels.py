@@ -20,11 +20,11 @@ def node_times(sample: Sample) -> list[NodeTimes]:
 def level_evidence(samples: Sequence[Sample]) -> dict[str, float]:
     """Return rates in B/s and times in s over all nodes and repeats, by name.
 
-    Each of ``LEVELS`` has ``LEVEL_average``, ``LEVEL_best``, ``LEVEL_worst``, the time of each with the suffix ``_s``,
-    and ``LEVEL_worst_node``, an index into the job's nodes. The rates are those of one rank for the level rank, and of
-    one node for the others. An average rate is the bytes of a repeat divided by the average time. ``rank_sum_average``,
-    with its time ``rank_sum_average_s``, is DistributedStream's average of a node; it can exceed ``longest_best``. At
-    least one sample must have nodes, or ValueError is raised.
+    Each of ``LEVELS``, such as ``window``, has ``window_average``, ``window_best``, ``window_worst``, the time of each
+    with the suffix ``_s``, and ``window_worst_node``, an index into the job's nodes. The rates are those of one rank
+    for the level rank, and of one node for the others. An average rate is the bytes of a repeat divided by the average
+    time. ``rank_sum_average``, with its time ``rank_sum_average_s``, is DistributedStream's average of a node; it can
+    exceed ``longest_best``. At least one sample must have nodes, or ValueError is raised.
     """
     taken = [(place, node) for sample in samples for place, node in enumerate(node_times(sample))]
     nodes = [node for _, node in taken]

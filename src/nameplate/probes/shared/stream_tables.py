@@ -32,9 +32,9 @@ _RANK_AVERAGE = (
 def stream_tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
     """Return mpi_stream's tables for each kind of memory: one of the configurations, then one for each level of times.
 
-    ``by_probe["mpi_stream"]`` has the results; those of ``node_bandwidth`` with evidence have rows. The job of
-    ``machine`` names the nodes. The levels are each rank, each node, and each node by its slowest rank, as in
-    DistributedStream.
+    ``by_probe["mpi_stream"]`` must exist; its results of ``node_bandwidth`` with evidence and one of STREAM's four
+    functions as ``op`` have rows, and without any the list is empty. The job of ``machine``, which it must have, names
+    the nodes. The levels are each rank, each node, and each node by its slowest rank, as in DistributedStream.
     """
     names = nodes_of(machine)
     measured = [result for result in by_probe["mpi_stream"] if _has_row(result)]

@@ -49,7 +49,8 @@ class Waits:
     def in_lines(self, size_bytes: int) -> float:
         """Return the mean wait in seconds of a load from a region of ``size_bytes`` all of whose lines are accessed.
 
-        The order is random, so a buffer that covers a part of the region is missed by loads from the other part.
+        ``size_bytes`` is above 0. The order is random, so a buffer that covers a part of the region is missed by loads
+        from the other part.
         """
         return sum(wait * max(0.0, 1 - reach / size_bytes) for reach, wait in self.steps)
 
@@ -63,8 +64,9 @@ class Waits:
     def leave(self, level: MemoryLevel, following: MemoryLevel) -> bool:
         """Return whether the step from ``level`` to the next one is the remainder of a buffer of similar reach.
 
-        It is one if the step is less than half of the waits that were subtracted near the end of ``level``.
-        ``following`` is the next level. Both are levels of a latency curve after ``less_waiting``.
+        It is one if the step is less than half of the waits that were subtracted near the end of ``level``; it is none
+        if no wait was subtracted there. ``following`` is the next level. Both are levels of a latency curve after
+        ``less_waiting``.
         """
         size_bytes = level.size_bytes or math.inf
         near_s = sum(wait for reach, wait in self.steps if STEP_WINDOW[0] < reach / size_bytes < STEP_WINDOW[1])
@@ -109,7 +111,7 @@ def less_waiting(curve: Curve, seconds: Callable[[int], float]) -> Curve:
     """Return the curve with the cost of translations subtracted from its best values.
 
     ``seconds`` returns the cost in seconds for a size in bytes, such as ``Waits.in_lines``. The values of the rounds
-    stay. The curve must have best values, or ValueError is raised.
+    stay. The curve must have best values, all of which exceed their cost, or ValueError is raised.
     """
     best = zip(curve.size_bytes, curve.best, strict=True)
     return replace(curve, best=tuple(value - seconds(size) for size, value in best))
