@@ -13,8 +13,8 @@ from cyclopts import App
 def register_all(app: App) -> None:
     """Add every command to ``app``: the function ``command`` of each module here whose name has no leading underscore.
 
-    A command has the name of its module. The line breaks within a paragraph of its docstring are removed, since the
-    help would keep them.
+    A command has the name of its module. All these modules are imported. The line breaks within a paragraph of the
+    functions' docstrings are removed for good, since the help would keep them.
     """
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith("_"):

@@ -26,10 +26,11 @@ class Look:
 
     ``words`` select the metrics that match each of them: a probe, an area such as memory, a metric, or ``name=value``
     for a parameter; without words no metric is followed from run to run, and the changes are those of all metrics.
-    ``machine`` is the name of a host or of a job's node, None for all. The folder's index is updated first, which may
-    take a minute and shows its progress if standard error is a terminal.
+    ``machine`` is the name of a host or of a job's node, or the host list of a job, None for all. The folder's index is
+    updated and saved first, which may take a minute and shows its progress if standard error is a terminal. If it
+    cannot be saved, a warning goes to standard error.
 
-    Raises UsageError if the folder has no run, or nothing in it matches the selection.
+    Raises UsageError if the folder has no run, or no metric matches the words, or there is no run of the machine.
     """
 
     def __init__(self, folder: Path, words: Sequence[str], machine: str | None) -> None:
@@ -53,17 +54,18 @@ class Look:
     def draw(self, path: Path) -> None:
         """Draw the metrics that the words select over time into ``path``, an SVG or PNG file by its suffix.
 
-        Raises UsageError for another suffix or too many metrics, FileError if the file cannot be written.
+        There must be words. Raises UsageError for a suffix other than .svg and .png or more than 30 metrics, FileError
+        if the file cannot be written.
         """
         from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
 
         write_series(self._series, self._changes, self._names, path)
 
     def print_json(self) -> None:
-        """Print a JSON object with the runs, changes, selected series and files that could not be read.
+        """Print to standard output a JSON object with the runs, changes, series and files that could not be read.
 
-        Its keys are ``schema``, ``runs``, ``changes``, ``series`` (empty without words) and ``not_read`` (path and
-        reason).
+        Its keys are ``schema``, ``runs`` (all runs of the machine), ``changes`` (of the selected metrics), ``series``
+        (the selected metrics; empty without words) and ``not_read`` (path and reason).
         """
         not_read = [{"path": entry.path, "reason": entry.reason} for entry in self._index.entries if entry.reason]
         document: dict[str, Any] = {
@@ -84,7 +86,10 @@ class Look:
         print_series(self._series, self._changes, self._names, console)
 
     def print_overview(self, console: Console, last: int) -> None:
-        """Print the changes, the ``last`` runs (1 or more), and the files that could not be read to ``console``."""
+        """Print the changes, the ``last`` runs (1 or more), and the files that could not be read to ``console``.
+
+        The runs and the changes are those of the selected machine; with fewer runs than ``last``, all are printed.
+        """
         entries = [self._index.entries[place] for place in self._runs]
         rows = run_rows(self._index, self._runs[-last:], self._machine)
         print_overview(entries, rows, self._changes, self._names, console)

@@ -37,7 +37,7 @@ class Place:
     - ``start_core``: starts a core, given a function that receives its records and the cache of the files that cores
       share
     - ``nodes``: the nodes that measure single-machine experiments; None if the run is not measured per node
-    - ``reference_values``: the values of the reference tools, from before the first round
+    - ``reference_values``: the values of the reference tools, from before the first round; only a new run writes them
     - ``began``: the start of the command by ``time.monotonic``, from which the budget counts; None counts it from the
       first round
     """
@@ -60,11 +60,12 @@ def nodes_of_run(header: Run, machine: Machine) -> NodeTurns | None:
 
 
 def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:
-    """Return the first record of a run that begins now.
+    """Return the first record of a run that begins now. Nothing is written or started.
 
-    ``seed`` determines the order of the experiments; None chooses a random one. ``rated`` has the user's reference
-    values as ``parse_rated`` returns them, ``priority`` is "normal" or "high", and ``per_node`` is "" for a run that is
-    not measured per node. Raises UsageError if the clock of this machine is not set.
+    ``seed``, 0 or more, determines the order of the experiments; None chooses a random one. ``rated`` has the user's
+    reference values as ``parse_rated`` returns them, empty for none. ``priority`` is "normal" or "high", and
+    ``per_node`` is "" for a run that is not measured per node. These are not checked. Raises UsageError if the clock of
+    this machine is not set.
     """
     return Run(
         schema=SCHEMA,
@@ -103,10 +104,11 @@ def measure_to_file(
 ) -> Report:
     """Measure a plan until it is complete or Ctrl-C stops it, and return its results.
 
-    ``header`` is the first record of the run, with its plan. ``writer`` writes to a new file, or to that of an
-    ``earlier`` run of the plan, of which only the missing part is measured; None for a new run. ``progress`` displays
-    what is measured. The writer is closed at the end, also after an error. A digest is appended to the file unless the
-    run was interrupted.
+    ``header`` is the first record of the run, with its plan. ``writer`` writes to a new, empty file; ``earlier`` is
+    then None. To continue a run, ``writer`` has reopened its file, ``earlier`` is its content and ``header`` its first
+    record, and only the missing part is measured. ``progress`` displays what is measured. The writer is closed at the
+    end, also after an error. A digest is appended to the file unless the run was interrupted. Call it in the main
+    thread, since it handles signals.
 
     The first Ctrl-C ends the run after the current sample, which is no error. Raises Interrupted at the second one,
     FileError if the file cannot be written or read back, and CoreError if no core can be started.

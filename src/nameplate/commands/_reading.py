@@ -18,9 +18,10 @@ _BEGINNING = b'{"type":'
 def read_reports(paths: Iterable[Path]) -> list[Report]:
     """Return all runs of the files, in the order of ``paths`` and within a file in its order.
 
-    A path is a run file, an HTML report with its runs, the output of another tool, or a folder of such outputs, which
-    is one run. Runs of an HTML report have aliases as host names. Raises FileError for a file that cannot be read or is
-    of no known kind.
+    A path is a run file, an HTML report with its runs (``.html`` or ``.htm``), the output of another tool, or a folder
+    of such outputs, which is one run. Runs of an HTML report have aliases as host names, unless it was written with
+    ``--identify``. Raises FileError for a file that cannot be read or is of no known kind. A run that is incomplete or
+    was interrupted is returned, too.
     """
     return [report for path in paths for report in _runs_in(path)]
 

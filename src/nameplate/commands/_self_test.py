@@ -25,8 +25,9 @@ def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
     """Measure the plan ``quick`` for as many rounds as fit the budget; return the results and the path of the run file.
 
     ``budget`` is a duration such as ``5min``, the default if it is None. The run file is created in the current
-    directory, and progress is shown on standard error. Raises UsageError for a budget that is not a duration or is too
-    short for two stretches of ``WINDOW`` rounds, and the errors of ``measure_to_file``.
+    directory, named ``nameplate-selftest-DATE-TIME.jsonl``, and progress is shown on standard error. Ctrl-C ends the
+    measurement early, and its results then have fewer rounds. Raises UsageError for a budget that is not a duration or
+    is too short for two stretches of ``WINDOW`` rounds, and the errors of ``measure_to_file``.
     """
     text, core = read_plan(PLAN), describe_core()
     once = build_plan(text, core.probes, {"rounds": "1"}, core.machine)

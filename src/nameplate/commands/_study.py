@@ -26,7 +26,7 @@ def check_study(plan: str, folder: Path) -> None:
 
 
 def write_study(report: Report, folder: Path) -> str:
-    """Write the results of a study into a folder that exists; return a line that lists what was written.
+    """Write the results of a study into a folder, which must exist, and return a line that lists what was written.
 
     It writes tables.csv, the charts (SVG, PNG, data and scripts for gnuplot) and report.html, without host names, and
     replaces files of these names. Raises UsageError if the run's plan reproduces no study, FileError if a file cannot

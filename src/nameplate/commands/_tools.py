@@ -32,7 +32,7 @@ _START_S = 0.5
 def usual_launch() -> Launch | None:
     """Return a launcher of two ranks by the mpirun on PATH, or None if that or the MPI build of the core is missing.
 
-    For root with Open MPI it has ``--allow-run-as-root``.
+    For root with Open MPI it has ``--allow-run-as-root``. At most ``mpirun --version`` is run, no ranks are started.
     """
     words = "mpirun -n 2"
     if os.geteuid() == 0 and family_of("mpirun") == "openmpi":
@@ -61,11 +61,11 @@ def _setting(
 class Search:
     """The work that nameplate and reference tools can both do here, and the reasons why other work is left out.
 
-    - ``folder``: a folder for the tools' files; each tool has its own folder in it
+    - ``folder``: a folder for the tools' files, which exists; each tool has its own folder in it
     - ``launch``: the launcher of MPI tools and probes; None leaves them out
     - ``core``: the description of a core; its machine is that of the comparisons, and its probes and those of the MPI
       core can be compared
-    - ``seconds``: the time of one run of a tool
+    - ``seconds``: the time of one run of a tool, 1 or more; one with a fixed amount of work takes as long as it needs
     - ``probes``: the names of the probes to compare; an empty set means all
 
     With a launcher, the MPI core is started once to describe itself. Raises CoreError if that fails.
@@ -83,8 +83,9 @@ class Search:
     def all(self, references: Sequence[ReferenceTool]) -> tuple[list[PairedComparison], list[PairedRow]]:
         """Return the possible comparisons, and a row with the reason for each tool or work that cannot be compared.
 
-        Both are in the order of ``references``. Every installed tool is run to print its version. With chosen probes,
-        missing tools have no row. Folders are created for the tools.
+        Both are in the order of ``references``. Every installed tool is run to print its version; nothing is measured.
+        With chosen probes, missing tools and works of other probes have no row. Folders are created for the tools. A
+        tool that fails has a row with the error, which is not raised.
         """
         comparisons: list[PairedComparison] = []
         others: list[PairedRow] = []
@@ -141,8 +142,8 @@ class Search:
 def asked_references(plan: PlanText | Plan) -> list[ReferenceTool]:
     """Return the tools that a plan names: first those with their default work, then those for which it sets the work.
 
-    A tool that is named several times is returned several times. Raises UsageError for an unknown tool or parameter, or
-    a value that the tool does not take.
+    A tool that is named several times is returned several times, also if it is not installed. Raises UsageError for an
+    unknown tool or parameter, or a value that the tool does not take.
     """
     usual = [_known(name) for name in plan.references]
     return usual + [replace(_known(work.tool), given=_given(_known(work.tool), work)) for work in plan.reference_works]
@@ -191,8 +192,10 @@ def reference_values(references: Sequence[ReferenceTool], core: CoreDescription,
     """Run each work of these tools once, and return their values, or records with the reasons why there are none.
 
     ``core`` is the description of the core of the run. Every tool is stopped at ``deadline``, a time of
-    ``time.monotonic``, and works that have not begun by then are not run. Files go to a temporary folder in the current
-    directory, which is removed. Tools that are missing or cannot be run have a record without a value.
+    ``time.monotonic`` or infinity, and works that have not begun by then are not run. Identifying the tools comes first
+    and does not heed it. Files go to a temporary folder in the current directory, which is removed. Tools that are
+    missing or cannot be run have a record without a value. Without ``references`` nothing is done. Raises FileError if
+    the folder cannot be created, CoreError if the MPI core cannot be started to describe itself.
     """
     if not references:
         return []

@@ -43,10 +43,10 @@ _STAT = Path("/proc/stat")
 
 @dataclass(frozen=True)
 class Part:
-    """An optional part that nameplate can use, such as an MPI launcher.
+    """An optional part that nameplate can use, such as an MPI launcher, or the check for files that killed runs left.
 
-    ``what`` names it, ``state`` describes it or what is missing, and ``advice`` says how to get it, "" if it is not
-    needed.
+    ``is_there`` says whether the part is present and works; for the check, that no file was left. ``what`` names it,
+    ``state`` describes it or what is wrong, and ``advice`` says what to do, "" if there is no advice.
     """
 
     is_there: bool

@@ -172,9 +172,11 @@ class RunOptions:
     """The options of ``nameplate run`` as given, after the checks that need only their text; None means not given.
 
     - ``what``: the name of a plan or a probe, or the path of a plan; ``parameters``: its ``name=value`` arguments
-    - ``limits``: the texts of the limits by option, such as ``{"budget": "60s"}``
+    - ``limits``: the texts of the given limits by option, such as ``{"budget": "60s"}``: budget, precision, rounds,
+      samples, time, warmup and series
     - ``core_options``: options of nameplate-core, from ``peer``, a key file and a LAPACK library
-    - ``launch``: how to start the core, from ``mpi``, the text of the launcher
+    - ``launch``: how to start the core, from ``mpi``, the text of the launcher; directly if that is None
+    - ``per_node``: "in-turn" or "at-once"; ``priority``: "normal" or "high"; both are not yet checked
     - ``slurm``: the batch script to write instead of measuring; ``resume``: the run file to continue
     - ``rated``: the arguments of ``--rated``, KEY=VALUE or the path of a file of such lines
     - ``output``, ``report`` and ``study``: the run file, the HTML report and the folder of the study to write
