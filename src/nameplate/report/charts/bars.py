@@ -16,9 +16,9 @@ from nameplate.report.verdict import judged_by
 class Bar:
     """A share of a reference value as a bar; lengths are in percent of the width that all bars of a run have in common.
 
-    ``label`` are the experiment's own parameters. ``words`` are the share and the reference value as text. ``mood`` is
-    "good", "poor" or "plain". ``interval`` has the lower and the upper end of the share's 95 % interval as positions on
-    the same scale, or is None.
+    ``label`` are the experiment's own parameters as from ``label_of``. ``words`` are the share and the reference value
+    as text. ``mood``, as from ``mood_of``, is "good", "poor" or "plain". ``interval`` has the lower and the upper end
+    of the share's 95 % interval as positions on the same scale, and is None if the interval is not known.
     """
 
     label: str
@@ -32,8 +32,8 @@ class Bar:
 class BarGroup:
     """The bars of one probe, under the probe's title.
 
-    ``common`` are the parameters common to all bars, as text. ``left_out`` is the number of experiments without a bar
-    because a curve shows them.
+    ``common`` are the parameters common to all bars, as on the command line (``isa=avx512 threads=2``), or "".
+    ``left_out`` is the number of experiments without a bar because a curve shows them.
     """
 
     title: str

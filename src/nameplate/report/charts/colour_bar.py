@@ -20,11 +20,11 @@ def colour_bar(
 ) -> list[Point]:
     """Return the points of the colour bar below a node map, from left to right, with the unit at the end.
 
-    Each point has the column ``x``, from 0, and the given ``row`` as ``y``. A cell has its distance behind the median
-    as ``gap``, a share from 0 to ``max_behind``, and the middle cell of each step has its number as ``label``. The last
-    point has the ``unit`` instead. ``middle`` is the median of each hardware class in the unit of ``metric``. The
-    numbers are values of the metric, or percentages of the median unless there is exactly one class. ``max_behind`` is
-    below 1, and ``cell_width`` is in pixels.
+    Each point has the column ``x``, from 0, and the given ``row`` as ``y``. There are six equal steps from a ``gap`` of
+    0 to ``max_behind``, a share below 1 of the median; each step has one or more cells, and its middle cell has a
+    number as ``label``. The last point has the ``unit`` instead of a gap. ``middle`` is the median of each hardware
+    class, above 0, in the unit of ``metric``. The numbers are values of the metric if there is exactly one class,
+    otherwise percentages of the class median. ``cell_width`` is in pixels.
     """
     # An odd number puts the label in the middle of its step.
     each = 1 + 2 * math.ceil((LETTER * _LONGEST_NUMBER / cell_width - 1) / 2)

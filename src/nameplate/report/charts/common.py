@@ -43,8 +43,8 @@ class Chart:
     ``title`` may be "" if the page has its own heading. ``meaning`` says in a few sentences how to read the chart and
     what a bad sign looks like; ``caption`` describes the marks. ``spec`` is the Vega-Lite definition, as ``definition``
     returns it. ``columns`` are the fields of the chart's points that its table shows, as (field, heading). ``commands``
-    are the shell commands that repeat the measurements. ``events`` are the events of a long series as (what happened,
-    conditions), numbered from 1 as in the chart, or None if no events were searched for.
+    are the shell commands that repeat the measurements, or empty if they are not known. ``events`` are the events of a
+    long series as (what happened, conditions), numbered from 1 as in the chart, or None if no events were searched for.
     """
 
     title: str
@@ -81,7 +81,7 @@ def definition(chart: Any, height: int | alt.Step, width: str | int | alt.Step =
 
     ``chart`` is a single or layered Altair chart. ``height`` and ``width`` are in pixels, or an ``altair.Step`` for
     each category; "container" makes the chart as wide as the element that contains it. The schema's address and
-    Altair's own theme are left out.
+    Altair's own theme are left out. If layers have no data of their own, set ``data`` of the returned definition.
     """
     sized = chart.properties(width=width, height=height, background="transparent")
     made: dict[str, Any] = sized.to_dict()
@@ -98,6 +98,7 @@ def tick_labels(names: Mapping[float, str]) -> str:
     """Return the Vega ``labelExpr`` of an axis that shows a name at each of its ticks.
 
     ``names`` maps the position of every tick, in units of the axis, to its name. A tick without a name has no label.
+    The expression does not set the ticks: pass the positions as ``values`` of the axis.
     """
     return json.dumps({f"{number:.15g}": name for number, name in names.items()}) + "[datum.value]"
 
@@ -105,8 +106,11 @@ def tick_labels(names: Mapping[float, str]) -> str:
 def legend(labels: Sequence[str], above: int = 0) -> alt.Legend | None:
     """Return the legend above a chart whose lines have these labels, or None if there is only one line.
 
-    ``labels`` must not be empty. Labels of at most ``SHORT_LABEL`` characters are in two columns. ``above`` is the
-    additional space in pixels between legend and chart.
+    Labels are in two columns if none has more than ``SHORT_LABEL`` characters. ``above`` is the additional space in
+    pixels between legend and chart.
+
+    Raises:
+        ValueError: ``labels`` is empty.
     """
     columns = 2 if max(map(len, labels)) <= SHORT_LABEL else 1
     shown = alt.Legend(title=None, orient="top", columns=columns, columnPadding=18, labelLimit=320, offset=10 + above)
@@ -128,9 +132,9 @@ def lines_with_intervals(
     """Return the layers of a line chart, to be passed to ``altair.layer``: intervals as bars, then lines, then points.
 
     ``measured`` is an Altair chart with the data and the encoding of both axes; its points have the fields ``line`` (a
-    label), and ``low`` and ``high`` if they have an interval. ``names`` are all labels in the order of their colours.
-    ``key`` is the legend, from ``legend``, and ``heading`` is the title of the y axis. With ``is_joined`` False, there
-    are no lines.
+    label), and ``low`` and ``high`` in the unit of the y axis if they have an interval. ``names`` are all labels in the
+    order of their colours. ``key`` is the legend, from ``legend``, and ``heading`` is the title of the y axis. With
+    ``is_joined`` False, there are no lines.
     """
     lines = alt.Scale(domain=list(names))
     colour = alt.Color("line:N", scale=lines, legend=None)
@@ -147,9 +151,13 @@ def lines_with_intervals(
 def lines_along(results: Sequence[Result], swept: str) -> list[list[Result]]:
     """Return the results with a value above 0 as lines, each in ascending order of the parameter ``swept``.
 
-    The results of a line agree in all other parameters. ``swept`` is the name of a numeric parameter; results without
-    it are left out. Lines are in the order of their first points. Long series form lines of their own, because minutes
-    under load are another experiment than short slices. The list is empty if no result qualifies.
+    ``results`` must be of one probe and one metric, which are not compared. The results of a line agree in all
+    parameters other than ``swept``; results without it are left out. Lines are in ascending order of their first
+    values of ``swept``. Long series form lines of their own, because minutes under load are another experiment than
+    short slices. The list is empty if no result qualifies.
+
+    Raises:
+        ValueError: ``swept`` has a word as value.
     """
     measured = [r for r in results if (r.summary.value or 0.0) > 0 and swept in r.summary.params]
     lines: dict[str, list[Result]] = {}
@@ -183,7 +191,7 @@ def line_label(differing: str, first: Result) -> str:
 def line_key(result: Result, *swept: str) -> str:
     """Return a key that is equal for results that may share a line or grid along the parameters ``swept``.
 
-    Such results agree in all other parameters, and either all or none of them are long series. The metric is not
+    Such results agree in all other parameters, and either all or none of them are long series. Probe and metric are not
     compared.
     """
     others = {name: value for name, value in result.summary.params.items() if name not in swept}
@@ -209,8 +217,9 @@ def chunks(lines: Sequence[list[Result]], title: str) -> list[tuple[str, Sequenc
 def log_axis(low: float, high: float) -> tuple[list[float], list[float]]:
     """Return the two ends of a logarithmic axis that includes ``low`` and ``high``, and the numbers to show on it.
 
-    The ends are 1, 2 or 5 times a power of ten. The numbers ascend; they are all such numbers between the ends, or only
-    powers of ten if there would be more than ``MAX_TICKS``. ``low`` must be above 0 and at most ``high``.
+    The ends are the nearest numbers of the form 1, 2 or 5 times a power of ten, and always differ. The numbers ascend;
+    they are all such numbers from end to end, or only powers of ten if there would be more than ``MAX_TICKS``. ``low``
+    must be above 0 and at most ``high``.
 
     Raises:
         ValueError: ``low`` is not above 0.

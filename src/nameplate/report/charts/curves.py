@@ -70,8 +70,8 @@ class LevelEnd:
 def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
     """Return the ends of the levels that a run found, in ascending order of size, from all results of the run.
 
-    They are read from derived metrics such as ``l1d_size``. If several probes report the same level, the first one
-    counts.
+    They are read from derived metrics such as ``l1d_size``, whose values are in bytes. If several probes report the
+    same level, the first one counts. The list is empty if there are none.
     """
     found: dict[str, LevelEnd] = {}
     for result in results:
@@ -97,8 +97,8 @@ def curve_lines(headlines: Sequence[Result]) -> list[list[Result]]:
 def curves(lines: Sequence[list[Result]], ends: Sequence[LevelEnd]) -> list[Chart]:
     """Return charts of the lines from ``curve_lines`` against size.
 
-    The list is empty if there are no lines. A chart has at most ``LINES_IN_A_CHART`` lines. It marks those of the level
-    ends ``ends`` that are within its sizes.
+    The list is empty if there are no lines. A chart has at most ``LINES_IN_A_CHART`` lines. It marks the level ends in
+    ``ends``, from ``level_ends``, that are within its sizes.
     """
     return [_chart(title, chunk, ends) for title, chunk in chunks(lines, _title(lines))] if lines else []
 

@@ -35,8 +35,8 @@ _WORDS = ("nominal", "ordinal")
 def charts_as_files(charts: Sequence[NamedChart]) -> dict[str, str]:
     """Return the texts of all files by file name: NAME.dat and NAME.gp for each chart, and all.gp.
 
-    The script all.gp loads those of all charts. NAME is the chart's ``name``. The scripts must run in the directory of
-    the files. Without charts, all.gp is empty.
+    The script all.gp loads those of all charts. NAME is the chart's ``name``; of charts with the same name, only the
+    last one is kept. The scripts must run in the directory of the files. Without charts, all.gp is empty.
 
     Raises:
         ValueError: a chart uses a part of Vega-Lite that this module does not know.

@@ -45,8 +45,9 @@ def grids(results: Sequence[Result]) -> list[Grid]:
 
     The two parameters are numbers that vary. A grid has at least two rows, two columns and ``MIN_CELLS`` values, and
     values for at least the share ``NEARLY_FULL`` of its combinations. There is one grid for each metric and set of the
-    other parameters. An experiment that fits several pairs belongs to the pair with the most cells. ``threads`` are the
-    columns, otherwise the parameter with fewer values. Grids are in the order of their metrics in ``results``.
+    other parameters; long series have grids of their own. Of the grids of two pairs that share an experiment, only that
+    of the pair with more cells is returned. ``threads`` are the columns, otherwise the parameter with fewer values.
+    Grids are in the order of their metrics in ``results``.
     """
     own = [result for result in results if result.summary.params]
     pairs = [_by_pair(own, *_rows_first(own, pair)) for pair in combinations(_numeric(own), 2)]
@@ -61,7 +62,7 @@ def grids(results: Sequence[Result]) -> list[Grid]:
 
 
 def holds(grid: Grid, table: Table) -> bool:
-    """Return whether a table has exactly the values of the grid, in any order; text and names of rows are ignored."""
+    """Return whether a table has exactly the values of the grid, in any order; text and empty cells are ignored."""
     in_table = [cell.value for row in table.rows for cell in row if isinstance(cell, Quantity)]
     in_grid = [result.summary.value for result in grid.results if result.summary.value is not None]
     return sorted(in_table) == sorted(in_grid)

@@ -24,7 +24,7 @@ def heat_map(grid: Grid) -> Chart:
     """Return a chart of a grid from ``grids``: one cell for each result, with its value formatted as in the terminal.
 
     A cell without a value shows the experiment's outcome. Oversubscribed cells are framed. Colours are on a logarithmic
-    scale if the largest value is more than ``LONG_SPAN`` times the smallest one.
+    scale if all values are above 0 and the largest is more than ``LONG_SPAN`` times the smallest.
 
     Raises:
         ValueError: the grid has no value.

@@ -26,9 +26,10 @@ def write_series(
 ) -> None:
     """Write a picture with one chart for each metric, below each other, with a line for each machine.
 
-    ``series`` must be grouped by metric. The change points among ``changes`` are marked in the chart of their metric;
-    each of them must belong to a machine in ``series``. ``names`` gives the titles of the charts. The suffix of
-    ``path``, .svg or .png, chooses the format.
+    ``series`` must not be empty and must be grouped by metric. The change points among ``changes`` are marked in the
+    chart of their metric; the run ``since`` of each must be among the points of that metric. Drifts, and changes of
+    metrics that are not in ``series``, are not marked. ``names`` gives the titles of the charts. The suffix of
+    ``path``, .svg or .png, chooses the format; an existing picture is replaced.
 
     Raises:
         UsageError: the file name has no suffix of a picture format, or there are more than 30 metrics.

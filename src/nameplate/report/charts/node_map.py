@@ -67,10 +67,13 @@ def row_length(nodes: int) -> int:
 def node_map(nodes: Nodes, metric: NodeMetric, statistic: str = "", command: str = "") -> Chart:
     """Return the map of a metric: one cell per node in job order, coloured by its distance behind its class median.
 
-    ``statistic`` is one of ``statistics_of(metric)``; "minimum" and "maximum" show the extremes of single repeats, the
-    others the metric's value. ``command`` is the shell command that repeats the measurement, or "" if it is not known.
-    Up to ``MAX_NAMED`` nodes, cells contain the node's name and value. The cell of a node without a value has no
-    colour. ``nodes`` must have at least one node.
+    ``metric`` is one of ``nodes.metrics``. ``statistic`` is one of ``statistics_of(metric)``; "minimum" and "maximum"
+    show the extremes of single repeats, the others the metric's value. ``command`` is the shell command that repeats
+    the measurement, or "" if it is not known. Up to ``MAX_NAMED`` nodes, cells contain the node's name and value. The
+    cell of a node without a value has no colour. ``nodes`` must have at least one node.
+
+    Raises:
+        ValueError: ``statistic`` is "minimum" or "maximum", and the metric does not have it.
     """
     own = _statistic(nodes, metric, statistic)
     layout = _layout(nodes, metric, own)

@@ -16,7 +16,8 @@ def write_maps(nodes: Nodes, path: Path) -> None:
     """Write a picture with one row of maps for each metric of the nodes.
 
     A row has the map of the metric's values, or the maps of their average, minimum and maximum if the extremes of
-    single repeats are known. The suffix of ``path``, .svg or .png, chooses the format.
+    single repeats are known. ``nodes`` must have at least one node and one metric. The suffix of ``path``, .svg or
+    .png, chooses the format; an existing picture is replaced.
 
     Raises:
         UsageError: the file name has no suffix of a picture format.

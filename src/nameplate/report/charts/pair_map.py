@@ -35,9 +35,12 @@ _MEANING = (
 def pair_maps(results: Sequence[Result], machine: Machine | None) -> list[Chart]:
     """Return a map of the message times for each experiment that measured all pairs of a job's nodes or ranks.
 
-    ``results`` are the first results of a probe's experiments; those without pairs are left out. ``machine`` gives the
-    names of the nodes; if it is None or does not fit, they are numbers. Of more than ``MAX_ROWS`` nodes or ranks,
-    neighbours share a row, which shows the slowest of their pairs.
+    ``results`` are the first results of a probe's experiments; those without ``pairs`` are left out. ``machine`` gives
+    the names of the nodes; if it is None or its job has another number of nodes or ranks, the names are indices from 0.
+    Of more than ``MAX_ROWS`` nodes or ranks, neighbours share a row, which shows the slowest of their pairs.
+
+    Raises:
+        KeyError: a result with pairs lacks the parameter ``between`` ("nodes" or "ranks") or ``size`` (in bytes).
     """
     return [_pair_map(result, machine) for result in results if result.pairs]
 

@@ -55,9 +55,10 @@ class ParameterLine:
 def along(results: Sequence[Result], wanted: Sequence[ParameterChart]) -> list[Chart]:
     """Return the charts that a probe asks for, of a metric against a parameter, from the results of this probe.
 
-    ``wanted`` names the metric, the parameter and the explanation of each chart. A line agrees in all other parameters
-    and has at least ``MIN_VALUES`` values above 0; a chart without lines is left out, and one with more than
-    ``LINES_IN_A_CHART`` is split. If the parameter has words as values, the points are not joined by lines.
+    ``wanted`` names the metric, the parameter and the explanation of each chart. The results of a line agree in all
+    other parameters; those without a value above 0 are left out. A line has at least ``MIN_VALUES`` results. A chart
+    without lines is left out, and one with more than ``LINES_IN_A_CHART`` is split. If the parameter has words as
+    values, points are in the order of ``results`` and are not joined.
     """
     return [chart for each in wanted for chart in _along(results, each)]
 
@@ -110,9 +111,10 @@ def _place(name: str, value: Value) -> str:
 def percentiles(results: Sequence[Result]) -> list[Chart]:
     """Return charts of the times of single operations, with a line from the median to the maximum for each experiment.
 
-    The percentiles are the detail metrics (``is_detail``) among ``results``, all results of a probe. Experiments with
-    fewer than ``MIN_VALUES`` of them are left out. A chart has at most ``LINES_IN_A_CHART`` lines; the list is empty if
-    there are none.
+    ``results`` are all results of a probe. The percentiles are the detail metrics (``is_detail``) among them, in their
+    order; the part of a metric's name after the last ``_``, such as ``p99``, is its place on the x axis. Experiments
+    with fewer than ``MIN_VALUES`` percentiles other than None and 0 are left out. A chart has at most
+    ``LINES_IN_A_CHART`` lines; the list is empty if there are none.
     """
     experiments: dict[str, list[Result]] = {}
     for result in results:

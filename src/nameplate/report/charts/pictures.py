@@ -62,10 +62,12 @@ def write_picture(definition: Mapping[str, Any], path: Path) -> None:
     """Write a Vega-Lite definition as a picture in the colours of the light theme, on white.
 
     The format is SVG if the suffix of ``path`` is .svg, otherwise PNG with two pixels per point. The width of
-    ``definition`` must be a number or a step. A file of the same name is replaced.
+    ``definition`` must be a number or a step. Its ``background`` and ``config`` are not used. A file of the same name
+    is replaced.
 
     Raises:
         FileError: the file cannot be written, or is a run file, which is never replaced.
+        KeyError: the definition has a colour name that the light theme does not have.
     """
     drawing = coloured(json.dumps({**definition, "background": "white", "config": THEME}))
     if path.suffix == ".svg":

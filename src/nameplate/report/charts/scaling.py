@@ -32,9 +32,10 @@ _ARITHMETIC = ("FLOP/s", "op/s")
 def thread_scaling(results: Sequence[Result], cores: int) -> list[Chart]:
     """Return charts of a probe's first metric against threads, with a line for each set of the other parameters.
 
-    ``results`` are the first results of the probe's experiments. Lines with only one thread count are left out, and
-    more than ``LINES_IN_A_CHART`` are split over several charts. ``cores`` is the number of cores that the run may use;
-    for rates of arithmetic, a dashed line shows ideal scaling up to it. The list is empty if there are no lines.
+    ``results`` are the first results of the probe's experiments; those without the parameter ``threads`` or a value
+    above 0 are left out, and so are lines with only one thread count. More than ``LINES_IN_A_CHART`` lines are split
+    over several charts. ``cores``, 1 or more, is the number of cores that the run may use; for rates in FLOP/s or op/s
+    without a parameter ``size``, a dashed line shows ideal scaling up to it. The list is empty if there are no lines.
     """
     lines = [line for line in lines_along(results, "threads") if len({_threads(r) for r in line}) > 1]
     return [_chart(title, chunk, cores) for title, chunk in chunks(lines, "Thread scaling")]

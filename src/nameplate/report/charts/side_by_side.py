@@ -25,8 +25,8 @@ _COLUMNS = (("experiment", "experiment"), ("line", "run"), ("ratio", "relative t
 def append_side_by_side_chart(lines: Sequence[SideBySideRow], charts: list[Chart]) -> list[NumberedChart]:
     """Append the chart of each run relative to the first run to ``charts``, and return it with its index.
 
-    ``lines`` are the rows that ``report.html.side_by_side`` returns; folded ones are not drawn. If no other experiment
-    has a value both in the first run and in another run, the result is empty and ``charts`` stays as it is.
+    ``lines`` are the rows that ``report.html.side_by_side`` returns; folded ones are not drawn. If no row that is not
+    folded has a ratio in ``to_first`` for a later run, the result is empty and ``charts`` stays as it is.
     """
     drawn = [line for line in lines if not line.is_folded and _points(line)]
     if not drawn:

@@ -27,6 +27,9 @@ def make_study_chart(study: StudyChart, command: str) -> Chart | None:
 
     ``command`` is the shell command that repeats the run. The result is None if neither the run nor the study has a
     point for the chart.
+
+    Raises:
+        ValueError: an axis is logarithmic, and no point is above 0 on it.
     """
     lines = [line for line in study.lines if line.points]
     if not lines:

@@ -29,7 +29,7 @@ def day_colours() -> dict[str, str]:
     """Return the hexadecimal values of the light theme's colours by name: ``{"--ink": "#1b1f24", …}``.
 
     Pictures use them, because a picture cannot follow the reader's theme. They are read once from the style sheet of
-    the page.
+    the page. All callers share the dictionary, so do not change it.
     """
     first = re.search(r":root \{(.*?)\}", STYLE.read_text(encoding="utf-8"), re.DOTALL)
     return dict(re.findall(r"(--[\w-]+): (#\w+);", first[1] if first else ""))
