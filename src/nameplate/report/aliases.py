@@ -35,9 +35,10 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     """Return copies of the reports with aliases for host names, and with addresses and home directories hidden.
 
     The hosts of all reports are numbered together in the order of their first appearance, and become ``machine 1``,
-    ``machine 2``. They are replaced in the machine records, the node names, tables, notes, remarks and reasons.
-    Everywhere, including in parameter values, an IP or MAC address becomes ``(address)``, a UUID ``(identifier)``, and
-    the path of a home directory ``~``. The copies are in the order of ``reports``, which stay as they are.
+    ``machine 2``. They are replaced in the machine records, the node names, tables, notes, remarks, reasons and the
+    sources of reference values; a host name in another text, such as a parameter value, stays. Everywhere, including in
+    parameter values, an IP or MAC address becomes ``(address)``, a UUID ``(identifier)``, and the path of a home
+    directory ``~``. The copies are in the order of ``reports``, which stay as they are.
     """
     aliases: dict[str, str] = {}
     for report in reports:

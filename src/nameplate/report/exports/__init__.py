@@ -28,11 +28,11 @@ def find_export(name: str) -> Export:
     """Return the function that exports a report in the format ``name``, one of ``export_names()``.
 
     The function takes a report and returns the text of the format, or a dictionary from file name to text if the format
-    has several files. It raises UsageError if the report lacks what the format needs. It does not hide host names, so
-    pass the report through ``report.aliases.without_names`` before.
+    has several files. It writes nothing. It raises UsageError if the report lacks what the format needs. It does not
+    hide host names, so pass the report through ``report.aliases.without_names`` before.
 
     Raises:
-        UsageError: the format is unknown; the message suggests the nearest one.
+        UsageError: the format is unknown, which includes "table"; the message suggests the nearest one.
     """
     if name not in export_names():
         raise UsageError(f"unknown format '{name}'; {nearest(name, ['table', *export_names()])}")
@@ -44,8 +44,8 @@ def file_name(name: str, report: Report, run: Path) -> str:
     """Return the file name, without a directory, to which a run is exported by default.
 
     It is the name that the format requires, or else the name of the run file ``run`` with the suffix ``.name``:
-    ``mine.csv`` for ``mine.jsonl``. ``name`` is one of ``export_names()``, and ``report`` is the report that is
-    exported.
+    ``mine.csv`` for ``mine.jsonl``. ``name`` is one of ``export_names()`` whose export is a single text; formats of
+    several files name their files themselves. ``report`` is the report that is exported.
 
     Raises:
         ModuleNotFoundError: the format is unknown.

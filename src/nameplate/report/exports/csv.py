@@ -15,9 +15,9 @@ def export(report: Report) -> str:
     """Return CSV with a header line and one row per metric of each experiment, in the order of the report.
 
     The columns are ``probe``, ``param.NAME`` for each parameter of any row, the other fields of ``Summary`` except
-    ``over_time``, and at the end ``ci_low`` and ``ci_high`` in place of ``ci``. Values are in SI base units; unknown
-    values are empty. Text that a spreadsheet would read as a formula is prefixed with ``'``. Lines end with a line
-    feed. Without results, the header has only ``probe``.
+    ``over_time``, and at the end ``ci_low`` and ``ci_high`` in place of ``ci``. Values are in SI base units. Cells are
+    empty for unknown values and for parameters that a row does not have. Text that a spreadsheet would read as a
+    formula is prefixed with ``'``. Lines end with a line feed. Without results, the header has only ``probe``.
     """
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
     names = list(dict.fromkeys(name for row in rows for name in row["params"]))

@@ -11,7 +11,8 @@ from nameplate.report.charts.named import named_charts
 def export(report: Report) -> dict[str, str]:
     """Return the texts of all files by file name: NAME.dat and NAME.gp for each chart, and all.gp.
 
-    The scripts must run in the directory of the files. ``gnuplot all.gp`` draws every chart as NAME.svg.
+    The charts, and NAME of each, are those of ``named_charts``. The scripts must run in the directory of the files.
+    ``gnuplot all.gp`` draws every chart as NAME.svg.
 
     Raises:
         UsageError: the report has no chart for this run.

@@ -10,8 +10,9 @@ from nameplate.records.model import SCHEMA, Report
 def export(report: Report) -> str:
     """Return one indented JSON object with the keys ``schema``, ``machine``, ``plan`` and ``rows``.
 
-    ``rows`` has one object per metric of each experiment, with exactly the fields of ``Summary``. ``machine`` is empty
-    if the run has no machine record, and ``plan`` is the plan's name.
+    ``rows`` has one object per metric of each experiment, with exactly the fields of ``Summary``, where null is an
+    unknown value. ``machine`` is the machine record, or ``{}`` if the run has none. ``plan`` is the plan's name, and
+    ``schema`` the number ``SCHEMA``.
     """
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
     document: dict[str, object] = {

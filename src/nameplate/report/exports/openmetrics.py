@@ -20,11 +20,13 @@ _UNITS = {
 def export(report: Report) -> str:
     """Return OpenMetrics text with a gauge ``nameplate_METRIC_UNIT`` for each metric that has a value.
 
-    The value is the median in the SI base unit, which the name has in words, such as ``bytes_per_second``. The bounds
-    of its interval are gauges with ``_low`` and ``_high`` before the unit, and its share of the reference value is
+    The value is the median in the SI base unit, which the name has in words, such as ``bytes_per_second``; the name has
+    no ``_UNIT`` for a bare number, and not twice if METRIC ends with it. The bounds of the value's interval, if it is
+    known, are gauges with ``_low`` and ``_high`` before the unit. The share of the reference value, if there is one, is
     ``nameplate_METRIC_efficiency_ratio``. The labels are ``machine`` (the host name, or "" without a machine record),
     ``probe`` and the parameters; a parameter named like one of the first two is prefixed with ``param_``. The gauge
-    ``nameplate_run_started_seconds`` is the Unix time at which the run started.
+    ``nameplate_run_started_seconds``, which is always there, is the Unix time at which the run started. The text ends
+    with ``# EOF``.
     """
     machine = {"machine": report.machine.hostname if report.machine else ""}
     families: dict[str, list[str]] = {}

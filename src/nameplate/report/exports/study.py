@@ -22,7 +22,7 @@ _COLUMNS = ("table", "row", "column", "unit", "measured_by", "here", "published"
 def export(report: Report) -> dict[str, str]:
     """Return the texts of all files by file name: ``tables.csv``, NAME.dat and NAME.gp for each chart, and ``all.gp``.
 
-    The charts are those of ``study_charts``. The scripts must run in the directory of the files.
+    The charts, and NAME of each, are those of ``study_charts``. The scripts must run in the directory of the files.
 
     Raises:
         UsageError: the run's plan reproduces no study.

@@ -15,7 +15,8 @@ def export(report: Report) -> str:
     """Return the XML text of DistributedStream with each node's times in seconds for Copy, Scale, Add and Triad.
 
     The times are those of mpi_stream: the average of all processes and repeats, and the minimum and maximum of the
-    slowest process in each repeat. If a function was measured by several experiments, the first one counts.
+    slowest process in each repeat. If a function was measured by several experiments, the first one counts. Without a
+    machine record of an MPI job, the text has no nodes.
 
     Raises:
         UsageError: mpi_stream did not measure all four functions, or its nodes used arrays of different sizes.
