@@ -17,7 +17,11 @@ def lines(row: Summary, seen: OverTime) -> list[str]:
 
     The first line has the burst, the sustained value and p1 in the unit of ``row``, the summary of the experiment's
     first metric. Then come at most eight lines about the events of ``seen``, the verdict, and the share of the time
-    that nameplate itself used. If there are more than eight events, the eighth line says how many are left out.
+    that nameplate itself used. If there are more than eight events, the last of these eight lines says how many are
+    left out.
+
+    Raises:
+        KeyError: a shown event has a condition in ``moved`` that this version of nameplate does not know.
     """
     until = f" (for {duration(seen.burst_s)})" if any(is_lasting(event) for event in seen.events) else ""
     shown = seen.events if len(seen.events) <= _MAX_EVENTS else seen.events[: _MAX_EVENTS - 1]
@@ -80,6 +84,9 @@ def words(event: Event) -> str:
     """Return an event in words: ``happening`` and ``cause``, separated by a comma.
 
     An example is ``from 20 s to 80 s it falls by 12 %, with a slower clock (-11.8 %)``.
+
+    Raises:
+        KeyError: ``event.moved`` has a condition of a name that this version of nameplate does not know.
     """
     return f"{happening(event)}, {cause(event)}"
 
@@ -88,7 +95,9 @@ def happening(event: Event) -> str:
     """Return what happened and when, such as ``from 20 s to 80 s it falls by 12 %``.
 
     Times count from the first sample of the series. The change is a percentage of the level before, rounded to a whole
-    number. The clause says "falls" or "rises", and "drifts down" or "drifts up" for a drift.
+    number. The clause says "falls" if ``event.change`` is negative, else "rises"; for a drift, "drifts down" or "drifts
+    up". Other examples are ``every 10 s for 1 s it falls by 5 % (6 times from 3 s)`` for dips and ``at 3 s for 1 s it
+    falls by 5 %`` for a single run.
     """
     is_drift = event.kind == "drift"
     verb = ("drifts down" if is_drift else "falls") if event.change < 0 else ("drifts up" if is_drift else "rises")
@@ -103,8 +112,9 @@ def happening(event: Event) -> str:
 def cause(event: Event) -> str:
     """Return which conditions changed with the event, or else which readable conditions did not change.
 
-    An example is ``with steal (38 % of a CPU; otherwise 0 %)``, with the mean during the event first. If no condition
-    could be read at all, the text says so.
+    Examples are ``with steal (38 % of a CPU; otherwise 0 %)``, with the mean during the event first, and ``and steal
+    did not change with it``. If ``event.moved`` and ``event.still`` are empty, the text says that no condition that
+    could explain the event can be read.
 
     Raises:
         KeyError: ``event.moved`` has a condition of a name that this version of nameplate does not know.
@@ -122,7 +132,7 @@ def duration(seconds: float) -> str:
     """Return a time with its unit, such as ``1234 s``, ``60 s``, ``7.34 s`` or ``20 ms``.
 
     Times from 100 s are rounded to whole seconds, shorter ones to three significant digits. Times below 1 s are in
-    milliseconds.
+    milliseconds, also 0 (``0 ms``). ``seconds`` must not be negative.
     """
     if seconds < 0.9995:
         return f"{seconds * 1e3:.3g} ms"

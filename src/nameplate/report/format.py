@@ -103,7 +103,7 @@ def spread(value: float | None, interval: tuple[float, float] | None, unit: str)
 
     ``interval`` is (lower bound, upper bound) in the unit of ``value``. If the value is 0, the interval itself is
     returned as by ``interval_text``; ``unit``, an SI base unit, is needed only for this. The result is ``–`` if
-    ``value`` or ``interval`` is None, or if the value and the upper bound are 0.
+    ``value`` or ``interval`` is None, or if the value is 0 and the upper bound is not above 0.
     """
     if value is None or interval is None:
         return "–"
@@ -115,8 +115,8 @@ def spread(value: float | None, interval: tuple[float, float] | None, unit: str)
 def parameters(params: Mapping[str, Value]) -> str:
     """Return parameters as on the command line, in the order of ``params``: ``isa=avx512 threads=2 size=4KiB``.
 
-    Whole numbers named ``size``, ``block``, ``stride``, ``load``, ``payload`` or ``window`` are shown as sizes in
-    bytes. Floats have six significant digits. The text is "" if there are no parameters.
+    Whole numbers named ``size``, ``block``, ``stride``, ``load``, ``payload`` or ``window`` are bytes and are shown by
+    ``size_text``, which may round them. Floats have six significant digits. The text is "" if there are no parameters.
     """
     return " ".join(f"{name}={_parameter(name, value)}" for name, value in params.items())
 

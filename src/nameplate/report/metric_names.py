@@ -11,8 +11,8 @@ from nameplate.report.format import parameters
 class MetricNames:
     """Short names for a set of metrics: each name has only the parameters in which the metrics of its probe differ.
 
-    ``metrics`` is the complete set. Two metrics of the set have the same name only if they agree in probe, metric and
-    all parameters.
+    ``metrics`` is the complete set. Two metrics of the set have the same name only if they agree in probe and metric,
+    and in all parameters as ``report.format.parameters`` rounds them.
     """
 
     def __init__(self, metrics: Iterable[MetricKey]) -> None:

@@ -12,7 +12,7 @@ def class_medians(nodes: Nodes, values: Sequence[float | None]) -> Mapping[str, 
     """Return the median of the nodes' values for each hardware class that has at least one measured node.
 
     ``values[i]`` is the value of ``nodes.names[i]``, and None if that node was not measured. The keys are the classes
-    as in ``nodes.classes``.
+    as in ``nodes.classes``. The mapping is empty if no node was measured.
 
     Raises:
         ValueError: the number of values is not the number of nodes.
@@ -28,6 +28,9 @@ def behind(value: float, middle: float, better: str) -> float:
     """Return how far a value is behind a median, as a share of the median's speed; 0.1 means 10 % slower.
 
     ``middle`` is the median, and ``better`` is "higher" or "lower". The share is 1 − value/median if higher is better,
-    else 1 − median/value. It is negative if the value is better than the median. The divisor must not be 0.
+    else 1 − median/value. It is negative if the value is better than the median.
+
+    Raises:
+        ZeroDivisionError: the divisor, ``middle`` if higher is better, else ``value``, is 0.
     """
     return 1 - (value / middle if better == "higher" else middle / value)

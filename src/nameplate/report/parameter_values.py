@@ -9,8 +9,10 @@ _UNITS = {"size": "B", "bit_rate": "bit/s", "duration": "s"}
 
 
 def possible_values(parameter: Parameter) -> str:
-    """Return the values that ``parameter`` may have: its choices separated by commas, ``text``, or its range with
-    units, such as ``64 B to 1.000 TiB``.
+    """Return the values that ``parameter`` may have: its choices separated by commas, ``text``, or its range.
+
+    The range has units, such as ``64 B to 1.000 TiB``, and includes both ends. The percentage that may follow the
+    choice ``percent_of`` is not mentioned.
     """
     if parameter.choices:
         return ", ".join(parameter.choices)

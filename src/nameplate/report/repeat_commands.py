@@ -13,9 +13,11 @@ from nameplate.report.experiments import is_derived
 def repeat_command(result: Result) -> str:
     """Return the shell command that measures the experiment of a result again, with all of its parameters.
 
-    An experiment that was measured as a series is repeated with the same length and interval. For a derived result, the
-    command runs the whole probe, since the value needs several experiments. For a probe that runs as an MPI job, the
-    command ends with ``--mpi 'mpirun -n N'``; if the number of ranks is not recorded, N is the placeholder ``RANKS``.
+    Numbers are in base units without an exponent, such as ``size=4096``. The command repeats the length and interval of
+    a series only if ``result`` is the first metric of the experiment, which alone has ``over_time``. For a derived
+    result, the command runs the whole probe, since the value needs several experiments. For a probe that runs as an MPI
+    job, the command ends with ``--mpi 'mpirun -n N'``; N is the fact ``ranks``, or the placeholder ``RANKS`` if that is
+    not recorded.
     """
     row = result.summary
     # The parameters of a derived result name a part of a curve; no probe takes them.
@@ -36,8 +38,9 @@ def sweep_command(results: Sequence[Result], *swept: str) -> str:
     """Return one shell command that measures every combination of the values of the parameters ``swept``.
 
     ``results`` are experiments of one probe that differ only in these parameters; the others are taken from the first
-    result. Numbers are in ascending order, words in the order of their appearance. Without ``swept``, the command
-    repeats the first result.
+    result. Numbers are in ascending order, words in the order of their appearance, each value once. Without ``swept``,
+    the command measures only the first result. For an MPI job, the command ends with ``--mpi`` as in
+    ``repeat_command``; it never has ``--series``.
 
     Raises:
         IndexError: ``results`` is empty.
@@ -54,6 +57,9 @@ def sweep_command(results: Sequence[Result], *swept: str) -> str:
 def plan_command(run: Run) -> str:
     """Return the shell command that runs the shipped plan of ``run`` with the same budget.
 
+    It is ``nameplate run NAME --budget 60s`` with the plan's name, which is not checked: an imported run has no shipped
+    plan. Other settings of the run are not repeated.
+
     If a probe of the plan runs as an MPI job, the command ends with ``--mpi 'mpirun -n RANKS'``, where the reader
     replaces ``RANKS`` by the number of ranks, which the run does not record.
     """
@@ -66,8 +72,8 @@ def node_command(run: Run, identity: str) -> str:
     """Return the shell command that measures one experiment of ``run`` on all nodes of a job.
 
     ``identity`` is the experiment's ``id`` in the plan of ``run``. The command has the placeholder ``RANKS`` for the
-    number of ranks. The text is "" if the plan has no such experiment, as in a run that was imported from another
-    program.
+    number of ranks, and ``--per-node`` if the run has it. The text is "" if the plan has no such experiment, as in a
+    run that was imported from another program.
     """
     experiment = next((each for each in run.plan.experiments if each.id == identity), None)
     if experiment is None:

@@ -24,9 +24,10 @@ _PRECISIONS = ("fp64", "fp32", "bf16")
 class Bound:
     """A measured peak rate in FLOP/s or bandwidth in B/s that limits the attainable rate.
 
-    ``name`` is the precision of a peak ("fp64", "fp32" or "bf16"), or the level of a bandwidth ("L1d", "L2", "memory").
-    ``threads`` is the number of threads that reached it. ``source`` names the probe and its parameters in words, and
-    ``command`` is the shell command that repeats the measurement.
+    ``name`` is the precision of a peak ("fp64", "fp32" or "bf16"), or the level of a bandwidth ("memory" or a cache
+    such as "L1d"). ``quantity`` has the unit "FLOP/s" or "B/s". ``threads`` is the number of threads that reached it.
+    ``source`` names the probe and its parameters in words, and ``command`` is the shell command that repeats the
+    measurement.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Bound:
 
     @property
     def is_of_one_core(self) -> bool:
-        """Return whether one thread reaches this bound, so that it limits a loop on one core."""
+        """Return whether the bound was measured with one thread, so that it limits a loop on one core."""
         return self.threads == 1
 
     @property
@@ -50,8 +51,8 @@ class Bound:
 class Roofline:
     """The bounds of one machine: ``peaks`` are horizontal, ``slopes`` rise with the arithmetic intensity.
 
-    Both lists have at least one bound. All peaks have the same precision; there is one of a single thread, one of
-    several threads, or both.
+    Both lists have at least one bound, which is not checked. All peaks have the same precision; there is one of a
+    single thread, one of several threads, or both, in this order. ``slopes`` has the caches first, then memory.
     """
 
     peaks: list[Bound]
@@ -75,7 +76,7 @@ class Roofline:
 
 
 def roofline(report: Report) -> Roofline | None:
-    """Return the roofline of a run, or None if it lacks a usable peak rate or a usable bandwidth.
+    """Return the roofline of a run, or None if it lacks a usable peak rate, a usable bandwidth or a machine record.
 
     Peaks are the best rates of cpu_flops with one thread and with several threads, in the first precision measured of
     fp64, fp32 and bf16. Slopes are the bandwidths that one core reads from each cache level, and those of memory_stream
@@ -87,7 +88,10 @@ def roofline(report: Report) -> Roofline | None:
 
 
 def meaning(roofs: Roofline) -> str:
-    """Return the explanation shown under the chart, with the ridge points of memory in FLOP/byte if they are known."""
+    """Return the explanation shown under the chart, with the ridge points of memory in FLOP/byte.
+
+    If ``roofs`` has no ridge point of memory, the explanation has no sentence about this machine.
+    """
     ridges = [(slope, roofs.ridge(slope)) for slope in roofs.slopes if slope.name == "memory"]
     words = [
         f"from {digits(ridge)} FLOP/byte with {count(slope.threads, 'thread')}" for slope, ridge in ridges if ridge

@@ -57,7 +57,7 @@ def study_table(table: StudyTable) -> Table:
 def ratio(cell: StudyCell) -> float | None:
     """Return the run's value divided by the published one (``here / published``).
 
-    The result is None if either is text or missing, or if the published value is 0.
+    The result is None unless both are floats, or if the published value is 0.
     """
     if isinstance(cell.here, float) and isinstance(cell.published, float) and cell.published:
         return cell.here / cell.published
@@ -65,10 +65,10 @@ def ratio(cell: StudyCell) -> float | None:
 
 
 def number(value: StudyValue) -> str | None:
-    """Return a number as text with four significant digits; text and None are returned as they are.
+    """Return a number as text with up to four significant digits; text and None are returned as they are.
 
-    Numbers of at least 10000 in magnitude are rounded to whole ones, with commas between thousands (``12,346``). Those
-    below 0.0001 in magnitude have an exponent.
+    Numbers of at least 10000 in magnitude are rounded to whole ones, with commas between thousands (``12,346``).
+    Smaller ones have no trailing zeros, so that 0.5 is ``0.5``; those below 0.0001 in magnitude have an exponent.
     """
     if value is None or isinstance(value, str):
         return value

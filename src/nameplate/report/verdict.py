@@ -35,9 +35,9 @@ def verdict(report: Report) -> str:
 def remarks(report: Report) -> list[str]:
     """Return sentences about the basis of the verdict and its limits, in the order in which they are shown.
 
-    They name the value and the reference value behind each share, slow nodes, probes without a reference value,
-    experiments that were not measured, an early end of the run, disturbed samples, and values above their ceiling. The
-    list is empty if there is nothing to say.
+    They name the value and the reference value behind each share, the slow nodes of a job (or that there are none),
+    probes without a reference value, experiments that were not measured, an early end of the run, disturbed samples,
+    and values above their ceiling. The list is empty if none of this applies.
     """
     lines = [_basis(result) for result in judged_by(report)]
     if report.nodes:
@@ -54,11 +54,11 @@ def remarks(report: Report) -> list[str]:
 def judged_by(report: Report) -> list[Result]:
     """Return for each probe the result that stands for the whole machine, in the order of the probes in the run.
 
-    It is the experiment with the highest reference value, and among equal ones the experiment with the highest share.
-    For a metric of which less is better, it is the experiment with the lowest reference value, and among equal ones the
-    one with the largest memory region. Oversubscribed experiments count only if the probe has no others. Probes without
-    a reference value are left out, and so are derived results: a cache that is smaller than listed is not slower than
-    listed.
+    Only the first metric of each experiment counts. The result is that with the highest reference value, and among
+    equal ones that with the highest share. For a metric of which less is better, it is that with the lowest reference
+    value, and among equal ones that with the largest memory region (the fact ``touched_bytes``, 0 if missing).
+    Oversubscribed experiments count only if the probe has no others. Probes without a reference value are left out, and
+    so are derived results: a cache that is smaller than listed is not slower than listed.
     """
     by_probe: dict[str, list[Result]] = {}
     for result in _experiments(report):
