@@ -22,8 +22,9 @@ def percentile_interval(values: Sequence[float], found: float) -> tuple[float, f
 def expanded_interval(values: Sequence[float], found: float, independent: int) -> tuple[float, float]:
     """Return the lower and upper end of a 95 % interval from bootstrap replicates of a few independent units.
 
-    ``values`` are the replicates, ``found`` is the estimate from the original data, which counts as one more replicate,
-    and ``independent`` is the number n of units that were resampled, such as rounds.
+    ``values`` are the replicates and may be empty. ``found`` is the estimate from the original data, which counts as
+    one more replicate. ``independent`` is the number n of units that were resampled, such as rounds. Unlike that of
+    ``percentile_interval``, the interval is not extended to include ``found``.
 
     Percentiles of resampled means or medians are too close together for few units, by the factor √((n − 1) / n) and
     because they correspond to the normal distribution instead of Student's t. The percentiles are moved outwards to

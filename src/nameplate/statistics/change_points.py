@@ -84,8 +84,8 @@ class SeriesDrift:
     """A slow change of the trend between the steps with the indices ``begin`` and ``end`` (exclusive).
 
     ``change`` is the difference between the last and the first value of the trend as a share of the first, negative if
-    it becomes worse. ``inside`` has pairs (begin, end) of indices, end exclusive: the stretches of steps in which the
-    trend is closer to its last than to its first value.
+    it becomes worse. ``inside`` has pairs (begin, end) of indices, end exclusive: the stretches of steps, anywhere in
+    the level, in which the trend is closer to its last than to its first value.
     """
 
     begin: int
@@ -98,8 +98,8 @@ def levels(goodness: Array) -> list[SeriesLevel]:
     """Return the levels between change points, in order; together they have all steps of the series.
 
     ``goodness`` has one value per step, in order of time, in which larger values are better: a rate, or a negated time.
-    A series without a change point, or of fewer than 20 steps, has a single level. Changes of less than 1 % are
-    ignored.
+    It has at least one step. A series without a change point, or of fewer than 20 steps, has a single level. Changes of
+    less than 1 % are ignored.
 
     Change points are proposed by PELT (Killick, Fearnhead and Eckley 2012; ``ruptures``) with a penalty derived from
     the noise. One is accepted if the means of the steps on both sides differ by more than such means do elsewhere in
@@ -168,8 +168,8 @@ def _jumps(goodness: Array, width: int) -> Array:
 def detectable_change(goodness: Array) -> float:
     """Return the smallest lasting change that ``levels`` accepts at 95 of 100 positions, as a share of the level.
 
-    ``goodness`` is a series as in ``levels``, of at least 20 steps and without known events. The result is at least
-    0.01.
+    ``goodness`` is a series as in ``levels``, of at least 20 steps, without known events, and with a median other than
+    0. The result is at least 0.01 and may be above 1.
     """
     jumps = _jumps(goodness, _window(len(goodness)))
     needed = _CRITICAL_JUMP * _deviation(jumps) + float(np.quantile(np.abs(jumps - np.median(jumps)), 0.95))
@@ -184,9 +184,9 @@ def _effect(goodness: Array, before: int, cut: int, after: int) -> float:
 def trend(part: Array) -> Array:
     """Return the running median of 41 steps for each step of a level, or of all steps of a shorter level.
 
-    ``part`` has the values of one level in order of time; the result has the same length and unit. The level is
-    extended by point reflection at the median of its outermost steps: a drift continues, and a dip at the end does not
-    pull the trend down.
+    ``part`` has the values of one level in order of time, at least one; the result has the same length and unit. The
+    level is extended by point reflection at the median of its outermost steps: a drift continues, and a dip at the end
+    does not pull the trend down.
     """
     count = len(part)
     half = min(_TREND_STEPS // 2, count // 2)
@@ -204,7 +204,7 @@ def residuals(goodness: Array, found: Sequence[SeriesLevel], undipped: Array | N
 
     ``goodness`` is a series as in ``levels``, and ``found`` the levels that it returned, which must have all steps. If
     ``undipped``, the same series with known dips filled in, is given, the trend is computed from it; the residuals are
-    still those of ``goodness``.
+    still those of ``goodness``. A level of 0 gives extremely large shares unless its steps are all 0.
     """
     base = goodness if undipped is None else undipped
     result = np.empty_like(goodness)
@@ -285,10 +285,11 @@ def _freedom(ratio: float) -> float:
 def moved(values: Array, inside: Sequence[tuple[int, int]], tests: int) -> bool:
     """Return whether a condition differs significantly between the steps of an event and all other steps.
 
-    ``values`` has the condition, such as a temperature, for each step of the series. ``inside`` has the event's steps
-    as pairs (begin, end) of indices, end exclusive. ``tests`` is the number of conditions that are tested for the
-    event: the level is 5 % divided by it (Bonferroni). A constant condition does not differ. The permutation test
-    places stretches of the same lengths anywhere in the series.
+    ``values`` has the condition, such as a temperature, for each step of the series, at least one. ``inside`` has the
+    event's steps as pairs (begin, end) of indices, end exclusive. ``tests``, at least 1, is the number of conditions
+    that are tested for the event: the level is 5 % divided by it (Bonferroni). A constant condition does not differ,
+    and without steps in ``inside`` the result is False. The permutation test places stretches of the same lengths
+    anywhere in the series; it gives the same result each time.
     """
     count = len(values)
     if not np.ptp(values):

@@ -37,7 +37,8 @@ class DipShape:
     def begins(self, count: int) -> list[float]:
         """Return the begin of each dip in a series of ``count`` steps, in steps, ascending.
 
-        Dips that begin within the last half step are left out. The first begin may be negative, as that of the shape.
+        Dips that begin within the last half step are left out. The first begin is that of the shape, which may be
+        negative. The list is empty if the shape begins after the series.
         """
         number = math.ceil((count - 0.5 - self.begin) / self.period)
         return [self.begin + k * self.period for k in range(number)]
@@ -45,8 +46,8 @@ class DipShape:
     def stretches(self, count: int) -> list[tuple[int, int]]:
         """Return for each dip the steps that it covers, as pairs (first, end) of indices, end exclusive.
 
-        ``count`` is the number of steps of the series. The begin and the end of each dip are rounded to whole steps and
-        limited to the series; each pair has at least one step.
+        ``count`` is the number of steps of the series, at least 1. The dips are those of ``begins``. The begin and the
+        end of each are rounded to whole steps and limited to the series; each pair has at least one step.
         """
         found = []
         for begin in self.begins(count):
@@ -68,9 +69,10 @@ def fit_shape(residual: Array, period: float, begin: int, width: int) -> DipShap
     """Return the dips that explain the residuals best, searched near a known period and position.
 
     ``residual`` has one difference from the trend for each step, as a share of the level, negative in a dip. ``period``
-    and ``width`` are the known period and length of the dips in steps, ``begin`` is the index of the step at which one
-    of them begins. Begin, length and period of the result are refined to fractions of a step. Its first dip is the
-    first one of which at least half a step is within the series.
+    and ``width`` are the known period and length of the dips in steps; the length is from 1 to half the period.
+    ``begin`` is the index of the step at which one of them begins. Begin, length and period of the result are refined
+    to fractions of a step. Its first dip is the first one of which at least half a step is within the series. Its depth
+    is 0 or negative if the residuals at the known places are not lower than elsewhere.
 
     Like a search for transits (Kovács, Zucker and Mazeh 2002), this fits a box, but with partly covered steps, and to
     absolute deviations, which single disturbed steps do not affect. A dip lasts at least one step, since a shorter one

@@ -22,10 +22,10 @@ from nameplate.statistics.stats import median, median_interval
 class Curve:
     """A metric by working-set size, such as a latency or a rate, with one value per size and round.
 
-    ``values[i]`` has the values of ``size_bytes[i]``, one per round, in any one unit and above 0. Sizes ascend
-    strictly; they need not be evenly spaced. A size may lack rounds, but not all. ``best[i]``, if known, is the best
-    single sample of all rounds; ``best`` is empty if it is not known. Disturbances only make samples worse, so best
-    values show levels even if another program occupies part of a cache in some rounds.
+    ``values[i]`` has the values of ``size_bytes[i]`` in the order of the rounds, in any one unit and above 0. Sizes
+    ascend strictly; they need not be evenly spaced. A size may have fewer rounds than others, but at least one.
+    ``best[i]`` is the best single sample of all rounds; ``best`` is empty if these are not known. Disturbances only
+    make samples worse, so best values show levels even if another program occupies part of a cache in some rounds.
     """
 
     size_bytes: tuple[int, ...]
@@ -55,10 +55,10 @@ class MemoryLevel:
 
     ``size_bytes`` is the effective capacity, the largest working set that the level still serves, and ``size_ci`` its
     95 % interval (lower, upper) in bytes; both are None for the last level, whose end was not measured. ``value`` is
-    the plateau's median in the curve's unit, and ``value_ci`` its 95 % interval over rounds, or the range of all values
-    with fewer than six rounds; ``best`` is the median of the best values. The plateau was measured from ``first_bytes``
-    to ``last_bytes``, both included. ``p_value`` is that of the permutation test for the step to the next level, None
-    for the last level.
+    the plateau's median in the curve's unit, and ``value_ci`` its 95 % interval (lower, upper) over rounds, or the
+    range of all values with fewer than six rounds. ``best`` is the median of the best values, or equals ``value`` if
+    these are not known. The plateau was measured from ``first_bytes`` to ``last_bytes``, both included. ``p_value`` is
+    that of the permutation test for the step to the next level, None for the last level.
     """
 
     size_bytes: float | None
@@ -75,8 +75,8 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[MemoryLeve
     """Return the levels in ascending order of size, located from the best values if they are known.
 
     An empty curve has no level, and a curve without steps has one. ``rising`` says in which direction larger working
-    sets are worse: True for a latency, False for a rate. ``seed`` is the seed of the permutations. See ``plateaus.py``
-    for the method.
+    sets are worse: True for a latency, False for a rate. ``seed`` is that of the permutations; the same one gives the
+    same levels. See ``plateaus.py`` for the method.
     """
     if not curve.size_bytes:
         return []
@@ -100,7 +100,10 @@ def find_levels(curve: Curve, *, rising: bool, seed: int = 0) -> list[MemoryLeve
 
 
 def undisturbed(curve: Curve) -> Curve:
-    """Return a curve that has the best sample as the only value of each size; unchanged if they are unknown."""
+    """Return a curve whose only value of each size is its best sample, or ``curve`` itself if ``best`` is empty.
+
+    The ``best`` of the new curve is empty.
+    """
     return Curve(curve.size_bytes, tuple((value,) for value in curve.best)) if curve.best else curve
 
 
@@ -140,10 +143,10 @@ def level_values(levels: Sequence[MemoryLevel], curve: Curve) -> list[tuple[floa
 
 
 def step_across(curve: Curve, size_bytes: float) -> tuple[float, float] | None:
-    """Return a curve's median value just below and just above a size; None if either was not measured.
+    """Return a curve's median values (just below, just above) a size, or None if either was not measured.
 
-    Below are the sizes of 0.35 to 0.85 times ``size_bytes``, above those of 1.4 to 3 times. Each is the median over
-    sizes of the medians over rounds, in the curve's unit.
+    The sizes just below are 0.35 to 0.85 times ``size_bytes``, those just above 1.4 to 3 times. Each of the two values
+    is the median over sizes of the medians over rounds, in the curve's unit.
     """
     pairs = [(size / size_bytes, median(values)) for size, values in zip(curve.size_bytes, curve.values, strict=True)]
     below = [value for ratio, value in pairs if 0.35 <= ratio <= 0.85]
@@ -155,10 +158,11 @@ def refine(size_bytes: Sequence[int], medians: Mapping[int, float], threshold: f
     """Return the sizes of a dense grid to measure next, given the medians of the sizes measured so far.
 
     ``size_bytes`` is the dense grid in any order; ``medians`` maps each measured size in bytes to its value, above 0
-    and in any unit. ``threshold`` is a share: the result has the grid's sizes between measured neighbours whose values
-    differ by more than it (0.08 is 8 %), and those one interval before, so that the plateau before a knee is dense as
-    well. Sizes in ``medians`` are left out, and the result is empty if no neighbours differ. A running median of three
-    ignores single outliers and keeps steps.
+    and in any unit. Two neighbouring measured sizes differ if the larger value exceeds the smaller one by more than the
+    share ``threshold`` (0.08 is 8 %). The result has the grid's sizes between such neighbours, and those between the
+    smaller one and the measured size before it, so that the plateau before a knee is dense as well. Sizes in
+    ``medians`` are left out. The result is empty if no neighbours differ, or with fewer than two measured sizes. Values
+    are compared after a running median of three, which ignores single outliers and keeps steps.
     """
     known = sorted(medians)
     logs = running_median(np.log([medians[size] for size in known]), 1)
@@ -214,8 +218,9 @@ _REFITS = 15
 def fragments_of(payload: int, mtu: int) -> int:
     """Return the number of IPv4 packets into which a UDP datagram is split.
 
-    ``payload`` is the payload of the datagram in bytes, without headers, and ``mtu`` the MTU in bytes, at least 28.
-    Headers are those of IPv4 without options (RFC 791) and UDP (RFC 768).
+    ``payload`` is the payload of the datagram in bytes, without headers. ``mtu`` is the largest packet in bytes,
+    including the IPv4 header, and at least 28. The headers are those of IPv4 without options (RFC 791) and UDP (RFC
+    768). The result is at least 1, also for an empty payload.
     """
     whole = (mtu - _IP_HEADER) // _FRAGMENT_UNIT * _FRAGMENT_UNIT
     beyond_last = payload + _UDP_HEADER - (mtu - _IP_HEADER)
@@ -226,7 +231,7 @@ def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: i
     """Return the MTU that explains best how long datagrams of each payload take, and the interval of possible MTUs.
 
     ``payloads`` are in bytes and ascend strictly; there is at least one. ``rounds[i]`` has the time of ``payloads[i]``
-    in each round, in seconds. ``seed`` is that of the permutations.
+    in each round, in seconds, for at least one round. ``seed`` is that of the permutations.
 
     Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU from 576 bytes by least squares to
     the minimum time of each payload, since disturbances only make a round longer. Spikes are clipped, since fragments

@@ -39,7 +39,7 @@ class NodeValues:
     ``experiment`` and ``metric`` are names, returned unchanged. ``values`` has a row per round and a column per node,
     above 0 and in the unit ``unit``, nan where a node was not measured. ``spread`` is the standard error of each node's
     value as a share of it; None means that it is estimated from the rounds. ``minimum`` and ``maximum`` have the lowest
-    and highest value of each node's repeats, or None; they are only shown.
+    and highest value of each node's repeats. They are only shown, and are set both or neither. Nothing is checked.
     """
 
     experiment: str
@@ -60,8 +60,10 @@ class Judgement:
     the median of the node's ratios to it. For a node that is not judged it is the median of its rounds. ``gap`` is the
     share by which ``value`` is worse than the median of its class, negative if it is better. ``z`` is the distance of
     the node from that median in robust standard deviations, with the opposite sign: negative if it is worse. ``spread``
-    is the relative standard error of ``value``. ``probability`` is the p-value: the probability that a node like the
-    others is at least as far below them. ``is_slow`` is False for a node that is not judged.
+    is the relative standard error of ``value``, as given or estimated; an estimate is nan with fewer than three rounds.
+    ``probability`` is the p-value: the probability that a node like the others is at least as far below them. ``z`` is
+    infinite if more than half of the class has exactly the same value and the node another one. ``is_slow`` is False
+    for a node that is not judged.
     """
 
     measured: NodeValues
@@ -77,7 +79,7 @@ def judge(metrics: Sequence[NodeValues], classes: Sequence[str]) -> list[Judgeme
     """Return the judgement of every node by each metric, in the order of ``metrics``; empty for no metrics.
 
     All metrics of a run must be judged together, since the false discovery rate is that of all of them. ``classes`` has
-    the hardware class of each node, in the order of the columns of ``values``: nodes with the same words are compared
+    the hardware class of each node, in the order of the columns of ``values``: nodes with the same text are compared
     with each other. Classes of fewer than four measured nodes are not judged, since nothing tells which node is normal.
     With fewer than three rounds and no given ``spread`` the variation of a node is not known, and none is called slow.
     The module's docstring has the conditions for a slow node.
@@ -149,7 +151,7 @@ def robust_z(values: Floats) -> Floats:
     """Return the distance of each value from the median in standard deviations, negative below the median.
 
     ``values`` has at least one value and no nan. The standard deviation is 1.4826 times the median absolute deviation.
-    If that is 0, values other than the median are infinitely far away.
+    If that is 0, values other than the median are infinitely far away (``inf`` or ``-inf``).
     """
     away = values - np.median(values)
     scale = MAD_TO_SD * np.median(np.abs(away))

@@ -44,8 +44,9 @@ def periodic_dips(residual: Array) -> Dips | None:
     """Return the most significant periodic dips of a series, or None if no period is significant.
 
     ``residual`` has one difference from the trend for each step, as a share of the level, negative in a dip (as
-    ``change_points.residuals`` returns them). The result is also None for fewer than 20 steps and for dips of less than
-    1 % of the level. Periods are from 4 steps to a quarter of the series.
+    ``change_points.residuals`` returns them). The result is also None for fewer than 20 steps, for residuals that are
+    all within ±0.25 % of the level, and for dips of less than 1 % of the level. Periods are from 4 steps to a quarter
+    of the series.
 
     Epoch folding (Leahy et al. 1983): for each period the normal scores of the residuals are summed by phase, and the
     lowest sum is the statistic, in standard deviations. Since scores depend only on ranks, the critical values hold for
@@ -80,8 +81,8 @@ def scores_of(residual: Array) -> Array:
 def normal_scores(values: Array) -> Array:
     """Return for each value the quantile of the standard normal distribution at its rank, in the same order.
 
-    The quantile of rank r of n values is that of the probability (r − 0.5) / n. Equal values get the mean of their
-    scores.
+    The quantile of rank r of n values, 1 for the lowest value, is that of the probability (r − 0.5) / n. Equal values
+    get the mean of their scores.
     """
     count = len(values)
     quantiles: Array = special.ndtri((np.arange(1, count + 1) - 0.5) / count)
@@ -93,7 +94,7 @@ def normal_scores(values: Array) -> Array:
 
 
 def critical_score(count: int) -> float:
-    """Return the score from which periodic dips in a series of ``count`` steps are significant.
+    """Return the score from which periodic dips in a series of ``count`` steps, one or more, are significant.
 
     The best period of independent steps exceeds it in about one of two hundred series. It is interpolated between
     simulated series of 20 to 1,500 steps; beyond these, the value of the nearest is returned.

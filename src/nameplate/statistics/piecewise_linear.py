@@ -40,8 +40,8 @@ class FittedLine:
     """One line of a fit, t = ``startup_s`` + ``per_byte_s`` · size, with the range of sizes for which it holds.
 
     ``startup_s`` is t_s, the time at size 0 to which the line is extrapolated, and ``per_byte_s`` is t_w in seconds per
-    byte. ``first_bytes`` and ``last_bytes`` are the ends of the range: the positions of the adjacent breaks, or the
-    smallest and largest measured size.
+    byte; in a fit of ``fit_lines`` neither is negative. ``first_bytes`` and ``last_bytes`` are the ends of the range:
+    the positions of the adjacent breaks, or the smallest and largest measured size.
     """
 
     startup_s: float
@@ -76,7 +76,8 @@ class Bounds:
     """The 95 % intervals of the lines and breaks of ``Lines``, in the same order.
 
     ``lines`` has two intervals for each line: (lower, upper) of t_s in seconds, then (lower, upper) of t_w in seconds
-    per byte. ``breaks`` has (lower, upper) of each break's position in bytes.
+    per byte, all at least 0. ``breaks`` has (lower, upper) of each break's position in bytes, and is empty if there are
+    no breaks.
     """
 
     lines: tuple[tuple[tuple[float, float], tuple[float, float]], ...]
@@ -106,8 +107,9 @@ def fit_lines(sizes: Sequence[float], times: Sequence[float]) -> Lines:
     """Return the lines that explain best how long messages of each size take.
 
     ``sizes`` are in bytes and ascend strictly; there is at least one. ``times`` has the seconds of each size, above 0.
-    Each line has at least five points, so that fewer than ten points give one line; there are at most five lines. No
-    slope is negative, and start-up times below zero are returned as zero. The module's docstring has the method.
+    Fewer than ten points give one line for all of them; otherwise each line has at least five points, and there are at
+    most five lines. No slope is negative, and start-up times below zero are returned as zero. The module's docstring
+    has the method.
     """
     points = _Points.of(sizes, np.asarray(times, float))
     cost = _line_costs(points)
@@ -121,8 +123,8 @@ def bound_lines(sizes: Sequence[float], rounds: Sequence[Sequence[float]], found
     """Return the 95 % intervals of the lines and breaks that ``fit_lines`` found for the medians of ``rounds``.
 
     ``sizes`` are in bytes and ascend strictly. ``rounds[i]`` has the time of ``sizes[i]`` in each round, in seconds and
-    in the order of the rounds; some sizes may have fewer rounds. ``found`` is the result of ``fit_lines`` for ``sizes``
-    and the medians. ``seed`` is that of the bootstraps.
+    in the order of the rounds; some sizes may have fewer rounds, but at least one. ``found`` is the result of
+    ``fit_lines`` for ``sizes`` and the medians. ``seed`` is that of the bootstraps; the same one gives the same result.
 
     The errors of two bootstraps are added in quadrature; both search for the breaks again. Resampling whole rounds
     preserves what all sizes of a round have in common; its percentiles are expanded for few rounds (Hesterberg 2015).
@@ -212,10 +214,10 @@ def _refitted(points: _Points, jumps: tuple[bool, ...]) -> Lines:
 def halve_jumps(candidates: Sequence[int], medians: Mapping[int, float]) -> set[int]:
     """Return the sizes to measure next in order to locate each jump more closely.
 
-    ``candidates`` are the sizes in bytes that could be measured, in any order. ``medians`` maps each measured size, at
-    least one, to its time in seconds. For each jump that ``fit_lines`` finds, the result has the candidate that is
-    nearest to the middle between the measured sizes on both sides. It is empty if there is no jump, or no candidate in
-    between.
+    ``candidates`` are the sizes in bytes that could be measured, in any order. ``medians`` maps each measured size in
+    bytes to its time in seconds, above 0. For each jump that ``fit_lines`` finds, the result has the candidate that is
+    nearest to the middle between the measured sizes on both sides; a jump without a candidate in between adds nothing.
+    The result is empty if there is no jump, as with fewer than ten measured sizes.
     """
     if not medians:
         return set()

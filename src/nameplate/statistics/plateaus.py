@@ -58,7 +58,7 @@ def running_median(y: Array, reach: int) -> Array:
     """Return for each value the median of it and ``reach`` neighbours on each side, in the same order.
 
     Near the ends there are fewer neighbours, the same number on both sides, so that the first and the last value are
-    unchanged. A monotone curve, including its steps, is unchanged.
+    unchanged. A monotone curve, including its steps, is unchanged. An empty ``y`` gives an empty array.
     """
     reaches = [min(reach, i, len(y) - 1 - i) for i in range(len(y))]
     return np.array([median(y[i - r : i + r + 1].tolist()) for i, r in enumerate(reaches)])
@@ -69,7 +69,8 @@ class LogCurve:
     """The input of the search for plateaus: a curve in logarithms, with the sign that makes it rise.
 
     ``x`` has log2 of each size in bytes, ascending. ``values`` has for each size the natural logarithms of its values
-    by round, negated for a rate. ``y`` has their median for each size, and ``error`` the standard error of that median.
+    by round, negated for a rate. ``y`` has their median for each size, and ``error`` the standard error of that median,
+    at least 0.01.
     """
 
     x: Array
@@ -81,8 +82,9 @@ class LogCurve:
     def of(cls, size_bytes: Sequence[int], rounds: Sequence[Sequence[float]], rising: bool) -> LogCurve:
         """Return the curve of measured values, with outlying sizes moved to the running median of their neighbours.
 
-        ``size_bytes`` ascend, and ``rounds[i]`` has one value above 0 per round for ``size_bytes[i]``. ``rising`` is
-        True if values grow with the size (a latency), False if they fall (a rate).
+        ``size_bytes`` ascend strictly, and there is at least one. ``rounds[i]`` has one value above 0 per round for
+        ``size_bytes[i]``, for at least one round. ``rising`` is True if values grow with the size (a latency), False if
+        they fall (a rate).
         """
         x = np.log2(np.array(size_bytes, dtype=np.float64))
         values = [np.log(of) * (1 if rising else -1) for of in rounds]

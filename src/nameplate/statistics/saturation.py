@@ -34,12 +34,13 @@ class Saturation:
 def find_saturation(counts: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Saturation | None:
     """Return where the total rate of a resource stops growing with the number of its users, or None.
 
-    ``counts`` has the numbers of users, at least 1, ascending, three or more. ``rounds[i]`` has the total rate of
-    ``counts[i]`` users in each round, above 0 and in any one unit. ``seed`` is that of the bootstrap over rounds.
+    ``counts`` has three or more numbers of users, each at least 1, in ascending order. ``rounds[i]`` has the total rate
+    of ``counts[i]`` users in each round, above 0 and in any one unit, for at least one round. None of this is checked.
+    ``seed`` is that of the bootstrap over rounds.
 
     The model is fitted by least squares of the logarithms, over every split into counts that still scale and counts
     that no longer do. The result is None if the Bayesian information criterion prefers a rate that scales up to the
-    largest count, or if the interval of the knee, plus 10 %, reaches the largest count.
+    largest count, or if the upper end of the knee's interval, plus 10 %, exceeds the largest count.
     """
     p = np.log(np.asarray(counts, float))
     values = np.log([float(np.median(each)) for each in rounds])

@@ -35,8 +35,9 @@ def spread(residual: Array) -> float:
 def detectable_single_dip(residual: Array) -> float:
     """Return the depth at which a dip of one whole step is found at 95 of 100 positions.
 
-    ``residual`` has one difference from the trend for each step of a series, as a share of the level (as
-    ``change_points.residuals`` returns them) and without known events. The result is a share of the level.
+    ``residual`` has one difference from the trend for each step of a series, at least one, as a share of the level (as
+    ``change_points.residuals`` returns them) and without known events. The result is a share of the level, at least
+    0.01, and above 1 if the noise would hide even a complete standstill.
     """
     return run_limit(residual) + max(0.0, float(np.quantile(residual, _REVEALED)))
 

@@ -31,8 +31,9 @@ from nameplate.statistics.sensitivity import detectable_dips, detectable_single_
 class Findings:
     """The events of a series by kind, and the smallest events that would also have been found.
 
-    Positions are indices of steps. A series without a lasting change has one level. ``dips`` are periodic, None if
-    there are none, and ``runs`` are single dips and bursts.
+    Each list is in order of time, and positions are indices of steps. A series without a lasting change has one level.
+    ``dips`` are the periodic dips, or None if there are none. ``runs`` are single dips (with a negative change) and
+    bursts (with a positive one).
     """
 
     levels: list[SeriesLevel]
@@ -71,9 +72,11 @@ def is_sensitive(sensitivity: Sensitivity) -> bool:
 def look_for_events(goodness: Array) -> Findings:
     """Return the levels, drifts, periodic dips and single dips or bursts of a series.
 
-    ``goodness`` has one value per step, in order of time, in which larger values are better: a rate, or a negated time.
-    A single dip or burst is an ``OutlierRun``. With fewer than 20 steps there is one level and no event, and the sizes
-    of the sensitivity are None. Levels and drifts are searched again after removing periodic dips, which disturb both.
+    ``goodness`` has one or more values, one per step in order of time, in which larger values are better: a rate, or a
+    negated time. With fewer than 20 steps there is one level and no event. The sizes of the sensitivity, except its
+    ``spread``, are None if fewer than 20 steps are outside events or if a level is 0; a size that no event could reach,
+    such as a fall of a rate by more than all of it, is None as well. Levels and drifts are searched again after
+    removing periodic dips, which disturb both.
     """
     found = levels(goodness)
     dips = periodic_dips(residuals(goodness, found))

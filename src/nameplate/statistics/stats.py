@@ -23,11 +23,11 @@ def median(values: Sequence[float]) -> float:
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
     """Return the exact confidence interval of the median from order statistics, for any distribution.
 
-    ``values`` may be in any order. ``confidence`` is a probability below 1. The median of n independent values is
+    ``values`` may be in any order. ``confidence`` is a probability (0 to 1). The median of n independent values is
     between the k-th smallest and the k-th largest with probability 1 − 2·P(Binomial(n, ½) < k) (Conover, Practical
     Nonparametric Statistics, 3.2; the interval of the sign test). The narrowest such interval whose ``coverage`` is at
     least ``confidence`` is returned: for six values minimum to maximum, 96.9 %. If not even minimum to maximum covers
-    ``confidence``, as with fewer than six values at 95 %, the result is None.
+    ``confidence``, as with fewer than six values at 95 %, or if there are no values, the result is None.
     """
     ordered = sorted(values)
     count = len(ordered)
@@ -59,7 +59,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     """Return the smallest of the values that at least ``share`` (0 to 1) of the values do not exceed.
 
     This is the nearest-rank percentile, without interpolation. ``values`` may be in any order; ``share`` 0 gives the
-    minimum.
+    minimum, 1 the maximum.
 
     Raises:
         IndexError: there are no values.
@@ -84,9 +84,10 @@ def merged(histograms: Iterable[Histogram]) -> dict[int, int]:
 def histogram_percentile_s(counts: Mapping[int, int], share: float) -> float:
     """Return the time in seconds that ``share`` (0 to 1) of the operations do not exceed (nearest rank).
 
-    ``counts`` maps the lower bound of each bucket in nanoseconds to the number of operations in it, in ascending order,
-    as ``merged`` returns it. The result is the middle of the bucket that has the operation of that rank. The width of a
-    bucket is 1/256 of the power of two at or below its lower bound, and at least 1 ns.
+    ``counts`` maps the lower bound of each bucket in nanoseconds to the number of operations in it, at least 1, in
+    ascending order, as ``merged`` returns it. The result is the middle of the bucket that has the operation of that
+    rank; share 0 gives the first bucket, 1 the last. The width of a bucket is 1/256 of the power of two at or below its
+    lower bound, and at least 1 ns.
 
     Raises:
         ValueError: ``counts`` is empty.

@@ -67,10 +67,10 @@ class Drift:
 def find_trend(values: Sequence[float] | Floats, days: Sequence[float] | Floats) -> list[Step] | Drift:
     """Return the change points of a metric in the order of the runs, or its drift; an empty list if there is neither.
 
-    ``values`` has one value above 0 per run. ``days`` has the start of each run in days since any one moment,
-    ascending, in the same order. Fewer than eight runs give an empty list, as do changes of less than 3 %; a new level
-    needs three runs. No drift is found if runs half the series apart have the same start. The module's docstring has
-    the method.
+    ``values`` has one value per run, above 0, which is not checked. ``days`` has the start of each run in days since
+    any one moment, ascending, in the same order and of the same length. Fewer than eight runs give an empty list, as do
+    changes of less than 3 %; a level has at least three runs. No drift is found if runs half the series apart have the
+    same start. The module's docstring has the method.
     """
     logs = np.log(np.asarray(values, dtype=np.float64))
     times = np.asarray(days, dtype=np.float64)

@@ -42,8 +42,8 @@ _MAX_EXACT = 60
 class Rounds:
     """The values of a metric in two runs, base and new, and which values are better.
 
-    ``base`` and ``new`` have one value per round, above 0, in the order of the rounds and in the same unit. Their
-    lengths may differ.
+    ``base`` and ``new`` have one value per round, for at least one round, in the order of the rounds and in the same
+    unit. All values are above 0, which is not checked. The two lengths may differ.
     """
 
     base: Sequence[float]
@@ -90,7 +90,8 @@ def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[J
     All metrics of a comparison must be judged together, since the false discovery rate is that of all of them.
     ``same_within`` is a share (0.05 is 5 %): a metric is SAME if it is neither FASTER nor SLOWER and the 99 % interval
     of its ratio is between 1 / (1 + ``same_within``) and 1 + ``same_within``. Any other metric is UNSURE, as is one
-    with fewer than about five rounds in either run. The module's docstring has the conditions for FASTER and SLOWER.
+    with too few rounds for an interval: 5 and 5, 4 and 6, or 3 and 9 rounds in the two runs are enough, in either
+    order. The module's docstring has the conditions for FASTER and SLOWER.
     """
     shifts = [_shift(np.log(np.asarray(each.base)), np.log(np.asarray(each.new))) for each in metrics]
     found = benjamini_hochberg(np.asarray([shift.probability for shift in shifts]), FALSE_DISCOVERY_RATE)
