@@ -46,8 +46,9 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     ``path`` is relative to the folder, and ``started`` is in ISO 8601. ``unfinished`` says that the run was
     interrupted, or is still running. ``metrics`` is the number of its metrics. ``relative_to_usual`` is the median over
     its metrics of value ÷ usual value, inverted if lower is better, so that more than 1 is better. ``worst`` is the
-    metric with the lowest ratio, which is ``worst_relative_to_usual``. These three are None if none of its metrics has
-    been measured in at least three runs of this machine, or all are 0.
+    metric with the lowest ratio, which is ``worst_relative_to_usual``. A metric counts only if it was measured in at
+    least three runs of this machine and neither its value nor its usual value is 0; the three fields are None if no
+    metric counts.
     """
 
     path: str
@@ -65,7 +66,7 @@ def runs_of(index: Index, machine: str | None = None) -> list[int]:
     """Return the indices in ``index.entries`` of the runs of one machine, or of all, in the order of their starts.
 
     ``machine`` is a host, a node of a job, or the host list of a job; None means all. A run of a job is also a run of
-    each of its nodes. Files that are not runs are left out.
+    each of its nodes. Files that are not runs are left out. An index without runs gives an empty list for None.
 
     Raises:
         UsageError: there is no run of the machine.
@@ -81,7 +82,8 @@ def run_rows(index: Index, places: Sequence[int], machine: str | None = None) ->
     """Return the runs with the indices ``places`` in ``index.entries``, in that order, relative to the usual values.
 
     ``machine`` is one machine of all these runs: for a job's run, one of its nodes, whose values are then taken. With
-    None, the values are those of the host or the job.
+    None, the values are those of the host or the job. ``machine`` is not checked: a run without it has a row without
+    metrics.
     """
     values = index.values[np.isin(index.values["run"], places)]
     values = values[np.argsort(values["run"], kind="stable")]
@@ -129,8 +131,9 @@ def _run_row(index: Index, entry: Entry, machine: str | None, values: Rows, usua
 class Point(msgspec.Struct, frozen=True):
     """The value of a metric in one run.
 
-    ``path`` is relative to the folder, ``started`` is in ISO 8601, ``value`` is in the SI base unit, and ``ci`` is the
-    95 % interval, None if there is none.
+    ``path`` is relative to the folder, ``started`` is in ISO 8601, and ``value`` is in the SI base unit. ``ci`` is the
+    95 % interval (lower, upper) in the same unit, None if there is none, as with fewer than six rounds and for a node
+    of a job.
     """
 
     path: str
@@ -140,7 +143,10 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class MetricHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric of a machine over time: its values in the order of the runs' starts, and as ``usual`` their median."""
+    """A metric of a machine over time: its values in the order of the runs' starts, and as ``usual`` their median.
+
+    There is at least one point.
+    """
 
     key: MetricKey = msgspec.field(name="figure")
     machine: str
@@ -151,8 +157,8 @@ class MetricHistory(msgspec.Struct, frozen=True, kw_only=True):
 def series_of(index: Index, metrics: Sequence[int], machine: str | None = None) -> list[MetricHistory]:
     """Return the values of some metrics over time, ordered by the index of the metric, then of the machine.
 
-    ``metrics`` are indices in ``index.metrics``. ``machine`` is a host, a node or the host list of a job; None means
-    all. A metric that a machine does not have is left out.
+    ``metrics`` are indices in ``index.metrics``, in any order; with none, the list is empty. ``machine`` is a host, a
+    node or the host list of a job; None means all. A metric that a machine does not have is left out.
 
     Raises:
         UsageError: there is no run of the machine.
@@ -179,11 +185,12 @@ def metrics_named(index: Index, words: Sequence[str]) -> list[int]:
     """Return the indices in ``index.metrics`` of the metrics that match every word; all of them without words.
 
     A word is the name of a probe (``memory_stream``), an area (``memory``, the part of the probe's name before ``_``),
-    the name of a metric (``bandwidth``), or a parameter (``op=triad``, ``size=4KiB`` or ``size=4096``). The whole word
-    must match.
+    the name of a metric (``bandwidth``), or a parameter with its value: ``op=triad``, and for a whole number the digits
+    or the size as ``size_text`` writes it (``size=4096`` or ``size=4KiB``). The whole word must match, in the same
+    case.
 
     Raises:
-        UsageError: no metric matches.
+        UsageError: no metric matches, or the index has none.
     """
     found = [i for i, key in enumerate(index.metrics) if all(_has(key, word) for word in words)]
     if not found:
@@ -210,8 +217,8 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     all runs. ``until`` and ``since`` are the paths of two runs: the last run before and the first run after a change
     point, or the first and the last run of a drift. ``until_started`` and ``since_started`` are their starts in ISO
     8601. ``runs`` is the number of runs since a change point, or of the whole drift. ``before`` and ``after`` are the
-    levels in the SI base unit of ``key``. ``settings`` are empty for a drift, and if one of the two run files can no
-    longer be read.
+    levels in the SI base unit of ``key``; for a drift, the fitted values at the first and the last run. ``settings``
+    are empty for a drift, if no setting changed, and if one of the two run files can no longer be read.
     """
 
     verdict: Literal["FASTER", "SLOWER"]
@@ -231,8 +238,9 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
 def change_reports(index: Index, changes: Sequence[Change], folder: Path) -> list[ChangeReport]:
     """Return the changes with the settings that changed at the same time, newest first.
 
-    Changes of the same kind at the same run of a machine are adjacent. ``changes`` are from ``changes_found``. The
-    settings are read from the run files in ``folder``, the folder of ``index``, for change points only.
+    Changes of the same kind at the same run of a machine are adjacent. ``changes`` are from ``changes_found`` for this
+    ``index``, or some of them. The settings are read from the run files in ``folder``, the folder of ``index``, for
+    change points only; a file that cannot be read is not an error.
     """
     started = {entry.path: entry.started for entry in index.entries}
     settings = {(change.until, change.since): _settings(folder, change) for change in changes if change.kind == "step"}

@@ -39,9 +39,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A file in the folder, which is a run unless ``reason`` says why it cannot be read as one.
 
     ``path`` is relative to the folder. ``modified_ns`` is the time of its last change in nanoseconds since 1970, or -1
-    if the file must be read again the next time. ``started`` is in ISO 8601, "" if the file is not a run. ``machine``
-    is the host, or the Slurm host list of a job's nodes. ``unfinished`` says that the run was interrupted, or is still
-    running. ``reason`` is "" for a run.
+    if the file must be read again the next time. ``started`` is in ISO 8601. ``machine`` is the host, or the Slurm host
+    list of a job's nodes, and ``plan`` the name of the plan. ``unfinished`` says that the run was interrupted, or is
+    still running. ``reason`` is "" for a run; otherwise ``started``, ``machine`` and ``plan`` are "".
     """
 
     path: str
@@ -90,8 +90,9 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     ``values`` is an array of ``VALUES`` with one row per run, metric and machine, whose fields ``run``, ``metric`` and
     ``machine`` are indices in ``entries``, ``metrics`` and ``machines``. ``value`` and its 95 % interval, ``low`` to
     ``high``, are in the SI base unit; the interval is nan if there is none. A run of a job has rows for the job and for
-    each of its nodes. ``usual`` is an array of ``USUAL`` with the number of runs and the median of each metric on each
-    machine. ``usual`` and ``changes`` follow from ``values``.
+    each of its nodes. ``usual`` is an array of ``USUAL`` with a row per metric and machine that occur together in
+    ``values``: their indices, the number of runs, and the median. ``changes`` have every change that was found on its
+    own; ``changes_found`` selects those that are significant among all metrics.
     """
 
     entries: list[Entry]
@@ -114,8 +115,9 @@ def empty_index() -> Index:
 def load_index(folder: Path) -> Index:
     """Return the index stored in a folder, or an empty one if there is none or it cannot be used.
 
-    It cannot be used if it is damaged, a symbolic link, or written by another version of the code. Its arrays may be
-    read-only. It may be older than the files: ``updated`` compares it with them.
+    It cannot be used if it is damaged, unreadable, larger than 1 GiB, a symbolic link, or written by another version of
+    the code; none of these is an error. Its arrays may be read-only. It may be older than the files: ``updated``
+    compares it with them.
     """
     if (folder / NAME).is_symlink():
         return empty_index()

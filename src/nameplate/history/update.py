@@ -59,7 +59,7 @@ def run_files(folder: Path) -> list[FoundFile]:
     """Return every file ``*.jsonl`` in the folder and its subfolders, sorted by name, a folder before its subfolders.
 
     Files are not opened. Hidden files and folders are left out, and links to folders are not followed. A subfolder that
-    cannot be read counts as a file that cannot be read.
+    cannot be read counts as a file that cannot be read, as does a file whose name is not UTF-8.
 
     Raises:
         FileError: ``folder`` is not a folder or cannot be read.
@@ -110,7 +110,7 @@ def updated(index: Index, folder: Path, found: Sequence[FoundFile], on_files: On
     or its modification time has. Files that are no longer there are left out. If nothing changed, ``index`` itself is
     returned. A file that cannot be read as a run has an entry with the reason. Many files are read by several
     processes. ``on_files`` is called after each batch with the number of files read so far and the number of files to
-    read. The index is not saved.
+    read; it is not called if there is none to read. ``index`` is not changed, and the result is not saved.
     """
     there = {(each.path, each.size_bytes, each.modified_ns) for each in found}
     is_kept = np.array([_key(entry) in there for entry in index.entries], dtype=bool)
