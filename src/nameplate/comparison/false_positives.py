@@ -33,10 +33,11 @@ class FalsePositiveCount(msgspec.Struct, frozen=True, kw_only=True):
 def count_false_positives(report: Report, window: int = WINDOW) -> list[FalsePositiveCount]:
     """Return for each metric the verdicts on pairs of adjacent stretches of a run's rounds.
 
-    ``window`` is the number of rounds in a stretch; each stretch is compared with the next one like two whole runs. All
-    metrics of a pair are judged together, as in a comparison, so all have the same number of pairs: ``rounds // window
-    - 1`` of the metric with the fewest rounds. Metrics with fewer than ``2 * window`` rounds, without a value, or with
-    a round at or below 0 are left out; the list may be empty.
+    ``window`` is the number of rounds in a stretch, at least 5 for any verdict but UNSURE. Each stretch is compared
+    with the next one like two whole runs, so that pairs overlap. All metrics of a pair are judged together, as in a
+    comparison, so all have the same number of pairs: ``rounds // window - 1`` of the metric with the fewest rounds.
+    Metrics with fewer than ``2 * window`` rounds, without a value, or with a round at or below 0 are left out, as are
+    derived values; the list may be empty. Metrics are in the order of the report.
     """
     results = [
         result
@@ -54,8 +55,12 @@ def count_false_positives(report: Report, window: int = WINDOW) -> list[FalsePos
 def upper_bound(wrong: int, pairs: int, confidence: float = 0.95) -> float:
     """Return the exact one-sided upper bound of the rate ``wrong / pairs``, as a share from 0 to 1.
 
-    ``pairs`` is at least 1 and ``wrong`` at most ``pairs``, which are assumed to be independent. ``confidence`` is a
-    share. Source: Clopper and Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26, 1934.
+    ``pairs`` is at least 1 and ``wrong`` is from 0 to ``pairs``; the pairs are assumed to be independent. With
+    ``wrong`` equal to ``pairs`` the bound is 1. ``confidence`` is a share (0 to 1). Source: Clopper and Pearson, "The
+    Use of Confidence or Fiducial Limits", Biometrika 26, 1934.
+
+    Raises:
+        ValueError: one of the three is outside its range.
     """
     return float(binomtest(wrong, pairs, alternative="less").proportion_ci(confidence, "exact").high)
 

@@ -30,8 +30,9 @@ class Suspects:
     """The second measurement of nodes that were slow.
 
     ``plan`` has its experiments, which run on single nodes. ``nodes`` are the names of the slow nodes and of the
-    healthy ones to measure next to them. ``references`` has the names of these healthy nodes, at most ``REFERENCES``
-    and perhaps none, by (title of the metric, name of the slow node).
+    healthy ones to measure next to them. ``references`` has the names of these healthy nodes, nearest to the median of
+    their class first, at most ``REFERENCES`` and perhaps none. Its keys are (``NodeMetric.title``, name of the slow
+    node), one for every slow node in every metric that is measured again.
     """
 
     plan: Plan
@@ -44,8 +45,9 @@ class RecheckFinding:
     """The conclusion about one slow node in one metric, whose ``title`` is the experiment and the metric.
 
     ``before`` is the share by which the node was behind the median of its hardware class in the first run. ``alone`` is
-    the share by which it is behind the median of its reference nodes in the second run, negative if it is better, or
-    None if that is not known. The ``label`` follows from them:
+    the share by which it is behind the median of its reference nodes in the second run, negative if it is better. It is
+    None if the second run has no value of the node, or none of any of its reference nodes. The ``label`` follows from
+    them:
 
     - "persistent": it is still at least half as far behind, and at least 3 % behind
     - "transient": it is not, and the first run also measured the node alone
@@ -61,14 +63,15 @@ class RecheckFinding:
 
 
 def suspects_of(nodes: Nodes, plan: Plan) -> Suspects:
-    """Return what to measure again, from the nodes of a run and the plan of that run.
+    """Return what to measure again, from the nodes of a run and the plan of that run. Nothing is measured yet.
 
     It has the experiments in which a node was slow, in ``ROUNDS`` rounds, with the budget and precision of ``plan``. A
-    probe that takes the whole job is left out, except mpi_stream, whose loop a single node runs as memory_stream. The
-    healthy nodes are those of the same hardware class that are nearest to its median.
+    probe that takes the whole job is left out, except mpi_stream, whose loop a single node runs as memory_stream if it
+    uses no special kind of memory. The healthy nodes are those of the same hardware class that are nearest to its
+    median and slow in no metric.
 
     Raises:
-        UsageError: no metric in which a node was slow can be measured on a single node.
+        UsageError: no node was slow, or no metric in which one was can be measured on a single node.
     """
     named = {metric.experiment for metric in nodes.metrics if metric.slow}
     chosen = [_alone(each) for each in plan.experiments if each.id in named]

@@ -26,11 +26,12 @@ _VALUES = ("the first", "this one")
 class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
     """One metric in two runs, or at two values of a parameter.
 
-    ``params`` are those of the run that names more of them. ``base`` and ``new`` are the medians of the rounds in the
-    SI base unit ``unit``, None without a value. ``ratio`` is new ÷ base and ``ci`` its 99 % interval; both are None if
-    the values cannot be compared, and ``ci`` also if there are too few rounds. ``verdict`` is on ``new``: FASTER means
-    better, a higher rate or a lower time. ``reason`` says why a verdict is open or impossible, and what may explain a
-    difference, such as disturbed samples; it is "" if there is nothing to say.
+    ``params`` are those of the run that names more of them; for two values of a parameter, they are those of ``new``.
+    ``base`` and ``new`` are the medians of the rounds in the SI base unit ``unit``, None without a value. ``ratio`` is
+    new ÷ base and ``ci`` its 99 % interval (lower, upper); both are None if the verdict is INCOMPARABLE, and ``ci``
+    also if there are too few rounds. ``verdict`` is on ``new``: FASTER means better, a higher rate or a lower time.
+    ``reason`` says why a verdict is open or impossible, and what may explain a difference, such as disturbed samples;
+    it is "" if there is nothing to say.
     """
 
     probe: str
@@ -59,9 +60,10 @@ class SettingDifference(msgspec.Struct, frozen=True):
 class Several(msgspec.Struct, frozen=True, kw_only=True):
     """One metric in several runs.
 
-    ``values`` are the medians in the SI base unit ``unit``, one per run in the order of the runs, None without a value.
-    ``best`` has the indices of the runs with the best value and with values that are not significantly worse, in
-    ascending order. If the runs cannot be compared, it is empty and ``reason`` says why; otherwise ``reason`` is "".
+    ``values`` are the medians in the SI base unit ``unit``, one per run in the order of the runs, None for a run that
+    does not have the metric or has no value of it. ``best`` has the indices of the runs with the best value and with
+    values that are not significantly worse, in ascending order. If fewer than two runs have a value with all rounds
+    above 0, or the runs did not do the same work, it is empty and ``reason`` says so; otherwise ``reason`` is "".
     """
 
     probe: str
@@ -76,7 +78,8 @@ class Several(msgspec.Struct, frozen=True, kw_only=True):
 class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two runs compared: the metrics of both, and the settings that differ.
 
-    ``only_in_base`` and ``only_in_new`` are metrics that the other run does not have, as ``probe name=value … metric``.
+    ``rows`` are in the order of the base run's results. ``only_in_base`` and ``only_in_new`` are metrics that the other
+    run does not have, as ``probe name=value … metric``.
     """
 
     rows: list[ComparisonRow]
@@ -91,7 +94,8 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
     Metrics are the same if their probe, name and parameters are equal. If one has fewer parameters, but the same values
     for these, the two are compared if no other metric fits. Derived values, such as the size of a cache, are left out.
     SAME means that the 99 % interval of the ratio rules out a change by more than ``same_within``, a share such as
-    0.05. The method is that of ``statistics/two_samples.py``.
+    0.05. Metrics without a value, with a round at or below 0, with different units, or served by different sources are
+    INCOMPARABLE. The method is that of ``statistics/two_samples.py``.
     """
     ours, theirs = _metrics(base.results), _metrics(new.results)
     partners = _partners(list(ours), list(theirs))
@@ -129,7 +133,7 @@ def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> l
 
     ``name`` is the parameter, such as "threads". The first value is the one measured first in the order of
     ``report.results``; it is ``base`` in every row, and a row's ``params`` have the value that is compared with it. All
-    other parameters of the two are equal. ``same_within`` is as in ``compare_runs``.
+    other parameters of the two are equal. ``same_within`` and the verdicts are as in ``compare_runs``.
 
     Raises:
         UsageError: no metric was measured at several values of the parameter.
