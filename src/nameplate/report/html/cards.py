@@ -33,11 +33,12 @@ class Card:
     line (``isa=avx512 threads=2``), or "".
 
     ``tables`` are the probe's own tables, except those whose values a heat map shows; these are ``tables_of_maps``.
-    ``derived`` are the values computed from several experiments. ``rows`` has a row for each metric of each experiment.
-    In a sweep of more than ``MAX_EXPERIMENTS`` that tables or charts summarise, ``folded`` has all these rows, ``rows``
-    only those without a value, and ``no_series`` says why samples are not drawn; otherwise ``folded`` is empty and
-    ``no_series`` is "". ``n_experiments`` is the number of experiments, without derived values. ``explanations`` are
-    sentences about the reference values.
+    ``derived`` are the values computed from several experiments. ``rows`` has a row for each metric of each experiment,
+    except for details (``Result.is_detail``). In a sweep of more than ``MAX_EXPERIMENTS`` that tables or charts
+    summarise, ``folded`` has all these rows, ``rows`` only those without a value, and ``no_series`` says why samples
+    are not drawn; otherwise ``folded`` is empty and ``no_series`` is "". ``n_experiments`` is the number of
+    experiments, without derived values. ``explanations`` are sentences about the reference values, and ``sources`` has
+    the source of each with the command that repeats the experiment.
 
     Each list of charts may be empty: ``curves`` against a size or a similar parameter, ``along`` against other
     parameters or as distributions, ``heat_maps`` over two parameters, ``pair_maps`` over pairs of nodes or ranks,

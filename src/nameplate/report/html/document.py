@@ -21,16 +21,17 @@ DETAILS = (Detail(2000, True), Detail(500, True), Detail(200, True), Detail(200,
 def write_html(reports: Sequence[Report], path: Path, identify: bool = False) -> None:
     """Write the report of one or several runs to ``path`` as one HTML file, completely or not at all.
 
-    The runs are shown in the order of ``reports``, which has at least one. Unless ``identify`` is true, hosts are
-    called "machine 1", "machine 2" in the order in which they first appear, and addresses, UUIDs and home directories
-    are replaced.
+    An existing file is replaced. The runs are shown in the order of ``reports``, which has at least one. Unless
+    ``identify`` is true, hosts are called "machine 1", "machine 2" in the order in which they first appear, and
+    addresses, UUIDs and home directories are replaced.
 
     The file has at most ``SIZE_LIMIT`` bytes, or ``QUICK_LIMIT`` if all runs are of the plan quick. To stay below,
     charts over time get fewer points, and then the embedded data have no single samples, which the page says. If even
     that is too large, the smallest version is written.
 
     Raises:
-        FileError: the file cannot be written, or ``path`` is a run file, which is never replaced.
+        FileError: the file cannot be written, or ``path`` is a run file, which is never replaced, or not a regular
+            file.
     """
     named = list(reports) if identify else without_names(reports)
     limit = QUICK_LIMIT if all(report.run.plan.name == "quick" for report in reports) else SIZE_LIMIT

@@ -55,7 +55,8 @@ def read_embedded(path: Path) -> list[Report]:
     ``node_times`` and ``pairs`` of all results are empty if the report has no single samples.
 
     Raises:
-        FileError: the file cannot be read or is larger than 64 MiB, or its data are missing, damaged or inconsistent.
+        FileError: the file cannot be read or is larger than 64 MiB, or its data are missing, damaged, inconsistent, or
+            too large when uncompressed.
     """
     match = _EMBEDDED.search(read_input(path, _MAX_PAGE_BYTES, "report"))
     if match is None:

@@ -17,7 +17,8 @@ from nameplate.results.record_checks import problem_of_run
 def problem_of_report(report: Report) -> str:
     """Return the first inconsistency of a decoded report, such as "result 'x': a value without round_values", or "".
 
-    It checks what later code relies on: the run, parameters and facts, equal lengths of lists, and indices in range.
+    It checks what later code relies on: the run, parameters and facts, equal lengths of lists, and indices in range. An
+    unknown probe is no problem.
     """
     problems = chain(
         filter(None, [problem_of_run(report.run)]),

@@ -77,7 +77,8 @@ def cpuid_facts(topology: Topology) -> list[tuple[str, str]]:
 def memory_modules(memory: Memory) -> str:
     """Return memory modules such as ``2 × 8 GiB DDR4 at 3200 MT/s; 2 slots empty``, or why they are not known.
 
-    The transfer rate is the configured one, or the rated one if that is not known.
+    The transfer rate is the configured one, or the rated one if that is not known; without either, it is left out. If
+    all slots are empty, the text begins with ``none``.
     """
     if memory.modules_status != "read" or memory.modules is None:
         return _NO_MODULES.get(memory.modules_status, "not known")
@@ -98,8 +99,8 @@ def _module(module: Module) -> str:
 def run_facts(report: Report) -> list[tuple[str, str]]:
     """Return what is needed to repeat the run, in the order of the page, each as (label, text).
 
-    The labels are started, plan, limits, seed, priority, nameplate (its version), timed by (the clock) and, if the user
-    gave any, "given reference values".
+    The labels are "started", "plan", "limits", "seed", "priority", "nameplate" (its version), "timed by" (the clock, or
+    "not recorded") and, if the user gave any, "given reference values".
     """
     run, clock = report.run, report.clock
     facts = [

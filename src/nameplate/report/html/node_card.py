@@ -49,8 +49,9 @@ def make_node_card(anchor: str, report: Report, charts: list[Chart]) -> NodeCard
     """Return the content about the nodes of a job, and append its maps to ``charts``.
 
     It is None if the run has no values of several nodes. ``anchor`` becomes the ``id`` of the HTML element and must be
-    unique in the page. Only the ``MAX_MAPS`` metrics with the most slow nodes have a ranking and maps. ``charts`` has
-    the charts of the whole page; the index of each map in the card is its position in this list.
+    unique in the page. Only the ``MAX_MAPS`` metrics with the most slow nodes have a ranking and maps; with more than
+    ``MAX_WITH_ALL_MAPS`` nodes, each has only its first map. ``charts`` has the charts of the whole page; the index of
+    each map in the card is its position in this list.
     """
     nodes = report.nodes
     if nodes is None:

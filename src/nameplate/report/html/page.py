@@ -78,7 +78,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     """Return the page as HTML text, with one section per run in the order of ``reports``, which has at least one.
 
     The page shows the names in ``reports`` unchanged: pass them through ``without_names`` first if it may be passed on.
-    ``detail`` limits the size of the page.
+    ``detail`` limits the size of the page. Nothing is written.
     """
     charts: list[Chart] = []
     sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]

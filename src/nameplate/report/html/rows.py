@@ -69,8 +69,8 @@ def make_row(result: Result, common: Mapping[str, Value]) -> ReportRow:
 def sources(results: Sequence[Result], common: Mapping[str, Value]) -> list[Source]:
     """Return the sources of all reference values in the order of ``results``; none for empty ``results``.
 
-    Metrics of one experiment with the same source share one entry. ``common`` are the parameters that the labels leave
-    out, as in ``make_row``.
+    Metrics of one experiment with the same source share one entry, and a metric without a reference value has an entry
+    with the reason. ``common`` are the parameters that the labels leave out, as in ``make_row``.
     """
     grouped: dict[tuple[str, str], list[Result]] = {}
     first: dict[str, Result] = {}

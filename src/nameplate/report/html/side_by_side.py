@@ -25,8 +25,8 @@ class SideBySideRow:
     common to all experiments of the probe. ``values`` are texts: the value with its unit, the outcome if there is no
     value, or "not measured". ``to_first`` is the ratio of each run to the first run, inverted if lower is better, so
     that more than 1 is better; it is None if the value of the run or of the first run is missing or 0. ``command``
-    repeats the experiment. ``is_folded`` says that the experiment belongs to a sweep of more than ``MAX_EXPERIMENTS``,
-    which the page folds.
+    repeats the experiment as in the first run that has it. ``is_folded`` says that the experiment belongs to a sweep of
+    more than ``MAX_EXPERIMENTS`` shared experiments, which the page folds; it is False for a derived value.
     """
 
     label: str
@@ -41,7 +41,7 @@ def side_by_side(reports: Sequence[Report]) -> list[SideBySideRow]:
     """Return a row for each experiment that at least two of the runs contain, in the order of their first appearance.
 
     An experiment is the same in two runs if its probe, first metric and parameters are equal. Its first metric is
-    shown. The list is empty for fewer than two runs.
+    shown. A derived value counts as an experiment of its own. The list is empty for fewer than two runs.
     """
     by_run = [{_key(result): result for result in headlines(report.results)} for report in reports]
     shared = [

@@ -34,7 +34,10 @@ class HtmlTable:
 
 
 def html_table(table: Table) -> HtmlTable:
-    """Return the table as text: values as in the terminal, such as ``57.26 GFLOP/s``, words, and "–" for None."""
+    """Return the table as text: values as in the terminal, such as ``57.26 GFLOP/s``, words, and "–" for None.
+
+    The order of rows and columns does not change. The probe of ``table`` is left out.
+    """
     return HtmlTable(table.title, table.headings, [[_entry(cell) for cell in row] for row in table.rows], table.notes)
 
 

@@ -30,7 +30,8 @@ def lay_out(headings: Sequence[str], lines: Sequence[Line], width: int, of_label
     ``headings`` has one entry per column, so each of ``lines`` has the same number of ``cells``; ``of_labels`` is the
     heading of the labels. A label that is too long for its column is put above the row's values. Columns that do not
     fit next to each other form further blocks below, each with its headings and all labels; notes are in the first
-    block only. A word or number is never broken, so one that is wider than ``width`` makes its line longer.
+    block only. A word or number is never broken, so one that is wider than ``width`` makes its line longer. Without
+    ``lines``, only the headings are returned.
     """
     widths = [max(map(cell_len, [heading, *(line.cells[i].plain for line in lines)]))
               for i, heading in enumerate(headings)]  # fmt: skip

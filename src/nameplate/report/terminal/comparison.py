@@ -63,8 +63,8 @@ def _line(row: ComparisonRow) -> Line:
 def print_several(rows: Sequence[Several], names: Sequence[str], console: Console | None = None) -> None:
     """Print a table with a row per metric and a column per run, in which ``*`` marks the best values of each row.
 
-    ``names`` are the headings of the runs, in the order of ``values`` in each row. Without ``console``, it prints to
-    standard output.
+    Below a metric that cannot be compared is the reason, and no value is marked. ``names`` are the headings of the
+    runs, in the order of ``values`` in each row. Without ``console``, it prints to standard output.
     """
     console = console or make_console()
     table = Table(box=None, pad_edge=False, header_style="dim")

@@ -61,8 +61,8 @@ def _console() -> Console:
 def print_findings(found: Sequence[RecheckFinding]) -> None:
     """Print to standard output what became of the slow nodes when they were measured on their own.
 
-    Each finding is a row: node, metric, how far it was behind before and alone as shares, and the label. Below the
-    table is the meaning of each label in it.
+    Each finding is a row, in the order of ``found``: node, metric, how far it was behind before and alone in percent,
+    and the label. Below the table is the meaning of each label in it.
     """
     table = _table("node", "metric", "before", "alone", "")
     for each in found:
@@ -162,8 +162,8 @@ def slow_nodes(nodes: Nodes) -> list[int]:
 def reason(nodes: Nodes, slow: Sequence[int]) -> str:
     """Return why nodes are slow, such as ``memory_stream bandwidth 12.0 % behind``.
 
-    The text names the metric that calls most nodes slow, and the median of the share by which its slow nodes are
-    behind. ``slow`` is the result of ``slow_nodes`` and not empty.
+    The text names the metric that calls most nodes slow, the first one of several, and the median of the shares by
+    which its slow nodes are behind their hardware class. ``slow`` is the result of ``slow_nodes`` and not empty.
     """
     metric = max(nodes.metrics, key=lambda metric: len(metric.slow))
     behind = [metric.gap[place] or 0.0 for place in slow if place in metric.slow]

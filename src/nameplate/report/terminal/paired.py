@@ -22,8 +22,9 @@ def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> Non
     """Print one table per reference tool with its commands, and then the works that were not compared, and why.
 
     Tools that are not installed are among the latter. Rows of the same tool and version must be adjacent. A row with a
-    ratio is in a table; a ratio above 1 means that nameplate's result is better. Without ``console``, it prints to
-    standard output.
+    ratio is in a table; a ratio above 1 means that nameplate's result is better. If such a row has a reason why no more
+    pairs were measured, that is printed in the second part as well. Without ``rows``, nothing is printed. Without
+    ``console``, it prints to standard output.
     """
     console = console or make_console()
     measured = [row for row in rows if row.ratio is not None]

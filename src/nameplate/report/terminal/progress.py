@@ -21,7 +21,7 @@ PLAIN_INTERVAL_S = 5.0
 class QuietProgress:
     """A display that shows only warnings, and the base class of the other displays.
 
-    It is a context manager: the display is shown from its start to its end.
+    It is a context manager: the display is shown from its start to its end, and the other methods are called within.
     """
 
     def __enter__(self) -> QuietProgress:
@@ -49,7 +49,7 @@ class QuietProgress:
 
 
 class PlainProgress(QuietProgress):
-    """A display for logs: at most one line every ``PLAIN_INTERVAL_S`` seconds on standard error."""
+    """A display for logs: at most one line every ``PLAIN_INTERVAL_S`` seconds on standard error, besides warnings."""
 
     def __init__(self) -> None:
         self._said_at = -PLAIN_INTERVAL_S
@@ -81,7 +81,7 @@ class LiveProgress(QuietProgress):
         self._task = self._bar.add_task("", total=1.0, round=1, left="")
 
     def __enter__(self) -> LiveProgress:
-        """Draw the bar."""
+        """Draw the bar, and return the display."""
         self._bar.start()
         return self
 
@@ -148,8 +148,8 @@ def _bar_columns() -> list[ProgressColumn]:
 def make_progress(quiet: bool, is_series: bool) -> QuietProgress:
     """Return the display of a run that fits standard error; it is shown while its context is active.
 
-    With ``quiet``, it shows only warnings. If standard error is not a terminal, it prints lines for a log.
-    ``is_series`` says that the run measures long series, so that a chart of samples is shown instead of a bar.
+    With ``quiet``, it shows only warnings. Otherwise, if standard error is not a terminal, it prints lines for a log.
+    ``is_series`` says that the run measures long series, so that a terminal shows a chart of samples instead of a bar.
     """
     if quiet:
         return QuietProgress()

@@ -36,8 +36,9 @@ MAX_NOTES = 12
 class TableRow:
     """One row of the table of results, as text.
 
-    ``cells`` has one entry for each of ``HEADINGS``. A row without a value has the outcome, such as "skipped", as its
-    second cell and "" as the others. ``mood`` is "good", "poor" or "plain", which is shown as the colour.
+    ``cells`` has one entry for each of ``HEADINGS``, of which the first is the name of the row. A row without a value
+    has the outcome, such as "skipped", as its second cell and "" as all further ones; a row about experiments that are
+    left out has only the first cell. ``mood`` is "good", "poor" or "plain", which is shown as the colour.
     """
 
     cells: tuple[str, ...]
@@ -55,9 +56,9 @@ class TableSection:
 def sections(report: Report) -> list[TableSection]:
     """Return the results as text, in one section per probe, in the order of ``report.results``.
 
-    Results of one probe must be adjacent, as ``summarise`` returns them. Details have no row. If a probe with its own
-    tables has more than ``MAX_EXPERIMENTS``, only derived values and experiments without a value have rows, and a last
-    row says how many experiments the sweep has.
+    Results of one probe must be adjacent, as ``summarise`` returns them. Details (``Result.is_detail``) have no row. If
+    a probe with its own tables has more than ``MAX_EXPERIMENTS``, only derived values and experiments without a value
+    have rows, and a last row says how many experiments the sweep has.
     """
     grouped = groupby(report.results, key=lambda result: result.summary.probe)
     return [_section(probe, list(results)) for probe, results in grouped]
@@ -200,7 +201,8 @@ def explanations(report: Report) -> list[str]:
     """Return for each probe a line with its highest reference value and the source of that, or why it has none.
 
     Every line starts with the probe's name and a space. A probe that counts the operations per cycle has a second line,
-    with the theoretical peak at the nominal clock. Probes without a measured value have no line.
+    with the theoretical peak at the nominal clock. Probes without a measured value have no line. Results of one probe
+    must be adjacent.
     """
     lines = []
     for probe, grouped in groupby(report.results, key=lambda result: result.summary.probe):
@@ -230,7 +232,8 @@ def _textbook_line(report: Report, result: Result) -> list[str]:
 def table_lines(table: ProbeTable, width: int) -> list[Text]:
     """Return the lines of a probe's or a study's table without its title and notes, at most ``width`` characters wide.
 
-    The first line has the headings. The first cell of each row is its label.
+    The first line has the headings, of which ``table`` has at least one. The first cell of each row is its label, a
+    text. As in ``lay_out``, a single word that is wider than ``width`` makes its line longer.
     """
     rows = [[cell_text(cell) for cell in row] for row in table.rows]
     return lay_out(

@@ -34,7 +34,7 @@ class Strip:
         self._dip_limit = 0.0
 
     def add(self, sample: Sample) -> None:
-        """Add a sample, in the order in which they were taken."""
+        """Add a sample. Samples are added in the order in which they were taken, and each took longer than 0 s."""
         work, self._unit = _work(sample)
         value = work / sample.elapsed_s
         is_dip = value < self._dip_limit
