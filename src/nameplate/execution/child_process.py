@@ -97,9 +97,10 @@ class LineTooLong(Exception):
 def run(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
     """Run a program without input until it ends, and return its exit code, standard output and standard error.
 
-    Both outputs are text, in which invalid UTF-8 is replaced. An exit code other than 0 is not an error. Remaining
-    processes of the program's group are killed. Raises OSError if the program cannot be run, and
-    subprocess.TimeoutExpired, after killing it, if it does not end within ``timeout_s``.
+    Both outputs are text, in which invalid UTF-8 is replaced. An exit code other than 0 is not an error. For a
+    program that a signal ended, it is the negative number of the signal. Remaining processes of the program's group are
+    killed. Raises OSError if the program cannot be run, and subprocess.TimeoutExpired, after killing it, if it does not
+    end within ``timeout_s``.
     """
     process = start(command)
     try:
@@ -140,7 +141,8 @@ class Output:
     """Reads a program started by ``start``: lines of standard output, and an excerpt of standard error (``messages``).
 
     Both pipes are read together. A program that fills one therefore never blocks while the other one is read. The
-    process that the constructor takes must have both streams as pipes.
+    process that the constructor takes must have both streams as pipes. The pipes are read only during
+    calls of ``line`` and ``read_last_messages``.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:

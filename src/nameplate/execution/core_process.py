@@ -138,7 +138,8 @@ def _description(program: Path) -> _Description:
 def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
     """Return the probes of a core by their names; ``launch`` None describes the core without MPI.
 
-    The program of ``launch`` is run without its launcher. Raises CoreError if it does not start or does not answer.
+    The program of ``launch`` is run without its launcher. Raises CoreError if it does not start, does not answer, or
+    has another schema version.
     """
     return {probe.name: probe for probe in _description((launch or alone()).program).probes}
 
@@ -146,7 +147,8 @@ def describe(launch: Launch | None = None) -> dict[str, ProbeInfo]:
 def mpi_libraries() -> dict[str, str]:
     """Return the name and version of each MPI build's library, by the name of the build (``openmpi``, ``mpich``).
 
-    The text of a build that does not start is empty. Raises CoreMissing if there is no nameplate-core.
+    The text is empty for a build that does not start or has another schema version. The result is empty if there is no
+    MPI build. Raises CoreMissing if there is no nameplate-core.
     """
     return {name: _library_of(path) for name, path in mpi_programs().items()}
 
@@ -161,8 +163,8 @@ def _library_of(program: Path) -> str:
 def describe_all() -> dict[str, ProbeInfo]:
     """Return the probes of all builds of the core, by their names in alphabetical order.
 
-    The description by the build without MPI takes precedence. MPI builds that do not start are left out. Raises
-    CoreError if the build without MPI does not start.
+    The description by the build without MPI takes precedence. MPI builds that do not start or have another schema
+    version are left out. Raises CoreError if this happens to the build without MPI.
     """
     found: dict[str, ProbeInfo] = {}
     for path in mpi_programs().values():
@@ -226,9 +228,10 @@ class CoreProcess:
         """Start the process and pass its header, the first record, to ``on_record``.
 
         ``nice`` is its scheduling priority from -20 (highest) to 19, and 0 leaves it as it is. ``keeper`` takes over
-        the files that the process creates, for the next process; None discards them. ``options`` are further options of
-        nameplate-core. ``launch`` None starts the core without MPI. Raises CoreError if the process does not start or
-        its header is wrong, and PermissionError if ``nice`` is not permitted.
+        the files that the process creates, for the next process; None discards them. With a launcher, no files are
+        taken over, and ``nice`` applies to the launcher. ``options`` are further options of nameplate-core.
+        ``launch`` None starts the core without MPI. Raises CoreError if the process does not start or its header is
+        wrong, and PermissionError if ``nice`` is not permitted.
         """
         self._launch = launch or alone()
         self._keeper = keeper or FileDescriptorCache()

@@ -13,9 +13,10 @@ from nameplate.statistics.stats import median
 def refiner(plan: Plan) -> Refine:
     """Return the function by which a session chooses dense points (``Experiment.dense``) between rounds.
 
-    It takes the round values so far by experiment id, and returns the ids to measure. Experiments of a curve differ
-    only in the parameter that their probe's sweep declares as ``curve``. The probe's own ``refine`` chooses them if it
-    has one, else ``memory_levels.refine`` from the median of each point that is always measured.
+    It takes the round values so far by experiment id, and returns the ids to measure; an id that is missing or has no
+    values counts as not measured. Experiments of a curve differ only in the parameter that their probe's sweep declares
+    as ``curve``. The probe's own ``refine`` chooses them if it has one, else ``memory_levels.refine`` from the median
+    of each point that is always measured, which must be above 0. A curve without dense points adds no ids.
     """
     curves = _curves(plan)
 

@@ -73,8 +73,8 @@ class Launch:
 def how_to_build(mpi_compiler: str = "") -> str:
     """Return the shell command that rebuilds the core of this installation.
 
-    ``mpi_compiler`` is the name or path of an MPI C++ compiler, such as ``mpicxx``, for which an MPI build is added;
-    without it the command names no MPI. The command is ``script/bootstrap`` in a checkout, else ``pip install``.
+    ``mpi_compiler`` is the name or path of an MPI C++ compiler, such as ``mpicxx``, for which an MPI build is added. If
+    it is empty, the command names no MPI. The command is ``script/bootstrap`` in a checkout, else ``pip install``.
     """
     if _BOOTSTRAP.is_file():
         return f"script/bootstrap --mpi={mpi_compiler}" if mpi_compiler else "script/bootstrap"
@@ -86,7 +86,7 @@ def core_path() -> Path:
     """Return the path of nameplate-core: ``NAMEPLATE_CORE`` if it is set and not empty, else that of this installation.
 
     The latter is the file ``nameplate-core`` in the directory of the installed scripts. Raises CoreMissing if there is
-    no such file.
+    no such file. Whether it is executable is not checked.
     """
     named = os.environ.get(CORE_VARIABLE)
     path = Path(named) if named else Path(sysconfig.get_path("scripts")) / "nameplate-core"
@@ -106,8 +106,8 @@ def mpi_programs() -> dict[str, Path]:
     """Return the paths of the core's MPI builds, by the name of their MPI in alphabetical order.
 
     They are the executable files ``nameplate-core-mpi-NAME`` in the directory of nameplate-core, where NAME is
-    ``openmpi``, ``mpich``, ``intel``, ``mvapich``, or ``mpi`` for any other MPI. Raises CoreMissing if there is no
-    nameplate-core.
+    ``openmpi``, ``mpich``, ``intel``, ``mvapich``, or ``mpi`` for any other MPI. The result is empty if there are none.
+    Raises CoreMissing if there is no nameplate-core.
     """
     found = sorted(core_path().parent.glob(f"{_PREFIX}*"))
     return {path.name.removeprefix(_PREFIX): path for path in found if os.access(path, os.X_OK)}
@@ -116,12 +116,12 @@ def mpi_programs() -> dict[str, Path]:
 def launch_with(text: str) -> Launch:
     """Return the launch of an MPI build by a launcher as written on the command line, such as ``mpirun -n 4``.
 
-    The MPI build is chosen to match the launcher's MPI, for which the launcher is run with --version, or the --mpi of
-    srun. For a launcher of unknown MPI it is the first build by name. The words of srun are completed
-    (``srun.complete``).
+    The MPI build is chosen to match the launcher's MPI, for which the launcher is run with --version. For srun it is
+    chosen by the PMI (``srun.family_by_pmi``), and the words are completed (``srun.complete``). For a launcher of
+    unknown MPI it is the first build by name. The launcher does not start the core yet.
 
-    Raises UsageError if ``text`` is not a shell command, the launcher is not on PATH, or it has no matching build, and
-    CoreMissing if there is no nameplate-core.
+    Raises UsageError if ``text`` is empty or not a shell command, the launcher is not found, nameplate has no MPI
+    build, or none for the launcher's MPI, and CoreMissing if there is no nameplate-core.
     """
     try:
         words = tuple(shlex.split(text))

@@ -69,7 +69,7 @@ class Pace:
 
         The remaining experiments are those passed to ``expect``. Each gets a slice at the same share of the way from
         its minimum to its full slice (``planning/budget.py``). The result is the minimum slice even if ``left_s`` is
-        too short for that, or is negative.
+        too short for that, or is negative. It is the full slice if no experiment remains.
         """
         free_s = left_s - self._min_s - self._total_overhead_s()
         share = min(1.0, max(0.0, free_s / self._span_s)) if self._span_s > 0 else 1.0
@@ -84,7 +84,10 @@ class Pace:
         return turns_of(experiment, self._turns) * total_s
 
     def rest_s(self) -> float:
-        """Return the expected time in seconds of all remaining rounds, with full slices and overhead."""
+        """Return the expected time in seconds of all rounds set by ``expect``, with full slices and overhead.
+
+        It is 0 if no experiment remains.
+        """
         return self._min_s + self._span_s + self._total_overhead_s()
 
     def _total_overhead_s(self) -> float:

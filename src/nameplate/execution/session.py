@@ -69,7 +69,7 @@ class Progress(Protocol):
         """Show that ``sample`` of ``experiment`` has been taken."""
 
     def warn(self, message: str) -> None:
-        """Show an error that does not end the run, as one line that begins with the experiment."""
+        """Show an error that does not end the run. ``message`` is one line that begins with the experiment's id."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ class NodeTurns:
     def fields(self, seed: str) -> dict[str, object]:
         """Return the fields to add to a request: ``nodes``, a list of indices, and ``at_once``, a truth value.
 
-        The list has all ``places`` in an order shuffled by ``seed``; the same text gives the same order.
+        The list has all ``places`` in an order shuffled by ``seed``; the same text gives the same order. Add the fields
+        only to requests of single-machine probes.
         """
         order = list(self.places)
         random.Random(seed).shuffle(order)
@@ -123,9 +124,10 @@ class Control:
 class ExperimentProgress:
     """The progress of one experiment.
 
-    ``rounds`` are the numbers of the rounds that have been measured, from 1. ``headlines`` has a value for each of
-    these that has one (``Session.headline_of``). ``reason`` is ``rounds``, ``precision``, or an outcome that is not ok,
-    such as ``skipped``.
+    ``rounds`` are the numbers of the rounds that have been measured to their end, from 1. ``headlines`` has the values
+    of those rounds that have one (``Session.headline_of``), in the order of measurement. ``reason`` says why the
+    experiment is no longer measured: ``rounds``, ``precision``, ``skipped``, ``failed`` or ``invalid``. It is empty
+    while the experiment is measured.
     """
 
     rounds: set[int] = field(default_factory=set)
@@ -139,7 +141,7 @@ class Session:
 
     - ``plan``: the experiments and limits; ``seed``: the seed of their order in each round
     - ``start_core``: starts a core for one round and passes its header to its argument
-    - ``write``: receives every record, with the number of its round from 1
+    - ``write``: receives every record, with the number of its round from 1; the last one, ``Stop``, has round 0
     - ``headline_of``: returns the value of a round by which precision is judged, or None if the round has none
     - ``progress``: the display; ``control``: stops the run on request
     - ``refine``: returns the ids of the dense experiments to measure, given the round values so far by experiment id;
@@ -195,8 +197,8 @@ class Session:
         complete), ``precision``, ``budget``, ``interrupted``, ``even`` (a dense point that was not chosen), or an
         outcome that is not ok, such as ``failed``.
 
-        Raises FileError if records cannot be written, CoreError if a core cannot be started, and UsageError if the
-        nodes of the job change between rounds. A core that dies or hangs fails only its current experiment.
+        Raises CoreError if a core cannot be started, UsageError if the nodes of the job change between rounds, and what
+        ``write`` raises, such as FileError. A core that dies or hangs fails only its current experiment. Call it once.
         """
         self._began = self.clock() if self.began is None else self.began
         self._expect_all()

@@ -49,9 +49,10 @@ _REASONS = (
 class Allocation:
     """The resources that a job requests, and the srun command that starts the ranks in the job.
 
-    ``asked`` has the texts of srun's options by their long names without dashes, such as ``{"nodes": "2",
-    "ntasks-per-node": "1"}``. ``srun`` has the words of the command without these options, except that it keeps
-    ``--cpus-per-task``.
+    ``asked`` has the texts of the given options of srun by their long names without dashes, such as ``{"nodes": "2",
+    "ntasks-per-node": "1"}``. At least one of ``nodes``, ``nodelist`` and ``ntasks`` must be there. The texts are
+    checked only when ``ranks`` or ``nodes`` is read. ``srun`` has the words of the command, from ``srun`` on, without
+    these options, except that it keeps ``--cpus-per-task``.
     """
 
     asked: Mapping[str, str]
@@ -61,7 +62,8 @@ class Allocation:
     def ranks(self) -> int:
         """Return the number of ranks of the job: ``ntasks``, else the nodes times ``ntasks-per-node`` (1 by default).
 
-        Raises UsageError if an option's text is not a whole number, or is above ``MAX_RANKS``.
+        Raises UsageError if an option's text is not a whole number from 1 to ``MAX_RANKS``, or if ``nodelist`` is not a
+        list of hosts. A product may be above ``MAX_RANKS``.
         """
         if "ntasks" in self.asked:
             return self._count("ntasks")
@@ -71,8 +73,9 @@ class Allocation:
     def nodes(self) -> int:
         """Return the number of nodes of the job: ``nodes``, else the length of ``nodelist``, else ``ntasks``.
 
-        The last is the maximum, because Slurm then chooses the number of nodes. Raises UsageError if an option's text
-        is not a whole number or is above ``MAX_RANKS``, or if ``nodelist`` is not a list of hosts.
+        The last is the maximum, because Slurm then chooses the number of nodes. A host that ``nodelist`` has twice
+        counts twice. Raises UsageError if an option's text is not a whole number from 1 to ``MAX_RANKS``, or if
+        ``nodelist`` is not a list of hosts.
         """
         if "nodes" in self.asked:
             return self._count("nodes")
@@ -92,7 +95,7 @@ def allocation_of(launch: Launch) -> Allocation:
     """Return the allocation that the words of ``--mpi "srun …"`` request.
 
     Raises UsageError if the launcher is not srun, an option lacks its value, or the words have none of ``--nodes``,
-    ``--ntasks`` and ``--nodelist`` (nor their short forms).
+    ``--ntasks`` and ``--nodelist`` (nor their short forms). The values are not checked, and nothing is allocated.
     """
     if not launch.launcher or not is_srun(launch.launcher[0]):
         raise UsageError(
@@ -116,14 +119,15 @@ def allocation_of(launch: Launch) -> Allocation:
 def write_script(path: Path, allocation: Allocation, run: Run, arguments: Sequence[str]) -> None:
     """Write a batch script for sbatch that runs nameplate with the same ``arguments`` in the allocation.
 
-    ``path`` is the new script. ``run`` is the first record of the run, of which the plan and ``per_node`` are read.
-    ``arguments`` are the words after ``nameplate`` on the command line: --slurm is left out, and --mpi gets
-    ``allocation.srun``. Without -o in ``arguments``, the run file is ``nameplate-JOBID.jsonl``. Unless the allocation
-    has a time, the script requests the longest time of the plan (``budget.longest_s``) and 11 minutes to start and
-    stop.
+    ``path`` is the new script, which is not submitted. ``run`` is the first record of the run, of which the plan and
+    ``per_node`` are read. ``arguments`` are the words after ``nameplate`` on the command line: --slurm is left out, and
+    --mpi gets ``allocation.srun``. Without -o in ``arguments``, the run file is ``nameplate-JOBID.jsonl``. Unless the
+    allocation has a time, the script requests the longest time of the plan (``budget.longest_s``) and 11 minutes to
+    start and stop, rounded up to a minute.
 
-    Raises UsageError if the plan does not need MPI or an option of the allocation is not printable, and FileError if
-    the script cannot be written, or the script or the named run file exists already.
+    Raises UsageError if the plan has no MPI probe and ``run.per_node`` is "", if an option of the allocation is not
+    printable, or if its number of nodes is not valid with ``per_node`` "in-turn". Raises FileError if the script cannot
+    be written, or the script or the named run file exists already.
     """
     plan = run.plan
     if not run.per_node and not any(probe_of(each.probe).takes_whole_job for each in plan.experiments):

@@ -46,7 +46,8 @@ class OptionExtractor(argparse.ArgumentParser):
         """Return the texts of the known options by ``dest``, and the other words in their order.
 
         ``words`` may include the program's name, which is then the first of the other words. The text of an option that
-        is not among the words is None. Raises UsageError for an option without its value.
+        is not among the words is None; of an option that occurs twice, the last text counts. Raises UsageError for an
+        option without its value.
         """
         found, rest = self.parse_known_args(words)
         return vars(found), rest
@@ -62,7 +63,8 @@ def family_by_pmi(words: Sequence[str], families: Sequence[str]) -> str:
 
     ``words`` are the srun command with ``srun`` first. ``families`` are the names of the MPI builds, at least one, such
     as ``openmpi`` (PMIx) and ``mpich`` (PMI-2). The PMI is that of --mpi, else of SLURM_MPI_TYPE, else the cluster's
-    default, for which ``scontrol`` is run. If no family matches, the result is the first one.
+    default, for which ``scontrol`` is run. If no PMI is known or no family matches, the result is the first one. Raises
+    UsageError if --mpi lacks its value.
     """
     pmi = _asked_pmi(words) or _default_pmi()
     return next((family for family in families if pmi.startswith(PMI_OF.get(family, "?"))), families[0])
@@ -72,9 +74,9 @@ def complete(words: Sequence[str], family: str) -> tuple[str, ...]:
     """Return the words of an srun command, completed by the options that nameplate needs.
 
     ``words`` begin with ``srun``, which the added options follow, so that the user's own options override them. They
-    are ``--input=0`` and ``--kill-on-bad-exit=1``, and the ``--mpi`` that ``family`` (a name as in
-    ``launch.mpi_programs``) needs, unless the words, SLURM_MPI_TYPE or the cluster's default name a PMI. Other families
-    get no ``--mpi``.
+    are ``--input=0`` and ``--kill-on-bad-exit=1``. ``family`` is a name as in ``launch.mpi_programs``: ``openmpi`` adds
+    ``--mpi=pmix``, ``mpich`` adds ``--mpi=pmi2``, and others add nothing. ``--mpi`` is not added if the words,
+    SLURM_MPI_TYPE or the cluster's default (from ``scontrol``) name a PMI. Raises UsageError if --mpi lacks its value.
     """
     pmi = [] if _asked_pmi(words) or _default_pmi() or family not in PMI_OF else [f"--mpi={PMI_OF[family]}"]
     always = [word for word in _ALWAYS if word not in words]
