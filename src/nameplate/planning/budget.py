@@ -41,7 +41,7 @@ def full_slice_s(experiment: Experiment, limits: Limits) -> float:
     """Return the time in seconds that an experiment samples in each round if the budget does not shorten it.
 
     It is the length of a series that ``limits`` request, else the planned slice, or the time of the requested samples
-    if that is longer.
+    if that is longer: ``limits.samples`` (None counts as 1) times ``limits.sample_s`` (None counts as 0).
     """
     return limits.series_s or max(experiment.slice_s, _asked_s(limits))
 
@@ -49,8 +49,9 @@ def full_slice_s(experiment: Experiment, limits: Limits) -> float:
 def min_slice_s(experiment: Experiment, limits: Limits) -> float:
     """Return the time in seconds to which a binding budget may shorten the slice or series of an experiment.
 
-    A slice keeps 50 ms and the requested samples, and a series of the plan ten intervals. Either keeps its full length
-    if that is shorter. A series that ``limits`` request is not shortened.
+    A slice keeps at least 50 ms and the time of the requested samples (``full_slice_s``), and a series of the plan at
+    least ten intervals. Either keeps its full length if that is shorter. A series that ``limits`` request is not
+    shortened.
     """
     full_s = full_slice_s(experiment, limits)
     if limits.series_s:
@@ -96,7 +97,10 @@ def overhead_s(experiment: Experiment, limits: Limits) -> float:
 
 
 def closing_s(plan: Plan) -> float:
-    """Return the time in seconds that a command needs after its last round to summarise what it measured."""
+    """Return the estimated time in seconds that a command needs after its last round to summarise what it measured.
+
+    It is 2 ms for each experiment of the plan.
+    """
     return len(plan.experiments) / SUMMARISED_PER_S
 
 
@@ -183,7 +187,11 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
 
 
 def shortened_percent(notes: Sequence[str]) -> str | None:
-    """Return the length of the slices and series in percent of the full one, from a plan's notes; None if full."""
+    """Return the length of shortened slices and series in percent of the full one, as text such as ``62.5``.
+
+    ``notes`` are those of a plan, among which ``fit`` writes this percentage. The result is None if no note has it,
+    which means that nothing was shortened.
+    """
     return next((match[1] for note in notes if (match := _SHORTENED.search(note))), None)
 
 

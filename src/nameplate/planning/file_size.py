@@ -24,8 +24,9 @@ def file_beyond_memory(machine: Machine, folder: Path, budget_s: float) -> tuple
     """Return the size in bytes of a test file, and the reason if it was not made larger than the memory, else "".
 
     The size is 2.5 times the memory if there is room and time, else 1.25 times, each rounded up to a multiple of 1280
-    MiB, else 1280 MiB. ``folder``, which must exist, is in the file system whose free space counts. ``budget_s`` is the
-    budget of the run in seconds; writing the file at 100 MB/s may take 15 % of it.
+    MiB, else 1280 MiB, even if there is no room for that. ``folder``, which must exist, is in the file system whose
+    free space counts; 10 % of the file system, at least 2 GiB, stay free. ``budget_s`` is the budget of the run in
+    seconds; writing the file at 100 MB/s may take 15 % of it. No file is created.
     """
     memory = int(machine.memory.total_bytes)
     room, time = _room_bytes(folder), int(budget_s * _BUDGET_SHARE * _SLOWEST_BYTES_PER_S)

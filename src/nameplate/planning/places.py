@@ -14,9 +14,10 @@ def check_places(
 ) -> None:
     """Check that ``given`` names every place that ``experiments`` use, with the same values, and nothing else.
 
-    A place is a parameter that the probe declares as text: ``file``, ``path``, ``read_device``, ``bind``. ``given`` has
-    the values of each parameter as on the command line, separated by commas in any order. ``probes`` are the core's
-    probes by name; experiments of other probes are ignored. ``source`` is the file of the experiments, for messages.
+    A place is a parameter that the probe declares as text (``file``, ``path``, ``read_device``, ``bind`` and
+    ``congestion``) and that an experiment has in its ``params``. ``given`` has the values of each parameter as on the
+    command line, separated by commas in any order. ``probes`` are the core's probes by name; experiments of other
+    probes are ignored. ``source`` is the file of the experiments, for messages.
 
     Raises:
         UsageError: a place is not named or has other values, or a name is not a place.

@@ -75,13 +75,14 @@ _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "se
 class PlanText(msgspec.Struct, frozen=True):
     """A plan as it is written, before its experiments are checked against the probes.
 
-    - ``name``: the name of its file without the suffix
+    - ``name``: the name of its file without the suffix; ``summary``: what it is for, empty if it does not say
     - ``declared``: the plan (``quick`` or ``full``) for which the probes declare experiments that are part of this one;
       empty if there is none
     - ``limits``: the texts of the keys ``budget``, ``precision``, ``rounds``, ``samples``, ``time``, ``warmup`` and
       ``series`` that it has
     - ``experiments``: the ``[[experiment]]`` tables as read from TOML
-    - ``fit``: whether slices are shortened so that all rounds end within the budget
+    - ``fit``: whether the plan asks to shorten slices so that all rounds end within the budget; False if it does not
+      say. A plan with ``rounds`` and ``budget`` is shortened even then
     - ``references``: reference tools with their default work; ``reference_works``: reference tools with parameters
     - ``per_node``: how the nodes of a job run single-machine probes; empty if the plan does not say
     - ``priority``: ``high`` if the plan asks for a higher priority of the measuring processes
@@ -131,8 +132,10 @@ def shipped_plans() -> dict[str, Path]:
 def read_plan(name: str) -> PlanText:
     """Return a shipped plan by its name, or a plan file if ``name`` ends with ``.toml`` or contains a slash.
 
+    The limits, the probes and their parameters are not checked; ``build_plan`` does that.
+
     Raises:
-        FileError: the file cannot be read, or is not a plan.
+        FileError: the file cannot be read, is larger than 128 KiB, or is not a plan.
         UsageError: no plan has this name.
     """
     path = Path(name) if name.endswith(".toml") or "/" in name else shipped_plans().get(name)
@@ -233,11 +236,12 @@ def build_plan(
 ) -> Plan:  # fmt: skip
     """Return the plan of a text, checked against the available probes and fitted to a binding budget.
 
-    ``probes`` are those of the core by name. ``options`` are limits of the command line as for ``make_limits``, which
-    override those of the plan. ``machine`` gives the values of ``{name}`` (``stand_ins_of``), and the size of test
-    files together with the free space of the current directory. ``turns`` is the number of nodes that run a
-    single-machine probe one after the other. ``reserved_s`` is the part of the budget in seconds for reference tools.
-    The notes of the plan say what is left out or shortened, and why.
+    ``probes`` are those of the core by name; MPI probes of the plan that are not among them are left out. ``options``
+    are limits of the command line as for ``make_limits``, which override those of the plan. ``machine`` gives the
+    values of ``{name}`` (``stand_ins_of``), and the size of test files together with the free space of the current
+    directory. ``turns`` is the number of nodes that run a single-machine probe one after the other, by which the budget
+    is multiplied (``budget.with_turns``). ``reserved_s`` is the part of the budget in seconds for reference tools. The
+    notes of the plan say which experiments of the text are left out or shortened, and why.
 
     Raises:
         UsageError: a value of the text or of ``options`` is not possible, nothing is left to measure, or the budget is
@@ -302,14 +306,15 @@ def sweep_plan(
     """Return the plan of ``nameplate run PROBE``: the probe's own sweep, with the given parameters replaced.
 
     ``name`` is the probe, ``given`` the values of its parameters as text (``parse_values``), and ``probes`` those of
-    the core by name. If ``given`` has the parameter of the probe's curve, or one that the sweep does not support, only
-    the given values are measured. ``options`` are limits of the command line as for ``make_limits``. ``machine`` gives
-    the values of ``{name}`` (``stand_ins_of``). ``turns`` is the number of nodes that run a single-machine probe one
-    after the other. The default budget has time for six rounds, and is at least 30 s, or 60 s for a curve.
+    the core by name. If ``given`` has the parameter of the probe's curve, or one that the sweep does not support, or if
+    the probe has no sweep, only the given values are measured. ``options`` are limits of the command line as for
+    ``make_limits``. ``machine`` gives the values of ``{name}`` (``stand_ins_of``). ``turns`` is the number of nodes
+    that run a single-machine probe one after the other, by which the budget is multiplied (``budget.with_turns``). The
+    default budget has time for six rounds, and is at least 30 s, or 60 s for a curve, whose default precision is 5 %.
 
     Raises:
-        UsageError: a parameter or a value is not possible, the core does not have a probe of the sweep, or the budget
-            is too short.
+        UsageError: a parameter, a value or a limit is not possible, the core does not have ``name`` or another probe of
+            the sweep, or the budget is too short.
     """
     probe = probe_of(name)
     is_own = probe.sweep_with is None or given.keys() <= probe.sweep_with
@@ -446,14 +451,15 @@ def _as_argument(value: object) -> str:
 def make_limits(options: Mapping[str, str]) -> Limits:
     """Return the limits of a run, parsed from their texts; keys that are missing have their defaults.
 
-    - ``budget``: a duration such as ``10min``; by default 60 s
-    - ``precision``: a share such as ``2%`` or ``0.02``; by default 2 %
+    - ``budget``: a duration above 0, such as ``10min``; by default 60 s
+    - ``precision``: a share above 0 and up to 1, such as ``2%`` or ``0.02``; by default 2 %
     - ``rounds``, ``samples``: whole numbers above 0; by default not limited (None), but one round with ``series``
-    - ``time``: the duration of a sample; by default calibrated (None)
-    - ``warmup``: a duration; by default 20 ms
+    - ``time``: the duration of a sample, above 0; by default that of the experiment or calibrated (None)
+    - ``warmup``: a duration, which may be 0; by default 20 ms
     - ``series``: LENGTH/INTERVAL as for ``parse_series``; by default no series
 
-    Other keys are ignored. ``budget_binds`` is always False.
+    Durations are as for ``parse_duration``, so that a number alone is in seconds. Other keys are ignored.
+    ``budget_binds`` is always False.
 
     Raises:
         UsageError: a text is not a possible value; the message begins with the key.
@@ -487,6 +493,8 @@ def make_limits(options: Mapping[str, str]) -> Limits:
 
 def parse_series(text: str) -> tuple[float, float]:
     """Return the text of a series, such as ``600s/1s``, as its length and its interval, both in seconds.
+
+    Both are durations as for ``parse_duration``, so that a number alone is in seconds.
 
     Raises:
         UsageError: the text is not LENGTH/INTERVAL, or the interval is below 10 ms or above the length.

@@ -17,8 +17,8 @@ SMALLEST_BEYOND = 128 << 20
 def stand_ins_of(machine: Machine) -> dict[str, str]:
     """Return the text that replaces ``{name}`` in a plan, for each name. ``machine`` is that of the job's first rank.
 
-    - ``beyond``: a size in bytes that no cache holds
-    - ``nodes``: the indices of the NUMA nodes, as a list to sweep (``0,1``)
+    - ``beyond``: a size in bytes that no cache holds (``beyond_caches_bytes``)
+    - ``nodes``: the indices of the NUMA nodes, as a list to sweep (``0,1``); ``0`` if the machine lists none
     - ``pairs``, ``up_to_4_pairs``: numbers of pairs of ranks to sweep, up to half the job's ranks: 1, 2, 4 … and the
       maximum, or all numbers up to 4
     - ``ranks``, ``threads``: numbers to sweep (1, 2, 4 … and the maximum), up to the ranks of a node and the cores that
@@ -27,7 +27,7 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
     - ``all_ranks``, ``threads_each``: the number of ranks on the node with the fewest, and of the threads of each,
       which use all these cores unless OMP_NUM_THREADS says otherwise
 
-    Without a job, there is one rank and one pair.
+    Without a job, there is one rank and one pair. ``{beyond_memory}`` is not among the names; ``build_plan`` adds it.
     """
     nodes = machine.topology.numa_nodes
     job = machine.job

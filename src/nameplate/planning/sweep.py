@@ -30,11 +30,12 @@ _RANGE = re.compile(r"((?:(?!\.\.).)+)\.\.([^*+]+)([*+])(.+)")
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     """A parameter of a probe, from ``nameplate-core --describe``.
 
-    - ``default``: the value as text; None if the probe chooses it, as ``automatic`` says in words
-    - ``choices``: the possible values of the type ``choice``; ``percent_of``: the choice that a percentage from 1 to 99
-      may follow, as in ``readwrite:70``, or empty
+    - ``default``: the value as text; None if the probe chooses it, as ``automatic`` says in words. ``automatic`` is
+      empty if there is a default
+    - ``choices``: the possible values of the type ``choice``, empty for other types; ``percent_of``: the choice that a
+      percentage from 1 to 99 may follow, as in ``readwrite:70``, or empty
     - ``minimum``, ``maximum``: the limits of a number, both allowed; sizes are in bytes, durations in seconds and bit
-      rates in bits per second
+      rates in bits per second. Both are 0, and not used, for choices and texts
     """
 
     name: str
@@ -49,7 +50,10 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A counter or a fact that a probe records: its name, its unit and its meaning."""
+    """A counter or a fact that a probe records.
+
+    ``name`` is its key in the records. ``unit`` is the SI base unit, empty for a plain number.
+    """
 
     name: str
     unit: str
@@ -59,8 +63,8 @@ class Named(msgspec.Struct, frozen=True):
 class ProbeInfo(msgspec.Struct, frozen=True):
     """A probe from ``nameplate-core --describe``.
 
-    ``needs`` says in words what the machine must have. ``counters`` are numbers of each sample, ``facts`` numbers that
-    set-up determines.
+    ``needs`` says in words what the machine must have; it is empty if that is nothing. ``counters`` are numbers of each
+    sample, ``facts`` numbers that set-up determines once per round.
     """
 
     name: str
@@ -142,8 +146,12 @@ def _is_percentage(parameter: Parameter, text: str) -> bool:
 def parse_values(parameter: Parameter, text: str) -> list[Value]:
     """Return the values of a text such as ``1,2,4`` or ``1KiB..1GiB*2``, in its order and without repetitions.
 
-    The type of ``parameter`` decides how each value is read: integers, sizes in bytes and bit rates in bits per second
-    become int, durations in seconds float; texts and choices stay as they are. Only integers and sizes have ranges.
+    The type of ``parameter`` decides how each value is read (``nameplate.units``): integers, sizes in bytes and bit
+    rates in bits per second become int, durations in seconds float; texts and choices stay as they are. Numbers have no
+    sign, space or exponent. No value may contain a comma.
+
+    Only integers and sizes have ranges, which include both ends and ascend. ``1KiB..1GiB*2`` is a range by a factor of
+    at least 1.001, which may be a root as in ``*2^(1/8)``; ``0..100KB+1000`` is a range by a step.
 
     Raises:
         UsageError: a value or a range is not possible for the parameter, or there are more than 10,000 values.
@@ -165,8 +173,8 @@ def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]
     """Return every combination of the given parameters' values, each as a mapping from parameter to value.
 
     ``given`` has the values of each parameter as text (``parse_values``). Parameters keep its order, and the values of
-    the last one vary fastest. Parameters that are not given have no value. If ``given`` is empty, there is one empty
-    combination.
+    the last one vary fastest. Parameters that are not given are missing from the mappings. If ``given`` is empty, there
+    is one empty combination.
 
     Raises:
         UsageError: a parameter or a value is not possible, or there are more than 10,000 combinations.
@@ -184,7 +192,7 @@ def expand(probe: ProbeInfo, given: Mapping[str, str]) -> list[dict[str, Value]]
 def experiment_id(probe: str, params: Mapping[str, Value]) -> str:
     """Return the identifier of an experiment, such as ``cpu_flops isa=avx2 threads=2``.
 
-    The parameters are in the order of ``params``.
+    The parameters are in the order of ``params``. Numbers have no unit: sizes are in bytes, durations in seconds.
     """
     return " ".join([probe, *(f"{name}={value}" for name, value in params.items())])
 
@@ -196,13 +204,14 @@ def experiments(
     """Return the experiments of a sweep, one for each combination of the values in ``given`` (``expand``).
 
     ``slice_s`` is the time of each in a round, ``sample_s`` the length of a sample in seconds (None: calibrated).
-    ``curve`` is one of the given parameters, with whole numbers, whose values are points of a curve; empty if there is
-    none. Without ``between``, every fourth value and both ends are always measured, and the other experiments are
-    dense, which means that they are measured only where the curve changes. With ``between``, further values of
-    ``curve`` as text, all values of ``given`` are always measured, and the further ones are dense.
+    ``curve`` is one of the given parameters, with whole numbers, whose values are points of a curve. If it is empty, no
+    experiment is dense, and ``between`` must be empty, too. A dense experiment is measured only where the curve
+    changes. Without ``between``, every fourth value and both ends are always measured (``coarse``), and the other
+    experiments are dense. ``between`` has further values of ``curve`` as text: all values of ``given`` are then always
+    measured, and the experiments of the further values, which come last, are dense.
 
     Raises:
-        UsageError: a parameter or a value is not possible, or there are too many.
+        UsageError: a parameter or a value is not possible, or there are more than 10,000 combinations.
     """
     combinations = expand(probe, given)
     values = sorted({int(params[curve]) for params in combinations}) if curve else []
@@ -219,7 +228,10 @@ def experiments(
 
 
 def coarse(sizes: Sequence[int]) -> set[int]:
-    """Return every fourth value of a dense grid from the first one on, and the last one; empty for an empty grid."""
+    """Return every fourth value of a dense grid from the first one on, and the last one; empty for an empty grid.
+
+    ``sizes`` is the grid in ascending order.
+    """
     return {*sizes[::COARSE_STRIDE], *sizes[-1:]}
 
 
