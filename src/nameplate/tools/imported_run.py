@@ -27,11 +27,13 @@ _Key = tuple[str, str, tuple[tuple[str, Value], ...]]
 def read_imported(path: Path) -> Report:
     """Return a report on an output of a known tool, or on a folder of such outputs of one tool.
 
-    Each file of the folder counts as a round; its subfolders are ignored. The report has no machine, and no metric has
-    a reference value. Its time is that of the file that was modified first.
+    Each file of the folder counts as a round; its subfolders are ignored. A result is the median over the files that
+    have its metric with the same parameters. The report has no machine, and no metric has a reference value. Its time
+    is that of the file that was modified first.
 
     Raises:
-        FileError: a file cannot be read, is of no known tool, or the folder is empty or has outputs of several tools.
+        FileError: a file cannot be read, is larger than 16 MiB, is of no known tool or damaged, or the folder has no
+            files or outputs of several tools.
     """
     files = _files_in(path) if path.is_dir() else [path]
     if not files:

@@ -50,10 +50,11 @@ def number(text: str, pattern: str, factor: float = 1.0) -> float:
     """Return the number in the pattern's only group, times ``factor``.
 
     ``text`` is the tool's whole output. ``pattern`` is a regular expression, in which ``^`` and ``$`` match at every
-    line.
+    line. The group may match whatever ``positive`` reads.
 
     Raises:
-        Unreadable: the pattern does not match exactly once, or the product is not between 1e-50 and 1e50.
+        Unreadable: the pattern does not match exactly once, the group is not a number, or the product is not between
+            1e-50 and 1e50.
     """
     matches = re.findall(pattern, text, re.MULTILINE)
     if len(matches) != 1:
@@ -62,10 +63,12 @@ def number(text: str, pattern: str, factor: float = 1.0) -> float:
 
 
 def positive(text: str | float, factor: float = 1.0) -> float:
-    """Return a number, which may be written as text, times ``factor``.
+    """Return a number above 0, which may be written as text, times ``factor``.
+
+    The text is as for ``float``: a decimal point, an exponent and surrounding space are accepted.
 
     Raises:
-        Unreadable: the text is not a number, or the product is not between 1e-50 and 1e50.
+        Unreadable: the text is not a number, or the product is not between 1e-50 and 1e50 (as for 0, NaN and infinity).
     """
     try:
         value = float(text) * factor
@@ -80,7 +83,7 @@ def whole(text: str, what: str) -> int:
     """Return the whole number, 0 or more, that ``text`` consists of; ``what`` names the quantity in a message.
 
     Raises:
-        Unreadable: the text has anything but digits, or more than 18 of them.
+        Unreadable: the text is empty, has anything but digits (such as a sign or a space), or more than 18 of them.
     """
     if not (text.isdecimal() and len(text) <= MAX_DIGITS):
         raise Unreadable(f"{what} is '{text:.40}', not a whole number of at most {MAX_DIGITS} digits")
@@ -90,10 +93,10 @@ def whole(text: str, what: str) -> int:
 def decoded(text: str, type_: type[T]) -> T:
     """Return the JSON object in a text, decoded as the type ``type_`` (msgspec).
 
-    Lines of warnings may precede the object, unless they contain a brace.
+    Lines of warnings may precede the object, unless they contain a brace. Only white space may follow it.
 
     Raises:
-        Unreadable: the text has no such JSON.
+        Unreadable: the text has no such JSON, or the object does not fit the type.
     """
     begin = text.find("{")
     try:

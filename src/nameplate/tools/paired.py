@@ -61,8 +61,11 @@ class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
     - ``ratio``: the median of the pairs' ratios; above 1 nameplate is better (a higher rate, a lower time). ``ci``: its
       95 % interval (low, high), None with fewer than six pairs
     - ``verdict``: ``verdict_of`` the ratio, or "other work" if the two did not do exactly the same
-    - ``reason``: why there is no ratio, why no more pairs were measured, or what differs; ``install``: how to install a
-      missing tool
+    - ``reason``: why there is no ratio, why no more pairs were measured, or what differs; empty otherwise.
+      ``install``: how to install a missing tool
+
+    A row of a tool or work that is not compared has no ratio and no values; the other texts are empty as far as they
+    are not known.
     """
 
     tool: str
@@ -86,8 +89,9 @@ class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
 class PairedComparison:
     """A work of a reference tool and its pairs so far.
 
-    Each of ``pairs`` has nameplate's values and the tool's values, both in the order of ``work.metrics`` and in SI
-    units. ``reason`` is empty, or the error for which the work is not measured any more.
+    ``version`` is that of the tool. Each of ``pairs`` has nameplate's values and the tool's values, in this order, both
+    in the order of ``work.metrics`` and in SI units. ``reason`` is empty, or the error for which the work is not
+    measured any more.
     """
 
     reference: ReferenceTool
@@ -98,7 +102,10 @@ class PairedComparison:
     reason: str = ""
 
     def rows(self) -> list[PairedRow]:
-        """Return a row for each of the work's metrics, in their order. Without pairs, a row has no ratio."""
+        """Return a row for each of the work's metrics, in their order.
+
+        Without pairs, the ratio of a row is None and its verdict "none". Nothing is measured.
+        """
         return [self._row(index, compared) for index, compared in enumerate(self.work.metrics)]
 
     def _row(self, index: int, compared: ComparedMetric) -> PairedRow:
@@ -129,7 +136,7 @@ class PairedComparison:
 def metric_of(compared: ComparedMetric) -> Metric:
     """Return the declaration of nameplate's metric that a tool's metric is compared with.
 
-    The probe must have a metric of the name ``compared.metric``.
+    Raises StopIteration if this version does not know the probe, or the probe has no metric ``compared.metric``.
     """
     return next(metric for metric in probe_of(compared.probe).metrics if metric.name == compared.metric)
 
@@ -165,10 +172,11 @@ def verdict_of(ratio: float | None, ci: tuple[float, float] | None) -> Verdict:
 class Bench:
     """The place where pairs are measured.
 
-    - ``cpus``: the numbers of the CPUs that may be used; a work of n threads is bound to the first n of them
-    - ``launch``: the MPI launch for probes that take the whole job, or None if there is no such work
+    - ``cpus``: the numbers of the CPUs that may be used; a work of n threads is bound to the first n of them, a work
+      with a server to the first one, and the servers to the second one
+    - ``launch``: the MPI launch for probes that take the whole job; None only if there is no such work
     - ``seconds``: the time for which nameplate measures each metric
-    - ``keeper``: keeps nameplate's test files from pair to pair
+    - ``keeper``: keeps nameplate's test files from pair to pair; the caller closes it
     - ``tell``: called when a work begins, with the share of all pairs that are done (0 to 1) and the work's name
     """
 
@@ -182,8 +190,10 @@ class Bench:
     def run(self, comparisons: Sequence[PairedComparison], pairs: int, seed: int) -> None:
         """Measure all pairs, and append them to the ``pairs`` of each comparison.
 
-        ``pairs`` is the number of passes. Each measures every comparison once, in an order that ``seed`` determines. An
-        error in one work becomes its ``reason``; the others continue.
+        ``pairs`` is the number of passes. Each measures every comparison once, in an order that ``seed`` determines;
+        ``seed`` also determines which side of a comparison runs first in the first pass. A NameplateError in one work
+        becomes its ``reason``: the work keeps its pairs and is not measured any more, and the others continue. A
+        comparison that has a reason already is not measured.
         """
         order = random.Random(seed)
         first = {id(comparison): order.random() < 1 / 2 for comparison in comparisons}
@@ -201,7 +211,7 @@ class Bench:
         """Return the tool's own values from one run, in the order of the work's metrics and in SI units.
 
         The files of the work are written and its ``prepare`` is run first. All of it is ended after ``deadline_s``
-        seconds.
+        seconds. The comparison's ``pairs`` and ``reason`` are not changed.
 
         Raises:
             ToolError: the tool fails or does not end in time, or its output is not readable.
@@ -322,7 +332,8 @@ def scratch(parent: Path) -> Iterator[Path]:
     """Create a folder in ``parent``, yield its path, and remove it with all its contents afterwards.
 
     It is removed even if a signal asks the process to end (SIGINT, SIGTERM, SIGHUP), which raises KeyboardInterrupt in
-    the context. Folders left in ``parent`` by killed runs, whose lock nobody holds, are removed as well.
+    the context. Folders left in ``parent`` by killed runs, whose lock nobody holds, are removed as well. Only the main
+    thread can use it, because it handles signals.
 
     Raises:
         FileError: the folder cannot be created.

@@ -31,7 +31,8 @@ def measure_pairs(
 ) -> tuple[list[Ours], list[Theirs]]:
     """Run ``number`` pairs and return the results of ``ours`` and of ``theirs``, each in the order of the pairs.
 
-    ``ours`` runs first in the first pair, and the order alternates from pair to pair.
+    ``ours`` runs first in the first pair, and the order alternates from pair to pair. With ``number`` 0 nothing runs,
+    and both lists are empty.
     """
     pairs = [measure_pair(ours, theirs, ours_first=index % 2 == 0) for index in range(number)]
     return [own for own, _ in pairs], [other for _, other in pairs]
@@ -49,7 +50,7 @@ def paired_ratio(ratios: Sequence[float]) -> PairedRatio:
     """Return the median of the ratios of pairs with its exact 95 % interval.
 
     ``ratios`` has one ratio per pair, at least one, in any order. The interval is the order-statistic one of
-    ``median_interval``.
+    ``median_interval``. Raises ValueError if there are no ratios.
     """
     interval = median_interval(ratios)
     return PairedRatio(statistics.median(ratios), (interval.low, interval.high) if interval else None)

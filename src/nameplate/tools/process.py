@@ -32,10 +32,12 @@ def run_tool(
     """Run a program until it ends, and return what it wrote to standard output.
 
     ``folder`` is its current directory. ``environment`` adds variables to those of this process. Invalid UTF-8 is
-    replaced, and CR LF becomes LF. After ``deadline_s`` seconds the program and its children are killed.
+    replaced, and CR LF becomes LF. The program has no input. After ``deadline_s`` seconds it is killed; its children
+    are killed when it ends in any way.
 
     Raises:
-        ToolFailed: the program cannot be run, fails, or does not end in time.
+        ToolFailed: the program cannot be run, ends with another exit code than 0 or by a signal, or does not end in
+            time.
     """
     with _started(command, folder, environment) as process:
         try:
@@ -118,7 +120,8 @@ def free_port() -> int:
 def on_cpus(cpus: Sequence[int]) -> Iterator[None]:
     """Bind the calling thread, and processes that it starts in the meantime, to the CPUs with these numbers.
 
-    Afterwards the thread has its previous CPUs. Without CPUs, nothing is changed.
+    Afterwards the thread has its previous CPUs. If ``cpus`` is empty, nothing is changed. Raises OSError if the process
+    may use none of them.
     """
     before = os.sched_getaffinity(0)
     if cpus:
@@ -134,9 +137,9 @@ def identify(
 ) -> tuple[dict[str, FoundProgram], list[str]]:
     """Return the programs on PATH that identify themselves as the tool, by name, and why others do not count.
 
-    Each of ``reference.programs`` on PATH is run in ``folder`` for at most 60 s. ``launcher`` has the words that
-    precede it, if it is an MPI program. The reasons are sentences without a full stop; a program that is not on PATH
-    has none.
+    Each of ``reference.programs`` on PATH is run in ``folder`` for at most 60 s; its exit code does not count.
+    ``launcher`` has the words that precede it if ``reference.is_mpi``, and is ignored otherwise. The reasons are
+    sentences without a full stop; a program that is not on PATH has none.
     """
     found: dict[str, FoundProgram] = {}
     doubts = []

@@ -33,11 +33,12 @@ class ToolSetting:
     """The conditions of a comparison, which an adapter's commands depend on.
 
     - ``found``: the tool's programs that are installed, by their names in ``ReferenceTool.programs``
-    - ``folder``: a folder for files, empty at first and removed at the end; ``port``: a free port
-    - ``seconds``: the time of one run; ``cores``: the number of cores that may be used
+    - ``folder``: a folder for files, which is removed at the end; ``port``: a free port of 127.0.0.1
+    - ``seconds``: the time of one run; ``cores``: the number of physical cores that may be used
     - ``beyond_bytes``: a size that no cache holds
     - ``launcher``: the words before a program that start it as an MPI job with ``ranks`` ranks; empty without MPI
-    - ``params``: the values that a plan gives for the tool's parameters by name, already parsed
+    - ``params``: the values that a plan gives for the tool's parameters by name, already parsed; parameters that it
+      does not give are missing
     """
 
     found: Mapping[str, FoundProgram]
@@ -62,9 +63,10 @@ class ComparedMetric:
 
     - ``name``: what distinguishes it from other metrics of the same run, such as ``HPL``; empty for an only metric
     - ``probe``, ``params``, ``metric``: nameplate's probe, its parameters for the same work, and the name of its metric
-    - ``read``: returns the number in the metric's SI unit from the tool's output; raises Unreadable
+    - ``read``: returns the number in the metric's SI unit from the tool's output, which is its standard output or the
+      content of ``ReferenceTool.output``; raises Unreadable
     - ``take``: the value of nameplate's samples that is compared: "sustained" is all work divided by all time, "best"
-      the best sample after the first (as in STREAM)
+      the best sample after the first (as in STREAM), or the only sample
     - ``sample_s``: the length of nameplate's samples in seconds; None means that it is calibrated
     - ``differs``: why the work is not exactly the same; the row then has a ratio and no verdict. It is empty if the
       work is the same

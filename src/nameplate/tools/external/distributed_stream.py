@@ -17,8 +17,9 @@ def recognises(text: str) -> bool:
 def read(text: str) -> Sequence[Imported]:
     """Return two bandwidths in B/s for each kernel: that of a node's processes together, then that of one process.
 
-    They are averages over all processes and repeats, the only values that are defined like a metric of nameplate. The
-    kernels are copy, scale, add and triad, in this order.
+    They are averages over all processes and repeats, the only values that are defined like a metric of nameplate: the
+    metrics ``rank_sum_bandwidth`` and ``bandwidth`` of the probe mpi_stream, with the parameters ``op`` and
+    ``threads`` of a process. The kernels are copy, scale, add and triad, in this order.
 
     Raises:
         FileError: the text is not such a file.

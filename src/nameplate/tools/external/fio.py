@@ -132,11 +132,14 @@ def recognises(text: str) -> bool:
 def read(text: str) -> Sequence[Imported]:
     """Return three values for each job, in the order of the jobs.
 
-    They are the bandwidth in B/s, the operations per second and the mean latency in seconds, in which reads and writes
-    of the job count together.
+    They are the bandwidth in B/s, the operations per second and the mean latency in seconds, in this order; reads and
+    writes of the job count together. They are of the probe disk_block with the parameters ``op``, ``pattern``,
+    ``block`` in bytes, ``threads``, ``library`` and ``depth``, and with ``cache`` "direct" if the job has direct=1.
+    Options that the output does not have count with fio's defaults.
 
     Raises:
-        Unreadable: the output has changed, has no jobs, or a job failed or transferred nothing.
+        Unreadable: the output has changed, has no jobs, or a job failed, transferred nothing, or has an operation that
+            nameplate does not have, or an option that is not readable.
     """
     output = decoded(text, _Output)
     return only([value for job in output.jobs for value in _imported(job, {**output.globals, **job.options})], "jobs")

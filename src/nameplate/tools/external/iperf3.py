@@ -111,8 +111,11 @@ def recognises(text: str) -> bool:
 def read(text: str) -> Sequence[Imported]:
     """Return one value: the bandwidth of all streams together in B/s, without lost datagrams.
 
+    It is of the probe net_stream with the parameters ``protocol`` ("tcp" or "udp"), ``direction`` ("down" with
+    --reverse, else "up"), ``connections`` and ``block`` in bytes.
+
     Raises:
-        Unreadable: the output has changed, or is of a bidirectional test.
+        Unreadable: the output has changed, is of a bidirectional test, or has no data that arrived.
     """
     output = decoded(text, _Output)
     test = output.start.test_start

@@ -34,6 +34,9 @@ def read_size(program: str, size: int, text: str) -> float:
 
     ``program`` is ``osu_latency``, ``osu_multi_lat``, ``osu_bw`` or ``osu_mbw_mr``, and ``text`` its output.
 
+    The latency and the bandwidth are as OSU prints them: ``osu_multi_lat`` averages over the pairs, ``osu_mbw_mr`` adds
+    them up. Raises KeyError for another ``program``.
+
     Raises:
         Unreadable: the output has changed, is of another program, or lacks the size.
     """
@@ -90,6 +93,9 @@ def recognises(text: str) -> bool:
 
 def read(text: str) -> Sequence[Imported]:
     """Return the latency in seconds for each message size in an output of osu_latency or osu_multi_lat.
+
+    The values are in the order of the output. They are of the probe mpi_pingpong with the parameters ``size`` in bytes
+    and, for osu_latency, ``pairs`` 1; the output of osu_multi_lat does not tell the number of pairs.
 
     Raises:
         Unreadable: the output has changed, has no sizes, or is of another OSU test.

@@ -66,6 +66,9 @@ def recognises(text: str) -> bool:
 def read(text: str) -> Sequence[Imported]:
     """Return the bandwidths of copy, scale, add and triad in B/s, in this order, computed from the average times.
 
+    They are of the probe memory_stream with the parameters ``op``, ``threads`` (1 if the output has no number),
+    ``size`` in bytes of one array, and ``precision``: fp64 for elements of 8 bytes, else fp32.
+
     Raises:
         Unreadable: the output has changed, or the solution did not validate.
     """
