@@ -17,8 +17,8 @@ def write_whole(content: bytes, path: Path) -> None:
     """Write a file completely or not at all: readers see the old or the new content, never a part.
 
     ``content`` replaces that of ``path``; the permissions of an existing file are kept, and a symbolic link is
-    followed. The content is written to a temporary file in the same directory, synced to disk and renamed. Several
-    writers, also on other hosts, use different temporary files, and the last one wins.
+    followed. The directory must exist. The content is written to a temporary file in it, synced to disk and renamed.
+    Several writers, also on other hosts, use different temporary files, and the last one wins.
 
     Raises:
         FileError: the file cannot be written, is not a regular file, is a run file, which is never replaced, or is a
@@ -60,7 +60,11 @@ def _is_foreign_link(path: Path) -> bool:
 
 
 def is_run_file(path: Path) -> bool:
-    """Return whether the content of a file begins like a run file; False if it cannot be read or is not regular."""
+    """Return whether the content of a file begins like a run file, with ``{"type":"run"``. Links are followed.
+
+    The result is False if the file does not exist, cannot be read or is not a regular file. Nothing is checked beyond
+    these bytes.
+    """
     try:
         if not path.is_file():
             return False

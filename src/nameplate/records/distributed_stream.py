@@ -37,9 +37,9 @@ _HEAD_BYTES = 256
 class StreamNode:
     """The times of one node.
 
-    ``processes`` is its number of MPI processes. ``times`` has one entry for each of ``KERNELS`` ("Copy", "Scale",
-    "Add", "Triad"), in seconds per repeat: the average is over all processes and repeats, minimum and maximum are over
-    the slowest process of each repeat.
+    ``name`` is the name of its host. ``processes`` is its number of MPI processes. ``times`` has one entry for each of
+    ``KERNELS`` ("Copy", "Scale", "Add", "Triad"), in seconds per repeat: the average is over all processes and repeats,
+    minimum and maximum are over the slowest process of each repeat.
     """
 
     name: str
@@ -52,8 +52,9 @@ class StreamRun:
     """The content of a file of DistributedStream.
 
     ``experiment`` is the name that the file gives itself, empty if it has none. ``size_bytes`` has for each of
-    ``KERNELS`` the bytes that one process moves in a repeat. ``nodes`` are in the order of the file.
-    ``processes_per_node`` holds for every node that does not have its own number of processes.
+    ``KERNELS`` the bytes that one process moves in a repeat. ``nodes`` are in the order of the file; a file that was
+    read has at least one. ``processes_per_node`` is the number that the file states for all nodes; ``processes`` of a
+    node differs from it if the file has a number for that node.
     """
 
     experiment: str
@@ -64,7 +65,9 @@ class StreamRun:
 
 
 def is_stream_file(path: Path) -> bool:
-    """Return whether a file begins like XML: with ``<``, after white space and a byte order mark.
+    """Return whether a file begins like XML: with ``<``, after any white space or UTF-8 byte order mark.
+
+    Only the first 256 bytes are read. An empty file gives False.
 
     Raises:
         ReadError: the file cannot be read or is not a regular file.
@@ -76,8 +79,8 @@ def read_stream_run(path: Path) -> StreamRun:
     """Return the content of the DistributedStream file ``path``.
 
     Raises:
-        FileError: the file cannot be read, is larger than 128 MiB, is not XML of DistributedStream, or lacks a value;
-            the message says what is wrong.
+        FileError: the file cannot be read, is larger than 128 MiB, is not XML of DistributedStream, or has a missing or
+            impossible value (``parse_stream_run``).
     """
     return parse_stream_run(read_input(path, MAX_BYTES, "file of DistributedStream"), str(path))
 
@@ -85,10 +88,14 @@ def read_stream_run(path: Path) -> StreamRun:
 def parse_stream_run(content: str | bytes, name: str) -> StreamRun:
     """Return the content of the XML text or bytes of a DistributedStream file.
 
-    ``name`` is the name of the file, with which error messages begin.
+    ``name`` is the name of the file, with which error messages begin. The module's docstring has the elements; a value
+    may also be an attribute of that name. ``experiment`` and the ``processes`` of a node may be missing, all other
+    values are required. A number may have an exponent and must be from 1e-12 to 1e18; numbers of processes, threads and
+    bytes are rounded to the nearest whole number, at least 1.
 
     Raises:
-        FileError: the text is not XML of DistributedStream, or lacks a value.
+        FileError: the text is not XML of DistributedStream, has a document type, has no node or a node without a name,
+            or has a missing or impossible value.
     """
     root = _Tree(name).read(content)
     if root.tag != _ROOT:
@@ -99,8 +106,8 @@ def parse_stream_run(content: str | bytes, name: str) -> StreamRun:
 def stream_xml(run: StreamRun) -> str:
     """Return the text of a DistributedStream file for a run, with an XML declaration and a final newline.
 
-    ``run.size_bytes`` and the times of each node need an entry for each of ``KERNELS``. Times are rounded to
-    nanoseconds.
+    ``run.size_bytes`` and the times of each node need an entry for each of ``KERNELS``; a missing one raises KeyError.
+    Times are rounded to nanoseconds. Nothing else is checked.
     """
     root = ElementTree.Element(_ROOT)
     _add(root, "experiment", run.experiment)

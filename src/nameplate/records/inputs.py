@@ -25,7 +25,7 @@ def open_input(path: Path) -> BinaryIO:
     Other kinds of files, such as named pipes, are rejected without blocking on them. Links are followed.
 
     Raises:
-        ReadError: the file does not exist, cannot be opened, or is not a regular file.
+        ReadError: the file does not exist, cannot be opened, or is not a regular file, or its name has a null byte.
     """
     try:
         # Without O_NONBLOCK, opening a named pipe would block until another process writes to it.
@@ -68,12 +68,12 @@ def read_input(path: Path, max_bytes: int, what: str) -> bytes:
 def read_text(path: Path, max_bytes: int, what: str) -> str:
     """Return the content of a UTF-8 file of up to ``max_bytes`` bytes as text.
 
-    Control characters except newlines and tabs are replaced by U+FFFD, and CR LF becomes LF. ``what`` is a noun for the
-    kind of file, as in ``read_input``.
+    Control characters except newlines and tabs are replaced by U+FFFD, and CR LF becomes LF. A byte order mark is kept.
+    ``what`` is a noun for the kind of file, as in ``read_input``.
 
     Raises:
         ReadError: the file cannot be read or is not a regular file.
-        FileError: the file is larger than ``max_bytes`` or is not UTF-8; the message names the line.
+        FileError: the file is larger than ``max_bytes``, or is not UTF-8; then the message has the number of the line.
     """
     content = read_input(path, max_bytes, what)
     try:

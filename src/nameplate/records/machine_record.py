@@ -21,12 +21,14 @@ Frequency = Annotated[float, msgspec.Meta(ge=0, le=1e15)] | None
 
 
 class Cpu(msgspec.Struct, frozen=True, kw_only=True):
-    """The processor; None means that the system does not tell.
+    """The processor; None or an empty text or list means that the system does not tell.
 
-    ``architecture`` is as in ``uname -m``, such as ``x86_64`` or ``aarch64``. ``listed_frequency_hz`` is "cpu MHz" of
-    /proc/cpuinfo when the machine was read, ``base_frequency_hz`` the clock of cpufreq or of the model's name without
-    turbo, and ``maximum_frequency_hz`` that of cpufreq with turbo. ``governor`` is the frequency governor of cpufreq.
-    ``turbo`` and ``smt`` (simultaneous multithreading) say whether they are enabled. ``flags`` are as in /proc/cpuinfo.
+    ``architecture`` is as in ``uname -m``, such as ``x86_64`` or ``aarch64``. ``vendor`` is ``vendor_id`` of
+    /proc/cpuinfo, such as ``GenuineIntel``, or ``ARM``. ``model`` is its name in /proc/cpuinfo. ``listed_frequency_hz``
+    is "cpu MHz" of /proc/cpuinfo when the machine was read, ``base_frequency_hz`` the clock of cpufreq or of the
+    model's name without turbo, and ``maximum_frequency_hz`` that of cpufreq with turbo. ``governor`` is the frequency
+    governor of cpufreq. ``turbo`` and ``smt`` (simultaneous multithreading) say whether they are enabled. ``flags`` are
+    as in /proc/cpuinfo.
     """
 
     architecture: str
@@ -62,9 +64,12 @@ class Module(msgspec.Struct, frozen=True, kw_only=True):
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """The main memory, its swap space and its modules when the machine was read.
 
-    ``total_bytes`` is MemTotal and ``available_bytes`` MemAvailable of /proc/meminfo. ``transparent_huge_pages`` is
-    ``always``, ``madvise``, ``never``, or empty if unknown. ``modules_status`` is ``read``, or why ``modules`` is None:
-    ``no_table`` (no DMI table, as in most guests), ``no_permission`` (only root may read it) or ``damaged``.
+    ``total_bytes`` is MemTotal and ``available_bytes`` MemAvailable of /proc/meminfo. ``swap_bytes`` is the size of the
+    swap space, of which ``swap_used_bytes`` were used. ``transparent_huge_pages`` is ``always``, ``madvise``,
+    ``never``, or empty if unknown. ``modules`` has one entry per slot, also for an empty one. ``modules_status`` is
+    ``read``, or why ``modules`` is None: ``no_table`` (no DMI table, as in most guests), ``no_permission`` (only root
+    may read it) or ``damaged``; None means that the version of nameplate-core did not read it. With ``read``, the
+    constructor requires ``modules``.
     """
 
     total_bytes: Count
@@ -112,7 +117,7 @@ class Cache(CpuidCache, frozen=True, kw_only=True):
 
 
 class NumaNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A NUMA node: its number, and its hardware threads as a list such as ``0-3,8``."""
+    """A NUMA node: its number, and its hardware threads as a list such as ``0-3,8``, empty if it has none."""
 
     index: Count
     cpus: str
@@ -135,9 +140,10 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
 
     ``packages``, ``cores`` and ``threads`` are the numbers of sockets, physical cores and hardware threads of the whole
     machine. ``caches`` are those that the kernel lists, ``cpuid_caches`` those that the processor of the first worker
-    reports. ``core_kinds`` are the kinds of cores, the most efficient first. ``allowed_cores`` is the number of
-    physical cores that the process may use, and ``allowed_cpus`` has the numbers of their hardware threads in the order
-    in which workers take them: the first thread of every core, then the siblings.
+    reports; it is empty on processors without CPUID. ``core_kinds`` are the kinds of cores, the most energy-efficient
+    and slowest first. ``allowed_cores`` is the number of physical cores that the process may use, and ``allowed_cpus``
+    has the numbers of their hardware threads in the order in which workers take them: the first thread of every core,
+    then the siblings.
     """
 
     packages: Count
@@ -156,7 +162,8 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     ``cgroup_version`` is 1 or 2, 0 if there is none. ``cpus`` is the CPU quota in seconds of CPU time per second.
     ``memory_bytes`` is the lowest memory limit, and ``memory_available_bytes`` what was left of the tightest one when
-    the machine was read, counting page cache that can be dropped.
+    the machine was read, counting page cache that can be dropped; it is also None in records of versions that did not
+    read it.
     """
 
     cgroup_version: Count = 0
@@ -220,9 +227,10 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     ``kernel`` is its release, ``distribution`` the name in /etc/os-release, empty if unknown. ``hypervisor`` is such as
     ``kvm``, None if none is detected. ``product`` is the vendor and the product name of the DMI, None if unknown.
     ``load_1min`` is the load average of the last minute. ``default_threads`` is the default number of workers: the
-    physical cores that affinity and CPU quota allow. ``vulnerable_to`` and ``mitigated`` name the vulnerabilities of
-    the processor without and with a mitigation, as in /sys/devices/system/cpu/vulnerabilities. ``job`` is None without
-    MPI.
+    physical cores that affinity and CPU quota allow. ``limits`` are those of the control group. ``vulnerable_to`` and
+    ``mitigated`` name the vulnerabilities of the processor without and with a mitigation, as in
+    /sys/devices/system/cpu/vulnerabilities. ``job`` is None without MPI. ``load_1min`` and ``power`` are None in
+    records of versions that did not read them.
     """
 
     hostname: Name
@@ -246,7 +254,8 @@ def job_of(ranks: int, nodes: int) -> Job:
     """Return a job that is not running yet, for planning.
 
     ``ranks`` are divided among ``nodes`` (at least 1) as evenly as possible: the first nodes get one more if they
-    cannot be divided evenly. The nodes have empty names, and the library is empty.
+    cannot be divided evenly, and with fewer ranks than nodes the last nodes get none. The nodes have empty names, the
+    library is empty, and the optional fields are None.
     """
     each, more = divmod(ranks, nodes)
     shares = [each + (node < more) for node in range(nodes)]

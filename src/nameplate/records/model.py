@@ -28,7 +28,7 @@ def check_moment(text: str) -> None:
     """Check that a text is a date and time in ISO 8601, such as ``2026-01-31T12:00:00+00:00``.
 
     The years 1971 to 9998 are accepted, which ``datetime`` can show in every time zone. The time and the offset from
-    UTC may be missing.
+    UTC may be missing. Python 3.10 accepts fewer forms of ISO 8601 than later versions; for example, it rejects ``Z``.
 
     Raises:
         ValueError: the text is anything else.
@@ -52,7 +52,11 @@ class Record(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_on
 
 
 class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The work of a sample: bytes moved, floating-point operations, and other operations such as messages."""
+    """The work of a sample or of one worker in it.
+
+    It consists of the bytes moved, the floating-point operations, and other operations such as messages. A number that
+    the probe does not count is 0.
+    """
 
     bytes: Count
     flops: Count
@@ -62,7 +66,8 @@ class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One worker's part of a sample: a thread, a pair or a rank.
 
-    ``start_s`` counts from the start of the first worker. ``elapsed_s`` is the time from its own start to its finish.
+    ``start_s`` counts from the start of the sample. ``elapsed_s`` is the time from the worker's own start to its
+    finish. ``work`` is the worker's own; its numbers may be 0 although the probe counts them for the whole sample.
     """
 
     start_s: Seconds
@@ -71,7 +76,7 @@ class Worker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Spread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The average, minimum and maximum of the times of several repeats, or of the repeats of several ranks."""
+    """The average, minimum and maximum in seconds of the times of several repeats, of one rank or of several."""
 
     average_s: Elapsed
     minimum_s: Elapsed
@@ -84,7 +89,7 @@ class NodeTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``ranks`` is the number of its ranks. ``bytes_in_repeat`` are the bytes that all of them move in one repeat.
     ``window`` is the time of a repeat from the start of its first rank to the finish of its last one, ``longest`` the
     time of its slowest rank, and ``rank`` the time of each rank; each has the average, minimum and maximum over the
-    repeats. ``start_skew_s`` is the longest delay of a rank's start after the first one.
+    repeats. ``start_skew_s`` is the longest delay in any repeat of a rank's start after the first one.
     """
 
     ranks: AtLeastOne
@@ -100,8 +105,8 @@ class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The times of single operations: ``count[i]`` operations took at least ``lower_ns[i]`` nanoseconds.
 
     ``lower_ns`` has the lower bounds of the buckets that are not empty, ascending. A bucket below 256 ns is 1 ns wide;
-    above, there are 256 per power of two, as in HdrHistogram. In the sample of one node, neighbouring buckets may be
-    merged; the bound is then their mean.
+    above, there are 256 per power of two, as in HdrHistogram. In a sample with a ``node``, neighbouring buckets may be
+    merged; the bound is then their mean. Both lists are empty if no operation was timed.
     """
 
     lower_ns: list[Count]
@@ -120,8 +125,8 @@ class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The clock that nameplate-core times with.
 
-    ``source`` is ``tsc`` or ``monotonic``. ``resolution_s`` is the smallest step between two readings, and ``cost_s``
-    the time that one reading takes.
+    ``source`` is ``tsc`` or ``monotonic``, and ``frequency_hz`` the number of its ticks per second. ``resolution_s`` is
+    the smallest step between two readings, and ``cost_s`` the time that one reading takes.
     """
 
     source: str
@@ -134,7 +139,8 @@ class Header(Record, frozen=True, kw_only=True):
     """The first record of a core process.
 
     ``schema`` is the version of the record format (``SCHEMA``) and ``version`` that of nameplate-core. ``build`` is the
-    compiler and build type, and ``features`` are the optional libraries that it was built with, such as ``openmp``.
+    compiler and build type, and ``features`` are the optional libraries that it was built with, such as ``openmp``; the
+    list may be empty.
     ``machine`` is what ``nameplate-core --machine`` prints.
     """
 
@@ -155,15 +161,20 @@ class Sample(Record, frozen=True, kw_only=True):
     - ``repetitions``: how many times the probe repeated its unit of work
     - ``counters``: the probe's own counters by name, and the CPU time of the process as ``cpu_user_s`` and
       ``cpu_system_s``
-    - ``disturbed``: what happened meanwhile, as far as the machine tells: ``steal_s``, ``cgroup_throttled``,
-      ``thermal_throttled`` and ``involuntary_switches`` (events), and ``burst_s``, the time of a burst that measures
-      the clock; in a series also ``between_calls_s`` and ``temperature_celsius``
-    - ``node``: the index of a node in the job's list. The sample is the sum of all samples of this node in the round.
-    - ``nodes``: the part of each node, in the order of the job
+    - ``disturbed``: what happened meanwhile. nameplate-core always writes ``involuntary_switches`` (events) and
+      ``burst_s``, the time of a burst that measures the clock; ``steal_s``, ``cgroup_throttled`` and
+      ``thermal_throttled`` (events) only if the machine tells; ``between_calls_s`` and ``temperature_celsius`` only in
+      a series, the latter if there is a sensor
+    - ``workers``: the part of each worker. Some probes do not report it, such as ``memory_latency``, and a sample with
+      ``node`` never has it.
+    - ``nodes``: the part of each node, in the order of the job; only ``mpi_stream`` reports it
+    - ``node``: the index of a node in the job's list. The sample is the sum of all samples that this node took in the
+      round by running a single-machine probe on its own; ``burst_s`` is their mean.
     - ``pairs``: the one-way times in seconds of a message between all pairs of nodes or ranks, the upper triangle row
-      by row (0-1, 0-2, …, 1-2, …)
+      by row (0-1, 0-2, …, 1-2, …); only ``mpi_pairs`` reports them
+    - ``histogram``: the times of single operations; only ``disk_block`` and ``net_pingpong`` report them
 
-    A field that does not apply is UNSET.
+    The last five fields are UNSET if they do not apply.
     """
 
     id: str
@@ -184,14 +195,16 @@ class Sample(Record, frozen=True, kw_only=True):
 class Outcome(Record, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of an experiment in one round; in a run file it follows the samples.
 
-    ``params`` are complete, with automatic values resolved as far as set-up came. ``facts`` are numbers that set-up
-    determined, ``labels`` words, such as the name of a file system. ``oversubscribed`` means that there are more
-    workers than CPUs, ``interrupted`` that the run was stopped during the experiment. ``samples`` is the number of
-    samples. ``setup_s`` is the time of set-up, ``total_s`` that of the whole experiment.
+    ``ending`` is "skipped" if the experiment is not possible on this machine, "invalid" if the result of its work was
+    wrong, and "failed" if anything else prevented it. Unless it is "ok", ``reason`` says in words why, and ``stage``
+    names the step: ``request``, ``setup``, ``prepare``, ``run`` or ``verify``. With "ok" both are empty.
 
-    Unless ``ending`` is "ok", ``reason`` says in words why, and ``stage`` names the step: ``request``, ``setup``,
-    ``prepare``, ``run`` or ``verify``. With ``node``, an index in the job's list, it is the outcome of this node; the
-    outcome of all nodes, with ``node`` UNSET, follows.
+    ``params`` are complete with automatic values resolved if ``ending`` is "ok", otherwise as far as set-up came.
+    ``facts`` are numbers that set-up determined, ``labels`` words, such as the name of a file system.
+    ``oversubscribed`` means that there are more workers than CPUs, ``interrupted`` that the run was stopped during the
+    experiment. ``samples`` is the number of samples in this round. ``setup_s`` is the time of set-up, ``total_s`` that
+    of the whole experiment in this round. With ``node``, an index in the job's list, it is the outcome of this node;
+    the outcome of all nodes, with ``node`` UNSET, follows.
     """
 
     id: str
@@ -226,8 +239,9 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``params`` may lack parameters, which then have the probe's defaults. ``slice_s`` is the time of its samples in each
     round, and ``sample_s`` the minimum length of a sample unless the run sets one; None means the usual 10 ms. A
     ``dense`` experiment is a point of a curve that is measured only if the sparse points around it show a change there.
-    With ``interval_s`` it is a series: one round, with one sample per interval of its slice. ``overhead_s`` is the
-    estimated time besides the slice in a round; None means that of the probe.
+    With ``interval_s`` it is a series: one round, with one sample per interval of its slice; None means no series.
+    ``overhead_s`` is the estimated time besides the slice in a round; None means that of the probe. The constructor
+    checks nothing.
     """
 
     id: str
@@ -241,7 +255,10 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of a run and of its samples. The constructor does not check the values; reading a run file does.
+    """The limits of a run and of its samples.
+
+    The constructor checks nothing. Reading a run file checks only that each value is in the range of its type;
+    ``make_limits`` rejects the other impossible values.
 
     - ``budget_s``: the time for the whole run
     - ``precision``: a share. Without fixed rounds, an experiment ends once half of its median's 95 % interval is at
@@ -251,7 +268,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     - ``sample_s``: the minimum length of a sample; None for that of the experiment
     - ``warmup_s``: the minimum time of the warm-up before the first sample of a round
     - ``series_s``, ``interval_s``: if set, each experiment is a series of this length in each round, with one sample
-      per interval. Set both or neither, the interval at most the length, and ``rounds`` to 1 for a single series.
+      per interval. Set both or neither, the interval at most the length, and ``rounds`` to 1 for a single series. None
+      of this is checked.
     - ``budget_binds``: all ``rounds`` must end within the budget, so that slices are shortened (but not ``series_s``),
       and the run ends with it. Without fixed rounds the budget always ends the run.
     """
@@ -280,11 +298,11 @@ class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The experiments and limits of a run.
 
-    ``notes`` say what was left out or shortened to fit the budget. ``references`` are the names of reference tools that
-    are run with their default work if they are installed, ``reference_works`` those for which the plan sets the work.
-    ``per_node`` says how the nodes of a job run single-machine experiments by default: one node at a time ("in-turn"),
-    all at once ("at-once"), or not per node (""). ``priority`` is "high" if the plan requests a high scheduling
-    priority.
+    ``name`` is that of the shipped plan, the plan file or the probe. ``notes`` say what was left out or shortened to
+    fit the budget. ``references`` are the names of reference tools that are run with their default work if they are
+    installed, ``reference_works`` those for which the plan sets the work. ``per_node`` says how the nodes of a job run
+    single-machine experiments by default: one node at a time ("in-turn"), all at once ("at-once"), or not per node
+    (""). ``priority`` is "high" if the plan requests a high scheduling priority, otherwise "".
     """
 
     name: str
@@ -318,8 +336,9 @@ class Run(Record, frozen=True, kw_only=True):
 
     ``schema`` is the version of the record format (``SCHEMA``) and ``version`` that of nameplate. ``started`` is a date
     and time in ISO 8601. ``seed`` determines the order of the experiments in each round. ``rated`` has the values given
-    with ``--rated`` in SI base units; a key is the name and the unit, as in ``memory B/s``. ``priority`` is "normal" or
-    "high". ``per_node`` says how the nodes of a job ran single-machine experiments, as in ``Plan``.
+    with ``--rated`` in SI base units; a key is the name and the unit, as in ``memory B/s``, and the mapping is empty if
+    none were given. ``priority`` is "normal" or "high". ``per_node`` says how the nodes of a job ran single-machine
+    experiments, as in ``Plan``.
     """
 
     schema: int
@@ -344,7 +363,8 @@ class Reference(Record, frozen=True, kw_only=True):
     """A value that a reference tool gave in one run before the first round, or the reason why there is none.
 
     ``command`` is how the tool was called, and ``work`` describes what it measured. ``value`` is in the SI base unit
-    ``unit``; if it is None, ``reason`` says why, otherwise ``reason`` is empty.
+    ``unit``; if it is None, ``reason`` says why, otherwise ``reason`` is empty. ``version`` may be empty, as may
+    ``command`` if the tool was not run.
     """
 
     tool: str
@@ -362,7 +382,8 @@ class Stop(Record, frozen=True, kw_only=True):
 
     ``reasons`` maps the id of each experiment to why it was no longer measured: "precision", "rounds" or "budget"
     reached, "even" (a dense point that its curve does not need), "interrupted", or the ending "skipped", "invalid" or
-    "failed". ``elapsed_s`` is the time of the measurements.
+    "failed". ``elapsed_s`` is the time since the command began that measured last, which may be ``--resume``.
+    ``interrupted`` means that the user stopped the run.
     """
 
     reasons: dict[str, str]
@@ -402,7 +423,7 @@ class Digest(Record, frozen=True, tag="figures", kw_only=True):
     ``by`` identifies the code that computed it, and ``crc32`` is zlib's checksum of everything before this line: a
     digest is current only for the same code and the same records. ``started`` is that of the run, ``plan`` the name of
     its plan, and ``machine`` the host name, the nodes of a job as a list such as ``node[01-16]``, or "unknown".
-    ``values`` has one entry per metric.
+    ``values`` has one entry per metric that was measured and has a value; it may be empty.
     """
 
     by: str
@@ -428,9 +449,9 @@ class Interval(msgspec.Struct, frozen=True):
 class CorrelatedCondition(msgspec.Struct, frozen=True):
     """A condition whose mean within an event differs from its mean elsewhere in the series.
 
-    ``inside`` and ``outside`` are the two means. ``name`` is one of "steal" and "CPU time" (in CPUs), "cgroup
-    throttling", "thermal throttling" and "involuntary switches" (events per second), "clock" (bursts per second, useful
-    only as a ratio) and "temperature" (degrees Celsius).
+    ``inside`` and ``outside`` are the means within the event and elsewhere. ``name`` is one of "steal" and "CPU time"
+    (in CPUs), "cgroup throttling", "thermal throttling" and "involuntary switches" (events per second), "clock" (bursts
+    per second, useful only as a ratio) and "temperature" (degrees Celsius).
     """
 
     name: str
@@ -445,8 +466,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     or burst ("run"). Seconds count from the first sample. ``change`` is a share of the level before, positive if values
     rise, whichever direction is better. A level or a drift lasts from ``begin_s`` to ``end_s``. Dips and single runs
     last ``width_s`` each and begin at each of ``at_s``; ``begin_s`` is the first begin and ``end_s`` the last end.
-    ``period_s`` is that of dips, None for other kinds. ``moved`` are the conditions that changed with the event and may
-    explain it, ``still`` the names of those that did not change.
+    ``period_s`` is the time from one dip to the next, None for other kinds. ``moved`` are the conditions that changed
+    with the event and may explain it, ``still`` the names of those that did not change. A condition that was not
+    recorded, or changed in a direction that does not explain the event, is in neither list.
     """
 
     kind: Literal["level", "drift", "dips", "run"]
@@ -491,12 +513,13 @@ Verdict: TypeAlias = Literal["steady", "events", "too noisy"]
 class OverTime(msgspec.Struct, frozen=True, kw_only=True):
     """An experiment as a series, with one sample per ``interval_s``.
 
-    Values are in the metric's unit. ``burst`` is the best level before the first lasting fall, and ``burst_s`` the time
-    of that fall in seconds from the first sample, or the end if there is no fall; ``sustained`` is all work over all
-    time, ``p1`` the value that 99 % of the intervals reach. ``own_share`` is the share of the time that nameplate
-    itself took, 0 to 1. ``verdict`` is "events" if there are any, "steady" if there are none and ``sensitivity`` shows
-    that an event of relevant size would have been found, otherwise "too noisy". ``verdict`` and ``sensitivity`` are
-    None in reports of earlier versions.
+    Values are in the metric's unit. ``burst`` is the best level before the first lasting change for the worse, and
+    ``burst_s`` the time of that change in seconds from the first sample, or the end of the series if there is none.
+    ``sustained`` is all work over all time. ``p1`` is the value that 99 % of the intervals reach or surpass: a lower
+    bound of a rate, an upper bound of a time. ``own_share`` is the share of the time that nameplate itself took, 0 to
+    1. ``levels`` has at least one entry, and ``events`` may be empty. ``verdict`` is "events" if there are any,
+    "steady" if there are none and ``sensitivity`` shows that an event of relevant size would have been found, otherwise
+    "too noisy". ``verdict`` and ``sensitivity`` are None in reports of earlier versions.
     """
 
     interval_s: Real
@@ -514,19 +537,24 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True):
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """One metric of one experiment over all rounds: a row of ``show --format json``.
 
-    - ``value``: the median of the round medians, in the SI base unit ``unit``; ``ci``: its exact 95 % interval (lower,
-      upper)
-    - ``rounds``, ``samples``: their numbers
+    - ``params``: complete; those of the plan if the experiment has no outcome, or those that the experiments of a
+      derived value share
+    - ``value``: the median of the values of the rounds, in the SI base unit ``unit``; ``ci``: its exact 95 % interval
+      (lower, upper), None with fewer than six rounds. A derived value has the interval of its own computation or None.
+    - ``rounds``, ``samples``: the number of rounds and of samples that the value is computed from; a derived value has
+      no samples
     - ``mean``, ``best``: those of all samples; ``sustained``: all work over all time
     - ``p95``, ``p99``: reached by 95 % and 99 % of the samples: lower bounds of a rate, upper bounds of a time
-    - ``rated``: the reference value; ``efficiency``: the share of it that is reached, 1 if both are equal
-    - ``outcome``: the worst outcome of a round; ``reason``: why a value is missing, or "rated: " and why there is no
-      reference value; empty if nothing is missing
-    - ``stop``: a reason of ``Stop``, "truncated" if the run was cut off, or "derived" or "imported"
-    - ``disturbed``: the share of the samples that were disturbed, 0 to 1
-    - ``over_time``: only for the first metric of an experiment that was measured as a series
+    - ``rated``: the reference value; ``efficiency``: value ÷ reference value, the median of the rounds
+    - ``outcome``: the worst outcome of a round; "failed" if there is no value although no round had another outcome
+    - ``reason``: why a value is missing, or "rated: " and why there is no reference value; empty if nothing is missing
+    - ``stop``: a reason of ``Stop``, "" if it has none for the experiment, "truncated" if the run was cut off, or
+      "derived" or "imported"
+    - ``disturbed``: the share of the samples that were disturbed, 0 to 1; 0 without a value
+    - ``over_time``: only for the first metric of an experiment that was measured as a series of 20 samples or more
 
-    Unknown values are None.
+    Unknown values are None. Without a value ``rounds`` and ``samples`` are 0, and ``metric`` is the first of the probe,
+    or "" if this version does not know the probe.
     """
 
     probe: str
@@ -552,14 +580,15 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def was_begun(self) -> bool:
-        """Return whether the experiment was measured at all; False if the run ended before."""
+        """Return False if the run ended before the experiment was begun, otherwise True, with or without a value."""
         return not self.reason.startswith(NOT_MEASURED)
 
     @property
     def why_no_value(self) -> str:
         """Return why ``value`` is None, such as "skipped: needs 4 GiB" or "not measured, because the run was stopped".
 
-        The text says nothing useful if there is a value.
+        Without a recorded reason it is such as "failed: no reason was recorded". If there is a value, the text says
+        nothing useful.
         """
         reason = self.reason or "no reason was recorded"
         return f"{self.outcome}: {reason}" if self.was_begun else reason
@@ -570,7 +599,8 @@ class Series(msgspec.Struct, frozen=True):
 
     ``start_s`` is the start of each sample on a time axis that joins the rounds of the experiment, each from the begin
     of its set-up, without the time between them. ``value`` is in the metric's SI base unit. ``disturbed`` says whether
-    the sample is disturbed. ``round`` counts from 1.
+    the sample is disturbed. ``round`` numbers the rounds that have a value, from 1. The lists are empty for a result
+    without a value, and for one that was derived or imported.
     """
 
     start_s: list[Real]
@@ -587,17 +617,20 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """A summary with the other data that tables, charts and verdicts need.
 
     - ``id``: that of the experiment, or the probe, metric and parameters of a derived value
-    - ``rated``: the reference value; ``efficiency_ci``: the 95 % interval (lower, upper) of ``summary.efficiency``
-    - ``round_values``: the value of each round in order; ``series``: that of each sample; both in SI base units
-    - ``utilisation``: the mean number of busy cores; ``oversubscribed``: more workers than CPUs
+    - ``rated``: the reference value; ``efficiency_ci``: the 95 % interval (lower, upper) of ``summary.efficiency``,
+      None if it is not known, as without a reference value or with fewer than six rounds
+    - ``round_values``: the value of each round in order; ``series``: that of each sample; both in SI base units. Both
+      are empty without a value and for a derived result, the series also for an imported one.
+    - ``utilisation``: the mean number of busy cores, 0 if it is not known; ``oversubscribed``: more workers than CPUs
     - ``facts``, ``labels``: numbers and words that set-up determined, such as an instruction set
     - ``remarks``: sentences to show with the value
     - ``evidence``: numbers by name that support or question the value, such as the bytes that storage transferred
     - ``is_detail``: the result has no row in a table
     - ``source``: what served the bytes, empty if the probe does not know it
     - ``is_series``: the experiment was planned as one long series
-    - ``kind``: whether the value was measured, derived from other experiments, or imported from another tool's output;
-      only a "measured" result has samples of its own
+    - ``kind``: whether the value was measured, derived from other experiments, or imported from another tool's output.
+      Only a "measured" result has samples of its own. If ``summary.stop`` is "derived" or "imported", the constructor
+      sets ``kind`` to it.
 
     Three fields belong to the first metric of an experiment and are otherwise empty. ``distribution`` has ascending
     times of operations in seconds, each with the share of all operations that took at most that time. ``pairs`` has the
@@ -636,11 +669,12 @@ class NodeMetric(msgspec.Struct, frozen=True):
     """A metric of every node; each list except ``slow`` has one entry per node, in the order of the job.
 
     None stands for a node that was not measured or judged. ``experiment`` is the id in the plan. ``value`` is in the SI
-    base unit ``unit``, adjusted to the usual level of the node's hardware class over the rounds. ``gap`` is the share
-    by which it is worse than the median of its class, negative if it is better. ``z`` is that distance in robust
-    standard deviations with the opposite sign, negative if it is worse. ``spread`` is the standard error of the value
-    as a share of it. ``slow`` has the indices of the slow nodes. ``minimum`` and ``maximum`` are those of single
-    repeats, empty if the probe does not report them.
+    base unit ``unit``, adjusted to the usual level of the node's hardware class over the rounds; a node that was
+    measured but not judged has the median of its rounds. ``gap`` is the share by which it is worse than the median of
+    its class, negative if it is better. ``z`` is that distance in robust standard deviations with the opposite sign,
+    negative if it is worse. ``spread`` is the standard error of the value as a share of it. ``slow`` has the indices of
+    the slow nodes, ascending, and is empty if there are none. ``minimum`` and ``maximum`` are those of single repeats,
+    empty if the probe does not report them.
     """
 
     experiment: str
@@ -786,11 +820,12 @@ class Study(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A summarised run, which ``show``, ``report`` and ``compare`` work on.
 
-    ``machine`` and ``clock`` are None for a run that ended before its first record, or was imported from another tool.
+    ``machine`` and ``clock`` are None for a run that ended before its first header, or was imported from another tool.
     ``results`` has one entry for each metric of each experiment, grouped by probe in the order of the plan; derived
     values are last in each group. ``truncated`` means that the run file was cut off, ``interrupted`` that the user
     stopped the run. ``notes`` are sentences to show with the results. ``nodes`` is None unless the run has values of
-    several nodes. ``study`` is the published study that the plan reproduces, None for any other plan.
+    several nodes. ``study`` is the published study that the plan reproduces, None for any other plan, and also if
+    ``machine`` is None.
     """
 
     run: Run

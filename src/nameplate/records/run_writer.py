@@ -25,12 +25,20 @@ _MAX_SYNC_SHARE = 0.001
 class RunWriter:
     """A run file that this process has locked for writing, as a context manager that syncs and closes it.
 
-    Use ``create``, ``create_numbered`` or ``reopen`` to get one. ``path`` is the file. Every method raises FileError if
-    the file cannot be written. On file systems without locks, nothing keeps a second writer away.
+    Use ``create``, ``create_numbered`` or ``reopen`` to get one. ``path`` is the file. All methods except ``close``
+    must be called before ``close``, and those that access the file raise FileError if that fails. On file systems
+    without locks, nothing keeps a second writer away.
     """
 
     def __init__(self, path: Path, descriptor: int, is_new: bool, clock: Callable[[], float] = time.monotonic) -> None:
-        """Lock an open file; use ``create`` or ``reopen`` instead."""
+        """Lock an open file; use ``create`` or ``reopen`` instead.
+
+        ``descriptor`` is open for appending to ``path`` and belongs to the writer from now on. With ``is_new``, the
+        file is deleted if its first record cannot be written. ``clock`` returns seconds from any start.
+
+        Raises:
+            FileError: another process writes to the file. The descriptor is closed.
+        """
         self.path = path
         self._is_new = is_new
         self._descriptor = descriptor
@@ -42,7 +50,7 @@ class RunWriter:
 
     @classmethod
     def create(cls, path: Path) -> RunWriter:
-        """Create an empty file and return its writer.
+        """Create an empty file and return its writer. Nothing is written before the first ``write``.
 
         Raises:
             FileError: ``path`` exists, its directory does not exist, or the file cannot be created.
@@ -62,7 +70,8 @@ class RunWriter:
     def create_numbered(cls, path: Path) -> RunWriter:
         """Create an empty file named like ``path``, or with a number if that name is taken, and return its writer.
 
-        The first free name of ``run.jsonl``, ``run-2.jsonl``, ``run-3.jsonl`` and so on is used, up to 98.
+        The first free name of ``run.jsonl``, ``run-2.jsonl``, ``run-3.jsonl`` and so on is used, up to ``run-98.jsonl``
+        (for ``path`` ``run.jsonl``). The ``path`` of the result is the name that was used.
 
         Raises:
             FileError: all of these names are taken, or the file cannot be created.
@@ -115,9 +124,13 @@ class RunWriter:
             return
 
     def truncate(self, whole_bytes: int) -> None:
-        """Shorten the file to its first ``whole_bytes`` bytes.
+        """Shorten the file to its first ``whole_bytes`` bytes, before the first ``write``.
 
-        This removes the partial last line that a killed writer left. ``whole_bytes`` is the size of the complete lines.
+        This removes the partial last line that a killed writer left. ``whole_bytes`` is the size of the complete lines,
+        as in ``RunFile.whole_bytes``. If it is above the size of the file, null bytes are appended.
+
+        Raises:
+            FileError: the size cannot be changed.
         """
         try:
             os.ftruncate(self._descriptor, whole_bytes)
@@ -175,9 +188,10 @@ class RunWriter:
             raise FileError(f"{self.path} was replaced by another process: the run has ended")
 
     def sync_if_due(self) -> None:
-        """Sync the file to disk if the last sync was long ago. Call it while nothing is measured.
+        """Check the file as ``check_in_place`` does, and sync it to disk if the last sync was long ago.
 
-        Syncs are at least 30 s apart, and further apart if a sync takes more than 0.1 % of that time.
+        Call it while nothing is measured. The first of these syncs is at least 30 s after opening the file, the others
+        at least 30 s apart, and further apart if a sync takes more than 0.1 % of that time.
 
         Raises:
             FileError: the sync fails, or the file was removed or replaced, so that further records would be lost.
