@@ -298,9 +298,9 @@ class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The experiments and limits of a run.
 
-    ``name`` is that of the shipped plan, the plan file or the probe. ``notes`` say what was left out or shortened to
-    fit the budget. ``references`` are the names of reference tools that are run with their default work if they are
-    installed, ``reference_works`` those for which the plan sets the work. ``per_node`` says how the nodes of a job run
+    A plan for a single probe has the probe's name. ``notes`` say what was left out or shortened to fit the budget.
+    ``references`` are the names of reference tools that are run with their default work if they are installed,
+    ``reference_works`` those for which the plan sets the work. ``per_node`` says how the nodes of a job run
     single-machine experiments by default: one node at a time ("in-turn"), all at once ("at-once"), or not per node
     (""). ``priority`` is "high" if the plan requests a high scheduling priority, otherwise "".
     """
@@ -698,7 +698,8 @@ class NodeMetric(msgspec.Struct, frozen=True):
 class Nodes(msgspec.Struct, frozen=True):
     """The nodes of a job by name, the hardware class of each, and their metrics.
 
-    ``names`` and ``classes`` are in the order of the job. Nodes with the same class should be equally fast.
+    ``names`` and ``classes`` are in the order of the job. Nodes with the same class should be equally fast. All classes
+    are "" if none were recorded.
     """
 
     names: list[str]

@@ -58,9 +58,9 @@ def overall(findings: Sequence[Finding]) -> Grade:
 def judge_spins(burst_s: Sequence[float]) -> Finding:
     """Judge the variation of a control loop; the finding is named "quiet".
 
-    ``burst_s`` has the times of the loop in seconds, in any order, and must not be empty. The variation is the
-    difference between the 95th and the 5th percentile as a share of the median. The grade is A below 1 %, B from 1 %, C
-    from 2 %, D from 5 % and F from 10 %.
+    ``burst_s`` has the times of the loop in seconds, above 0 and in any order, and must not be empty. The variation is
+    the difference between the 95th and the 5th percentile as a share of the median. The grade is A below 1 %, B from
+    1 %, C from 2 %, D from 5 % and F from 10 %.
     """
     spread = (percentile(burst_s, 0.95) - percentile(burst_s, 0.05)) / median(burst_s)
     state = f"the time of a control loop varies by {percent_text(spread)} (5th to 95th percentile)"
@@ -74,9 +74,9 @@ def judge_spins(burst_s: Sequence[float]) -> Finding:
 def judge_steal(steal_s: float, elapsed_s: float, cpus: int) -> Finding:
     """Judge the time that the hypervisor gave to other guests; the finding is named "steal".
 
-    ``steal_s`` is the time in seconds that was stolen from all ``cpus`` CPUs together within ``elapsed_s`` seconds,
-    which the texts call one second. The grade depends on the share of their CPU time: A for 0, B below 5 %, C from
-    5 %, D from 20 % and F from 50 %. If ``elapsed_s`` is 0, the grade is A.
+    ``steal_s`` is the time in seconds that was stolen from all ``cpus`` (at least 1) CPUs together within ``elapsed_s``
+    seconds, which the texts always call one second. The grade depends on the share of their CPU time: A for 0, B above
+    0, C from 5 %, D from 20 % and F from 50 %. If ``elapsed_s`` is 0, the grade is A.
     """
     taken = steal_s / (elapsed_s * cpus) if elapsed_s else 0.0
     if taken == 0:
@@ -109,8 +109,9 @@ def judge_others(busy: Mapping[int, float], has_smt: bool) -> Finding:
 def busy_shares(before: str, after: str) -> dict[int, float]:
     """Return the share of time, 0 to 1, in which each CPU was busy between two readings of /proc/stat, by its number.
 
-    ``before`` and ``after`` are the text of the file (proc(5)). A CPU that waits for disks counts as idle. A CPU that
-    is missing in one of the readings is left out, and a CPU without clock ticks between them has the share 0.
+    ``before`` and ``after`` are the text of the file (proc(5)), of which the lines ``cpuN`` are read. A CPU that waits
+    for disks counts as idle, and stolen time as busy. A CPU that is missing in one of the readings is left out, and a
+    CPU without clock ticks between them has the share 0. The result is empty if a text has no such line.
     """
     first, second = _times(before), _times(after)
     shares = {}

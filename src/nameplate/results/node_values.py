@@ -26,8 +26,8 @@ def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> N
 
     ``by_id`` has the measurements of each experiment of the plan by the experiment's id, one per round; a missing id
     raises KeyError. Details are left out, and so is a metric with a value of 0 or below, since nodes are compared by
-    ratios. ``nameplate.statistics.outlier_nodes`` has the method. The result is None if the job has fewer than two
-    nodes, or if no metric has values by node.
+    ratios. ``nameplate.statistics.outlier_nodes`` has the method. The result is None if the file has no header, if the
+    job is missing or has fewer than two nodes, or if no metric has values by node.
     """
     machine = file.machine
     names = nodes_of(machine) if machine else []
@@ -50,7 +50,8 @@ def judged_stream(run: StreamRun) -> Nodes:
     The experiments are named Copy, Scale, Add and Triad. Each has the metric "bandwidth" in B/s: the bytes that all
     processes of a node move in a repeat ÷ the node's average time. ``minimum`` and ``maximum`` are computed from its
     maximum and minimum time. The share by which average and minimum time differ serves as the spread of the node. All
-    nodes count as one class of hardware, whose name is "".
+    nodes count as one class of hardware, whose name is ""; with fewer than four nodes none is judged. A kernel that is
+    missing in ``run.size_bytes`` or in the times of a node raises KeyError.
     """
     metrics = [_of_kernel(run, kernel) for kernel in KERNELS]
     classes = [""] * len(run.nodes)

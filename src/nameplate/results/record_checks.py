@@ -40,8 +40,9 @@ def problem_of_run(run: Run) -> str:
 def problem_of_outcome(machine: Machine | None, outcome: Outcome) -> str:
     """Return what is wrong with the outcome of an experiment that has samples; "" if nothing is.
 
-    ``outcome`` must have ended with "ok", and is checked by the rules of its probe. ``machine`` is that of the run's
-    first header; None, which means that no header precedes the outcome, is a problem.
+    ``outcome`` must have ended with "ok", and is checked by the rules of its probe. A probe that this version does not
+    know has none beyond those of ``problem_of_params``. ``machine`` is that of the run's first header; None, which
+    means that no header precedes the outcome, is a problem.
     """
     if machine is None:
         return "there is no record of type 'header' before it"
@@ -67,8 +68,8 @@ def problem_of_sample(machine: Machine | None, outcome: Outcome, sample: Sample)
     """Return what is wrong with a sample, by the rules of its probe and the nodes of the job; "" if nothing is.
 
     ``outcome`` is that of the sample's experiment in the same round. The sample's ``node`` must be an index in the list
-    of nodes of the job on ``machine``, and its ``nodes`` must have one entry for each of them. A sample without these
-    fields may have any machine, and None.
+    of nodes of the job on ``machine``, and its ``nodes`` must have one entry for each of them. For a sample without
+    these fields, ``machine`` does not matter and may be None.
     """
     problem = probe_of(outcome.probe).recorded.problem_of_sample(outcome, sample)
     if not problem and isinstance(sample.node, int):

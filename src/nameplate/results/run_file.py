@@ -149,7 +149,7 @@ def append_digest(run: RunFile, digest: Digest) -> None:
     an older digest, ``read_digest`` does not accept the new one.
 
     Raises:
-        FileError: the file cannot be read or written, or another process has it open for writing.
+        FileError: the file cannot be read or written, or another run holds its lock.
     """
     path = Path(run.path)
     try:
@@ -174,7 +174,7 @@ def _crc32(file: IO[bytes], count: int) -> int:
 def read_beginning(path: Path) -> tuple[Run, Machine | None]:
     """Return the first record of a run file, and the machine of its first header or None if it has no header.
 
-    Only the records up to the first header are read and checked.
+    Only the records up to the first header are read and checked. A last line without a newline is ignored.
 
     Raises:
         FileError: the file cannot be read, is empty, is not a run file of this schema, or one of these records is

@@ -51,9 +51,10 @@ def summarise_series(
     says which values are better. ``interval_s`` is the planned time in seconds from the start of one sample to that of
     the next, and ``sustained`` is all work over all time in the unit of the values; both are copied to the result.
     Levels are in the unit of the values, times are in seconds from the start of the first sample, and changes are
-    shares. Each event lists the conditions that changed with it, such as steal or the clock, as far as all samples have
-    them. Of a series of more than ``MAX_STEPS`` (1500) samples, means of neighbouring samples are searched. The methods
-    are those of ``change_points`` and ``periodic_dips``.
+    shares. Each event lists the conditions that changed with it (``CorrelatedCondition``). They are read from
+    ``disturbed`` and ``counters`` of the samples, and a condition that any sample lacks is left out. Of a series of
+    more than ``MAX_STEPS`` (1500) samples, means of neighbouring samples are searched. The methods are those of
+    ``change_points`` and ``periodic_dips``.
     """
     if len(values) < MIN_SAMPLES:
         return None

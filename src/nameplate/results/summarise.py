@@ -58,7 +58,8 @@ def headline(measurement: Measurement, machine: Machine) -> float | None:
     """Return the value of an experiment's first metric in one round, which decides whether the run is precise enough.
 
     The value is in the SI base unit of the metric, and ``machine`` is the machine of the round. The result is None if
-    the round has no sample with a value, or if this version of nameplate does not know the probe.
+    the round has no sample with a value, or if this version of nameplate does not know the probe. The ``ending`` of the
+    outcome is not checked.
     """
     probe = load_probes().get(measurement.outcome.probe)
     if probe is None or not measurement.samples:
@@ -75,10 +76,10 @@ def summarise(file: RunFile) -> Report:
 
     Results are grouped by probe, in the order in which the probes appear in the plan. The measured results of a probe
     are in the order of the plan, and the results derived from them follow. An experiment without samples, or with a
-    round that did not end with "ok", has one result without a value, which has the reason. Two kinds of experiments
-    have no result: a ``dense`` one that was not measured, and one whose samples give no metric a value. An interrupted
-    measurement counts only if its experiment has no complete one. If the file has no header, no result has a value, and
-    there are no derived results, tables of probes, nodes or study.
+    round that did not end with "ok", or of a probe that this version does not know, has one result without a value,
+    which has the reason. Two kinds of experiments have no result: a ``dense`` one that was not measured, and one whose
+    samples give no metric a value. An interrupted measurement counts only if its experiment has no complete one. If the
+    file has no header, no result has a value, and there are no derived results, tables of probes, nodes or study.
     """
     machine = file.machine
     by_id = _whole_rounds(file)
@@ -125,7 +126,9 @@ def headlines(file: RunFile) -> Iterator[Headline]:
 
     Experiments are in the order of the plan. Value and interval are in the metric's SI base unit, and equal those of
     ``summarise``: the median of the rounds, and (low, high) or None with fewer than six rounds. It takes less time than
-    ``summarise``, since nothing else is computed. If the file has no header, nothing is yielded.
+    ``summarise``, since nothing else is computed. Nothing is yielded for an experiment without samples, with a round
+    that did not end with "ok", or of a probe that this version does not know, and nothing at all for a file without a
+    header.
     """
     machine = file.machine
     by_id = _whole_rounds(file)
@@ -142,8 +145,8 @@ def headlines(file: RunFile) -> Iterator[Headline]:
 def nodes_in(file: RunFile) -> Nodes | None:
     """Return the nodes of a run's MPI job with the values of each metric, and judge which nodes are slow.
 
-    The result is None if the job has fewer than two nodes, or if no metric has values by node. ``judged_nodes`` says
-    which metrics are left out.
+    The result is None if the file has no header, if the job is missing or has fewer than two nodes, or if no metric has
+    values by node. ``judged_nodes`` says which metrics are left out.
     """
     return _nodes(file, _whole_rounds(file))
 

@@ -47,7 +47,8 @@ class Published(msgspec.Struct, frozen=True):
 def published(plan: str) -> tuple[Published, ...]:
     """Return the values of the tables of a plan's study, in the document's order.
 
-    ``plan`` is one of ``study_names()``, such as "cs553-kvm". Any other plan reproduces no study and has no values.
+    ``plan`` is one of ``study_names()``, such as "cs553-kvm". Any other plan reproduces no study and gives an empty
+    tuple.
     """
     return tuple(_read(row) for row in _rows(plan))
 
@@ -57,8 +58,8 @@ def published_items(plan: str, table: str) -> Mapping[str, float]:
     """Return values of a study that are not in its ``PLAN.csv``, by name, in the document's order and units.
 
     ``plan`` and ``table`` are the columns ``study`` and ``table`` of ``more.csv``, such as "cs553-kvm" and
-    "iperf3-client"; the names are its column ``item``. Rows without a value are left out. The mapping is empty if the
-    plan or the table is unknown.
+    "iperf3-client"; the names are its column ``item``, and the units, which are not returned, its column ``unit``. Rows
+    without a value are left out. The mapping is empty if the plan or the table is unknown.
     """
     rows = (row for row in _rows(_MORE) if (row["study"], row["table"]) == (plan, table) and row["value"])
     return {row["item"]: float(row["value"]) for row in rows}

@@ -15,8 +15,9 @@ def conditions_table(measured: StudyRun, published: Mapping[str, StudyValue]) ->
     """Return the table of the machine, its clock, cores and memory, and of the length of slices, here and in the study.
 
     ``published`` has the document's values by row: "machine", "guest of", "cores", "clock, GHz", "memory, GB" (10⁹
-    bytes) and "slices and series". Rows that it lacks have no published value, and its other keys are ignored. The last
-    row says "as planned" here, or to which share of the plan the budget shortened slices and series.
+    bytes) and "slices and series". Rows that it lacks have no published value, and its other keys are ignored. Here,
+    the row "guest of" is "none" if no hypervisor is detected, and the clock, that of ``clock_of``, is None if it is not
+    known. The last row says "as planned", or to which share of the plan the budget shortened slices and series.
     """
     machine = measured.machine
     clock = clock_of(measured)

@@ -119,9 +119,10 @@ def linpack_table(
     """Return the table of LINPACK's rates in GFLOP/s, with one row for each number of unknowns in ``sizes``.
 
     ``metrics`` has the published metric of each column by its heading. For "rate" and "rate_mean" the run's value is
-    the mean of its trials, for "rate_best" the best trial. ``threads`` is the number of threads of the run's trials;
-    the published values are those of the size, whatever their number of threads. ``notes`` are sentences for the
-    reader, shown under the table before those of every study.
+    the mean of its trials, for "rate_best" the best trial. ``threads`` is the number of threads of the run's
+    trials; the published values are those of the size, whatever their number of threads. Values that the study or the
+    run does not have are None. ``notes`` are sentences for the reader, shown under the table before those of every
+    study.
     """
     printed = {(p.op, p.metric): p.value for p in published(measured.plan) if p.probe == "linpack"}
     cells = []

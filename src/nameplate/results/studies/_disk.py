@@ -33,7 +33,8 @@ def disk_file_note(measured: StudyRun, published: str) -> str:
     """Return a note with the file sizes of the study and of the run, and whether the run's file fits the memory.
 
     ``published`` describes the study's file and its memory, such as "10 GB on a machine with 4 GB of memory", without a
-    full stop. Without a ``disk_block`` result the note says that no disk experiment was measured.
+    full stop. The sizes here are the facts "file_bytes" and "memory_bytes" of the first ``disk_block`` result that has
+    the former. Without such a result the note says that no disk experiment was measured.
     """
     found = next((r for r in measured.results if r.summary.probe == "disk_block" and "file_bytes" in r.facts), None)
     if found is None:
@@ -53,9 +54,10 @@ def iozone_table(
     """Return the table of IOzone's values, here and in the study, with nameplate's of the same work.
 
     ``columns`` has the published values in ``unit``, a key of ``FACTORS``, by record size in bytes and then by
-    operation, spelled like "random-read". ``file_bytes`` is the size of the file that IOzone and nameplate use here.
-    There is one column for each record size, and one row for each operation that any of them has. ``notes`` are
-    sentences for the reader, shown under the table before those of every study.
+    operation: "write", "rewrite", "read", "reread", "random-read", "random-write", "backward-read", "record-rewrite",
+    "stride-read", "fwrite", "frewrite" or "fread". Other operations are ignored. ``file_bytes`` is the size of the file
+    that IOzone and nameplate use here. There is one column for each record size, and one row for each operation that
+    any of them has. ``notes`` are sentences for the reader, shown under the table before those of every study.
     """
     rows = [name for name in _OPERATIONS if any(name in own for own in columns.values())]
     cells = [
@@ -87,8 +89,8 @@ def _cell(measured: StudyRun, work: tuple[str, int, int], published: float | Non
 def iozone_value(measured: StudyRun, operation: str, record: int) -> float | None:
     """Return the value of IOzone itself for an operation in B/s, or None if IOzone did not run or gave no value.
 
-    ``operation`` is spelled like "random-read", and ``record`` is the record size in bytes. IOzone runs only write,
-    rewrite, read, reread, random-read and random-write here; any other operation gives None.
+    ``operation`` is spelled as in ``iozone_table``, and ``record`` is the record size in bytes. IOzone runs only
+    "write", "rewrite", "read", "reread", "random-read" and "random-write" here; any other operation gives None.
     """
     work = f"{operation.replace('-', ' ')}, {size_text(record)} records,"
     return next((r.value for r in measured.references if r.tool == "iozone" and r.work.startswith(work)), None)
@@ -97,8 +99,9 @@ def iozone_value(measured: StudyRun, operation: str, record: int) -> float | Non
 def iozone_like(measured: StudyRun, operation: str, record: int, file_bytes: int) -> Result | None:
     """Return nameplate's bandwidth result for the work of an operation of IOzone, on one thread; None if there is none.
 
-    ``operation`` is spelled like "random-read"; an unknown one raises KeyError. ``record`` is the record size and
-    ``file_bytes`` the size of the file, both in bytes.
+    ``operation`` is one of those of ``iozone_table``; another one raises KeyError. ``record`` is the record size and
+    ``file_bytes`` the size of the file, both in bytes. If the experiment was not measured, the result has no value and
+    says why (``StudyRun.find``).
     """
     params = {**_OPERATIONS[operation], "block": record, "threads": 1, "size": file_bytes}
     return measured.find("disk_block", "bandwidth", params)
@@ -117,9 +120,10 @@ def disk_peak(measured: StudyRun, op: str, published_gbs: float, published_reach
     """Return the table of the disk's theoretical bandwidth, and the share of it that was reached.
 
     ``op`` is "read" or "write", the direction of the transfer. ``published_gbs`` is the study's peak and
-    ``published_reached_gbs`` its highest measured value, both in GB/s (10⁹ bytes). The peak of this machine is the
-    value given with ``--rated disk_read=`` (or ``disk_write=``, ``disk_block=``, ``disk=``), or else the speed of the
-    link to the device. If neither is known, the table has no peak and no share of it here.
+    ``published_reached_gbs`` its highest measured value, both in GB/s (10⁹ bytes). The value here is the highest
+    bandwidth of the run's ``disk_block`` results with this ``op``, None without any. The peak of this machine is the
+    value given with ``--rated`` (``disk_block=``, or ``disk_read=`` or ``disk_write=`` by ``op``, or ``disk=``), or
+    else the speed of the link to the device. If neither is known, the table has no peak and no share of it here.
     """
     own = [r for r in measured.results if r.summary.probe == "disk_block" and r.summary.metric == "bandwidth"
            and r.summary.params.get("op") == op and r.summary.sustained is not None]  # fmt: skip
@@ -140,8 +144,9 @@ _FROM_CACHE = "what the page cache serves may exceed the disk's peak, in the stu
 def iozone_matrix(measured: StudyRun, sizes: Sequence[int], records: Sequence[int]) -> StudyTable:
     """Return the table of nameplate's values for all operations of IOzone's automatic mode, without IOzone's own.
 
-    ``sizes`` are file sizes and ``records`` record sizes, both in bytes. There is one row for each operation, and one
-    column for each pair of them, in KiB/s: all records of the first file size come first.
+    ``sizes`` are file sizes and ``records`` record sizes, both in bytes. There is one row for each operation of
+    ``iozone_table``, and one column in KiB/s for each pair of a file size and a record size: all records of the first
+    file size come first. The cell of a pair that was not measured is empty.
     """
     places = [(size, record) for size in sizes for record in records]
     found = [

@@ -47,7 +47,8 @@ def matrix(
     """Return a table of one quantity, with the run's value and the published one in each cell.
 
     ``rows`` and ``columns`` have the fields of each row and column by its heading. A cell has the fields of both; if
-    both have the same field, that of the column counts. ``notes`` are sentences for the reader, shown under the table.
+    both have the same field, that of the column counts. A field that the quantity needs and both lack raises KeyError.
+    ``notes`` are sentences for the reader, shown under the table.
     """
     return StudyTable(
         title=title, rows=list(rows), columns=[StudyColumn(name, quantity.unit) for name in columns],

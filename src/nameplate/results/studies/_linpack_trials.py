@@ -18,8 +18,9 @@ def linpack_trials(measured: StudyRun, threads: int, sizes: Sequence[int]) -> St
     """Return the table of LINPACK's trials: time, rate, scaled residual and check, here and in the study.
 
     ``sizes`` are the numbers of unknowns, and ``threads`` is the number of threads of the run's trials. There is one
-    row for each trial that was measured or published. The residual is scaled as HPL does it, and the check passes if it
-    is below 16, as in HPL.
+    row for each trial that was measured or published, and no row if there is none. The residual is scaled as HPL does
+    it, and the check is "pass" if it is below 16, as in HPL, otherwise "FAIL". The published values are those of the
+    plan ``measured.plan``.
     """
     printed = published_items(measured.plan, "linpack-trials")
     rows: dict[str, list[StudyCell]] = {}

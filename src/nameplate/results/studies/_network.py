@@ -10,10 +10,10 @@ from nameplate.results.studies._theory import Reached, peak_table
 
 
 def one_message_for_each_round_trip(result: Result, _: Fields) -> float | None:
-    """Return the throughput in B/s that counts one message for each round trip; None if it was not measured.
+    """Return the throughput in B/s that counts one message for each round trip.
 
     ``result`` is a result of ``net_pingpong``'s bandwidth, which counts the answer too and is therefore halved. The
-    fields are ignored.
+    fields are ignored. The return value is None if the bandwidth was not measured or is 0.
     """
     return result.summary.sustained / 2 if result.summary.sustained else None
 
@@ -43,9 +43,10 @@ def message_throughput(measured: StudyRun, table: str, unit: str, params: ToPara
 def link_peak(measured: StudyRun, *, in_series: bool = False) -> list[StudyTable]:
     """Return a list of one table: the share of the link's speed that a bulk transfer over TCP reaches.
 
-    With ``in_series`` the transfer is that of the long series, otherwise the first one in rounds. The link's speed is
-    the value given with ``--rated net=`` (or ``net_stream=``), or else the reference value of the result. The list is
-    empty if no transfer was measured or the speed is unknown.
+    The transfer is the first experiment of ``net_stream`` with ``protocol=tcp``: with ``in_series`` among the long
+    series, otherwise among the others. The link's speed is the value given with ``--rated net_stream=`` or else
+    ``net=``, or else the reference value of the result. The list is empty if the transfer was not measured or the speed
+    is unknown.
     """
     found = measured.find("net_stream", "bandwidth", {"protocol": "tcp"}, in_series=in_series)
     if found is None or found.summary.sustained is None:

@@ -22,7 +22,8 @@ def blocks(fields: Fields) -> dict[str, Value]:
 def arithmetic(fields: Fields) -> dict[str, Value]:
     """Return the parameters of ``cpu_flops`` and ``cpu_intops`` that do the work of a published value.
 
-    The field "threads" is required. The mix is always "mixed", and other fields are ignored.
+    The field "threads" is required; without it KeyError is raised. The mix is always "mixed", and other fields are
+    ignored.
     """
     return {"mix": "mixed", "threads": fields["threads"]}
 
@@ -30,9 +31,9 @@ def arithmetic(fields: Fields) -> dict[str, Value]:
 def round_trips(fields: Fields) -> dict[str, Value]:
     """Return the parameters of ``net_pingpong`` that do the work of a published value.
 
-    The fields "protocol" ("tcp" or "udp"), "block_bytes" and "threads" are required. They become the protocol, the
-    payload of a message in bytes and the number of connections. The payload of "udp" is at most ``MAX_DATAGRAM``
-    (65,507 bytes), since a datagram holds no more.
+    The fields "protocol" ("tcp" or "udp"), "block_bytes" and "threads" are required; a missing one raises KeyError.
+    They become the protocol, the payload of a message in bytes and the number of connections. The payload of "udp" is
+    at most ``MAX_DATAGRAM`` (65,507 bytes), since a datagram holds no more.
     """
     payload = int(fields["block_bytes"])
     if fields["protocol"] == "udp":

@@ -20,7 +20,7 @@ def per_second_table(measured: StudyRun, printed: Mapping[str, float]) -> StudyT
     ``printed`` has the study's values, as in ``published_items("cs553-kvm", "iperf3-client")``: "second 0–1 transfer"
     in GBytes of 2³⁰ bytes and "second 0–1 bandwidth" in Gbit/s for each second, and "0–10 s", the bandwidth of all.
     Only the last is required; without it KeyError is raised. There are at least ten rows for seconds, and one for all
-    of them.
+    of them. The values here are those of the run's long series of ``net_stream`` over TCP, and None if it has none.
     """
     found = {
         name: measured.find("net_stream", name, {"protocol": "tcp"}, in_series=True)

@@ -56,7 +56,10 @@ class StudyQuantity:
         return self.measured.find(self.probe, self.metric, self.params(fields), in_series=self.in_series)
 
     def here(self, fields: Fields) -> float | None:
-        """Return the run's value for ``fields`` by the study's definition, in ``unit``; None if it has none."""
+        """Return the run's value for ``fields`` by the study's definition, in ``unit``.
+
+        It is None if the run has no such experiment, if the experiment has no value, or if ``value`` returns None.
+        """
         found = self.result(fields)
         if found is None or found.summary.value is None:
             return None
@@ -79,7 +82,8 @@ class StudyQuantity:
     def cell(self, fields: Fields) -> StudyCell:
         """Return the table's cell for ``fields``: the run's value, the published one, nameplate's own, and remarks.
 
-        Numbers are in ``unit``. nameplate's own value is None without ``own_metric``. ``remarks_of`` has the remarks.
+        Numbers are in ``unit``, and None if there is no such value. nameplate's own value is that of ``own_metric``,
+        and None without one. The remarks are those of ``remarks_of``.
         """
         return StudyCell(self.here(fields), self.printed(fields), self._own(fields), remarks_of(self.result(fields)))
 
@@ -105,7 +109,8 @@ def _index(plan: str) -> Mapping[tuple[str | int | None, ...], Published]:
 def work_over_time(result: Result, _: Fields) -> float | None:
     """Return all work of all repeats ÷ all their time, as the studies compute a throughput, in SI base units.
 
-    It is ``sustained`` of the result's summary, and None if the result has no value. The fields are ignored.
+    It is ``sustained`` of the result's summary, which is None if the result has no value, was derived or was imported.
+    The fields are ignored.
     """
     return result.summary.sustained
 
@@ -113,8 +118,8 @@ def work_over_time(result: Result, _: Fields) -> float | None:
 def block_over_throughput(result: Result, fields: Fields) -> float | None:
     """Return the block size ÷ the throughput of all threads together, in seconds, which the studies call latency.
 
-    ``result`` must be that of a bandwidth in B/s, and ``fields["block_bytes"]`` is the block size in bytes. The result
-    is None if there is no throughput.
+    ``result`` must be that of a bandwidth in B/s. ``fields["block_bytes"]``, the block size in bytes, is required:
+    without it KeyError is raised. The result is None if there is no throughput or it is 0.
     """
     throughput = result.summary.sustained
     return int(fields["block_bytes"]) / throughput if throughput else None

@@ -50,7 +50,8 @@ class CpuFormula:
 def highest(quantity: StudyQuantity, fields: Iterable[Fields]) -> tuple[float, str] | None:
     """Return the highest of the run's values of a quantity in SI base units, and the id of its experiment.
 
-    ``fields`` are those of the values to compare (``StudyQuantity``). The result is None if none of them was measured.
+    ``fields`` are those of the values to compare (``StudyQuantity``). The result is None if none of them was measured,
+    or if there are none.
     """
     found = [(here * FACTORS[quantity.unit], result.id) for each in fields
              if (here := quantity.here(each)) is not None and (result := quantity.result(each))]  # fmt: skip
@@ -60,8 +61,8 @@ def highest(quantity: StudyQuantity, fields: Iterable[Fields]) -> tuple[float, s
 def best_of(results: Iterable[Result | None], samples: int | None = None) -> tuple[float, str] | None:
     """Return the highest sample of results of a rate, in SI base units, and the id of its experiment.
 
-    Only the first ``samples`` samples of each result count, or all by default. A result that is None or has no samples
-    is ignored; the return value is None if no other is left.
+    Only the first ``samples`` (at least 1) samples of each result count, or all by default. A result that is None or
+    has no samples is ignored; the return value is None if no other is left.
     """
     found = [(max(r.series.value[:samples]), r.id) for r in results if r and r.series.value]
     return max(found, default=None)
@@ -79,8 +80,8 @@ def mean_of(results: Iterable[Result | None]) -> tuple[float, str] | None:
 def clock_of(measured: StudyRun) -> Rated:
     """Return the clock for a theoretical peak in Hz, with its source; its ``value`` is None if no clock is known.
 
-    It is the value given with ``--rated cpu_clock=`` (or ``cpu=``), or else the base clock, or else the clock in
-    /proc/cpuinfo.
+    It is the value in Hz given with ``--rated cpu_clock=`` or else ``cpu=``, or else the base clock of the machine, or
+    else the clock in /proc/cpuinfo.
     """
     return overriding(measured.rated, "cpu_clock", "Hz") or textbook_clock(measured.machine)
 

@@ -71,7 +71,8 @@ def decimal_block_over_throughput(result: Result, fields: Fields) -> float | Non
     """Return the block size in decimal units ÷ the throughput of all threads together, in seconds.
 
     ``result`` is that of a bandwidth in B/s. ``fields["block_bytes"]`` must be 1, 2¹⁰ or 2²⁰, which count as 1, 1,000
-    and 1,000,000 bytes; another size raises KeyError. The result is None if there is no throughput.
+    and 1,000,000 bytes; another size, or none, raises KeyError. The result is None if there is no throughput, or if it
+    is 0.
     """
     throughput = result.summary.sustained
     return _DECIMAL[int(fields["block_bytes"])] / throughput if throughput else None
