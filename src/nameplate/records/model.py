@@ -162,9 +162,9 @@ class Sample(Record, frozen=True, kw_only=True):
     - ``counters``: the probe's own counters by name, and the CPU time of the process as ``cpu_user_s`` and
       ``cpu_system_s``
     - ``disturbed``: what happened meanwhile. nameplate-core always writes ``involuntary_switches`` (events) and
-      ``burst_s``, the time of a burst that measures the clock; ``steal_s``, ``cgroup_throttled`` and
-      ``thermal_throttled`` (events) only if the machine tells; ``between_calls_s`` and ``temperature_celsius`` only in
-      a series, the latter if there is a sensor
+      ``burst_s``, the time of a burst that measures the clock; ``steal_s``, the sum over all CPUs, and the events
+      ``cgroup_throttled`` and ``thermal_throttled`` only if the machine tells; ``between_calls_s`` and
+      ``temperature_celsius`` only in a series, the latter only if there is a sensor
     - ``workers``: the part of each worker. Some probes do not report it, such as ``memory_latency``, and a sample with
       ``node`` never has it.
     - ``nodes``: the part of each node, in the order of the job; only ``mpi_stream`` reports it
@@ -382,8 +382,8 @@ class Stop(Record, frozen=True, kw_only=True):
 
     ``reasons`` maps the id of each experiment to why it was no longer measured: "precision", "rounds" or "budget"
     reached, "even" (a dense point that its curve does not need), "interrupted", or the ending "skipped", "invalid" or
-    "failed". ``elapsed_s`` is the time since the command began that measured last, which may be ``--resume``.
-    ``interrupted`` means that the user stopped the run.
+    "failed". ``elapsed_s`` is the time from the start of the command that wrote this record; with ``--resume``, earlier
+    commands are not included. ``interrupted`` means that the user stopped the run.
     """
 
     reasons: dict[str, str]
