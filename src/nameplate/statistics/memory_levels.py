@@ -230,8 +230,9 @@ def fragments_of(payload: int, mtu: int) -> int:
 def find_mtu(payloads: Sequence[int], rounds: Sequence[Sequence[float]], seed: int = 0) -> Mtu | None:
     """Return the MTU that explains best how long datagrams of each payload take, and the interval of possible MTUs.
 
-    ``payloads`` are in bytes and ascend strictly; there is at least one. ``rounds[i]`` has the time of ``payloads[i]``
-    in each round, in seconds, for at least one round. ``seed`` is that of the permutations.
+    ``payloads`` are those of UDP datagrams over IPv4, in bytes without headers, and ascend strictly; there is at least
+    one. ``rounds[i]`` has the time of ``payloads[i]`` in each round, in seconds, for at least one round. ``seed`` is
+    that of the permutations. The MTU includes the IPv4 header, as in ``fragments_of``, which splits the datagrams.
 
     Fits time = a + b · payload + c · fragments + d · (more than one) for every MTU from 576 bytes by least squares to
     the minimum time of each payload, since disturbances only make a round longer. Spikes are clipped, since fragments
