@@ -1,4 +1,4 @@
-"""Compare the cache sizes that many runs of memory_latency find with those that the system lists for one core.
+"""Compare the cache sizes that many runs of memory_latency find with the sizes that the system lists for one core.
 
 Arguments: the number of runs (default 20) and the budget of each (default 60s).
 """

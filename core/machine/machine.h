@@ -46,7 +46,7 @@ struct Machine {
   std::optional<std::string> hypervisor;   // kvm, vmware, …; nothing if no hypervisor is detected
   std::optional<std::string> product;      // vendor and product name from the DMI
   std::vector<std::string> vulnerable_to;  // CPU vulnerabilities without a mitigation
-  std::vector<std::string> mitigated;      // those whose mitigation costs time
+  std::vector<std::string> mitigated;      // vulnerabilities whose mitigation costs time
   double load_1min = 0;
   Power power;
   Cpu cpu;

@@ -38,7 +38,7 @@ def is_running(pid: int) -> bool:
 
 
 def wait_until_gone(pids: list[int]) -> list[int]:
-    """Wait for the processes to end; return those that still run after the deadline."""
+    """Wait for the processes to end; return the ones that still run after the deadline."""
     deadline = time.monotonic() + WAIT_S
     while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -191,7 +191,7 @@ def test_a_run_survives_a_rank_that_dies(tmp_path: Path, family: str) -> None:
     more = ["--mpi", f"{LAUNCHERS[family]} -n 2", "--rounds", "1", "--samples", "1", "--time", "2s", "-o", str(path)]
     with subprocess.Popen([*words, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
-        # With the records of the plan and of the machine in the file, the ranks are those of the run, not those that
+        # With the records of the plan and of the machine in the file, the ranks are those of the run, not the ones that
         # described the machine.
         while (not path.exists() or len(path.read_text().splitlines()) < 2) and time.monotonic() < deadline:
             time.sleep(0.05)

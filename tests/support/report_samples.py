@@ -100,7 +100,7 @@ def scaling_results() -> list[Result]:
 KIB = 2**10
 
 
-def swept(  # noqa: PLR0913 (a test passes only those that matter to it)
+def swept(  # noqa: PLR0913 (a test passes only what matters to it)
     probe: str,
     params: dict[str, Value],
     value: float,

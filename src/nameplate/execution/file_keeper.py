@@ -15,7 +15,7 @@ MAX_KEY_BYTES = 8192
 class FileDescriptorCache:
     """Open file descriptors by key. The core chooses the keys and knows the content of the files.
 
-    Before each core, ``lend`` gives it the files; after the core has ended, ``take_back`` receives those that it
+    Before each core, ``lend`` gives it the files; after the core has ended, ``take_back`` receives the files that it
     created.
     """
 

@@ -92,7 +92,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     ``high``, are in the SI base unit; the interval is nan if there is none. A run of a job has rows for the job and for
     each of its nodes. ``usual`` is an array of ``USUAL`` with a row per metric and machine that occur together in
     ``values``: their indices, the number of runs, and the median. ``changes`` have every change that was found on its
-    own; ``changes_found`` selects those that are significant among all metrics.
+    own; ``changes_found`` selects the changes that are significant among all metrics.
     """
 
     entries: list[Entry]

@@ -14,6 +14,7 @@ import msgspec
 from nameplate.errors import UsageError
 from nameplate.probes import probe_of
 from nameplate.records.model import Experiment, Limits, Plan
+from nameplate.units import percent_text
 
 # Six is the minimum number of independent values whose range covers the median with 95 %.
 MIN_ROUNDS = 6
@@ -182,7 +183,9 @@ def fit(plan: Plan, turns: int = 1, reserved_s: float = 0.0) -> Plan:
         msgspec.structs.replace(e, slice_s=slice_between_s(e, limits, left_s / span_s)) for e in plan.experiments
     ]
     share = (full_s - span_s + left_s) / full_s
-    note = f"slices and series are shortened to {share * 100:.1f} % of their full length, to fit {limits.budget_s:g} s"
+    note = (
+        f"slices and series are shortened to {percent_text(share)} of their full length, to fit {limits.budget_s:g} s"
+    )
     return msgspec.structs.replace(plan, experiments=shortened, notes=[*plan.notes, note])
 
 

@@ -3,7 +3,7 @@
 summary = "what it is for"
 budget = "60s"
 precision = "2%"            # optional, as are rounds, samples, time and warmup
-experiments = "quick"       # those that every probe declares for this plan, or [[experiment]] tables below
+experiments = "quick"       # every probe's own experiments of this name; or write [[experiment]] tables below
 
 references = ["stream"]     # optional: reference tools to run for comparison, if they are installed
 per_node = "at-once"        # optional: single-machine probes run on all nodes of an MPI job, "at-once" or "in-turn"

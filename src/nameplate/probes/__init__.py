@@ -24,7 +24,7 @@ from nameplate.statistics.stats import histogram_percentile_s, median, merged
 class ResolvedExperiment:
     """An experiment that was measured: its complete parameters, its facts and labels, and the machine.
 
-    ``params`` has a value for every parameter, also for those that were chosen automatically, except parameters that
+    ``params`` has a value for every parameter, also for automatic ones, except parameters that
     were not given and have no default, such as ``rate``. ``facts`` are the numbers that set-up determined, in SI base
     units, and ``labels`` the words, such as the name of a file system. Which ones there are depends on the probe: those
     of ``Probe.recorded`` are always present.
@@ -261,7 +261,7 @@ class Probe:
     - ``sweep``: what ``nameplate run PROBE`` measures by default; it may include experiments of other probes. If
       ``sweep_with`` names parameters, the sweep applies only when no other parameters are given; None allows all
     - ``refine``: returns which values of a curve to measure, given all values in ascending order and the medians so far
-      by value, which lack those that were not measured; None chooses those between neighbours that differ
+      by value, without the values that were not measured; None chooses the values between neighbours that differ
     - ``overhead_s``: the time of an experiment per round besides its slice; ``setup_s``: additional time that depends
       on its parameters, such as reading a large file into the cache; ``longest_setup_s``: the time limit of its set-up,
       beyond what every probe is allowed. All are in seconds
@@ -299,7 +299,7 @@ class Probe:
     def total_overhead_s(self, params: Mapping[str, Value], overhead_s: float | None = None) -> float:
         """Return the estimated time in seconds that an experiment takes besides its slice in a round.
 
-        ``params`` are those that were given; for the others the defaults of the probe apply. ``overhead_s`` replaces
+        ``params`` has the given parameters; the others have the defaults of the probe. ``overhead_s`` replaces
         the probe's own constant part, ``setup_s`` is added in any case; None keeps that part.
         """
         return (self.overhead_s if overhead_s is None else overhead_s) + self.setup_s(params)
@@ -321,7 +321,7 @@ def elapsed(_: ResolvedExperiment, sample: Sample) -> float:
 
 
 def moved_bytes(_: ResolvedExperiment, sample: Sample) -> float:
-    """Return the number of bytes of a sample's work that the user asked for, without those that the hardware adds."""
+    """Return the number of bytes of a sample's work that the user asked for, without what the hardware adds."""
     return float(sample.work.bytes)
 
 

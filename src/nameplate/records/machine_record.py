@@ -139,7 +139,7 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
     """The sockets, cores, caches and NUMA nodes of the machine, as hwloc finds them.
 
     ``packages``, ``cores`` and ``threads`` are the numbers of sockets, physical cores and hardware threads of the whole
-    machine. ``caches`` are those that the kernel lists, ``cpuid_caches`` those that the processor of the first worker
+    machine. ``caches`` are listed by the kernel, ``cpuid_caches`` are the ones that the processor of the first worker
     reports; it is empty on processors without CPUID. ``core_kinds`` are the kinds of cores, the most energy-efficient
     and slowest first. ``allowed_cores`` is the number of physical cores that the process may use, and ``allowed_cpus``
     has the numbers of their hardware threads in the order in which workers take them: the first thread of every core,
@@ -261,8 +261,3 @@ def job_of(ranks: int, nodes: int) -> Job:
     shares = [each + (node < more) for node in range(nodes)]
     placement = [(node, share) for node, share in enumerate(shares) if share]
     return Job(library="", ranks=ranks, nodes=[""] * nodes, placement=placement)
-
-
-def n_nodes_of(machine: Machine | None) -> int:
-    """Return the number of nodes of the job that ran on a machine; 0 without a job or without a machine."""
-    return len(machine.job.nodes) if machine and machine.job else 0

@@ -467,8 +467,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     rise, whichever direction is better. A level or a drift lasts from ``begin_s`` to ``end_s``. Dips and single runs
     last ``width_s`` each and begin at each of ``at_s``; ``begin_s`` is the first begin and ``end_s`` the last end.
     ``period_s`` is the time from one dip to the next, None for other kinds. ``moved`` are the conditions that changed
-    with the event and may explain it, ``still`` the names of those that did not change. A condition that was not
-    recorded, or changed in a direction that does not explain the event, is in neither list.
+    with the event and may explain it, ``still`` the names of the conditions that did not change. A condition that was
+    not recorded, or changed in a direction that does not explain the event, is in neither list.
     """
 
     kind: Literal["level", "drift", "dips", "run"]
@@ -537,7 +537,7 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True):
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """One metric of one experiment over all rounds: a row of ``show --format json``.
 
-    - ``params``: complete; those of the plan if the experiment has no outcome, or those that the experiments of a
+    - ``params``: complete; the plan's if the experiment has no outcome, or the ones that the experiments of a
       derived value share
     - ``value``: the median of the values of the rounds, in the SI base unit ``unit``; ``ci``: its exact 95 % interval
       (lower, upper), None with fewer than six rounds. A derived value has the interval of its own computation or None.

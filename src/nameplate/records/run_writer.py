@@ -26,7 +26,7 @@ class RunWriter:
     """A run file that this process has locked for writing, as a context manager that syncs and closes it.
 
     Use ``create``, ``create_numbered`` or ``reopen`` to get one. ``path`` is the file. All methods except ``close``
-    must be called before ``close``, and those that access the file raise FileError if that fails. On file systems
+    must be called before ``close``. Methods that access the file raise FileError if that fails. On file systems
     without locks, nothing keeps a second writer away.
     """
 

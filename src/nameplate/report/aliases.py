@@ -42,8 +42,8 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     """
     aliases: dict[str, str] = {}
     for report in reports:
-        hosts = [report.machine.hostname, *nodes_of(report.machine)] if report.machine else []
-        for host in [*hosts, *(report.nodes.names if report.nodes else [])]:
+        own = [report.machine.hostname] if report.machine else []
+        for host in [*own, *nodes_of(report.machine), *(report.nodes.names if report.nodes else [])]:
             aliases.setdefault(host, f"machine {len(aliases) + 1}")
     return [_without_patterns(_aliased(report, aliases)) for report in reports]
 

@@ -32,7 +32,7 @@ def lines(row: Summary, seen: OverTime) -> list[str]:
         *(words(event) for event in shown),
         *more,
         verdict(seen),
-        f"nameplate itself used {seen.own_share * 100:.2f} % of the time",
+        f"nameplate itself used {percent_text(seen.own_share, 2)} of the time",
     ]
 
 

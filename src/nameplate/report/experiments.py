@@ -61,7 +61,7 @@ def common_params(results: Sequence[Result]) -> dict[str, Value]:
 def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
     """Return the parameters that ``common`` lacks or has with another value, or ``ALL_COMMON`` if there are none.
 
-    ``params`` are an experiment's parameters and ``common`` those that the reader already sees, usually from
+    ``params`` are an experiment's parameters and ``common`` the ones that the reader already sees, usually from
     ``common_params``. The text has the form of the command line, such as ``threads=2 size=4KiB``.
     """
     return own_params(params, common) or ALL_COMMON
@@ -70,7 +70,7 @@ def label_of(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
 def own_params(params: Mapping[str, Value], common: Mapping[str, Value]) -> str:
     """Return the parameters that ``common`` lacks or has with another value, or "" if there are none.
 
-    ``params`` are an experiment's parameters and ``common`` those that the reader already sees, usually from
+    ``params`` are an experiment's parameters and ``common`` the ones that the reader already sees, usually from
     ``common_params``. The text has the form of the command line, such as ``threads=2 size=4KiB``.
     """
     return parameters({name: value for name, value in params.items() if common.get(name) != value})

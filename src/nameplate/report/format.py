@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nameplate.records.model import Quantity, Value
-from nameplate.units import size_text
+from nameplate.units import percent_text, size_text
 
 _PREFIXES = (
     (1e15, "P"),
@@ -63,7 +63,7 @@ def quantity(value: float | None, unit: str) -> str:
     if value is None:
         return "–"
     if unit == "share":
-        return f"{value * 100:.2f} %"
+        return percent_text(value, 2)
     factor, prefixed = scale(value, unit)
     return f"{digits(value / factor)} {prefixed}".strip()
 
@@ -95,7 +95,7 @@ def cell_text(cell: str | Quantity | None) -> str:
 
 def share(value: float | None) -> str:
     """Return a share in percent with one decimal, such as ``94.3 %`` for 0.943, or ``–`` for None."""
-    return "–" if value is None else f"{value * 100:.1f} %"
+    return "–" if value is None else percent_text(value)
 
 
 def spread(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:

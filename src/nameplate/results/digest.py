@@ -88,7 +88,7 @@ def _of_nodes(nodes: Nodes | None) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def _machine_of(machine: Machine | None) -> str:
-    if machine is None:
-        return "unknown"
     names = nodes_of(machine)
-    return compress(names) if len(names) > 1 else machine.hostname
+    if len(names) > 1:
+        return compress(names)
+    return machine.hostname if machine else "unknown"

@@ -30,7 +30,7 @@ def judged_nodes(file: RunFile, by_id: Mapping[str, Sequence[Measurement]]) -> N
     job is missing or has fewer than two nodes, or if no metric has values by node.
     """
     machine = file.machine
-    names = nodes_of(machine) if machine else []
+    names = nodes_of(machine)
     if machine is None or len(names) < 2:
         return None
     metrics = [

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import Counter
 
 from nameplate.probes import probe_of
+from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.recorded import problem_of_params
-from nameplate.records.machine_record import Machine, n_nodes_of
+from nameplate.records.machine_record import Machine
 from nameplate.records.model import Digest, FileRecord, Outcome, Run, Sample
 
 
@@ -74,12 +75,12 @@ def problem_of_sample(machine: Machine | None, outcome: Outcome, sample: Sample)
     problem = probe_of(outcome.probe).recorded.problem_of_sample(outcome, sample)
     if not problem and isinstance(sample.node, int):
         problem = _problem_of_place(machine, sample.node)
-    n_nodes = n_nodes_of(machine)
+    n_nodes = len(nodes_of(machine))
     if not problem and isinstance(sample.nodes, list) and len(sample.nodes) != n_nodes:
         problem = f"it has {len(sample.nodes)} nodes, but the job has {n_nodes}"
     return problem and f"sample of '{sample.id}': {problem}"
 
 
 def _problem_of_place(machine: Machine | None, node: int) -> str:
-    n_nodes = n_nodes_of(machine)
+    n_nodes = len(nodes_of(machine))
     return "" if 0 <= node < n_nodes else f"node {node} is not one of the job's {n_nodes} nodes"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -29,7 +29,9 @@ from nameplate.records.model import (
     Run,
     Sample,
     Series,
+    Study,
     Summary,
+    Table,
 )
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.run_file import Measurement, RunFile
@@ -92,17 +94,10 @@ def summarise(file: RunFile) -> Report:
     by_probe: dict[str, list[Result]] = {}
     for result in results:
         by_probe.setdefault(result.summary.probe, []).append(result)
-    present = [probe for name, probe in load_probes().items() if name in by_probe]
-    derived = {probe.name: probe.derive(by_probe, machine) for probe in present if machine}
+    derived, tables = _of_probes(by_probe, machine) if machine else ({}, [])
     results = [result for name, own in by_probe.items() for result in [*own, *derived.get(name, [])]]
-    series = frozenset(experiment.id for experiment in file.run.plan.experiments if experiment.interval_s)
-    tables = [table for probe in present if machine and probe.tables for table in probe.tables(by_probe, machine)]
     if file.references:
         tables.append(reference_table(file.references))
-    measured = None if machine is None else StudyRun(
-        plan=file.run.plan.name, results=results, machine=machine, series=series, rated=file.run.rated,
-        references=file.references, notes=file.run.plan.notes,
-    )  # fmt: skip
     return Report(
         run=file.run,
         machine=machine,
@@ -113,8 +108,25 @@ def summarise(file: RunFile) -> Report:
         interrupted=file.stop is not None and file.stop.interrupted,
         notes=_notes(file, results),
         nodes=_nodes(file, by_id),
-        study=make_study(measured) if measured else None,
+        study=_study(file, results, machine) if machine else None,
     )
+
+
+def _of_probes(
+    by_probe: Mapping[str, Sequence[Result]], machine: Machine
+) -> tuple[dict[str, list[Result]], list[Table]]:
+    """Return what the probes compute from all results together: derived results by probe, and tables."""
+    present = [probe for name, probe in load_probes().items() if name in by_probe]
+    derived = {probe.name: probe.derive(by_probe, machine) for probe in present}
+    return derived, [table for probe in present if probe.tables for table in probe.tables(by_probe, machine)]
+
+
+def _study(file: RunFile, results: Sequence[Result], machine: Machine) -> Study | None:
+    series = frozenset(experiment.id for experiment in file.run.plan.experiments if experiment.interval_s)
+    return make_study(StudyRun(
+        plan=file.run.plan.name, results=results, machine=machine, series=series, rated=file.run.rated,
+        references=file.references, notes=file.run.plan.notes,
+    ))  # fmt: skip
 
 
 # The id of an experiment, a metric with its parameters, its value, and the 95 % interval of the value.
@@ -152,7 +164,7 @@ def nodes_in(file: RunFile) -> Nodes | None:
 
 
 def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
-    if file.machine is None or len(nodes_of(file.machine)) < 2:
+    if len(nodes_of(file.machine)) < 2:
         return None
     from nameplate.results.node_values import judged_nodes  # noqa: PLC0415 (scipy takes a tenth of a second to import)
 
@@ -464,7 +476,7 @@ def _notes_of_nodes(file: RunFile) -> list[str]:
     """Return notes on values measured per node, and on nodes that could not be measured."""
     if not file.run.per_node or not file.headers:
         return []
-    names = nodes_of(file.headers[0].machine)
+    names = nodes_of(file.machine)
     way = {"in-turn": "one at a time", "at-once": "all at once"}[file.run.per_node]
     notes = [
         f"each value is the median of {len(names)} nodes, measured {way}; for each node see nameplate nodes {file.path}"

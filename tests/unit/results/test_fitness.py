@@ -22,7 +22,7 @@ FIT = machine_with(
 
 
 def grades(**changes: Any) -> dict[str, str]:
-    """Only those that are not A."""
+    """Return the grades that are not A, by what was judged."""
     return {found.what: found.grade for found in judge_machine(machine_with(FIT, **changes)) if found.grade != "A"}
 
 

@@ -244,7 +244,7 @@ def test_the_series_is_not_in_a_table(described: dict[str, ProbeInfo]) -> None:
 
 @pytest.mark.parametrize("plan", ON_ONE_MACHINE)
 def test_every_published_value_has_a_measured_one(plan: str, described: dict[str, ProbeInfo]) -> None:
-    """The full budget is used. IOzone's own values, and those that no DMI table states, are not part of the plan."""
+    """The full budget is used. IOzone's own values, and values that no DMI table states, are not part of the plan."""
     report = report_of(plan_of(plan, described), described, generic, Given(rated={"memory B/s": 1e10, "disk B/s": 1e9}))
     assert report.study
     missing = [

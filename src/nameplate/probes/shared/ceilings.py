@@ -110,7 +110,7 @@ def instructions_per_cycle(facts: Mapping[str, float]) -> float:
 def count_ports(facts: Mapping[str, float]) -> int | None:
     """Return how many instructions of the mix the core can start per cycle: the measured rate, rounded up.
 
-    ``facts`` are those that ``instructions_per_cycle`` reads. Ports are counted by measurement, since tables of ports
+    ``facts`` has what ``instructions_per_cycle`` reads. Ports are counted by measurement, since tables of ports
     per model are wrong for some products. A rate of up to 1 % above a whole number counts as that number. The result is
     None if the rate is more than 5 % below a whole number: a unit is not pipelined (division), or the mix does not keep
     all its ports busy.
@@ -123,7 +123,7 @@ def count_ports(facts: Mapping[str, float]) -> int | None:
 def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when: str = "under this load") -> Rated:
     """Return the theoretical peak in operations per second: ports × operations per instruction × clock × cores.
 
-    ``facts`` are those that ``count_ports`` reads and ``operations_per_instruction``. ``burst_s`` is the time in
+    ``facts`` has what ``count_ports`` reads, and ``operations_per_instruction``. ``burst_s`` is the time in
     seconds of a burst of ``facts["burst_cycles"]`` dependent cycles, which gives the clock; ``when`` says in the source
     when it was measured. ``cores`` is the number of physical cores that work. If ``count_ports`` returns None, the
     result has no value, and its source says why.

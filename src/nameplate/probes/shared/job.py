@@ -7,9 +7,9 @@ from collections import Counter
 from nameplate.records.machine_record import Machine
 
 
-def nodes_of(machine: Machine) -> list[str]:
-    """Return the names of the job's nodes, in the order of ``Sample.nodes``; empty if the machine has no MPI job."""
-    return machine.job.nodes if machine.job else []
+def nodes_of(machine: Machine | None) -> list[str]:
+    """Return the names of the job's nodes, in the order of ``Sample.nodes``; empty without job or machine."""
+    return machine.job.nodes if machine and machine.job else []
 
 
 def hardware_of(machine: Machine) -> list[str]:
@@ -47,8 +47,7 @@ def party_names(machine: Machine | None, between: str, parties: int) -> list[str
     [3]`` if several have the same name. A rank is ``3 (node17)``. If the job is not known or has a different number of
     parties, the names are the indices from 0.
     """
-    job = machine.job if machine else None
-    nodes = job.nodes if job else []
+    nodes, job = nodes_of(machine), machine.job if machine else None
     if parties != (job.ranks if job and between == "ranks" else len(nodes)):
         return [str(index) for index in range(parties)]
     if machine and between == "ranks":

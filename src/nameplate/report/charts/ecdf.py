@@ -25,8 +25,8 @@ _MEANING = (
 def ecdf(results: Sequence[Result]) -> list[Chart]:
     """Return charts of the share of operations that took at most a given time, with a line for each experiment.
 
-    ``results`` are the first results of a probe's experiments; those whose operations were not timed singly are left
-    out. A chart has at most ``LINES_IN_A_CHART`` lines. The list is empty if no experiment remains, or more than
+    ``results`` are the first results of a probe's experiments; experiments whose operations were not timed singly are
+    left out. A chart has at most ``LINES_IN_A_CHART`` lines. The list is empty if no experiment remains, or more than
     ``MAX_EXPERIMENTS``.
     """
     timed = [[result] for result in results if result.distribution]

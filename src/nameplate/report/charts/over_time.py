@@ -26,7 +26,7 @@ def over_time(result: Result, limit: int) -> Chart:
     """Return a chart of an experiment's samples over measuring time, with the events of a long series; its title is "".
 
     ``result`` is the experiment's first metric, and must have at least one sample. If it has more than ``limit``, only
-    those that ``thin`` chooses are drawn. ``events`` of the chart is None unless the experiment is a long series.
+    the samples that ``thin`` chooses are drawn. ``events`` of the chart is None unless the experiment is a long series.
     """
     row = result.summary
     factor, unit = scale(row.value or 0.0, row.unit)

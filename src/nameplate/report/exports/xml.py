@@ -54,9 +54,7 @@ def _stream_run(report: Report) -> StreamRun:
         processes_per_node=processes,
         threads_per_process=threads,
         size_bytes={kernel: own[0].bytes_in_repeat // own[0].ranks for kernel, own in times.items()},
-        nodes=[
-            _node(name, place, times) for place, name in enumerate(nodes_of(report.machine) if report.machine else [])
-        ],
+        nodes=[_node(name, place, times) for place, name in enumerate(nodes_of(report.machine))],
     )
 
 

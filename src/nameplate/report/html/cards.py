@@ -32,7 +32,7 @@ class Card:
     description, or "" if it is not known. ``common`` has the parameters that all experiments share, as on the command
     line (``isa=avx512 threads=2``), or "".
 
-    ``tables`` are the probe's own tables, except those whose values a heat map shows; these are ``tables_of_maps``.
+    ``tables`` are the probe's own tables, except the tables whose values a heat map shows: ``tables_of_maps``.
     ``derived`` are the values computed from several experiments. ``rows`` has a row for each metric of each experiment,
     except for details (``Result.is_detail``). In a sweep of more than ``MAX_EXPERIMENTS`` that tables or charts
     summarise, ``folded`` has all these rows, ``rows`` only those without a value, and ``no_series`` says why samples

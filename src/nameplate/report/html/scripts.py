@@ -31,7 +31,7 @@ class Bundle:
 def chart_bundle() -> Bundle:
     """Return the script of Vega, Vega-Lite and vega-embed, which defines ``window.vegaEmbed`` for the page's script.
 
-    The libraries are those that vl-convert contains; nothing is fetched. The bundle is made once per process.
+    The libraries are part of vl-convert; nothing is fetched. The bundle is made once per process.
     """
     source = vl_convert.javascript_bundle(_EXPORTS)
     return Bundle(packed(source.encode()), script_hash(source))

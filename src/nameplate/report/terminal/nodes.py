@@ -42,7 +42,7 @@ BEHIND = "behind: 1 − value ÷ class median; for a time, 1 − class median ÷
 
 
 def print_nodes(nodes: Nodes) -> None:
-    """Print the view of ``render`` to standard output, then the nodes that were not measured and those that are slow.
+    """Print the view of ``render`` to standard output, then the nodes that were not measured and the slow ones.
 
     If a node is slow, a Slurm command that drains it follows. ``nodes`` has at least one metric. The width is that of
     the terminal, or 140 characters if the output is not a terminal.

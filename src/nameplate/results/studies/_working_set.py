@@ -38,7 +38,7 @@ _FIRST_BYTES, _LAST_BYTES = 1024.0, 8e6
 def workset_table(measured: StudyRun) -> StudyTable:
     """Return the table of cache sizes and of the rate in each level, with a column for each of the study's machines.
 
-    The rates here are those of ``cpu_workset`` with ``build=plain``, and the cache sizes are those that it derives.
+    The rates here are measured by ``cpu_workset`` with ``build=plain``, and the cache sizes are derived from them.
     Values that the run does not have are None. ``measured`` must be a run of the plan "cse557-now", whose published
     values are used; another plan raises KeyError.
     """
