@@ -9,7 +9,7 @@
 // A `Queue` is constructed from (buffers, part, settings, slots) and has
 //   void add(bool write, unsigned slot, std::byte* data, std::uint64_t offset, bool to_device)
 //   int submit()                        submits what was added: 0, or an errno
-//   int submit_and_wait(unsigned min_completions, double at_most_s)   0, or an errno; no limit if at_most_s is 0
+//   int submit_and_wait(unsigned min_completions, double max_wait_s)   0, or an errno; no limit if max_wait_s is 0
 //   void each_ended(use)                calls use(slot, result): bytes, or a negative errno
 //   bool has_registered_buffers()
 #pragma once

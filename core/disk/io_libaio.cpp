@@ -58,16 +58,16 @@ class Libaio {
     return 0;
   }
 
-  int submit_and_wait(unsigned min_completions, double at_most_s) {
+  int submit_and_wait(unsigned min_completions, double max_wait_s) {
     if (const int number = submit()) return number;
     constexpr double kNanoseconds = 1e9;
-    const double whole_s = std::floor(at_most_s);
+    const double whole_s = std::floor(max_wait_s);
     timespec time{.tv_sec = static_cast<time_t>(whole_s),
-                  .tv_nsec = static_cast<long>((at_most_s - whole_s) * kNanoseconds)};
+                  .tv_nsec = static_cast<long>((max_wait_s - whole_s) * kNanoseconds)};
     int result = 0;
     do {
       result = io_getevents(context_, min_completions, static_cast<long>(events_.size()), events_.data(),
-                            at_most_s > 0 ? &time : nullptr);
+                            max_wait_s > 0 ? &time : nullptr);
     } while (result == -EINTR);
     ended_ = result > 0 ? static_cast<std::size_t>(result) : 0;
     return result < 0 ? -result : 0;

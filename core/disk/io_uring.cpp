@@ -79,14 +79,14 @@ class Uring {
     return result >= 0 ? 0 : -result;
   }
 
-  int submit_and_wait(unsigned min_completions, double at_most_s) {
+  int submit_and_wait(unsigned min_completions, double max_wait_s) {
     int result = 0;
     do {
-      if (at_most_s > 0) {
+      if (max_wait_s > 0) {
         constexpr double kNanoseconds = 1e9;
-        const double whole_s = std::floor(at_most_s);
+        const double whole_s = std::floor(max_wait_s);
         __kernel_timespec time{.tv_sec = static_cast<std::int64_t>(whole_s),
-                               .tv_nsec = static_cast<long long>((at_most_s - whole_s) * kNanoseconds)};
+                               .tv_nsec = static_cast<long long>((max_wait_s - whole_s) * kNanoseconds)};
         io_uring_cqe* unused = nullptr;
         result = io_uring_submit_and_wait_timeout(&ring_, &unused, min_completions, &time, nullptr);
       } else {
