@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nameplate.execution.core_process import CoreProcess, OnRecord, make_request
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
+from nameplate.records.plan_record import Experiment, Limits, Value
+from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.tools.pairing import measure_pairs, paired_ratio
 
 DEFAULT_PAIRS = 7

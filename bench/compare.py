@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from nameplate.comparison.false_positives import upper_bound
-from nameplate.records.model import Result
+from nameplate.records.result import Result
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from nameplate.statistics.constants import MAD_TO_SD

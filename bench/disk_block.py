@@ -20,7 +20,8 @@ from functools import partial
 from _pairs import asked_pairs, measure, ratio_of
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.file_keeper import FileDescriptorCache
-from nameplate.records.model import Histogram, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.run_record import Histogram
 from nameplate.statistics.stats import histogram_percentile_s, merged
 from nameplate.tools.pairing import measure_pairs
 

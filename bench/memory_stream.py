@@ -20,7 +20,8 @@ from functools import partial
 from pathlib import Path
 
 from _pairs import asked_pairs, likwid, measure, ratio_of
-from nameplate.records.model import Sample, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.run_record import Sample
 from nameplate.tools.pairing import measure_pairs
 
 SECONDS = 1.0

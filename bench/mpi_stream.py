@@ -12,7 +12,7 @@ from functools import partial
 from _pairs import comparison, measure
 from nameplate.execution.core_process import CoreProcess, OnRecord
 from nameplate.execution.launch import launch_with
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 
 THREADS = 2
 ARRAY_BYTES = 128 << 20

@@ -11,7 +11,8 @@ from functools import partial
 
 from _net import HOST, bind_clients, core_with_peer, our_server, output, servers
 from _pairs import asked_pairs, comparison, measure
-from nameplate.records.model import Histogram, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.run_record import Histogram
 from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
 SECONDS = 2

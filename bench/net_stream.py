@@ -15,7 +15,7 @@ from functools import partial
 
 from _net import HOST, bind_clients, core_with_peer, our_server, output, servers
 from _pairs import asked_pairs, comparison, measure
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 
 SECONDS = 2
 PORT, IPERF3_PORT, IPERF_PORT = 7601, 7610, 7620

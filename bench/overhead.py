@@ -10,7 +10,8 @@ from pathlib import Path
 
 from nameplate.execution.core_process import CoreProcess, make_request
 from nameplate.execution.launch import core_path
-from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample
+from nameplate.records.plan_record import Experiment, Limits
+from nameplate.records.run_record import Header, Outcome, Sample
 
 RUNS = 9
 NAMEPLATE = Path(core_path()).with_name("nameplate")

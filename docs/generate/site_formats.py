@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from nameplate.records.model import Summary
+from nameplate.records.result import Summary
 from nameplate.report import exports
 from nameplate.report.exports import export_names
 from nameplate.tools import external

@@ -18,7 +18,7 @@ from nameplate import errors
 from nameplate.command_line import make_app
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import load_probes
-from nameplate.records.model import Summary
+from nameplate.records.result import Summary
 from nameplate.report.exports import export_names
 from nameplate.tools.external import load_importers, load_references
 

@@ -15,7 +15,7 @@ from nameplate.errors import CoreDied, CoreHung
 from nameplate.execution import child_process
 from nameplate.execution.core_process import CoreProcess
 from nameplate.execution.launch import Launch, core_path
-from nameplate.records.model import Header, Outcome, Sample
+from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.tools.paired import scratch
 from nameplate.tools.process import run_tool
 

@@ -20,7 +20,7 @@ import pytest
 
 from nameplate.command_line import run
 from nameplate.execution.launch import core_path
-from nameplate.records.model import Summary
+from nameplate.records.result import Summary
 from nameplate.results.digest import code_fingerprint
 from nameplate.results.run_file import read_digest, read_run
 

@@ -23,7 +23,7 @@ from nameplate.execution.core_process import CoreProcess, describe, describe_all
 from nameplate.execution.launch import CORE_VARIABLE
 from nameplate.probes import load_probes
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Header, Outcome, Sample
+from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.results.run_file import read_run
 
 ROOT = Path(__file__).parents[2]

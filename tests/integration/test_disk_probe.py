@@ -23,7 +23,7 @@ from nameplate.execution.core_process import CoreProcess
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.served import served_by
-from nameplate.records.model import Header, Outcome, Sample
+from nameplate.records.run_record import Header, Outcome, Sample
 
 FAULTS = Path(__file__).parent.parent / "faults" / "disk_faults.c"
 SIZE = "4MiB"
@@ -206,7 +206,7 @@ def verdict(core: Path, folder: Path, **params: Any) -> str:
 
 
 def _work(sample: dict[str, Any]) -> Any:
-    from nameplate.records.model import Work  # noqa: PLC0415 (only here)
+    from nameplate.records.run_record import Work  # noqa: PLC0415 (only here)
 
     return Work(**sample["work"])
 

@@ -13,7 +13,7 @@ import pytest
 from machines import GUEST, machine_with
 from nameplate.command_line import run
 from nameplate.errors import UsageError
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.charts.gnuplot import quoted
 from nameplate.report.exports import gnuplot
 from nameplate.results.run_file import read_run

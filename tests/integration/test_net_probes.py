@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from nameplate.records.model import Summary
+from nameplate.records.result import Summary
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from two_hosts import SERVER, Host, serving, two_hosts

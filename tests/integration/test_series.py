@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from nameplate.records.model import Sample
+from nameplate.records.run_record import Sample
 from nameplate.results.run_file import read_run
 
 COMMAND = (sys.executable, "-m", "nameplate")

@@ -33,7 +33,7 @@ from nameplate.errors import NameplateError
 from nameplate.history.index import NAME as INDEX
 from nameplate.planning.plan_file import SHIPPED
 from nameplate.records.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
-from nameplate.records.model import Spread
+from nameplate.records.run_record import Spread
 from nameplate.results.digest import code_fingerprint
 from recorded_machine import names, unpack
 from recorded_runs import GOLDEN, unpacked

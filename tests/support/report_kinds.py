@@ -11,22 +11,9 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from machines import machine_with
-from nameplate.records.model import (
-    Limits,
-    Quantity,
-    Report,
-    Result,
-    Series,
-    Study,
-    StudyAxis,
-    StudyCell,
-    StudyChart,
-    StudyColumn,
-    StudyLine,
-    StudyTable,
-    Table,
-    Value,
-)
+from nameplate.records.plan_record import Limits, Value
+from nameplate.records.result import Quantity, Report, Result, Series, Table
+from nameplate.records.study_record import Study, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from report_samples import (

@@ -9,24 +9,10 @@ import msgspec
 
 from machines import GUEST, HOST, machine_with
 from nameplate.probes import load_probes, probe_of
-from nameplate.records.model import (
-    Clock,
-    CorrelatedCondition,
-    Ending,
-    Event,
-    Experiment,
-    LevelOverTime,
-    Limits,
-    OverTime,
-    Plan,
-    Rated,
-    Report,
-    Result,
-    Run,
-    Series,
-    Summary,
-    Value,
-)
+from nameplate.records.plan_record import Experiment, Limits, Plan, Value
+from nameplate.records.result import Rated, Report, Result, Series, Summary
+from nameplate.records.run_record import Clock, Ending, Run
+from nameplate.records.series_events import CorrelatedCondition, Event, LevelOverTime, OverTime
 
 
 def series(values: Sequence[float], disturbed: Sequence[int] = ()) -> Series:

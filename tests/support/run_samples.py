@@ -10,21 +10,8 @@ from typing import Any
 from machines import MACHINE
 from nameplate.execution.core_process import OnRecord
 from nameplate.execution.session import Control, Session
-from nameplate.records.model import (
-    SCHEMA,
-    Clock,
-    Ending,
-    Experiment,
-    FileRecord,
-    Header,
-    Limits,
-    Outcome,
-    Plan,
-    Run,
-    Sample,
-    Stop,
-    Work,
-)
+from nameplate.records.plan_record import Experiment, Limits, Plan
+from nameplate.records.run_record import SCHEMA, Clock, Ending, FileRecord, Header, Outcome, Run, Sample, Stop, Work
 from nameplate.results.run_file import Measurement, RunFile
 
 FACTS = {

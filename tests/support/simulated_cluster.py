@@ -10,18 +10,8 @@ import msgspec
 import numpy as np
 
 from machines import machine_with
-from nameplate.records.model import (
-    Experiment,
-    Header,
-    Limits,
-    NodeTimes,
-    Outcome,
-    Plan,
-    Sample,
-    Spread,
-    Stop,
-    Work,
-)
+from nameplate.records.plan_record import Experiment, Limits, Plan
+from nameplate.records.run_record import Header, NodeTimes, Outcome, Sample, Spread, Stop, Work
 from nameplate.records.run_writer import RunWriter
 from run_samples import header, run
 

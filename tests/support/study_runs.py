@@ -11,22 +11,10 @@ from machines import MACHINE, machine_with
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import (
-    Experiment,
-    Header,
-    Histogram,
-    Outcome,
-    Plan,
-    Reference,
-    Report,
-    Run,
-    Sample,
-    Stop,
-    StudyCell,
-    StudyTable,
-    Value,
-    Work,
-)
+from nameplate.records.plan_record import Experiment, Plan, Value
+from nameplate.records.result import Report
+from nameplate.records.run_record import Header, Histogram, Outcome, Reference, Run, Sample, Stop, Work
+from nameplate.records.study_record import StudyCell, StudyTable
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.summarise import summarise
 from nameplate.units import parse_size

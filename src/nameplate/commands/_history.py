@@ -15,7 +15,7 @@ from nameplate.errors import FileError, UsageError
 from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
 from nameplate.history.index import Index, load_index, save_index
 from nameplate.history.update import run_files, updated
-from nameplate.records.model import SCHEMA
+from nameplate.records.run_record import SCHEMA
 from nameplate.report.metric_names import MetricNames
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.history import print_not_read, print_overview, print_series

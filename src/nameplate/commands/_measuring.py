@@ -23,7 +23,9 @@ from nameplate.interruption import handled, say
 from nameplate.planning.budget import overrun_s
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import SCHEMA, PerNode, Plan, Reference, Report, Run, check_moment
+from nameplate.records.plan_record import PerNode, Plan
+from nameplate.records.result import Report
+from nameplate.records.run_record import SCHEMA, Reference, Run, check_moment
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.digest import code_fingerprint, digest_of_report
 from nameplate.results.run_file import RunFile, append_digest, read_run

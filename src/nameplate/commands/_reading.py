@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nameplate.errors import UsageError
 from nameplate.records.inputs import read_head
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from nameplate.tools.imported_run import read_imported

@@ -12,7 +12,7 @@ from nameplate.execution.core_process import CoreProcess, OnRecord, describe_cor
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.planning.budget import round_s
 from nameplate.planning.plan_file import build_plan, read_plan
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.terminal.progress import make_progress
 from nameplate.units import parse_duration

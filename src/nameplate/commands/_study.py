@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.aliases import without_names
 from nameplate.results.studies import study_names
 

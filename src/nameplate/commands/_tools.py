@@ -18,7 +18,8 @@ from nameplate.planning.plan_file import PlanText
 from nameplate.planning.stand_ins import beyond_caches_bytes
 from nameplate.planning.sweep import nearest
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Plan, Reference, ReferenceWork
+from nameplate.records.plan_record import Plan, ReferenceWork
+from nameplate.records.run_record import Reference
 from nameplate.tools.external import load_references
 from nameplate.tools.paired import DEADLINE_S, Bench, PairedComparison, PairedRow, scratch
 from nameplate.tools.process import free_port, identify

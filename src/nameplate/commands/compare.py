@@ -13,7 +13,8 @@ from cyclopts import Parameter
 from nameplate.commands._reading import read_report
 from nameplate.comparison.run_comparison import ComparisonRow, compare_by, compare_runs, compare_several
 from nameplate.errors import UsageError
-from nameplate.records.model import SCHEMA, Report
+from nameplate.records.result import Report
+from nameplate.records.run_record import SCHEMA
 from nameplate.statistics.two_samples import SAME_WITHIN
 
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5

@@ -16,7 +16,8 @@ from rich.text import Text
 from nameplate.errors import FileError
 from nameplate.execution.core_process import CoreProcess, make_request, mpi_libraries
 from nameplate.execution.launch import how_to_build
-from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample
+from nameplate.records.plan_record import Experiment, Limits
+from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.report.terminal.console import make_console
 from nameplate.results.fitness import (
     Finding,

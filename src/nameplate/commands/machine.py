@@ -11,7 +11,7 @@ from rich.table import Table
 from nameplate.errors import FileError
 from nameplate.execution.core_process import read_machine
 from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine
-from nameplate.records.model import SCHEMA
+from nameplate.records.run_record import SCHEMA
 from nameplate.report.format import count
 from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_modules
 from nameplate.report.terminal.console import make_console

@@ -21,8 +21,9 @@ from nameplate.planning.places import check_places
 from nameplate.planning.sweep import split_arguments
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.distributed_stream import is_stream_file, read_stream_run
-from nameplate.records.model import Nodes, Run
 from nameplate.records.outputs import check_output
+from nameplate.records.result import Nodes
+from nameplate.records.run_record import Run
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.terminal.nodes import print_findings, print_nodes, slow_nodes
 from nameplate.report.terminal.progress import make_progress

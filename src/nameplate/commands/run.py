@@ -42,8 +42,10 @@ from nameplate.probes import probe_of
 from nameplate.probes.shared.ceilings import parse_rated, read_rated_lines
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Cpu, Job, Machine, Topology, job_of
-from nameplate.records.model import PerNode, Plan, Reference, Report, Run
 from nameplate.records.outputs import check_output
+from nameplate.records.plan_record import PerNode, Plan
+from nameplate.records.result import Report
+from nameplate.records.run_record import Reference, Run
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.aliases import without_names
 from nameplate.report.format import count

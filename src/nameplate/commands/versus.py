@@ -22,8 +22,9 @@ from nameplate.planning.sweep import nearest
 from nameplate.probes import load_probes
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import SCHEMA, Experiment
 from nameplate.records.outputs import check_output
+from nameplate.records.plan_record import Experiment
+from nameplate.records.run_record import SCHEMA
 from nameplate.report.terminal.paired import print_rows
 from nameplate.report.terminal.progress import make_progress
 from nameplate.tools.external import load_references

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from scipy.stats import binomtest
 
-from nameplate.records.model import Report, Result, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Report, Result
 from nameplate.statistics.two_samples import Judged, Rounds, judge
 
 # The number of rounds in each of the two stretches that are compared, the default of a run.

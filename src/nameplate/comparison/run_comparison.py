@@ -11,7 +11,9 @@ import msgspec
 
 from nameplate.errors import UsageError
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Report, Result, Run, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Report, Result
+from nameplate.records.run_record import Run
 from nameplate.statistics.two_samples import SAME_WITHIN, Judged, Rounds, Verdict, judge, rounds_for
 
 Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]

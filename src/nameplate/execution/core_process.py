@@ -24,7 +24,8 @@ from nameplate.execution.launch import START_DEADLINE_S, Launch, alone, core_env
 from nameplate.execution.srun import explain
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import SCHEMA, CoreRecord, End, Experiment, Header, Limits, Outcome, Sample
+from nameplate.records.plan_record import Experiment, Limits
+from nameplate.records.run_record import SCHEMA, CoreRecord, End, Header, Outcome, Sample
 
 # How much of a failed process's messages is shown, in characters.
 LAST_WORDS = 500

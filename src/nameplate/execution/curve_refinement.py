@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nameplate.execution.session import Refine
 from nameplate.probes import probe_of
-from nameplate.records.model import Experiment, Plan, Value
+from nameplate.records.plan_record import Experiment, Plan, Value
 from nameplate.statistics.stats import median
 
 

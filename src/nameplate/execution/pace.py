@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from nameplate.planning.budget import full_slice_s, min_slice_s, overhead_s, slice_between_s, turns_of
-from nameplate.records.model import Experiment, Limits
+from nameplate.records.plan_record import Experiment, Limits
 
 # The weight of a probe's estimate, as the equivalent of an observation over this time.
 TRUST_IN_ESTIMATE_S = 0.2

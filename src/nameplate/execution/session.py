@@ -27,7 +27,8 @@ from nameplate.execution.pace import Pace
 from nameplate.planning.budget import MIN_ROUNDS, closing_s, full_slice_s, min_slice_s, overrun_s
 from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.model import Experiment, FileRecord, Header, Outcome, Plan, Sample, Stop
+from nameplate.records.plan_record import Experiment, Plan
+from nameplate.records.run_record import FileRecord, Header, Outcome, Sample, Stop
 from nameplate.results.run_file import Measurement
 from nameplate.statistics.stats import relative_half_width
 

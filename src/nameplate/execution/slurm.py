@@ -18,7 +18,7 @@ from nameplate.hostlist import expand
 from nameplate.planning.budget import longest_s
 from nameplate.probes import probe_of
 from nameplate.records.machine_record import MAX_RANKS
-from nameplate.records.model import Run
+from nameplate.records.run_record import Run
 from nameplate.units import parse_count
 
 # Options of srun that define the allocation. A script has them as #SBATCH lines, and srun inherits them.

@@ -15,7 +15,7 @@ from nameplate.comparison.run_comparison import SettingDifference, differing_set
 from nameplate.errors import FileError, UsageError
 from nameplate.history.index import Change, Entry, Index, Rows
 from nameplate.history.update import days_of, in_time
-from nameplate.records.model import MetricKey
+from nameplate.records.run_record import MetricKey
 from nameplate.results.run_file import read_beginning
 from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
 from nameplate.statistics.constants import FALSE_DISCOVERY_RATE

@@ -19,8 +19,8 @@ from nameplate.control_characters import clean_text
 from nameplate.errors import FileError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.inputs import read_input
-from nameplate.records.model import MetricKey, check_moment
 from nameplate.records.numbers import Positive, Real
+from nameplate.records.run_record import MetricKey, check_moment
 from nameplate.results.digest import code_fingerprint
 
 NAME = ".nameplate-history"

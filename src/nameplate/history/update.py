@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nameplate.errors import FileError, ReadError
 from nameplate.history.index import USUAL, VALUES, Change, Entry, Index, Rows
-from nameplate.records.model import Digest, MetricKey
+from nameplate.records.run_record import Digest, MetricKey
 from nameplate.results.digest import code_fingerprint, digest_of
 from nameplate.results.run_file import read_digest, read_run
 from nameplate.statistics.trends import Drift, find_trend

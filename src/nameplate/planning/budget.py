@@ -13,7 +13,7 @@ import msgspec
 
 from nameplate.errors import UsageError
 from nameplate.probes import probe_of
-from nameplate.records.model import Experiment, Limits, Plan
+from nameplate.records.plan_record import Experiment, Limits, Plan
 from nameplate.units import percent_text
 
 # Six is the minimum number of independent values whose range covers the median with 95 %.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from nameplate.errors import UsageError
 from nameplate.planning.sweep import ProbeInfo
-from nameplate.records.model import Experiment
+from nameplate.records.plan_record import Experiment
 
 
 def check_places(

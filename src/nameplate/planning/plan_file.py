@@ -47,7 +47,7 @@ from nameplate.planning.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.probes import ParameterSweep, load_probes, probe_of
 from nameplate.records.inputs import read_text
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Experiment, Limits, PerNode, Plan, ReferenceWork
+from nameplate.records.plan_record import Experiment, Limits, PerNode, Plan, ReferenceWork
 from nameplate.units import parse_count, parse_duration, parse_fraction
 
 if sys.version_info >= (3, 11):

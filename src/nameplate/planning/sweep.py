@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from nameplate.errors import UsageError
-from nameplate.records.model import Experiment, Value
+from nameplate.records.plan_record import Experiment, Value
 from nameplate.units import geometric, parse_bit_rate, parse_count, parse_duration, parse_size
 
 MAX_VALUES = 10_000

@@ -16,7 +16,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Experiment, Histogram, Rated, Result, Sample, Table, Value
+from nameplate.records.plan_record import Experiment, Value
+from nameplate.records.result import Rated, Result, Table
+from nameplate.records.run_record import Histogram, Sample
 from nameplate.statistics.stats import histogram_percentile_s, median, merged
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
 from nameplate.probes.shared.arithmetic import LOOP, burst_cycles, burst_s
 from nameplate.probes.shared.ceilings import nominal_clock
-from nameplate.records.model import Rated, Sample
+from nameplate.records.result import Rated
+from nameplate.records.run_record import Sample
 
 
 def _rated(_: Metric, experiment: ResolvedExperiment, __: Sequence[Sample]) -> Rated:

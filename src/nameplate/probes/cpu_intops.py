@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nameplate.probes import ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
 from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
-from nameplate.records.model import Sample
+from nameplate.records.run_record import Sample
 
 
 def _ops(_: ResolvedExperiment, sample: Sample) -> float:

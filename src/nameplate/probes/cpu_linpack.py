@@ -13,7 +13,9 @@ from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.grid import grouped
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Quantity, Rated, Result, Sample, Table, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity, Rated, Result, Table
+from nameplate.records.run_record import Sample
 from nameplate.units import size_text
 
 # The rate of a core without vector units and a library without blocking; a slower solution hangs.

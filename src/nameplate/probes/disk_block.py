@@ -24,7 +24,9 @@ from nameplate.probes.shared.percentiles import PERCENTILES
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.probes.shared.served import evidence, is_device, served_by, source
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Experiment, Rated, Sample, Table, Value
+from nameplate.records.plan_record import Experiment, Value
+from nameplate.records.result import Rated, Table
+from nameplate.records.run_record import Sample
 
 # A file smaller than this share of the memory fits the page cache.
 FITS = 0.9

@@ -19,7 +19,8 @@ from nameplate.probes.shared.grid import grids, quantity_of
 from nameplate.probes.shared.memory import ARRAYS, remarks
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Quantity, Rated, Result, Sample, Table
+from nameplate.records.result import Quantity, Rated, Result, Table
+from nameplate.records.run_record import Sample
 
 
 def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:

@@ -11,7 +11,8 @@ from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Rated, Result, Sample, Table
+from nameplate.records.result import Rated, Result, Table
+from nameplate.records.run_record import Sample
 
 
 def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:

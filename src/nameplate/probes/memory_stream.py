@@ -11,7 +11,8 @@ from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, ResolvedExpe
 from nameplate.probes.shared.memory import ARRAYS, rated_bandwidth, remarks
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Quantity, Result, Sample, Table
+from nameplate.records.result import Quantity, Result, Table
+from nameplate.records.run_record import Sample
 from nameplate.units import size_text
 
 _FUNCTIONS = {"copy": "Copy:", "scale": "Scale:", "add": "Add:", "triad": "Triad:"}

@@ -13,7 +13,9 @@ from nameplate.probes.shared.pair_matrix import is_bulk, pair_times, party_media
 from nameplate.probes.shared.pair_tables import pair_matrix_tables
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Experiment, Rated, Sample, Table
+from nameplate.records.plan_record import Experiment
+from nameplate.records.result import Rated, Table
+from nameplate.records.run_record import Sample
 from nameplate.statistics.stats import median, percentile
 
 # An upper limit for one tournament of 1,024 nodes; some tournaments precede the first sample.

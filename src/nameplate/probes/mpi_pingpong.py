@@ -20,7 +20,9 @@ from nameplate.probes.shared.message_cost import cost_results, cost_tables
 from nameplate.probes.shared.pairs_at_once import pair_evidence, pair_tables, saturation_results
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Experiment, Rated, Result, Sample, Table
+from nameplate.records.plan_record import Experiment
+from nameplate.records.result import Rated, Result, Table
+from nameplate.records.run_record import Sample
 
 # The sizes of the study on a network of workstations, more below 2,000 bytes, and some off its grid.
 _FINE = "1,16,64,128,256,512,768,1250,1460,1500,1750,3333,7777,20480,51111,65536"

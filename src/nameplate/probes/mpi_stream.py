@@ -13,7 +13,9 @@ from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.probes.shared.stream_levels import level_evidence, node_times
 from nameplate.probes.shared.stream_tables import stream_tables
-from nameplate.records.model import Rated, Sample, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Rated
+from nameplate.records.run_record import Sample
 
 
 def _of_all_nodes(_: ResolvedExperiment, sample: Sample) -> float:

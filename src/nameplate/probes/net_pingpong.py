@@ -22,7 +22,8 @@ from nameplate.probes.shared.network import in_bits, network_use, notes_of, rate
 from nameplate.probes.shared.percentiles import PERCENTILES, percentile_tables
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Rated, Result, Sample, Table
+from nameplate.records.result import Rated, Result, Table
+from nameplate.records.run_record import Sample
 
 LARGEST_DATAGRAM = 65507
 

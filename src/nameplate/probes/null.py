@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.records.model import Rated, Sample
+from nameplate.records.result import Rated
+from nameplate.records.run_record import Sample
 
 
 def _beyond_duration(experiment: ResolvedExperiment, sample: Sample) -> float:

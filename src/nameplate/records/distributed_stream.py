@@ -18,7 +18,7 @@ from xml.parsers import expat
 from nameplate.control_characters import clean_text
 from nameplate.errors import FileError
 from nameplate.records.inputs import read_head, read_input
-from nameplate.records.model import Spread
+from nameplate.records.run_record import Spread
 
 KERNELS = ("Copy", "Scale", "Add", "Triad")
 _ROOT = "stream_run"

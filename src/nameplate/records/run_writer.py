@@ -15,7 +15,7 @@ from types import TracebackType
 import msgspec
 
 from nameplate.errors import FileError
-from nameplate.records.model import Digest, FileRecord
+from nameplate.records.run_record import Digest, FileRecord
 
 # Records are synced to disk at most this long after their experiment, unless that takes more than 0.1 % of the time.
 SYNC_AFTER_S = 30.0

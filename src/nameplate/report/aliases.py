@@ -16,7 +16,8 @@ import msgspec
 
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Report, Result, Study, StudyCell, StudyTable, Table
+from nameplate.records.result import Report, Result, Table
+from nameplate.records.study_record import Study, StudyCell, StudyTable
 
 # An IPv6 address is matched in the bracketed form that a peer with a port is written in.
 _ADDRESS = re.compile(

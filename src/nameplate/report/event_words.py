@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from nameplate.records.model import CorrelatedCondition, Event, OverTime, Sensitivity, Summary
+from nameplate.records.result import Summary
+from nameplate.records.series_events import CorrelatedCondition, Event, OverTime, Sensitivity
 from nameplate.report.format import quantity
 from nameplate.units import percent_text
 

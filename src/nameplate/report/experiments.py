@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from nameplate.probes import load_probes
-from nameplate.records.model import Result, Table, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result, Table
 from nameplate.report.format import parameters
 
 # Shares of the reference value: at least GOOD is good, below POOR is poor.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.records.model import Quantity, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity
 from nameplate.units import percent_text, size_text
 
 _PREFIXES = (

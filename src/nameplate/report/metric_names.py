@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nameplate.records.model import MetricKey
+from nameplate.records.run_record import MetricKey
 from nameplate.report.format import parameters
 
 

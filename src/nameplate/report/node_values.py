@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.records.model import Nodes
+from nameplate.records.result import Nodes
 from nameplate.statistics.stats import median
 
 

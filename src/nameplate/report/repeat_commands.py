@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from nameplate.probes import probe_of
-from nameplate.records.model import Result, Run, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
+from nameplate.records.run_record import Run
 from nameplate.report.experiments import is_derived
 
 

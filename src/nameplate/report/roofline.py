@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.levels import find
 from nameplate.probes.shared.memory import is_beyond_caches
-from nameplate.records.model import Quantity, Report, Result
+from nameplate.records.result import Quantity, Report, Result
 from nameplate.report.experiments import is_derived
 from nameplate.report.format import count, digits, parameters
 from nameplate.report.repeat_commands import repeat_command, sweep_command

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nameplate.records.model import Quantity, Report, StudyCell, StudyTable, StudyValue, Table
+from nameplate.records.result import Quantity, Report, Table
+from nameplate.records.study_record import StudyCell, StudyTable, StudyValue
 
 # A table must fit a terminal of this width.
 MAX_WIDTH = 100

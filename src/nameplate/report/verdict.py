@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.records.model import Report, Result
+from nameplate.records.result import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.experiments import headlines, is_derived, title_of
 from nameplate.report.format import count, parameters, quantity, share

@@ -10,7 +10,9 @@ from nameplate.probes import Metric, Probe, ResolvedExperiment, probe_of
 from nameplate.probes.shared.job import hardware_of, nodes_of
 from nameplate.records.distributed_stream import KERNELS, StreamRun
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Experiment, NodeMetric, Nodes, Outcome
+from nameplate.records.plan_record import Experiment
+from nameplate.records.result import NodeMetric, Nodes
+from nameplate.records.run_record import Outcome
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.statistics.outlier_nodes import Floats, Judgement, NodeValues, judge
 

@@ -12,7 +12,7 @@ from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.recorded import problem_of_params
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Digest, FileRecord, Outcome, Run, Sample
+from nameplate.records.run_record import Digest, FileRecord, Outcome, Run, Sample
 
 
 def problem_of_record(record: FileRecord | Digest) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.records.model import Quantity, Reference, Table
+from nameplate.records.result import Quantity, Table
+from nameplate.records.run_record import Reference
 
 # The table belongs to no probe.
 _PROBE = ""

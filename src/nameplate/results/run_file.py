@@ -17,7 +17,7 @@ from nameplate.control_characters import clean_json
 from nameplate.errors import FileError, ReadError
 from nameplate.records.inputs import open_input
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import (
+from nameplate.records.run_record import (
     SCHEMA,
     Digest,
     FileRecord,

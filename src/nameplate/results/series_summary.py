@@ -9,7 +9,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from nameplate.records.model import CorrelatedCondition, Event, LevelOverTime, OverTime, Sample
+from nameplate.records.run_record import Sample
+from nameplate.records.series_events import CorrelatedCondition, Event, LevelOverTime, OverTime
 from nameplate.statistics.change_points import MAX_STEPS, MIN_SAMPLES, Array, SeriesLevel, moved
 from nameplate.statistics.series_findings import Findings, look_for_events
 from nameplate.statistics.stats import median, reached_by

@@ -15,24 +15,11 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.pair_matrix import middles, pair_times
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import (
-    NOT_MEASURED,
-    Experiment,
-    Histogram,
-    MetricKey,
-    Nodes,
-    Outcome,
-    OverTime,
-    Rated,
-    Report,
-    Result,
-    Run,
-    Sample,
-    Series,
-    Study,
-    Summary,
-    Table,
-)
+from nameplate.records.plan_record import Experiment
+from nameplate.records.result import Nodes, Rated, Report, Result, Series, Summary, Table
+from nameplate.records.run_record import NOT_MEASURED, Histogram, MetricKey, Outcome, Run, Sample
+from nameplate.records.series_events import OverTime
+from nameplate.records.study_record import Study
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.studies import StudyRun, make_study

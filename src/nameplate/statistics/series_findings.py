@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nameplate.records.model import Sensitivity, Verdict
+from nameplate.records.series_events import Sensitivity, Verdict
 from nameplate.statistics.change_points import (
     LIMIT,
     LIMIT_SINGLE,

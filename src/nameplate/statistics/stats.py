@@ -6,7 +6,8 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from nameplate.records.model import Histogram, Interval
+from nameplate.records.result import Interval
+from nameplate.records.run_record import Histogram
 
 CONFIDENCE = 0.95
 

@@ -13,7 +13,9 @@ from nameplate.errors import FileError, Unreadable
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import probe_of
 from nameplate.records.inputs import modified_s, read_input
-from nameplate.records.model import SCHEMA, Experiment, Limits, Plan, Rated, Report, Result, Run, Series, Summary, Value
+from nameplate.records.plan_record import Experiment, Limits, Plan, Value
+from nameplate.records.result import Rated, Report, Result, Series, Summary
+from nameplate.records.run_record import SCHEMA, Run
 from nameplate.statistics.stats import median, median_interval
 from nameplate.tools.external import Importer, importer_of, load_importers
 from nameplate.tools.output import Imported

@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from nameplate.errors import Unreadable
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 
 T = TypeVar("T")
 # Within these limits, quotients of two values are finite.

@@ -33,7 +33,8 @@ from nameplate.interruption import handled
 from nameplate.planning.sweep import experiment_id
 from nameplate.probes import Metric, ResolvedExperiment, probe_of
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Experiment, Header, Limits, Outcome, Sample, Value
+from nameplate.records.plan_record import Experiment, Limits, Value
+from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.tools.pairing import measure_pair, paired_ratio
 from nameplate.tools.process import free_port, on_cpus, read_output, run_tool, serving
 from nameplate.tools.reference_tool import LOOPBACK, ComparedMetric, ReferenceTool, ToolSetting, ToolWork

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 
 Take = Literal["sustained", "best"]
 LOOPBACK = "127.0.0.1"

@@ -7,7 +7,9 @@ import pytest
 
 from nameplate.comparison.recheck import RecheckFinding, findings, suspects_of
 from nameplate.errors import UsageError
-from nameplate.records.model import Experiment, Limits, NodeMetric, Nodes, PerNode, Plan, Run
+from nameplate.records.plan_record import Experiment, Limits, PerNode, Plan
+from nameplate.records.result import NodeMetric, Nodes
+from nameplate.records.run_record import Run
 from run_samples import run
 
 NAMES = ["a", "b", "c", "d", "e", "old"]

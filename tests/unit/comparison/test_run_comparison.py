@@ -9,7 +9,8 @@ from machines import machine_with
 from nameplate.comparison.false_positives import count_false_positives, upper_bound
 from nameplate.comparison.run_comparison import compare_by, compare_runs, compare_several
 from nameplate.errors import UsageError
-from nameplate.records.model import Report, Result, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Report, Result
 from report_samples import failed, report, result, with_summary
 
 ROUNDS = [1.0, 1.003, 0.998, 1.001, 0.999, 1.002]

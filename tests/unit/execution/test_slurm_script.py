@@ -16,7 +16,8 @@ import pytest
 from nameplate.errors import FileError, UsageError
 from nameplate.execution.launch import Launch
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
-from nameplate.records.model import Experiment, Limits, PerNode, Plan, Run
+from nameplate.records.plan_record import Experiment, Limits, PerNode, Plan
+from nameplate.records.run_record import Run
 from run_samples import run
 
 

@@ -22,7 +22,7 @@ from nameplate.history import update
 from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
 from nameplate.history.index import NAME, Index, empty_index, load_index, save_index
 from nameplate.history.update import run_files, updated
-from nameplate.records.model import FileRecord, Stop
+from nameplate.records.run_record import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.digest import digest_of
 from nameplate.results.run_file import append_digest, read_run

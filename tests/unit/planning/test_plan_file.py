@@ -24,7 +24,7 @@ from nameplate.planning.plan_file import (
 )
 from nameplate.planning.sweep import Parameter, ProbeInfo, parse_values
 from nameplate.probes import ParameterSweep, load_probes
-from nameplate.records.model import ReferenceWork
+from nameplate.records.plan_record import ReferenceWork
 
 PROBES = {
     "null": ProbeInfo(

@@ -8,7 +8,7 @@ import msgspec
 
 from nameplate.probes import ParameterChart
 from nameplate.probes.shared.disk_tables import tables
-from nameplate.records.model import Quantity, Result, Table
+from nameplate.records.result import Quantity, Result, Table
 from nameplate.report.charts.parameters import along, percentiles
 from report_samples import result, with_summary
 

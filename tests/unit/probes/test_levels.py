@@ -10,7 +10,8 @@ import pytest
 from machines import machine_with
 from nameplate.probes.shared.levels import derived, table
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Rated, Result, Series, Summary, Table, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Rated, Result, Series, Summary, Table
 
 KIB, MIB = 1 << 10, 1 << 20
 ROUNDS = (0.99, 1.0, 1.01, 1.0, 0.995, 1.005)

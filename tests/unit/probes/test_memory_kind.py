@@ -10,7 +10,8 @@ import pytest
 from machines import MACHINE, machine_with
 from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_stream import PROBE
-from nameplate.records.model import NodeTimes, Result, Spread
+from nameplate.records.result import Result
+from nameplate.records.run_record import NodeTimes, Spread
 from report_samples import result, with_summary
 
 FACTS = {"nodes": 1.0, "ranks": 2.0, "touched_bytes": 1e9, "last_level_bytes": 1e6, "huge_bytes": 0.0}

@@ -12,7 +12,8 @@ from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_pingpong import PROBE
 from nameplate.probes.mpi_stream import PROBE as STREAM
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.model import NodeTimes, Quantity, Result, Sample, Spread, Table, Work, Worker
+from nameplate.records.result import Quantity, Result, Table
+from nameplate.records.run_record import NodeTimes, Sample, Spread, Work, Worker
 from nameplate.report.aliases import without_names
 from nameplate.report.format import cell_text, spread
 from nameplate.report.html.document import DETAILS

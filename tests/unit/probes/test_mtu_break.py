@@ -9,7 +9,7 @@ import pytest
 from machines import MACHINE, machine_with
 from nameplate.probes.shared.message_cost import Cost
 from nameplate.probes.shared.mtu_break import MtuBreak, NoMtuBreak, find_mtu_break
-from nameplate.records.model import Quantity
+from nameplate.records.result import Quantity
 from nameplate.statistics.piecewise_linear import Bounds, Break, FittedLine, Lines
 
 ETHERNET = machine_with(job={"mtu_bytes": {"eth0": 1500.0}})

@@ -12,7 +12,8 @@ from nameplate.probes import ResolvedExperiment
 from nameplate.probes.net_pingpong import PROBE as PINGPONG
 from nameplate.probes.net_stream import PROBE as STREAM
 from nameplate.probes.shared.ceilings import parse_rated
-from nameplate.records.model import Histogram, Quantity, Result, Sample, Table, Work
+from nameplate.records.result import Quantity, Result, Table
+from nameplate.records.run_record import Histogram, Sample, Work
 from nameplate.report.charts.ecdf import ecdf
 from nameplate.results.summarise import summarise
 from report_samples import result, with_summary

@@ -14,7 +14,8 @@ from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_pairs import PROBE
 from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import pair_times, parties_of, party_medians
-from nameplate.records.model import Quantity, Result, Sample, Table, Work
+from nameplate.records.result import Quantity, Result, Table
+from nameplate.records.run_record import Sample, Work
 from nameplate.report.aliases import without_names
 from nameplate.report.charts.pair_map import MAX_ROWS, pair_maps
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT

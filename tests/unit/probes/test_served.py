@@ -9,7 +9,7 @@ import pytest
 from machines import machine_with
 from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.served import evidence, is_device, served_by
-from nameplate.records.model import Sample, Work
+from nameplate.records.run_record import Sample, Work
 
 FILE = 1000.0
 

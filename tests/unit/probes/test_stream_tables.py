@@ -10,7 +10,8 @@ import pytest
 from machines import GUEST, machine_with
 from nameplate.probes import ResolvedExperiment
 from nameplate.probes.mpi_stream import PROBE
-from nameplate.records.model import NodeTimes, Quantity, Report, Result, Sample, Spread, Table, Work
+from nameplate.records.result import Quantity, Report, Result, Table
+from nameplate.records.run_record import NodeTimes, Sample, Spread, Work
 from nameplate.report.aliases import without_names
 from nameplate.report.exports import csv, markdown
 from nameplate.report.html.document import DETAILS

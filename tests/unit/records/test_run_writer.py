@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nameplate.errors import FileError
-from nameplate.records.model import Stop
+from nameplate.records.run_record import Stop
 from nameplate.records.run_writer import SYNC_AFTER_S, RunWriter
 from run_samples import outcome, plan, run
 

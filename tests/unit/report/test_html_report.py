@@ -14,7 +14,8 @@ import pytest
 
 from machines import HOST
 from nameplate.errors import FileError
-from nameplate.records.model import Experiment, Quantity, Rated, Report, Result, Series, Table
+from nameplate.records.plan_record import Experiment
+from nameplate.records.result import Quantity, Rated, Report, Result, Series, Table
 from nameplate.report.aliases import without_names
 from nameplate.report.charts.bars import efficiencies
 from nameplate.report.charts.common import LINES_IN_A_CHART, Chart

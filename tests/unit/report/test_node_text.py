@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from nameplate.records.model import Nodes
+from nameplate.records.result import Nodes
 from nameplate.report.format import quantity, share
 from nameplate.report.html.node_card import make_node_card
 from nameplate.report.terminal.nodes import print_nodes

@@ -4,7 +4,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from machines import HOST
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.exports import openmetrics
 from report_samples import failed, memory_report, report, result, with_summary
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nameplate.records.model import Result
+from nameplate.records.result import Result
 from nameplate.report.charts.common import Chart, log_axis
 from nameplate.report.charts.curves import LevelEnd, curve_lines, curves, level_ends
 from report_samples import KIB, latency_at, memory_report, read_at, sizes, with_summary

@@ -6,7 +6,7 @@ import pytest
 
 from machines import GUEST
 from nameplate.probes import load_probes
-from nameplate.records.model import Quantity, Table
+from nameplate.records.result import Quantity, Table
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.grids import Grid, grids, holds
 from nameplate.report.charts.heatmap import heat_map

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.aliases import without_names
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.side_by_side import append_side_by_side_chart

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from nameplate.records.model import Report, Result
+from nameplate.records.result import Report, Result
 from nameplate.report.charts.roofline import INTENSITIES, roofline_chart
 from nameplate.report.html.roofline_card import make_roofline_card
 from nameplate.report.roofline import Roofline, meaning, roofline

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nameplate.records.model import Result
+from nameplate.records.result import Result
 from nameplate.report.charts.over_time import over_time
 from nameplate.report.html.document import write_html
 from report_samples import report, result, twenty_seconds

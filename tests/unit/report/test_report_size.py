@@ -13,7 +13,8 @@ from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import probe_of
-from nameplate.records.model import Experiment, Report, Result, Series, Value
+from nameplate.records.plan_record import Experiment, Value
+from nameplate.records.result import Report, Result, Series
 from nameplate.report.aliases import without_names
 from nameplate.report.html.document import DETAILS, QUICK_LIMIT, SIZE_LIMIT
 from nameplate.report.html.page import render

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from nameplate.records.model import Quantity, Table
+from nameplate.records.result import Quantity, Table
 from nameplate.report.exports import markdown
 from nameplate.report.html.tables import TableEntry, html_table
 from report_samples import report, scaling_results

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nameplate.commands._reading import read_report
-from nameplate.records.model import Result
+from nameplate.records.result import Result
 from nameplate.report.html.document import write_html
 from nameplate.report.terminal.run import print_report
 from recorded_runs import unpacked

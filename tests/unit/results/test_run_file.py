@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nameplate.errors import FileError
-from nameplate.records.model import FileRecord, Stop
+from nameplate.records.run_record import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
 from nameplate.results.run_file import read_digest, read_run
 from run_samples import header, outcome, plan, run, sample

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 import run_samples as rs
-from nameplate.records.model import OverTime, Sample, Work
+from nameplate.records.run_record import Sample, Work
+from nameplate.records.series_events import OverTime
 from nameplate.report.event_words import lines, verdict, words
 from nameplate.results.series_summary import summarise_series
 from nameplate.results.summarise import summarise

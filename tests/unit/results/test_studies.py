@@ -15,7 +15,10 @@ from machines import MACHINE
 from nameplate.planning.budget import shortened_percent
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans
 from nameplate.planning.sweep import ProbeInfo
-from nameplate.records.model import Experiment, Quantity, Reference, Report, StudyCell, Work
+from nameplate.records.plan_record import Experiment
+from nameplate.records.result import Quantity, Report
+from nameplate.records.run_record import Reference, Work
+from nameplate.records.study_record import StudyCell
 from nameplate.report.study_tables import MAX_WIDTH, ratio, study_table
 from nameplate.report.terminal.run import table_lines
 from nameplate.results.published import Published, published

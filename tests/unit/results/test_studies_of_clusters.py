@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from machines import machine_with
-from nameplate.records.model import Rated, Result, Series, StudyTable, Summary, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Rated, Result, Series, Summary
+from nameplate.records.study_record import StudyTable
 from nameplate.report.aliases import without_names
 from nameplate.report.study_tables import MAX_WIDTH, study_table
 from nameplate.report.terminal.run import table_lines

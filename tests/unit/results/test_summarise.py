@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nameplate.records.model import Ending, Report, Result, Stop
+from nameplate.records.result import Report, Result
+from nameplate.records.run_record import Ending, Stop
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.summarise import summarise
 from run_samples import FACTS, header, outcome, plan, run, sample

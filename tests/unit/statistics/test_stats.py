@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nameplate.records.model import Histogram
+from nameplate.records.run_record import Histogram
 from nameplate.statistics.stats import (
     histogram_percentile_s,
     is_steady,

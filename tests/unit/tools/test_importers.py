@@ -12,7 +12,8 @@ import pytest
 from nameplate.commands._reading import read_report
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.errors import FileError
-from nameplate.records.model import Report, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Report
 from nameplate.tools.external import load_importers
 from nameplate.tools.imported_run import read_imported
 from report_samples import report, result, with_summary

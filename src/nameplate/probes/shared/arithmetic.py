@@ -8,7 +8,8 @@ from statistics import median
 from nameplate.probes import Metric, ResolvedExperiment
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.records.model import Rated, Sample
+from nameplate.records.result import Rated
+from nameplate.records.run_record import Sample
 
 _PORTS = ("burst_cycles", "operations_per_instruction", "port_block_instructions", "port_block_s", "port_burst_s")
 # What the loop's records contain.

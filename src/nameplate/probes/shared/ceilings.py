@@ -11,7 +11,7 @@ from pathlib import Path
 from nameplate.errors import FileError, UsageError
 from nameplate.records.inputs import read_text
 from nameplate.records.machine_record import Machine, Module
-from nameplate.records.model import Rated
+from nameplate.records.result import Rated
 from nameplate.units import parse_quantity
 
 # A core never starts more instructions per cycle than it has ports, except for the error of the measured clock. A mix

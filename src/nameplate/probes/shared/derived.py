@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from nameplate.records.model import Quantity, Rated, Result, Series, Summary, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity, Rated, Result, Series, Summary
 
 FITTED = Rated(None, "fitted values are not specified", can_be_given=False)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nameplate.probes.shared.grid import Row, crossed, grouped, labels, quantity_of, without
 from nameplate.probes.shared.percentiles import MAX_ROWS, percentile_tables
-from nameplate.records.model import Result, Table
+from nameplate.records.result import Result, Table
 from nameplate.statistics.stats import is_steady
 
 PROBE = "disk_block"

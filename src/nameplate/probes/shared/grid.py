@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
-from nameplate.records.model import Quantity, Result, Table, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity, Result, Table
 from nameplate.units import size_text
 
 _SIZES = ("block", "size", "payload")

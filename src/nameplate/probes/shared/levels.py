@@ -11,7 +11,8 @@ from nameplate.probes import ByProbe, load_probes
 from nameplate.probes.shared.derived import DerivedMetric, derived_result
 from nameplate.probes.shared.translation import LINE_BYTES, PAGE_BYTES, less_waiting, waits_for, without_translation
 from nameplate.records.machine_record import CpuidCache, Machine
-from nameplate.records.model import Quantity, Rated, Result, Table, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity, Rated, Result, Table
 from nameplate.units import size_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from nameplate.probes import Metric, ResolvedExperiment
 from nameplate.probes.shared.ceilings import memory_bandwidth
-from nameplate.records.model import Rated, Sample
+from nameplate.records.result import Rated
+from nameplate.records.run_record import Sample
 
 # STREAM's rule for its arrays: the caches may serve part of anything smaller.
 TIMES_LAST_LEVEL = 4

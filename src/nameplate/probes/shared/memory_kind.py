@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nameplate.probes import ResolvedExperiment
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 
 
 def kind_of(params: Mapping[str, Value]) -> str:

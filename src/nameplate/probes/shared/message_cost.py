@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from nameplate.probes.shared.derived import FITTED, DerivedMetric, derived_result
 from nameplate.probes.shared.grid import Row, grouped, without
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Quantity, Result, Table, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity, Result, Table
 from nameplate.statistics.stats import median
 
 if TYPE_CHECKING:

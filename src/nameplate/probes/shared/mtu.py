@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.probes.shared.derived import DerivedMetric, derived_result
 from nameplate.probes.shared.grid import grouped, without
-from nameplate.records.model import Quantity, Rated, Result
+from nameplate.records.result import Quantity, Rated, Result
 
 # Fewer payloads are not a sweep.
 MIN_PAYLOADS = 16

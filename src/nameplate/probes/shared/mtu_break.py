@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nameplate.probes.shared.message_cost import LARGEST_HEADER, WIDEST, BoundedLine, Cost, bounded_lines, link_mtus
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Quantity
+from nameplate.records.result import Quantity
 
 # The most that TCP and IPv4 add in front of a packet's data (RFC 9293, RFC 791).
 _PACKET_HEADERS = 80

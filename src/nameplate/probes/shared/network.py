@@ -8,7 +8,9 @@ import msgspec
 
 from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.ceilings import network_link
-from nameplate.records.model import Experiment, Quantity, Rated, Result, Sample
+from nameplate.records.plan_record import Experiment
+from nameplate.records.result import Quantity, Rated, Result
+from nameplate.records.run_record import Sample
 
 BITS = 8
 

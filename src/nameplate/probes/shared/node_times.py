@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nameplate.records.model import NodeTimes, Sample, Spread
+from nameplate.records.run_record import NodeTimes, Sample, Spread
 
 
 def times_of_nodes(samples: Sequence[Sample]) -> list[NodeTimes]:

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from nameplate.records.model import Quantity, Sample, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity
+from nameplate.records.run_record import Sample
 from nameplate.statistics.stats import median
 
 # Smaller messages are dominated by the start-up time, so that a rate would say nothing.

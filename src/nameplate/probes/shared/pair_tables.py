@@ -8,7 +8,7 @@ from nameplate.probes.shared.grid import Row
 from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import message_metric, message_metric_name, pairs_of, parties_of, party_medians
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Quantity, Result, Table
+from nameplate.records.result import Quantity, Result, Table
 from nameplate.statistics.stats import median
 from nameplate.units import size_text
 

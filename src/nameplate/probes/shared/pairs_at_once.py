@@ -9,7 +9,8 @@ from nameplate.probes.shared.derived import FITTED, DerivedMetric, derived_resul
 from nameplate.probes.shared.grid import Row, grouped, quantity_of, without
 from nameplate.probes.shared.job import node_names
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Quantity, Result, Sample, Table
+from nameplate.records.result import Quantity, Result, Table
+from nameplate.records.run_record import Sample
 from nameplate.statistics.stats import median
 from nameplate.units import size_text
 

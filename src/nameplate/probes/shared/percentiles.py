@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.probes import Percentile
 from nameplate.probes.shared.grid import labels, quantity_of
-from nameplate.records.model import Quantity, Result, Table
+from nameplate.records.result import Quantity, Result, Table
 
 # More experiments are shown in a chart, or exported.
 MAX_ROWS = 40

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nameplate.records.model import Outcome, Sample, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.run_record import Outcome, Sample
 
 # No command-line option starts like this; names appear in the commands that a report suggests.
 _PARAMETER = re.compile(r"[a-z][a-z0-9_]*")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nameplate.probes import ResolvedExperiment
-from nameplate.records.model import Sample
+from nameplate.records.run_record import Sample
 
 PAGE_CACHE = "page cache"
 UNKNOWN = "unknown"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.records.model import NodeTimes, Sample, Spread
+from nameplate.records.run_record import NodeTimes, Sample, Spread
 
 # A node's times: those of every rank, from the first start to the last finish, and those of the slowest rank.
 LEVELS = ("rank", "window", "longest")

@@ -10,7 +10,7 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.memory_kind import kind_of
 from nameplate.probes.shared.stream_levels import RANK_SUM
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Quantity, Result, Table
+from nameplate.records.result import Quantity, Result, Table
 
 _FUNCTIONS = {"copy": "Copy", "scale": "Scale", "add": "Add", "triad": "Triad"}
 _ELEMENT_BYTES = 8

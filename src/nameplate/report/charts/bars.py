@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
-from nameplate.records.model import Report, Result, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Report, Result
 from nameplate.report.charts.curves import curve_lines
 from nameplate.report.experiments import common_params, headlines, is_derived, label_of, mood_of, title_of
 from nameplate.report.format import parameters, quantity, share

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from nameplate.records.model import NodeMetric
+from nameplate.records.result import NodeMetric
 from nameplate.report.charts.common import Point, rounded
 from nameplate.report.format import digits, scale
 

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 import altair as alt
 
-from nameplate.records.model import Result, Summary, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result, Summary
 from nameplate.report.format import parameters
 
 _POINT = 36

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from nameplate.probes import probe_of
-from nameplate.records.model import Result
+from nameplate.records.result import Result
 from nameplate.report.charts.common import (
     Chart,
     Point,

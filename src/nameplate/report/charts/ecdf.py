@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from nameplate.probes.shared.grid import labels
-from nameplate.records.model import Result
+from nameplate.records.result import Result
 from nameplate.report.charts.common import HEIGHT, Chart, Point, chunks, definition, legend, log_axis, rounded
 from nameplate.report.format import scale
 from nameplate.report.repeat_commands import repeat_commands

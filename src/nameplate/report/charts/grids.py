@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from nameplate.records.model import Quantity, Result, Table, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Quantity, Result, Table
 from nameplate.report.charts.common import line_key
 from nameplate.report.experiments import common_params, own_params
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.records.model import Result, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
 from nameplate.report.charts.common import Chart, Point, definition
 from nameplate.report.charts.grids import Grid
 from nameplate.report.format import interval_text, parameters, quantity

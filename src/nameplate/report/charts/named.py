@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.charts.common import Chart
 from nameplate.report.experiments import ALL_COMMON
 from nameplate.report.html.page import Detail, PageSection, make_section

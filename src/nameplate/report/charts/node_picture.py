@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nameplate.errors import UsageError
-from nameplate.records.model import Nodes
+from nameplate.records.result import Nodes
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.charts.pictures import FORMATS, write_picture

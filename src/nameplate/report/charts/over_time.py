@@ -7,7 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.records.model import Event, OverTime, Result, Series
+from nameplate.records.result import Result, Series
+from nameplate.records.series_events import Event, OverTime
 from nameplate.report.charts.common import Chart, Point, definition, rounded
 from nameplate.report.event_words import cause, happening
 from nameplate.report.format import parameters, quantity, scale

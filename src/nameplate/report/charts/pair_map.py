@@ -11,7 +11,7 @@ import altair as alt
 from nameplate.probes.shared.job import party_names
 from nameplate.probes.shared.pair_matrix import message_metric, message_metric_name, pairs_of, parties_of
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Result
+from nameplate.records.result import Result
 from nameplate.report.charts.common import Chart, Point, definition, rounded
 from nameplate.report.charts.heatmap import HEIGHT, LONG_SPAN, SHADES, WIDTH
 from nameplate.report.format import parameters, quantity

@@ -10,7 +10,8 @@ import altair as alt
 
 from nameplate.probes import ParameterChart
 from nameplate.probes.shared.grid import labels
-from nameplate.records.model import Result, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
 from nameplate.report.charts.common import (
     HEIGHT,
     Chart,

@@ -11,7 +11,7 @@ import vl_convert
 
 from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.charts.named import NamedChart, named_charts
 from nameplate.report.charts.theme import THEME, coloured
 

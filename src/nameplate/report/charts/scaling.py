@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.records.model import Result
+from nameplate.records.result import Result
 from nameplate.report.charts.common import (
     HEIGHT,
     Chart,

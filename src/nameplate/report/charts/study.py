@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from nameplate.records.model import StudyAxis, StudyChart, StudyLine
+from nameplate.records.study_record import StudyAxis, StudyChart, StudyLine
 from nameplate.report.charts.common import HEIGHT, Chart, Point, definition, legend, log_axis, rounded, tick_labels
 
 _CAPTION = "Solid lines and filled marks are this run; dashed lines and hollow marks are published values."

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nameplate.errors import UsageError
 from nameplate.planning.sweep import nearest
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 
 Export = Callable[[Report], str | dict[str, str]]
 

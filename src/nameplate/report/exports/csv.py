@@ -7,7 +7,7 @@ import io
 
 import msgspec
 
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.csv_cells import plain
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nameplate.errors import UsageError
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.charts.gnuplot import charts_as_files
 from nameplate.report.charts.named import named_charts
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from nameplate.records.model import SCHEMA, Report
+from nameplate.records.result import Report
+from nameplate.records.run_record import SCHEMA
 
 
 def export(report: Report) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nameplate.records.model import Report, Table
+from nameplate.records.result import Report, Table
 from nameplate.report.experiments import title_of_table
 from nameplate.report.format import cell_text
 from nameplate.report.study_tables import all_tables

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from nameplate.records.model import Report, Summary
+from nameplate.records.result import Report, Summary
 
 _UNITS = {
     "B/s": "bytes_per_second", "bit/s": "bits_per_second", "FLOP/s": "flop_per_second", "op/s": "operations_per_second",

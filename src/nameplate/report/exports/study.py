@@ -9,7 +9,8 @@ import csv
 import io
 
 from nameplate.errors import UsageError
-from nameplate.records.model import Report, Study
+from nameplate.records.result import Report
+from nameplate.records.study_record import Study
 from nameplate.report.charts.gnuplot import charts_as_files
 from nameplate.report.charts.named import NamedChart, named_charts
 from nameplate.report.csv_cells import plain

@@ -8,7 +8,8 @@ from datetime import datetime
 from nameplate.errors import UsageError
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
-from nameplate.records.model import NodeTimes, Report, Result, Spread
+from nameplate.records.result import Report, Result
+from nameplate.records.run_record import NodeTimes, Spread
 
 
 def export(report: Report) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nameplate import probes
-from nameplate.records.model import Report, Result, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Report, Result
 from nameplate.report.charts.common import Chart, NumberedChart, lines_along, placed
 from nameplate.report.charts.curves import curve_lines, curves, level_ends
 from nameplate.report.charts.ecdf import ecdf

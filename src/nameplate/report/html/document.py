@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nameplate.records.atomic_write import write_whole
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.aliases import without_names
 from nameplate.report.html.page import Detail, render
 

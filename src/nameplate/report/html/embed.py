@@ -14,7 +14,7 @@ import msgspec
 from nameplate.control_characters import clean_json
 from nameplate.errors import FileError
 from nameplate.records.inputs import read_input
-from nameplate.records.model import Report, Series
+from nameplate.records.result import Report, Series
 from nameplate.report.html.embedded_checks import problem_of_report
 
 # A report of one run is below 3 MB; one of several runs is larger by their number.

@@ -10,7 +10,8 @@ from itertools import chain
 
 from nameplate.probes import probe_of
 from nameplate.probes.shared.recorded import problem_of_params
-from nameplate.records.model import Nodes, Report, Result, Study, Table
+from nameplate.records.result import Nodes, Report, Result, Table
+from nameplate.records.study_record import Study
 from nameplate.results.record_checks import problem_of_run
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 
 from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine, Memory, Module, Topology
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.format import count, quantity
 
 _NO_MODULES = {

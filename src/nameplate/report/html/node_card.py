@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nameplate.records.model import NodeMetric, Nodes, Quantity, Report, Table
+from nameplate.records.result import NodeMetric, Nodes, Quantity, Report, Table
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.node_map import node_map, statistics_of
 from nameplate.report.format import count, share

@@ -12,7 +12,7 @@ import msgspec
 from markupsafe import Markup
 
 from nameplate import __version__
-from nameplate.records.model import Report, Result
+from nameplate.records.result import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.charts.bars import Bars, efficiencies
 from nameplate.report.charts.common import Chart

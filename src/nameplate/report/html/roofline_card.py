@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nameplate.records.model import Report
+from nameplate.records.result import Report
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.roofline import roofline_chart
 from nameplate.report.format import digits, interval_text, quantity

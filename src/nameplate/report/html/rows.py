@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nameplate.records.model import Result, Summary, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result, Summary
 from nameplate.report.experiments import is_derived, label_of, mood_of, own_params
 from nameplate.report.format import interval_text, quantity, share
 from nameplate.report.repeat_commands import repeat_command

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from nameplate.records.model import Report, Result, Summary, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Report, Result, Summary
 from nameplate.report.experiments import common_params, headlines, is_derived, own_params
 from nameplate.report.format import quantity
 from nameplate.report.repeat_commands import repeat_command

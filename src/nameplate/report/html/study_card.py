@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nameplate.records.model import Report, StudyChart
+from nameplate.records.result import Report
+from nameplate.records.study_record import StudyChart
 from nameplate.report.charts.common import Chart, NumberedChart, placed
 from nameplate.report.charts.study import make_study_chart
 from nameplate.report.html.tables import HtmlTable, html_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nameplate.records.model import Quantity, Table
+from nameplate.records.result import Quantity, Table
 from nameplate.report.format import cell_text, interval_text
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from nameplate.comparison.false_positives import FalsePositiveCount, upper_bound
 from nameplate.comparison.run_comparison import ComparisonRow, RunComparison, SettingDifference, Several
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 from nameplate.report.format import count, parameters, quantity
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from nameplate.comparison.recheck import RecheckFinding
 from nameplate.hostlist import compress
-from nameplate.records.model import NodeMetric, Nodes
+from nameplate.records.result import NodeMetric, Nodes
 from nameplate.report.format import count, digits, quantity, scale, share
 from nameplate.report.node_values import class_medians
 from nameplate.report.terminal.console import make_console

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgres
 from rich.text import Text
 
 from nameplate.control_characters import clean_text
-from nameplate.records.model import Experiment, Sample
+from nameplate.records.plan_record import Experiment
+from nameplate.records.run_record import Sample
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.strip import Strip
 

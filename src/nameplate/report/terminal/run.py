@@ -14,8 +14,9 @@ from rich.text import Text
 from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.probes import ResolvedExperiment, load_probes
 from nameplate.probes.shared.ceilings import count_ports, textbook_peak
-from nameplate.records.model import Report, Result, Value
-from nameplate.records.model import Table as ProbeTable
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Report, Result
+from nameplate.records.result import Table as ProbeTable
 from nameplate.report import event_words
 from nameplate.report.experiments import common_params, headlines, mood_of, own_params, title_of_table
 from nameplate.report.format import cell_text, parameters, quantity, share, spread

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from nameplate.records.model import Sample
+from nameplate.records.run_record import Sample
 from nameplate.report.event_words import duration
 from nameplate.report.format import quantity
 from nameplate.statistics.stats import median

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from nameplate.records.model import Study
+from nameplate.records.study_record import Study
 from nameplate.results.studies._measured import StudyRun as StudyRun
 
 __all__ = ["StudyRun", "make_study", "study_names"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nameplate.planning.budget import shortened_percent
-from nameplate.records.model import StudyCell, StudyColumn, StudyTable, StudyValue
+from nameplate.records.study_record import StudyCell, StudyColumn, StudyTable, StudyValue
 from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._theory import clock_of
 from nameplate.results.studies._units import in_unit

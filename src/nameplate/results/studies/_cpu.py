@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from nameplate.records.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.records.result import Result
+from nameplate.records.study_record import StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.published import published
 from nameplate.results.studies._layout import along_threads, by_threads, matrix
 from nameplate.results.studies._measured import StudyRun, remarks_of

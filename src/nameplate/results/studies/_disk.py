@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nameplate.probes.shared.ceilings import disk_link, overriding
-from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
+from nameplate.records.study_record import StudyCell, StudyColumn, StudyTable
 from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._quantity import names_of_blocks
 from nameplate.results.studies._theory import Reached, peak_table

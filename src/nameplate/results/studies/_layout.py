@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.records.model import StudyAxis, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.records.study_record import StudyAxis, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.studies._quantity import Fields, StudyQuantity, names_of_blocks, names_of_threads
 
 Named = Mapping[str, Fields]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable
+from nameplate.records.result import Result
+from nameplate.records.study_record import StudyCell, StudyColumn, StudyTable
 from nameplate.results.published import published_items
 from nameplate.results.studies._measured import StudyRun
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nameplate.records.machine_record import Machine
-from nameplate.records.model import Reference, Result, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
+from nameplate.records.run_record import Reference
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,16 +11,8 @@ from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.grid import grouped
 from nameplate.probes.shared.message_cost import BoundedLine, Cost, bounded_lines, find_costs, link_mtus
 from nameplate.probes.shared.mtu_break import MtuBreak, find_mtu_break
-from nameplate.records.model import (
-    Quantity,
-    Result,
-    StudyAxis,
-    StudyCell,
-    StudyChart,
-    StudyColumn,
-    StudyLine,
-    StudyTable,
-)
+from nameplate.records.result import Quantity, Result
+from nameplate.records.study_record import StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._units import FACTORS, in_unit

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from nameplate.probes.shared.ceilings import overriding
-from nameplate.records.model import Result, StudyTable
+from nameplate.records.result import Result
+from nameplate.records.study_record import StudyTable
 from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._quantity import Fields, StudyQuantity, ToParams
 from nameplate.results.studies._theory import Reached, peak_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 from nameplate.results.studies._quantity import Fields
 
 # The maximum payload of a UDP datagram over IPv4, in bytes.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nameplate.records.model import Result, StudyCell, StudyColumn, StudyTable
+from nameplate.records.result import Result
+from nameplate.records.study_record import StudyCell, StudyColumn, StudyTable
 from nameplate.results.studies._measured import StudyRun
 
 _COLUMNS = [StudyColumn("transfer", "GB"), StudyColumn("bandwidth", "Gbit/s"), StudyColumn("retransmits"),

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from nameplate.records.model import Result, StudyCell, StudyValue, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
+from nameplate.records.study_record import StudyCell, StudyValue
 from nameplate.results.published import Published, published
 from nameplate.results.studies._measured import StudyRun, remarks_of
 from nameplate.results.studies._units import FACTORS, in_unit

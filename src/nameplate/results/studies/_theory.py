@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nameplate.probes.shared.ceilings import memory_bandwidth, overriding, textbook_clock
-from nameplate.records.model import Rated, Result, StudyCell, StudyColumn, StudyTable
+from nameplate.records.result import Rated, Result
+from nameplate.records.study_record import StudyCell, StudyColumn, StudyTable
 from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._quantity import Fields, StudyQuantity
 from nameplate.results.studies._units import FACTORS, in_unit

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median
 
-from nameplate.records.model import Result, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.records.result import Result
+from nameplate.records.study_record import StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
 from nameplate.results.published import Published, published, published_items
 from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._theory import clock_of

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nameplate.records.model import Result, Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue, Value
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
+from nameplate.records.study_record import Study, StudyCell, StudyChart, StudyColumn, StudyTable, StudyValue
 from nameplate.results.published import published, published_items
 from nameplate.results.studies._blocks import IN_FLIGHT_NOTE, LATENCY_NOTE, latency, throughput
 from nameplate.results.studies._conditions import conditions_table

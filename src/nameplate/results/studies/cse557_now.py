@@ -6,7 +6,7 @@ time is half of a round trip of MPI_Send and MPI_Recv; the study fits one line b
 
 from __future__ import annotations
 
-from nameplate.records.model import Study
+from nameplate.records.study_record import Study
 from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._measured import StudyRun
 from nameplate.results.studies._messages import message_charts, message_tables

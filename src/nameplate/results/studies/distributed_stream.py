@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nameplate.probes.shared.job import nodes_of
-from nameplate.records.model import Result, Study, StudyCell, StudyColumn, StudyTable
+from nameplate.records.result import Result
+from nameplate.records.study_record import Study, StudyCell, StudyColumn, StudyTable
 from nameplate.results.published import published
 from nameplate.results.studies._conditions import conditions_table
 from nameplate.results.studies._measured import StudyRun, remarks_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nameplate.records.distributed_stream import KERNELS, StreamRun, parse_stream_run
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 from nameplate.tools.output import Imported
 
 

@@ -15,8 +15,8 @@ from functools import partial
 import msgspec
 
 from nameplate.errors import Unreadable
-from nameplate.records.model import Value
 from nameplate.records.numbers import Count, Real
+from nameplate.records.plan_record import Value
 from nameplate.tools.output import Imported, decoded, only, positive, whole
 from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 

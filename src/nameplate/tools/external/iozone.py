@@ -9,7 +9,7 @@ import re
 from functools import partial
 
 from nameplate.errors import Unreadable, UsageError
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 from nameplate.tools.output import positive
 from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 from nameplate.units import parse_size, size_text

@@ -9,7 +9,7 @@ import re
 from functools import partial
 from typing import NamedTuple
 
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 from nameplate.tools.output import number
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from nameplate.errors import Unreadable
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 from nameplate.tools.output import Imported, only, positive, whole
 from nameplate.tools.reference_tool import ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from nameplate.records.model import Value
+from nameplate.records.plan_record import Value
 from nameplate.tools.output import number
 from nameplate.tools.reference_tool import Cannot, ComparedMetric, ReferenceTool, ToolSetting, ToolWork
 
