@@ -23,6 +23,7 @@ namespace nameplate {
 namespace {
 
 constexpr double kMaxNodes = 1023;
+constexpr std::size_t kStep_bytes = 1U << 20U;  // of each thread's part of an array
 
 std::optional<Stores> parse_stores(const std::string& name) {
   if (name == "best") return std::nullopt;
@@ -59,6 +60,7 @@ class MemoryStream final : public Probe {
                  .array_bytes = static_cast<std::size_t>(size),
                  .block_bytes = static_cast<std::size_t>(parameters.count_if_given("block").value_or(0)),
                  .random_blocks = parameters.word("pattern") == "random",
+                 .step_bytes = parameters.word("unit") == "step" ? kStep_bytes : 0,
                  .pages = parse_pages(parameters.word("pages")),
                  .memory_node = memory_node};
     check_sizes(settings_, precision);
@@ -70,7 +72,9 @@ class MemoryStream final : public Probe {
 
   Work run(std::uint64_t repetitions) override {
     const std::span<Worker> workers = task_->run(repetitions);
-    return {.bytes = repetitions * task_->bytes_in_pass(), .workers = workers};
+    std::uint64_t bytes = 0;
+    for (const Worker& worker : workers) bytes += worker.bytes;
+    return {.bytes = bytes, .workers = workers};
   }
 
   void verify() override { task_->verify(); }
@@ -109,25 +113,30 @@ ProbeInfo info() {
   memory_node.name = "memory_node";
   memory_node.summary = "NUMA node of the memory";
   memory_node.automatic = "the node of each thread, by first touch";
-  return {.name = "memory_stream",
-          .summary = "bandwidth of memory and caches: STREAM's copy, scale, add, triad, and read, write, update",
-          .parameters = {choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc, read a, write a=q, update a=qa",
-                                stream_op_names(), "triad"),
-                         choice("stores",
-                                "plain, bypassing the caches (nontemporal), or whichever is faster in a trial "
-                                "(best)",
-                                {"plain", "nontemporal", "best"}, "plain"),
-                         choice("precision", "type of the elements", {"fp64", "fp32"}, "fp64"), threads_parameter(),
-                         automatic_size("size", "size of each array", 64, kLargestRegion,
-                                        "four times all last-level caches, at least 64 MiB"),
-                         automatic_size("block", "size of the blocks in which a thread passes over its part", 4,
-                                        kLargestRegion, "the whole part at once"),
-                         choice("pattern", "order of the blocks", {"sequential", "random"}, "sequential"),
-                         pages_parameter(), node, memory_node},
-          .counters = {},
-          .facts = std::move(facts),
-          .needs = {},
-          .reports_workers = true};
+  return {
+      .name = "memory_stream",
+      .summary = "bandwidth of memory and caches: STREAM's copy, scale, add, triad, and read, write, update",
+      .parameters = {choice("op", "copy c=a, scale b=qc, add c=a+b, triad a=b+qc, read a, write a=q, update a=qa",
+                            stream_op_names(), "triad"),
+                     choice("stores",
+                            "plain, bypassing the caches (nontemporal), or whichever is faster in a trial "
+                            "(best)",
+                            {"plain", "nontemporal", "best"}, "plain"),
+                     choice("precision", "type of the elements", {"fp64", "fp32"}, "fp64"), threads_parameter(),
+                     automatic_size("size", "size of each array", 64, kLargestRegion,
+                                    "four times all last-level caches, at least 64 MiB"),
+                     automatic_size("block", "size of the blocks in which a thread passes over its part", 4,
+                                    kLargestRegion, "the whole part at once"),
+                     choice("pattern", "order of the blocks", {"sequential", "random"}, "sequential"),
+                     choice("unit",
+                            "what a sample consists of: whole passes over the arrays, as STREAM times them, or steps "
+                            "of 1 MiB of each thread's part, so that samples of large arrays can be short",
+                            {"pass", "step"}, "pass"),
+                     pages_parameter(), node, memory_node},
+      .counters = {},
+      .facts = std::move(facts),
+      .needs = {},
+      .reports_workers = true};
 }
 
 const Registration<MemoryStream> kRegistration(info);

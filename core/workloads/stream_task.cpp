@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr int kTrials = 2;
+// A trial of a loop need not pass over all of large arrays.
+constexpr std::uint64_t kMaxStepsInTrial = 32;
+// Of a pass: even the smallest step then has more lines than there are steps, so that each step gets a block.
+constexpr std::uint64_t kMaxSteps = 4096;
 
 template <class T>
 constexpr std::size_t kLineElements = kLine / sizeof(T);
@@ -33,7 +37,7 @@ struct alignas(kLine) Part {
   std::size_t end = 0;
   std::size_t block = 0;
   std::vector<std::size_t> starts;  // of the blocks, in the order in which they are visited
-  std::uint64_t sum = 0;
+  std::uint64_t sum = 0;            // of what the current call read
   int persist_error = 0;
 };
 
@@ -50,7 +54,7 @@ class TypedStreamTask final : public StreamTask {
         team_(team),
         count_(settings.array_bytes / sizeof(T)),
         parts_(team.size()),
-        pass_([this](unsigned worker) { pass(worker); }) {
+        steps_([this](unsigned worker) { take_steps(worker); }) {
     divide();
     allocate();
     team_.each([this](unsigned worker) { fill(worker); });
@@ -58,13 +62,14 @@ class TypedStreamTask final : public StreamTask {
     persist_by_ = settings_.persist_by;
   }
 
-  std::span<Worker> run(std::uint64_t passes) override {
-    passes_ = passes;
-    const std::span<Worker> workers = team_.run(pass_);
-    done_ += passes;
+  std::span<Worker> run(std::uint64_t steps) override {
+    begun_ = done_;
+    called_ = steps;
+    const std::span<Worker> workers = team_.run(steps_);
+    done_ += steps;
     const StreamTraffic moved = traffic(settings_.op);
     for (unsigned i = 0; i < workers.size(); ++i) {
-      workers[i].bytes = passes * (parts_[i].end - parts_[i].begin) * sizeof(T) * (moved.reads + moved.writes);
+      workers[i].bytes = elements_of_call(parts_[i]) * sizeof(T) * (moved.reads + moved.writes);
     }
     return workers;
   }
@@ -80,6 +85,8 @@ class TypedStreamTask final : public StreamTask {
     const StreamTraffic moved = traffic(settings_.op);
     return count_ * sizeof(T) * (moved.reads + moved.writes);
   }
+
+  std::uint64_t steps_in_pass() const override { return steps_in_pass_; }
 
   std::size_t total_bytes() const override {
     std::size_t total = 0;
@@ -101,16 +108,34 @@ class TypedStreamTask final : public StreamTask {
   };
 
   void divide();
+  // Whole lines, unless all of the part is one block.
+  std::size_t block_of_step(std::size_t share) const {
+    const std::size_t lines = (share + kLineElements<T> - 1) / kLineElements<T>;
+    return std::min(share, (lines + steps_in_pass_ - 1) / steps_in_pass_ * kLineElements<T>);
+  }
   void allocate();
   void fill(unsigned worker);
   std::string why_not_nontemporal() const;
   std::vector<Loop> candidates() const;
   void choose_loop();
-  double trial_s(const Loop& loop);
-  void pass(unsigned worker);
-  std::uint64_t pass_by_element(Part<T>& part, T scalar);
+  double trial_s(const Loop& loop, std::uint64_t steps);
+  void take_steps(unsigned worker);
+  std::uint64_t take_step(Part<T>& part, std::uint64_t number);
+  std::uint64_t block_by_element(Part<T>& part, std::size_t start, T scalar);
   void persist(Part<T>& part, std::size_t begin, std::size_t count);
   void verify_part(unsigned worker) const;
+  void verify_block(const Part<T>& part, std::size_t start, std::uint64_t passes) const;
+  void verify_sum(const Part<T>& part) const;
+  std::uint64_t elements_of_call(const Part<T>& part) const;
+
+  // Steps divide the blocks of each part equally. Returns the place of the first block that is not in the first
+  // `steps` steps of a pass.
+  std::size_t block_after(const Part<T>& part, std::uint64_t steps) const {
+    return part.starts.size() * steps / steps_in_pass_;
+  }
+  static std::size_t block_end(const Part<T>& part, std::size_t start) {
+    return std::min(start + part.block, part.end);
+  }
 
   StreamArrays<T> arrays_at(std::size_t index) const {
     const auto at = [index](T* array) { return array == nullptr ? nullptr : array + index; };
@@ -126,9 +151,11 @@ class TypedStreamTask final : public StreamTask {
   StreamArrays<T> arrays_;
   Loop loop_;
   PersistBy persist_by_ = PersistBy::none;  // while a loop is chosen, nothing is made durable
-  std::uint64_t passes_ = 0;                // of the current call
-  std::uint64_t done_ = 0;                  // of all calls
-  Team::Function pass_;
+  std::uint64_t steps_in_pass_ = 1;
+  std::uint64_t called_ = 0;  // steps of the current call
+  std::uint64_t begun_ = 0;   // steps before it
+  std::uint64_t done_ = 0;    // steps of all calls
+  Team::Function steps_;
 };
 
 template <class T>
@@ -139,12 +166,19 @@ void TypedStreamTask<T>::divide() {
     refuse(fmt::format("arrays of {} bytes are too small for {} threads: every thread needs {} bytes",
                        settings_.array_bytes, workers, kLine));
   }
+  const std::size_t smallest_bytes = lines / workers * kLine;
+  if (settings_.step_bytes > 0) {
+    steps_in_pass_ = std::clamp<std::uint64_t>(smallest_bytes / settings_.step_bytes, 1, kMaxSteps);
+    if (settings_.block_bytes > 0) {
+      steps_in_pass_ = std::clamp<std::uint64_t>(smallest_bytes / settings_.block_bytes, 1, steps_in_pass_);
+    }
+  }
   for (std::size_t i = 0; i < workers; ++i) {
     Part<T>& part = parts_[i];
     part.begin = lines * i / workers * kLineElements<T>;
     part.end = i + 1 == workers ? count_ : lines * (i + 1) / workers * kLineElements<T>;
     const std::size_t share = part.end - part.begin;
-    part.block = settings_.block_bytes == 0 ? share : settings_.block_bytes / sizeof(T);
+    part.block = settings_.block_bytes == 0 ? block_of_step(share) : settings_.block_bytes / sizeof(T);
     if (part.block > share) {
       refuse(fmt::format("block={} is larger than a thread's part of an array, {} bytes", settings_.block_bytes,
                          share * sizeof(T)));
@@ -211,24 +245,25 @@ void TypedStreamTask<T>::choose_loop() {
   const std::vector<Loop> all = candidates();
   loop_ = all.front();
   if (settings_.persist_by == PersistBy::element) return;  // each element is handled the same way
-  run(1);                                                  // the first pass is slower than the others
+  const std::uint64_t few = std::min(steps_in_pass_, kMaxStepsInTrial);
+  run(few);  // the first pass is slower than the others
   double best_s = std::numeric_limits<double>::max();
   Loop best;
   for (const Loop& candidate : all) {
-    const double trial = trial_s(candidate);
+    const double trial = trial_s(candidate, few);
     if (trial < best_s) best = candidate;
     best_s = std::min(best_s, trial);
   }
   loop_ = best;
 }
 
-// The shortest of several passes.
+// The shortest time of several trials.
 template <class T>
-double TypedStreamTask<T>::trial_s(const Loop& loop) {
+double TypedStreamTask<T>::trial_s(const Loop& loop, std::uint64_t steps) {
   loop_ = loop;
   double best_s = std::numeric_limits<double>::max();
   for (int trial = 0; trial < kTrials; ++trial) {
-    const std::span<Worker> workers = run(1);
+    const std::span<Worker> workers = run(steps);
     const Ticks start = std::ranges::min(workers, {}, &Worker::start).start;
     const Ticks finish = std::ranges::max(workers, {}, &Worker::finish).finish;
     best_s = std::min(best_s, Clock::get().seconds(finish - start));
@@ -237,31 +272,51 @@ double TypedStreamTask<T>::trial_s(const Loop& loop) {
 }
 
 template <class T>
-void TypedStreamTask<T>::pass(unsigned worker) {
+void TypedStreamTask<T>::take_steps(unsigned worker) {
   Part<T>& part = parts_[worker];
   std::uint64_t sum = 0;
-  for (std::uint64_t i = 0; i < passes_; ++i) {
-    const T scalar = static_cast<T>(stream_scalar(settings_.op, done_ + i));
-    if (persist_by_ == PersistBy::element) {
-      sum += pass_by_element(part, scalar);
-      continue;
-    }
-    for (const std::size_t start : part.starts) {
-      sum += loop_.function(arrays_at(start), scalar, std::min(part.block, part.end - start));
-    }
-    if (persist_by_ == PersistBy::array) persist(part, part.begin, part.end - part.begin);
-  }
+  for (std::uint64_t number = begun_; number < begun_ + called_; ++number) sum += take_step(part, number);
   part.sum = sum;
 }
 
 template <class T>
-std::uint64_t TypedStreamTask<T>::pass_by_element(Part<T>& part, T scalar) {
+std::uint64_t TypedStreamTask<T>::take_step(Part<T>& part, std::uint64_t number) {
+  const T scalar = static_cast<T>(stream_scalar(settings_.op, number / steps_in_pass_));
+  const std::uint64_t step = number % steps_in_pass_;
+  const std::size_t last = block_after(part, step + 1);
   std::uint64_t sum = 0;
-  for (std::size_t i = part.begin; i < part.end; ++i) {
+  for (std::size_t i = block_after(part, step); i < last; ++i) {
+    const std::size_t start = part.starts[i];
+    sum += persist_by_ == PersistBy::element ? block_by_element(part, start, scalar)
+                                             : loop_.function(arrays_at(start), scalar, block_end(part, start) - start);
+  }
+  const bool is_pass_over = step + 1 == steps_in_pass_;
+  if (persist_by_ == PersistBy::array && is_pass_over) persist(part, part.begin, part.end - part.begin);
+  return sum;
+}
+
+template <class T>
+std::uint64_t TypedStreamTask<T>::block_by_element(Part<T>& part, std::size_t start, T scalar) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = start; i < block_end(part, start); ++i) {
     sum += loop_.function(arrays_at(i), scalar, 1);
     persist(part, i, 1);
   }
   return sum;
+}
+
+template <class T>
+std::uint64_t TypedStreamTask<T>::elements_of_call(const Part<T>& part) const {
+  const std::uint64_t share = part.end - part.begin;
+  std::uint64_t elements = called_ / steps_in_pass_ * share;
+  for (std::uint64_t number = begun_; number < begun_ + called_ % steps_in_pass_; ++number) {
+    const std::uint64_t step = number % steps_in_pass_;
+    // Only the last block of a part may be shorter, and a random order may place it anywhere.
+    for (std::size_t i = block_after(part, step); i < block_after(part, step + 1); ++i) {
+      elements += block_end(part, part.starts[i]) - part.starts[i];
+    }
+  }
+  return elements;
 }
 
 template <class T>
@@ -273,29 +328,48 @@ void TypedStreamTask<T>::persist(Part<T>& part, std::size_t begin, std::size_t c
 
 template <class T>
 void TypedStreamTask<T>::verify_part(unsigned worker) const {
-  constexpr std::array<char, 3> kNames = {'a', 'b', 'c'};
   const Part<T>& part = parts_[worker];
   if (part.persist_error != 0) {
     fail(fmt::format("stores could not be made durable: {}", std::strerror(part.persist_error)));
   }
+  const std::size_t begun = block_after(part, done_ % steps_in_pass_);  // blocks of the pass that is not over
+  for (std::size_t i = 0; i < part.starts.size(); ++i) {
+    verify_block(part, part.starts[i], done_ / steps_in_pass_ + (i < begun ? 1 : 0));
+  }
+  if (settings_.op == StreamOp::read) verify_sum(part);
+}
+
+template <class T>
+void TypedStreamTask<T>::verify_block(const Part<T>& part, std::size_t start, std::uint64_t passes) const {
+  constexpr std::array<char, 3> kNames = {'a', 'b', 'c'};
   const auto arrays = by_number();
   for (unsigned which = 0; which < arrays.size(); ++which) {
     const T* const array = arrays.at(which);
     if (array == nullptr) continue;
-    for (std::size_t i = part.begin; i < part.end; ++i) {
-      const T expected = stream_expected<T>(settings_.op, done_, which, i);
+    for (std::size_t i = start; i < block_end(part, start); ++i) {
+      const T expected = stream_expected<T>(settings_.op, passes, which, i);
       if (array[i] != expected) {
         wrong_result(fmt::format("{}[{}] is {}, but {} gives {}", kNames.at(which), i, array[i],
                                  to_string(settings_.op), expected));
       }
     }
   }
-  if (settings_.op != StreamOp::read) return;
+}
+
+// Checks the sum that the last call read: its whole passes, and its other steps.
+template <class T>
+void TypedStreamTask<T>::verify_sum(const Part<T>& part) const {
+  std::uint64_t expected = called_ / steps_in_pass_ * stream_sum<T>(part.begin, part.end);
+  for (std::uint64_t number = begun_; number < begun_ + called_ % steps_in_pass_; ++number) {
+    const std::uint64_t step = number % steps_in_pass_;
+    for (std::size_t i = block_after(part, step); i < block_after(part, step + 1); ++i) {
+      expected += stream_sum<T>(part.starts[i], block_end(part, part.starts[i]));
+    }
+  }
   const std::uint64_t mask = std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * sizeof(T));
-  const std::uint64_t expected = passes_ * stream_sum<T>(part.begin, part.end);
   if ((part.sum & mask) != (expected & mask)) {
-    wrong_result(fmt::format("the sum of a[{}] to a[{}] is {:#x}, but should be {:#x}", part.begin, part.end - 1,
-                             part.sum & mask, expected & mask));
+    wrong_result(fmt::format("the sum of {} steps over a[{}] to a[{}] is {:#x}, but should be {:#x}", called_,
+                             part.begin, part.end - 1, part.sum & mask, expected & mask));
   }
 }
 

@@ -24,6 +24,7 @@ struct StreamSettings {
   std::size_t array_bytes = 0;   // of each array
   std::size_t block_bytes = 0;   // 0: every worker's part at once
   bool random_blocks = false;    // blocks in a random order, the same in every pass
+  std::size_t step_bytes = 0;    // of each worker's part of an array, in a step; 0: a step is a whole pass
   Pages pages = Pages::huge;
   std::optional<unsigned> memory_node;  // nothing: where the worker runs
   // Allocates the arrays; empty: ordinary memory, on `pages`.
@@ -41,8 +42,9 @@ class StreamTask {
   StreamTask& operator=(StreamTask&&) = delete;
   virtual ~StreamTask() = default;
 
-  // Passes over the arrays `passes` times; each worker's `bytes` are the user's: what the operation reads and writes.
-  virtual std::span<Worker> run(std::uint64_t passes) = 0;
+  // Takes `steps` steps from where the last call ended, over and over the arrays; each worker's `bytes` are the user's:
+  // what the operation reads and writes.
+  virtual std::span<Worker> run(std::uint64_t steps) = 0;
   // Compares every element, each worker its own; calls wrong_result with the array and the index. Throws
   // ProbeError(failed) if stores could not be made durable.
   virtual void verify() = 0;
@@ -52,6 +54,7 @@ class StreamTask {
   virtual Stores stores() const = 0;
   virtual Isa isa() const = 0;
   virtual std::uint64_t bytes_in_pass() const = 0;
+  virtual std::uint64_t steps_in_pass() const = 0;
   // All arrays together, and how much of them the kernel backs with huge pages.
   virtual std::size_t total_bytes() const = 0;
   virtual std::int64_t huge_bytes() const = 0;

@@ -57,6 +57,49 @@ TEST_F(StreamTaskTest, EveryOperationIsVerifiedForAllBlocksAndThreads) {
   }
 }
 
+TEST_F(StreamTaskTest, StepsThatEndWithinAPassAreVerifiedAndCounted) {
+  for (const std::string& name : stream_op_names()) {
+    for (const std::size_t block : {0U, 64U, 4096U}) {
+      for (const unsigned threads : {1U, 3U}) {
+        const auto task = make({.op = parse_stream_op(name),
+                                .stores = Stores::plain,
+                                .array_bytes = 100'008,
+                                .block_bytes = block,
+                                .random_blocks = block != 0,
+                                .step_bytes = 7'000},
+                               threads);
+        ASSERT_EQ(task->steps_in_pass(), threads == 1 ? 14U : 4U);
+        std::uint64_t bytes = 0;
+        // Two passes and a part of one, in calls that end anywhere.
+        std::uint64_t left = 2 * task->steps_in_pass();
+        for (const std::uint64_t steps : {std::uint64_t{1}, std::uint64_t{3}, left - 4}) {
+          for (const Worker& worker : task->run(steps)) bytes += worker.bytes;
+          EXPECT_NO_THROW(task->verify()) << name << " block " << block << " after " << steps << " steps";
+        }
+        EXPECT_EQ(bytes, 2 * task->bytes_in_pass()) << name << " block " << block;
+        task->run(1);
+        EXPECT_NO_THROW(task->verify()) << name << " block " << block;
+      }
+    }
+  }
+}
+
+TEST_F(StreamTaskTest, AStepIsAtLeastOneBlockOfEveryWorker) {
+  const auto steps = [this](std::size_t array, std::size_t block, std::size_t step) {
+    return make({.op = StreamOp::copy,
+                 .stores = Stores::plain,
+                 .array_bytes = array,
+                 .block_bytes = block,
+                 .step_bytes = step})
+        ->steps_in_pass();
+  };
+  EXPECT_EQ(steps(1 << 20, 0, 0), 1U);
+  EXPECT_EQ(steps(1 << 20, 0, 1 << 20), 1U);
+  EXPECT_EQ(steps(1 << 20, 0, 1 << 16), 8U);
+  EXPECT_EQ(steps(1 << 20, 1 << 17, 1 << 16), 4U);
+  EXPECT_EQ(steps(1 << 20, 0, 64), 4096U);
+}
+
 TEST_F(StreamTaskTest, TheBestStoresAreOneOfBothKinds) {
   const auto task = make({.op = StreamOp::copy, .stores = std::nullopt, .array_bytes = 1 << 20});
   task->run(1);
