@@ -52,7 +52,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
       no samples
     - ``mean``, ``best``: those of all samples; ``sustained``: all work over all time
     - ``p95``, ``p99``: reached by 95 % and 99 % of the samples: lower bounds of a rate, upper bounds of a time
-    - ``rated``: the reference value; ``efficiency``: value ÷ reference value, the median of the rounds
+    - ``rated``: the reference value; ``efficiency``: ``value`` ÷ ``rated``
     - ``outcome``: the worst outcome of a round; "failed" if there is no value although no round had another outcome
     - ``reason``: why a value is missing, or "rated: " and why there is no reference value; empty if nothing is missing
     - ``stop``: a reason of ``Stop``, "" if it has none for the experiment, "truncated" if the run was cut off, or

@@ -317,6 +317,18 @@ def is_disturbed(sample: Sample, oversubscribed: bool, usual_burst_s: float) -> 
     return taken or slowed or (preempted and not oversubscribed)
 
 
+def _interval_around(share: float | None, shares: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % interval of a share from the shares of the rounds, extended to the share if it is outside.
+
+    The quotient of two medians is between the lowest and the highest quotient of the rounds, but not always in the
+    interval of their median.
+    """
+    interval = median_interval(shares)
+    if share is None or interval is None:
+        return None
+    return min(interval.low, share), max(interval.high, share)
+
+
 def _times(given: Rated, times: int) -> Rated:
     if times == 1 or given.value is None:
         return given
@@ -368,22 +380,23 @@ class _MetricSummary:
         ]
 
     def result(self, experiment: str, stop: str) -> Result:
-        rated, efficiencies = self._rate()
-        summary = self._summary(stop, rated, efficiencies)
-        interval = median_interval(efficiencies) if efficiencies else None
+        rated, shares = self._rate()
+        summary = self._summary(stop, rated)
         return Result(
             id=experiment, summary=summary, better=self._metric.better, rated=rated,
-            efficiency_ci=(interval.low, interval.high) if interval else None, series=self._series(),
+            efficiency_ci=_interval_around(summary.efficiency, shares), series=self._series(),
             round_values=self.rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
             remarks=self._probe.remarks(self._experiments[-1], self._all_samples), is_detail=self._metric.is_detail,
         )  # fmt: skip
 
     def _rate(self) -> tuple[Rated, list[float]]:
-        """Return the reference value, and the share of each round, computed with the reference value of that round.
+        """Return the reference value, the median of the rounds, and the share of each round in it.
 
-        A clock that drifts changes both. A disturbed round may lack a reference value, if its ports could not be
-        counted; if most rounds lack it, there are no shares.
+        A clock that drifts changes the value and the reference value of a round together, so each share is computed
+        with the reference value of its own round. A disturbed round may lack one, if its ports could not be counted; it
+        then has the median, since a share without the disturbed rounds would be too good. If most rounds lack it, there
+        is no reference value, and there are no shares.
         """
         op = str(self._outcome.params.get("op", ""))
         given = overriding(self._run.rated, self._probe.name, self._metric.unit, op)
@@ -392,24 +405,26 @@ class _MetricSummary:
             for resolved, m in zip(self._experiments, self._measurements, strict=True)
         ]
         ceilings = [_times(given, c.times) if given and c.can_be_given else c for c in ceilings]
-        known = [(value, c.value, c) for value, c in zip(self.rounds, ceilings, strict=True) if c.value is not None]
+        known = [(c.value, c) for c in ceilings if c.value is not None]
         if 2 * len(known) <= len(ceilings):
             return next(c for c in ceilings if c.value is None), []
-        middle = median([ceiling for _, ceiling, _ in known])
-        nearest = min(known, key=lambda item: abs(item[1] - middle))[2]
-        return msgspec.structs.replace(nearest, value=middle), [value / ceiling for value, ceiling, _ in known]
+        middle = median([value for value, _ in known])
+        nearest = min(known, key=lambda item: abs(item[0] - middle))[1]
+        shares = [value / (c.value or middle) for value, c in zip(self.rounds, ceilings, strict=True)]
+        return msgspec.structs.replace(nearest, value=middle), shares
 
-    def _summary(self, stop: str, rated: Rated, efficiencies: list[float]) -> Summary:
+    def _summary(self, stop: str, rated: Rated) -> Summary:
         interval = median_interval(self.rounds)
         higher = self._metric.better == "higher"
+        value = median(self.rounds)
         return Summary(
             probe=self._probe.name, params=self._outcome.params, metric=self._metric.name,
-            value=median(self.rounds), unit=self._metric.unit,
+            value=value, unit=self._metric.unit,
             ci=(interval.low, interval.high) if interval else None, rounds=len(self.rounds),
             samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(self._values),
             sustained=self._metric.sustained(self._experiments[-1], self._samples),
             p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,
-            efficiency=median(efficiencies) if efficiencies else None, outcome="ok",
+            efficiency=value / rated.value if rated.value else None, outcome="ok",
             reason="" if rated.value is not None else f"rated: {rated.source}", stop=stop,
             disturbed=sum(self._flags()) / len(self._samples),
         )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +28,12 @@ def rounds(*flops: int) -> list[Measurement]:
     return [
         Measurement(outcome("a", round_number=i), [sample("a", 0, f), sample("a", 1, f)]) for i, f in enumerate(flops)
     ]
+
+
+def without_ports(measured: Measurement) -> Measurement:
+    """Return the round with a trial of its ports that was disturbed, so that they cannot be counted."""
+    facts = {**FACTS, "port_block_s": FACTS["port_block_s"] * 1.6}
+    return Measurement(msgspec.structs.replace(measured.outcome, facts=facts), measured.samples)
 
 
 def rate_of(report: Report) -> Result:
@@ -102,16 +109,18 @@ def test_a_given_value_takes_precedence_over_the_measured_ports() -> None:
 
 def test_a_round_without_counted_ports_does_not_affect_the_ceiling() -> None:
     measured = rounds(*[480_000_000] * 7)
-    odd = type(measured[0].outcome)(
-        **{**{f: getattr(measured[0].outcome, f) for f in measured[0].outcome.__struct_fields__},
-           "facts": {**FACTS, "port_block_s": FACTS["port_block_s"] * 1.6}}
-    )  # fmt: skip
-    one_odd = [Measurement(odd, measured[0].samples), *measured[1:]]
-    assert rate_of(report_of(one_odd)).summary.efficiency == pytest.approx(1.0)
-    all_odd = [Measurement(odd, m.samples) for m in measured]
-    unrated = rate_of(report_of(all_odd)).summary
+    assert rate_of(report_of([without_ports(measured[0]), *measured[1:]])).summary.efficiency == pytest.approx(1.0)
+    unrated = rate_of(report_of([without_ports(each) for each in measured])).summary
     assert unrated.efficiency is None
     assert "not close to a whole number of ports" in unrated.reason
+
+
+def test_a_share_is_that_of_all_rounds_in_the_value() -> None:
+    slow = rounds(*[400_000_000] * 2, *[440_000_000] * 2, *[480_000_000] * 2)
+    found = rate_of(report_of([*map(without_ports, slow[:2]), *slow[2:]]))
+    assert found.summary.rated == pytest.approx(48e9)
+    assert found.summary.efficiency == pytest.approx(44 / 48)
+    assert found.efficiency_ci == pytest.approx((40 / 48, 1.0))
 
 
 @pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])
