@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ ROOT = Path(__file__).parent.parent
 # There is no deadline, because the machine may be busy, and every run uses the same examples.
 settings.register_profile("nameplate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("nameplate")
+
+# The programs under test inherit this. Under nohup, or a runner that starts tests in the background, the signal is
+# ignored, and no test could end a program by it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
