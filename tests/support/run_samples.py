@@ -42,8 +42,10 @@ def sample(
 
 
 def outcome(identity: str, ending: Ending = "ok", round_number: int = 0, interrupted: bool = False) -> Outcome:
+    """Return the outcome of an experiment whose parameters differ from those of every other identity."""
     return Outcome(
-        round=round_number, id=identity, probe="cpu_flops", ending=ending, params={"isa": "avx512", "threads": 1},
+        round=round_number, id=identity, probe="cpu_flops", ending=ending,
+        params={"isa": "avx512", "threads": 1, "mix": identity},
         facts=FACTS, labels={}, oversubscribed=False, interrupted=interrupted, samples=1, setup_s=0.01, total_s=0.1,
         reason="" if ending == "ok" else "because", stage="" if ending == "ok" else "setup",
     )  # fmt: skip

@@ -29,6 +29,7 @@ from nameplate.probes import probe_of
 from nameplate.probes.shared.job import nodes_of
 from nameplate.records.plan_record import Experiment, Plan
 from nameplate.records.run_record import FileRecord, Header, Outcome, Sample, Stop
+from nameplate.results.duplicates import DUPLICATE, ResolvedKey, resolved_key
 from nameplate.results.run_file import Measurement
 from nameplate.statistics.stats import relative_half_width
 
@@ -127,8 +128,8 @@ class ExperimentProgress:
 
     ``rounds`` are the numbers of the rounds that have been measured to their end, from 1. ``headlines`` has the values
     of those rounds that have one (``Session.headline_of``), in the order of measurement. ``reason`` says why the
-    experiment is no longer measured: ``rounds``, ``precision``, ``skipped``, ``failed`` or ``invalid``. It is empty
-    while the experiment is measured.
+    experiment is no longer measured: ``rounds``, ``precision``, ``duplicate``, ``skipped``, ``failed`` or ``invalid``.
+    It is empty while the experiment is measured.
     """
 
     rounds: set[int] = field(default_factory=set)
@@ -172,6 +173,8 @@ class Session:
     began: float | None = None
     _measured: dict[str, ExperimentProgress] = field(default_factory=lambda: defaultdict(ExperimentProgress))
     _worth_measuring: set[str] = field(default_factory=set)
+    # The experiment that has these resolved parameters.
+    _resolved: dict[ResolvedKey, str] = field(default_factory=dict)
     _began: float = 0.0
     _start_core_s: float = 0.0
     _job: list[str] | None = None
@@ -195,8 +198,9 @@ class Session:
         """Measure until no experiment is left, the budget is spent or a stop is requested, and return the last record.
 
         The record, which is also written, has the reason for each experiment by its id: ``rounds`` (fixed rounds are
-        complete), ``precision``, ``budget``, ``interrupted``, ``even`` (a dense point that was not chosen), or an
-        outcome that is not ok, such as ``failed``.
+        complete), ``precision``, ``budget``, ``interrupted``, ``even`` (a dense point that was not chosen),
+        ``duplicate`` (its parameters resolve to those of another experiment), or an outcome that is not ok, such as
+        ``failed``.
 
         Raises CoreError if a core cannot be started, UsageError if the nodes of the job change between rounds, and what
         ``write`` raises, such as FileError. A core that dies or hangs fails only its current experiment. Call it once.
@@ -408,6 +412,20 @@ class Session:
         if headline is not None:
             measured.headlines.append(headline)
         measured.reason = "rounds" if outcome.id in self._series else self._why_rest(measured)
+        self._drop_duplicate(outcome)
+
+    def _drop_duplicate(self, outcome: Outcome) -> None:
+        """End the later one of two experiments of the plan whose parameters resolve to the same values."""
+        places = {experiment.id: place for place, experiment in enumerate(self.plan.experiments)}
+        if outcome.id not in places:
+            return
+        own = self.plan.experiments[places[outcome.id]]
+        first = self._resolved.setdefault(resolved_key(own, outcome), own.id)
+        if first != own.id:
+            later = max(first, own.id, key=places.__getitem__)
+            self._resolved[resolved_key(own, outcome)] = min(first, own.id, key=places.__getitem__)
+            self._measured[later].reason = DUPLICATE
+            self._pace.expect(self.plan.experiments[places[later]], 0)
 
     def _why_rest(self, measured: ExperimentProgress) -> str:
         limits = self.plan.limits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nameplate.records.machine_record import Machine
 from nameplate.records.result import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.experiments import headlines, is_derived, title_of
@@ -20,8 +21,23 @@ def verdict(report: Report) -> str:
 
     The sentence starts with the name of the machine and lists the results of ``judged_by``, first those of which more
     is better, then those of which less is better, with 95 % intervals if they are known. If no measured value has a
-    reference value, the sentence says so.
+    reference value, the sentence says so. A CPU quota below the number of CPUs comes first, in a sentence of its own.
     """
+    return " ".join([*quota_limit(report.machine), _shares(report)])
+
+
+def quota_limit(machine: Machine | None) -> list[str]:
+    """Return a sentence on the CPU quota if it is below the number of CPUs that processes may use, else no item."""
+    cpus = len(machine.topology.allowed_cpus) if machine else 0
+    if machine is None or machine.limits.cpus is None or machine.limits.cpus >= cpus:
+        return []
+    return [
+        f"A CPU quota limits processes to {machine.limits.cpus:g} of {count(cpus, 'CPU')} on average: "
+        f"{share(machine.limits.cpus / cpus)} of their time."
+    ]
+
+
+def _shares(report: Report) -> str:
     judged = judged_by(report)
     who = name_of(report)
     if not judged:

@@ -20,6 +20,7 @@ from nameplate.records.result import Nodes, Rated, Report, Result, Series, Summa
 from nameplate.records.run_record import NOT_MEASURED, Histogram, MetricKey, Outcome, Run, Sample
 from nameplate.records.series_events import OverTime
 from nameplate.records.study_record import Study
+from nameplate.results.duplicates import duplicates
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.studies import StudyRun, make_study
@@ -67,15 +68,18 @@ def summarise(file: RunFile) -> Report:
     are in the order of the plan, and the results derived from them follow. An experiment without samples, or with a
     round that did not end with "ok", or of a probe that this version does not know, has one result without a value,
     which has the reason. Two kinds of experiments have no result: a ``dense`` one that was not measured, and one whose
-    samples give no metric a value. An interrupted measurement counts only if its experiment has no complete one. If the
-    file has no header, no result has a value, and there are no derived results, tables of probes, nodes or study.
+    samples give no metric a value. Of several experiments whose parameters resolve to the same values, only the first
+    has results, and a note names the others. An interrupted measurement counts only if its experiment has no complete
+    one. If the file has no header, no result has a value, and there are no derived results, tables of probes, nodes or
+    study.
     """
     machine = file.machine
     by_id = _whole_rounds(file)
+    same = duplicates(file.run.plan.experiments, by_id)
     results = [
         result
         for experiment in file.run.plan.experiments
-        if by_id[experiment.id] or not experiment.dense
+        if experiment.id not in same and (by_id[experiment.id] or not experiment.dense)
         for result in _results(file, experiment, by_id[experiment.id], machine)
     ]
     by_probe: dict[str, list[Result]] = {}
@@ -93,7 +97,7 @@ def summarise(file: RunFile) -> Report:
         tables=tables,
         truncated=file.stop is None,
         interrupted=file.stop is not None and file.stop.interrupted,
-        notes=_notes(file, results),
+        notes=_notes(file, results, same),
         nodes=_nodes(file, by_id),
         study=_study(file, results, machine) if machine else None,
     )
@@ -131,10 +135,11 @@ def headlines(file: RunFile) -> Iterator[Headline]:
     """
     machine = file.machine
     by_id = _whole_rounds(file)
+    same = duplicates(file.run.plan.experiments, by_id)
     for experiment in file.run.plan.experiments:
         probe = load_probes().get(experiment.probe)
         with_samples = _with_samples(by_id[experiment.id])
-        if probe is None or machine is None or not with_samples:
+        if probe is None or machine is None or not with_samples or experiment.id in same:
             continue
         for metric in _known_metrics(file.run, probe, with_samples, machine):
             interval = median_interval(metric.rounds)
@@ -503,8 +508,10 @@ def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
         yield f"{names[0]}{more}: {why}"
 
 
-def _notes(file: RunFile, results: list[Result]) -> list[str]:
+def _notes(file: RunFile, results: list[Result], same: Mapping[str, str]) -> list[str]:
     notes = list(file.run.plan.notes)
+    notes += [f"{later} is the same experiment as {first}: its parameters resolve to the same values"
+              for later, first in same.items()]  # fmt: skip
     if file.lost:
         notes.append(f"{file.lost} samples are left out, because their experiment was cut off")
     if any(result.oversubscribed for result in results):

@@ -64,6 +64,20 @@ def test_each_round_has_its_own_order_and_the_seed_repeats_it() -> None:
     assert all(sorted(order) == list("abcdefgh") for order in orders(7))
 
 
+def test_experiments_whose_parameters_resolve_to_the_same_values_are_measured_as_one() -> None:
+    def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:
+        resolved = "a" if identity in ("a", "b", "c") else identity
+        return [sample(identity), msgspec.structs.replace(outcome(resolved), id=identity)]
+
+    for seed in range(8):  # whichever comes first in the first round
+        cores = FakeCores(answer)
+        cores.session(plan(*"abcd", rounds=5), rate, seed).run()
+        asked = Counter(identity for _, identity in cores.asked)
+        assert (asked["a"], asked["d"]) == (5, 5)
+        assert asked["b"] <= 1 >= asked["c"]
+        assert cores.stop().reasons == {"a": "rounds", "b": "duplicate", "c": "duplicate", "d": "rounds"}
+
+
 @pytest.mark.parametrize("error", [CoreDied("SIGSEGV"), CoreHung("no answer")])
 def test_a_lost_core_fails_one_experiment_only(error: Exception) -> None:
     def answer(identity: str, before: int) -> Iterable[Sample | Outcome]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from machines import HOST
+from machines import HOST, machine_with
 from nameplate.errors import FileError
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Quantity, Rated, Report, Result, Series, Table
@@ -268,9 +268,26 @@ class TestVerdict:
         (hidden,) = without_names([report(scaling_results())])
         assert (
             verdict(hidden)
-            == "Machine 1 reaches 96.0 % (95 % interval: 94.1 to 97.9 %) of the reference value for floating-point "
-            "rate."
+            == "A CPU quota limits processes to 1.5 of 2 CPUs on average: 75.0 % of their time. Machine 1 reaches "
+            "96.0 % (95 % interval: 94.1 to 97.9 %) of the reference value for floating-point rate."
         )
+
+    @pytest.mark.parametrize(
+        ("quota", "first"),
+        [
+            (0.8, "A CPU quota limits processes to 0.8 of 2 CPUs on average: 40.0 % of their time."),
+            (1.5, "A CPU quota limits processes to 1.5 of 2 CPUs on average: 75.0 % of their time."),
+            (2.0, "Machine 1 reaches"),
+            (None, "Machine 1 reaches"),
+        ],
+    )
+    def test_names_a_quota_below_the_cpus_first(self, quota: float | None, first: str) -> None:
+        measured = msgspec.structs.replace(
+            report(scaling_results()), machine=machine_with(limits={"cpus": quota}, topology={"allowed_cpus": [0, 1]})
+        )
+        (hidden,) = without_names([measured])
+        assert verdict(hidden).startswith(first)
+        assert "Machine 1 reaches 96.0 %" in verdict(hidden)
 
     def test_says_that_there_is_no_reference_value(self) -> None:
         (hidden,) = without_names([report([result({"threads": 1}, rated=None)])])

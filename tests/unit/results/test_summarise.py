@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nameplate.records.result import Report, Result
 from nameplate.records.run_record import Ending, Stop
 from nameplate.results.run_file import Measurement, RunFile
-from nameplate.results.summarise import summarise
+from nameplate.results.summarise import headlines, summarise
 from run_samples import FACTS, header, outcome, plan, run, sample
 
 
@@ -121,6 +121,16 @@ def test_a_share_is_that_of_all_rounds_in_the_value() -> None:
     assert found.summary.rated == pytest.approx(48e9)
     assert found.summary.efficiency == pytest.approx(44 / 48)
     assert found.efficiency_ci == pytest.approx((40 / 48, 1.0))
+
+
+def test_experiments_with_the_same_resolved_parameters_have_one_result() -> None:
+    later = [Measurement(msgspec.structs.replace(m.outcome, id="b"), m.samples) for m in rounds(470_000_000)]
+    measured = [*rounds(*[480_000_000] * 6), *later]
+    file = RunFile("x.jsonl", run(plan("a", "b")), [header()], measured, None, 0, 0)
+    report = summarise(file)
+    assert {result.id for result in report.results} == {"a"}
+    assert "b is the same experiment as a: its parameters resolve to the same values" in report.notes
+    assert {identity for identity, *_ in headlines(file)} == {"a"}
 
 
 @pytest.mark.parametrize("ending", ["skipped", "invalid", "failed"])

@@ -23,6 +23,7 @@ from nameplate.report.format import cell_text, parameters, quantity, share, spre
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
+from nameplate.report.verdict import quota_limit
 
 HEADINGS = ("", "measured", "95 %", "reference", "share", "best", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]
@@ -271,7 +272,7 @@ def render(report: Report, path: Path, width: int) -> RenderableType:
         if report.truncated
         else []
     )
-    notes = [*cut_off, *report.notes]
+    notes = [*quota_limit(report.machine), *cut_off, *report.notes]
     if len(notes) > MAX_NOTES:
         notes = [*notes[: MAX_NOTES - 1], f"… and {len(notes) - MAX_NOTES + 1} more"]
     parts += [Text(f"! {note}", style="yellow") for note in notes]
