@@ -68,6 +68,51 @@ T stream_expected(StreamOp op, std::uint64_t passes, unsigned array, std::size_t
   return start(array);
 }
 
+namespace {
+
+// Counts the differences of a chunk without a branch for each element, which takes a fifth of the time.
+template <class T, class Expected>
+std::size_t first_difference(const T* values, std::size_t begin, std::size_t end, const Expected& expected) {
+  constexpr std::size_t kChunk = 4096;
+  for (std::size_t chunk = begin; chunk < end; chunk += kChunk) {
+    const std::size_t stop = std::min(chunk + kChunk, end);
+    std::size_t wrong = 0;
+    for (std::size_t i = chunk; i < stop; ++i) wrong += values[i] != expected(i) ? 1 : 0;
+    for (std::size_t i = chunk; wrong > 0; ++i) {
+      if (values[i] != expected(i)) return i;
+    }
+  }
+  return end;
+}
+
+}  // namespace
+
+template <class T>
+std::size_t stream_mismatch(StreamOp op, std::uint64_t passes, unsigned array, const T* values, std::size_t begin,
+                            std::size_t end) {
+  constexpr unsigned a = 0;
+  constexpr unsigned b = 1;
+  constexpr unsigned c = 2;
+  const T q = static_cast<T>(kStreamScalar);
+  const auto compare = [=](const auto& expected) { return first_difference(values, begin, end, expected); };
+  const bool is_changed = passes > 0 && array == traffic(op).target && traffic(op).writes > 0;
+  if (!is_changed) return compare([array](std::size_t i) { return stream_start<T>(array, i); });
+  switch (op) {
+    case StreamOp::copy: return compare([](std::size_t i) { return stream_start<T>(a, i); });
+    case StreamOp::scale: return compare([q](std::size_t i) { return q * stream_start<T>(c, i); });
+    case StreamOp::add: return compare([](std::size_t i) { return stream_start<T>(a, i) + stream_start<T>(b, i); });
+    case StreamOp::triad:
+      return compare([q](std::size_t i) { return stream_start<T>(b, i) + q * stream_start<T>(c, i); });
+    case StreamOp::write: return compare([q](std::size_t) { return q; });
+    default: return compare([op, passes](std::size_t i) { return stream_expected<T>(op, passes, a, i); });
+  }
+}
+
+template std::size_t stream_mismatch<float>(StreamOp op, std::uint64_t passes, unsigned array, const float* values,
+                                            std::size_t begin, std::size_t end);
+template std::size_t stream_mismatch<double>(StreamOp op, std::uint64_t passes, unsigned array, const double* values,
+                                             std::size_t begin, std::size_t end);
+
 template <class T>
 std::uint64_t stream_sum(std::size_t begin, std::size_t end) {
   std::uint64_t sum = 0;

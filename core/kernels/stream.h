@@ -69,12 +69,18 @@ template <class T>
 T stream_start(unsigned array, std::size_t index) {
   // Fibonacci hashing (Knuth, The Art of Computer Programming 6.4): cheap, and it spreads neighbours.
   const std::uint64_t hash = (static_cast<std::uint64_t>(index) * 4 + array + 1) * 0x9E3779B97F4A7C15U;
-  return static_cast<T>(1 + static_cast<double>(hash >> 48U) * 0x1p-16);
+  // The sixteen bits fit a signed number, whose conversion is one instruction.
+  return static_cast<T>(1 + static_cast<double>(static_cast<std::int32_t>(hash >> 48U)) * 0x1p-16);
 }
 
 // Returns the element after `passes` of an operation, in plain scalar code.
 template <class T>
 T stream_expected(StreamOp op, std::uint64_t passes, unsigned array, std::size_t index);
+
+// Returns the first index from `begin` to `end` at which `values` differs from that, or `end`.
+template <class T>
+std::size_t stream_mismatch(StreamOp op, std::uint64_t passes, unsigned array, const T* values, std::size_t begin,
+                            std::size_t end);
 
 // Returns the scalar of the pass with this number, counted from 0.
 double stream_scalar(StreamOp op, std::uint64_t pass);

@@ -346,12 +346,11 @@ void TypedStreamTask<T>::verify_block(const Part<T>& part, std::size_t start, st
   for (unsigned which = 0; which < arrays.size(); ++which) {
     const T* const array = arrays.at(which);
     if (array == nullptr) continue;
-    for (std::size_t i = start; i < block_end(part, start); ++i) {
-      const T expected = stream_expected<T>(settings_.op, passes, which, i);
-      if (array[i] != expected) {
-        wrong_result(fmt::format("{}[{}] is {}, but {} gives {}", kNames.at(which), i, array[i],
-                                 to_string(settings_.op), expected));
-      }
+    const std::size_t end = block_end(part, start);
+    const std::size_t wrong = stream_mismatch<T>(settings_.op, passes, which, array, start, end);
+    if (wrong < end) {
+      wrong_result(fmt::format("{}[{}] is {}, but {} gives {}", kNames.at(which), wrong, array[wrong],
+                               to_string(settings_.op), stream_expected<T>(settings_.op, passes, which, wrong)));
     }
   }
 }
@@ -368,8 +367,8 @@ void TypedStreamTask<T>::verify_sum(const Part<T>& part) const {
   }
   const std::uint64_t mask = std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * sizeof(T));
   if ((part.sum & mask) != (expected & mask)) {
-    wrong_result(fmt::format("the sum of {} steps over a[{}] to a[{}] is {:#x}, but should be {:#x}", called_,
-                             part.begin, part.end - 1, part.sum & mask, expected & mask));
+    wrong_result(fmt::format("the sum of a[{}] to a[{}] is {:#x}, but should be {:#x} after {} steps", part.begin,
+                             part.end - 1, part.sum & mask, expected & mask, called_));
   }
 }
 

@@ -62,6 +62,33 @@ TEST(StreamLoops, AgreeWithScalarCodeInEveryElementAndTouchNothingElse) {
   }
 }
 
+template <class T>
+void expect_first_difference_found() {
+  constexpr std::size_t kBegin = 5;
+  constexpr std::size_t kEnd = 9000;
+  for (const std::string& name : stream_op_names()) {
+    const StreamOp op = parse_stream_op(name);
+    for (unsigned array = 0; array < 3; ++array) {
+      for (const std::uint64_t passes : {0U, 1U, 2U}) {
+        std::vector<T> values(kEnd);
+        for (std::size_t i = 0; i < kEnd; ++i) values[i] = stream_expected<T>(op, passes, array, i);
+        values[kBegin - 1] = -1;  // outside
+        const auto found = [&] { return stream_mismatch<T>(op, passes, array, values.data(), kBegin, kEnd); };
+        EXPECT_EQ(found(), kEnd) << name << " array " << array << " after " << passes;
+        for (const std::size_t wrong : {kEnd - 1, std::size_t{4500}, kBegin}) {
+          values[wrong] = -1;
+          EXPECT_EQ(found(), wrong) << name << " array " << array << " after " << passes;
+        }
+      }
+    }
+  }
+}
+
+TEST(StreamLoops, TheFirstWrongElementIsFound) {
+  expect_first_difference_found<double>();
+  expect_first_difference_found<float>();
+}
+
 TEST(StreamLoops, ValuesStayBoundedForAnyNumberOfPasses) {
   for (const std::string& name : stream_op_names()) {
     const StreamOp op = parse_stream_op(name);
