@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ import pytest
 from nameplate.report.exports import export_names
 from nameplate.report.html.embed import read_embedded
 
-HOST, USER = "rack7-node42", "jane-doe-77"
+# Another checkout may run its tests at the same time, and the user has a folder in /home.
+HOST, USER = "rack7-node42", f"jane-doe-{os.getpid()}"
 NAMEPLATE = str(Path(sys.executable).with_name("nameplate"))
 
 

@@ -77,7 +77,7 @@ def _ask(launch: Launch, type_: type[T], *options: str) -> T:
         if isinstance(error, msgspec.ValidationError) and line.startswith("{"):
             what = f"a record that is not valid: {error}"
         else:
-            what = f"a line that is not a record: {' '.join(line[:80].split())}"
+            what = f"a line that is not a record: {' '.join(line[:80].split())}" if line.strip() else "nothing"
         raise CoreDied(f"{shlex.join(command)} wrote {what}") from None
 
 
