@@ -101,6 +101,7 @@ def test_show_json_has_exactly_the_agreed_fields(tmp_path: Path) -> None:
     agreed = {
         "probe", "params", "metric", "value", "unit", "ci", "rounds", "samples", "mean", "best", "sustained", "p95",
         "p99", "rated", "efficiency", "outcome", "reason", "stop", "disturbed", "over_time",
+        "capability", "capability_ci",
     }  # fmt: skip
     assert {frozenset(row) for row in document["rows"]} == {frozenset(agreed)}
     assert set(Summary.__struct_fields__) == agreed

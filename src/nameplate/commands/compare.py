@@ -32,7 +32,9 @@ def command(
 ) -> int:
     """Compare the metrics of two runs: each is FASTER, SLOWER, SAME, UNSURE or INCOMPARABLE.
 
-    The exit code is 1 if a metric is SLOWER, and 5 if none can be compared. With --strict it is 4 if one is UNSURE.
+    There are two verdicts on a metric: on what the machine is capable of when nothing else takes part, and on what was
+    typical during the runs. The exit code is 1 if the capability of a metric is SLOWER, and 5 if none can be compared.
+    With --strict it is 4 if one is UNSURE. Without a capability, the typical value decides.
 
     Parameters
     ----------
@@ -107,8 +109,8 @@ def _several(reports: Sequence[Report], names: Sequence[str], limit: float | Non
 
 
 def _exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool) -> int:
-    verdicts = {row.verdict for row in rows}
-    if any(row.verdict == "SLOWER" and _loss(row) >= (limit or 0.0) for row in rows):
+    verdicts = {row.machine_verdict for row in rows}
+    if any(row.machine_verdict == "SLOWER" and _loss(row) >= (limit or 0.0) for row in rows):
         return _AGAINST
     if not verdicts - {"INCOMPARABLE"} or (strict and "INCOMPARABLE" in verdicts):
         return _NOT_COMPARABLE
@@ -117,7 +119,7 @@ def _exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool)
 
 def _loss(row: ComparisonRow) -> float:
     """Return the loss as a share, which is 50 % both for a rate that halved and for a time that doubled."""
-    ratio = row.ratio or 1.0
+    ratio = (row.capability.ratio if row.capability else row.ratio) or 1.0
     return 1 - min(ratio, 1 / ratio)
 
 

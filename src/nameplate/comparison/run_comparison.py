@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import msgspec
@@ -14,26 +15,50 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
 from nameplate.records.run_record import Run
-from nameplate.statistics.two_samples import SAME_WITHIN, Judged, Rounds, Verdict, judge, rounds_for
+from nameplate.statistics.capability_change import CapabilityPair, Estimate, judge_capability, usable
+from nameplate.statistics.two_samples import SAME_WITHIN, Judged, Rounds, Verdict, judge
 
 Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
 # A run with a larger share of disturbed samples is named next to an open verdict.
 MUCH_DISTURBED = 0.25
 
+# The standard deviation of the logarithm of a capability between runs of an unchanged machine, by area.
+# docs/measurements/comparison.md has the runs that it comes from.
+RUN_TO_RUN: Mapping[str, float] = defaultdict(lambda: 0.1, cpu=0.006, memory=0.03, disk=0.08)
+
 _RUNS = ("the base", "the new run")
 _VALUES = ("the first", "this one")
 
 
+class CapabilityChange(msgspec.Struct, frozen=True, kw_only=True):
+    """The capability of the machine in two runs, or at two values of a parameter.
+
+    ``base`` and ``new`` are the capabilities in the SI base unit of the metric, ``ratio`` is new ÷ base and ``ci`` its
+    99 % interval (lower, upper). ``verdict`` is on ``new``, and ``reason`` says what would decide it if it is UNSURE.
+    ``detectable`` is the smallest change, as a share, that these two runs would show with a probability of 80 %.
+    """
+
+    base: float
+    new: float
+    verdict: Verdict
+    ratio: float
+    ci: tuple[float, float]
+    reason: str
+    detectable: float
+
+
 class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in two runs, or at two values of a parameter.
+    """One metric in two runs, or at two values of a parameter: typically, and in what the machine is capable of.
 
     ``params`` are those of the run that names more of them; for two values of a parameter, they are those of ``new``.
     ``base`` and ``new`` are the medians of the rounds in the SI base unit ``unit``, None without a value. ``ratio`` is
     new ÷ base and ``ci`` its 99 % interval (lower, upper); both are None if the verdict is INCOMPARABLE, and ``ci``
     also if there are too few rounds. ``verdict`` is on ``new``: FASTER means better, a higher rate or a lower time.
     ``reason`` says why a verdict is open or impossible, and what may explain a difference, such as disturbed samples;
-    it is "" if there is nothing to say.
+    it is "" if there is nothing to say. ``detectable`` is the smallest change, as a share, that these two runs would
+    show with a probability of 80 %, None without an interval. ``capability`` is None if either side has no capability
+    with an interval.
     """
 
     probe: str
@@ -46,6 +71,13 @@ class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
     ci: tuple[float, float] | None
     reason: str
+    detectable: float | None = None
+    capability: CapabilityChange | None = None
+
+    @property
+    def machine_verdict(self) -> Verdict:
+        """Return the verdict on the machine and its settings: that on the capability, or else the typical one."""
+        return self.capability.verdict if self.capability else self.verdict
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
@@ -96,8 +128,10 @@ def compare_runs(base: Report, new: Report, same_within: float = SAME_WITHIN) ->
     Metrics are the same if their probe, name and parameters are equal. If one has fewer parameters, but the same values
     for these, the two are compared if no other metric fits. Derived values, such as the size of a cache, are left out.
     SAME means that the 99 % interval of the ratio rules out a change by more than ``same_within``, a share such as
-    0.05. Metrics without a value, with a round at or below 0, with different units, or served by different sources are
-    INCOMPARABLE. The method is that of ``statistics/two_samples.py``.
+    0.05. What the machine is capable of is compared as well (``ComparisonRow.capability``): if only the typical value
+    is worse, other programs took more of the machine. The false discovery rate is controlled within each area, the
+    first word of a probe's name. Metrics without a value, with a round at or below 0, with different units, or served
+    by different sources are INCOMPARABLE. The method is that of ``statistics/two_samples.py``.
     """
     ours, theirs = _metrics(base.results), _metrics(new.results)
     partners = _partners(list(ours), list(theirs))
@@ -184,6 +218,11 @@ class _Pair:
     names: tuple[str, str]
 
     @property
+    def family(self) -> str:
+        """Return the area of the probe, such as "disk": its metrics are judged together."""
+        return self.key[0].partition("_")[0]
+
+    @property
     def sides(self) -> tuple[tuple[str, Result], tuple[str, Result]]:
         return (self.names[0], self.base), (self.names[1], self.new)
 
@@ -191,27 +230,48 @@ class _Pair:
 def _rows(pairs: Sequence[_Pair], same_within: float) -> list[ComparisonRow]:
     reasons = [_why_incomparable(pair) for pair in pairs]
     comparable = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
-    rounds = [Rounds(pair.base.round_values, pair.new.round_values, pair.base.better) for pair in comparable]
+    rounds = [Rounds(p.base.round_values, p.new.round_values, p.base.better, p.family) for p in comparable]
     judged = iter(judge(rounds, same_within))
+    capabilities = iter(_capability_changes(comparable, same_within))
     return [
-        _incomparable(pair, reason) if reason else _judged(pair, next(judged), len(comparable))
+        _incomparable(pair, reason) if reason else _judged(pair, next(judged), next(capabilities))
         for pair, reason in zip(pairs, reasons, strict=True)
     ]
+
+
+def _capability_changes(pairs: Sequence[_Pair], same_within: float) -> list[CapabilityChange | None]:
+    both = [(pair, _estimate(pair.base), _estimate(pair.new)) for pair in pairs]
+    known = [(pair, base, new) for pair, base, new in both if base and new]
+    judged = judge_capability(
+        [CapabilityPair(base, new, p.base.better, p.family, RUN_TO_RUN[p.family]) for p, base, new in known],
+        same_within,
+    )
+    found = {
+        id(pair): CapabilityChange(
+            base=base.value, new=new.value, verdict=each.verdict, ratio=each.ratio, ci=each.ci, reason=each.reason,
+            detectable=each.detectable,
+        )
+        for (pair, base, new), each in zip(known, judged, strict=True)
+        if each.ci is not None and each.detectable is not None
+    }  # fmt: skip
+    return [found.get(id(pair)) for pair in pairs]
+
+
+def _estimate(result: Result) -> Estimate | None:
+    return usable(result.summary.capability, result.summary.capability_ci, result.summary.rounds)
 
 
 def _incomparable(pair: _Pair, reason: str) -> ComparisonRow:
     return _row(pair, Judged("INCOMPARABLE", math.nan, None, reason))
 
 
-def _judged(pair: _Pair, found: Judged, n_metrics: int) -> ComparisonRow:
+def _judged(pair: _Pair, found: Judged, capability: CapabilityChange | None) -> ComparisonRow:
     parts = [found.reason, *(_circumstances(pair) if found.verdict != "SAME" else [])]
-    rounds = min(len(pair.base.round_values), len(pair.new.round_values))
-    if "more rounds" in found.reason and rounds < rounds_for(n_metrics):
-        parts.append(f"{rounds_for(n_metrics)} rounds are enough to decide any of {n_metrics} metrics")
-    return _row(pair, Judged(found.verdict, found.ratio, found.ci, "; ".join(part for part in parts if part)))
+    reason = "; ".join(part for part in parts if part)
+    return _row(pair, replace(found, reason=reason), capability)
 
 
-def _row(pair: _Pair, found: Judged) -> ComparisonRow:
+def _row(pair: _Pair, found: Judged, capability: CapabilityChange | None = None) -> ComparisonRow:
     base, new = pair.base.summary, pair.new.summary
     return ComparisonRow(
         probe=pair.key[0],
@@ -224,6 +284,8 @@ def _row(pair: _Pair, found: Judged) -> ComparisonRow:
         ratio=None if math.isnan(found.ratio) else found.ratio,
         ci=found.ci,
         reason=found.reason,
+        detectable=found.detectable,
+        capability=capability,
     )
 
 

@@ -56,11 +56,13 @@ SampleQuantity = Callable[[ResolvedExperiment, Sample], float]
 class Metric(ABC):
     """A metric of one experiment, computed from its samples in the SI base unit ``unit``.
 
-    ``better`` says whether higher or lower values are better. An experiment for which ``when`` returns False does not
-    have the metric, or has it only as a repetition of another. A metric with ``is_detail`` has no row of its own; it
-    appears in the probe's tables and in exports. The samples that ``value``, ``sustained`` and ``of_round`` take must
-    have a value, as ``has_value`` tells; ``sustained`` and ``of_round`` need at least one. If a round has no value (see
-    ``is_known``), ``may_lack_rounds`` says whether it is left out; otherwise the whole metric is unknown.
+    ``better`` says whether higher or lower values are better. An experiment for which ``when`` returns False does
+    not have the metric, or has it only as a repetition of another. A metric with ``is_detail`` has no row of its
+    own; it appears in the probe's tables and in exports. ``is_one_sided`` says whether interference can only make
+    values worse; only then the best samples show what the machine is capable of. The samples that ``value``,
+    ``sustained`` and ``of_round`` take must have a value, as ``has_value`` tells; ``sustained`` and ``of_round``
+    need at least one. If a round has no value (see ``is_known``), ``may_lack_rounds`` says whether it is left out;
+    otherwise the whole metric is unknown.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Metric(ABC):
     better: Literal["higher", "lower"]
     when: Callable[[ResolvedExperiment], bool] = field(default=lambda _: True, kw_only=True)
     is_detail: bool = field(default=False, kw_only=True)
+    is_one_sided: bool = field(default=True, kw_only=True)
     # Whether rounds without a value are left out instead of making the metric unknown.
     may_lack_rounds: ClassVar[bool] = False
 

@@ -102,7 +102,7 @@ PROBE = Probe(
     title="LINPACK",
     metrics=(
         Ratio("rate", "FLOP/s", "higher", _flops, elapsed),
-        Ratio("residual", "", "lower", _residual, _solutions, is_detail=True),
+        Ratio("residual", "", "lower", _residual, _solutions, is_detail=True, is_one_sided=False),
     ),
     recorded=Recorded(
         params=("n", "lda", "align", "threads"),

@@ -46,8 +46,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     - ``params``: complete; the plan's if the experiment has no outcome, or the ones that the experiments of a
       derived value share
-    - ``value``: the median of the values of the rounds, in the SI base unit ``unit``; ``ci``: its exact 95 % interval
-      (lower, upper), None with fewer than six rounds. A derived value has the interval of its own computation or None.
+    - ``value``: the typical value, which a user got during the run: the median of the values of the rounds, in the SI
+      base unit ``unit``; ``ci``: its exact 95 % interval (lower, upper), None with fewer than six rounds. A derived
+      value has the interval of its own computation or None.
+    - ``capability``: the value that one in twenty undisturbed samples reaches, in ``unit``: what the machine does when
+      nothing else takes part (``statistics/capability.py``). None with fewer than 12 samples, for a value that was not
+      measured or is taken per node, and for a metric that interference can improve. ``capability_ci``: its 95 %
+      interval (lower, upper), None with fewer than five rounds
     - ``rounds``, ``samples``: the number of rounds and of samples that the value is computed from; a derived value has
       no samples
     - ``mean``, ``best``: those of all samples; ``sustained``: all work over all time
@@ -84,6 +89,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     stop: str
     disturbed: Real
     over_time: OverTime | None = None
+    capability: Real | None = None
+    capability_ci: tuple[Real, Real] | None = None
 
     @property
     def was_begun(self) -> bool:

@@ -24,12 +24,16 @@ from nameplate.results.duplicates import duplicates
 from nameplate.results.reference_tools import reference_table
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.studies import StudyRun, make_study
+from nameplate.statistics.capability import Capability, capability
 from nameplate.statistics.stats import histogram_percentile_s, median, median_interval, merged, reached_by
 from nameplate.units import percent_text
 
 # A slower clock, as a share, or more involuntary switches per second disturb a sample.
 CLOCK_DROP = 0.03
 SWITCHES_PER_S = 50.0
+
+# The usual period of a CPU quota (Linux, cpu.cfs_period_us).
+QUOTA_PERIOD_S = 0.1
 
 # A measured value may exceed its ceiling by this share before one of the two is called wrong.
 CEILING_TOLERANCE = 0.005
@@ -422,6 +426,7 @@ class _MetricSummary:
         interval = median_interval(self.rounds)
         higher = self._metric.better == "higher"
         value = median(self.rounds)
+        found = self._capability()
         return Summary(
             probe=self._probe.name, params=self._outcome.params, metric=self._metric.name,
             value=value, unit=self._metric.unit,
@@ -432,7 +437,38 @@ class _MetricSummary:
             efficiency=value / rated.value if rated.value else None, outcome="ok",
             reason="" if rated.value is not None else f"rated: {rated.source}", stop=stop,
             disturbed=sum(self._flags()) / len(self._samples),
+            capability=found.value if found else None, capability_ci=found.ci if found else None,
         )  # fmt: skip
+
+    def _capability(self) -> Capability | None:
+        """Return what the machine is capable of; None if interference may improve the metric, or per node.
+
+        A sample of a node is the sum of all that it did in a round, and the best samples would be those of the best
+        node. Where a quota stopped the workers, it is judged over whole periods.
+        """
+        if not self._metric.is_one_sided or any(sample.node is not msgspec.UNSET for sample in self._samples):
+            return None
+        values = iter(self._values)
+        by_round = [[next(values) for _ in m.samples] for m in self._measurements]
+        if any(sample.disturbed.get("cgroup_throttled", 0) > 0 for sample in self._samples):
+            by_round = [self._over_periods(resolved, m.samples)
+                        for resolved, m in zip(self._experiments, self._measurements, strict=True)]  # fmt: skip
+        return capability(by_round, self._metric.better == "higher")
+
+    def _over_periods(self, resolved: ResolvedExperiment, samples: Sequence[Sample]) -> list[float]:
+        """Return the values of a round over whole periods of a CPU quota.
+
+        A quota is a limit of this machine, but the samples between two stops do not show it. What is left after the
+        last whole period is left out.
+        """
+        values, period, elapsed_s = [], [], 0.0
+        for sample in samples:
+            period.append(sample)
+            elapsed_s += sample.elapsed_s
+            if elapsed_s >= QUOTA_PERIOD_S:
+                values.append(self._metric.sustained(resolved, period))
+                period, elapsed_s = [], 0.0
+        return values
 
     def _flags(self) -> list[bool]:
         bursts = [s.disturbed["burst_s"] for s in self._samples if "burst_s" in s.disturbed]

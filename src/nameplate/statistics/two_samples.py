@@ -3,9 +3,9 @@
 The independent unit is a run's round: its samples are neighbours in time. Ratios are taken as logarithms, so that twice
 and half are equally far from 1. A metric is called faster or slower if three conditions hold:
 
-- The difference is significant with a false discovery rate of 1 % over all metrics (Benjamini and Hochberg 1995). The
-  p-value is the smaller one of two tests, doubled: the exact test of Mann and Whitney, which is robust to outliers, and
-  Welch's t-test of the logarithms, for which six rounds are enough.
+- The difference is significant with a false discovery rate of 1 % over its family of metrics (Benjamini and Hochberg
+  1995). The p-value is the smaller one of two tests, doubled: the exact test of Mann and Whitney, which is robust to
+  outliers, and Welch's t-test of the logarithms, for which six rounds are enough.
 - The interval of the ratio (Hodges and Lehmann's estimate, with the interval of Mann and Whitney's test) excludes 1.
 - The ratio differs from 1 by at least 3 %, by more than 2.5 times the variation of a round, and by more than the drift
   between the halves of either run: a machine that drifts so much within a run drifts as much between two.
@@ -23,14 +23,16 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nameplate.statistics.benjamini_hochberg import benjamini_hochberg
-from nameplate.statistics.constants import FALSE_DISCOVERY_RATE, MAD_TO_SD, MIN_CHANGE, OWN_MOVES
+from nameplate.statistics.benjamini_hochberg import significant_by_family
+from nameplate.statistics.constants import MAD_TO_SD, MIN_CHANGE, OWN_MOVES
 
 Verdict: TypeAlias = Literal["FASTER", "SLOWER", "SAME", "UNSURE", "INCOMPARABLE"]
 Floats: TypeAlias = NDArray[np.float64]
 
 CONFIDENCE = 0.99
 SAME_WITHIN = 0.05
+# The probability with which a detectable change is called FASTER or SLOWER.
+_POWER = 0.8
 
 # Rounds that agree to the last digit still vary, by what a clock or a counter does not resolve.
 _MIN_SPREAD = 5e-4
@@ -43,12 +45,14 @@ class Rounds:
     """The values of a metric in two runs, base and new, and which values are better.
 
     ``base`` and ``new`` have one value per round, for at least one round, in the order of the rounds and in the same
-    unit. All values are above 0, which is not checked. The two lengths may differ.
+    unit. All values are above 0, which is not checked. The two lengths may differ. ``family`` names the metrics among
+    which the false discovery rate is controlled.
     """
 
     base: Sequence[float]
     new: Sequence[float]
     better: Literal["higher", "lower"]
+    family: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,13 +63,15 @@ class Judged:
     is better, and ``ci`` the lower and upper end of its 99 % interval. ``verdict`` takes the better direction into
     account: FASTER means that the new run is better. ``ci`` is None if there are too few rounds for an interval.
     ``reason`` says in words why the verdict is UNSURE; it is empty for FASTER, SLOWER and SAME. INCOMPARABLE is for
-    callers; ``judge`` does not return it.
+    callers; ``judge`` does not return it. ``detectable`` is the smallest change, as a share, that these two runs would
+    show with a probability of 80 %; None without an interval.
     """
 
     verdict: Verdict
     ratio: float
     ci: tuple[float, float] | None
     reason: str
+    detectable: float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,30 +93,45 @@ class _Shift:
 def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[Judged]:
     """Return the verdict on each metric, in the same order; an empty list for no metrics.
 
-    All metrics of a comparison must be judged together, since the false discovery rate is that of all of them.
+    All metrics of a comparison must be judged together, since the false discovery rate is that of each family.
     ``same_within`` is a share (0.05 is 5 %): a metric is SAME if it is neither FASTER nor SLOWER and the 99 % interval
     of its ratio is between 1 / (1 + ``same_within``) and 1 + ``same_within``. Any other metric is UNSURE, as is one
     with too few rounds for an interval: 5 and 5, 4 and 6, or 3 and 9 rounds in the two runs are enough, in either
     order. The module's docstring has the conditions for FASTER and SLOWER.
     """
     shifts = [_shift(np.log(np.asarray(each.base)), np.log(np.asarray(each.new))) for each in metrics]
-    found = benjamini_hochberg(np.asarray([shift.probability for shift in shifts]), FALSE_DISCOVERY_RATE)
+    found = significant_by_family([shift.probability for shift in shifts], [each.family for each in metrics])
     return [
-        _judged(each, shift, bool(is_found), same_within)
+        _judged(each, shift, is_found, same_within)
         for each, shift, is_found in zip(metrics, shifts, found, strict=True)
     ]
 
 
-def rounds_for(n_metrics: int) -> int:
-    """Return how many rounds each of the two runs needs so that ranks alone can decide any of ``n_metrics`` metrics.
+def detectable_change(margin: float, half: float) -> float:
+    """Return the smallest change, as a share, that is called FASTER or SLOWER with a probability of 80 %.
 
-    With this number of rounds, values that do not overlap at all are significant although all other metrics are the
-    same. 0 metrics count as 1.
+    ``margin`` is the smallest change that may be called so, and ``half`` half the width of the 99 % interval, both as
+    logarithms. An estimate must reach the larger of the two, and four of five estimates lie above the true change less
+    0.84 standard errors.
     """
-    rounds = 2
-    while 2 * 2 / math.comb(2 * rounds, rounds) > FALSE_DISCOVERY_RATE / max(1, n_metrics):
-        rounds += 1
-    return rounds
+    normal = NormalDist()
+    return math.expm1(max(margin, half) + normal.inv_cdf(_POWER) * half / normal.inv_cdf((1 + CONFIDENCE) / 2))
+
+
+def more_rounds(middle: float, half: float, margin: float, same_within: float, rounds: int) -> str:
+    """Return how many rounds would decide, in words, if the difference stays as it is.
+
+    ``middle`` and ``half`` are the difference of the logarithms and half the width of its 99 % interval, which shrinks
+    with the root of the number of rounds, ``rounds`` in the shorter run. ``margin`` is the smallest change that may be
+    called FASTER or SLOWER, as a logarithm.
+    """
+    for_same = math.log1p(same_within) - abs(middle)
+    for_change = abs(middle) if abs(middle) >= margin else 0.0
+    room = max(for_same, for_change)
+    if room <= 0:
+        return "more rounds would not decide a difference of this size"
+    needed = math.ceil(rounds * (half / room) ** 2)
+    return f"about {max(needed, rounds + 1)} rounds in each run would decide"
 
 
 def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -> Judged:
@@ -120,12 +141,15 @@ def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -
         return Judged("UNSURE", ratio, None, f"a verdict needs 5 rounds (got {n_rounds})")
     ci = (math.exp(shift.low), math.exp(shift.high))
     margin = max(math.log1p(MIN_CHANGE), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
+    detectable = detectable_change(margin, (shift.high - shift.low) / 2)
     if is_found and abs(shift.middle) >= margin and (shift.low > 0 or shift.high < 0):
         is_better = (shift.middle > 0) == (metric.better == "higher")
-        return Judged("FASTER" if is_better else "SLOWER", ratio, ci, "")
+        return Judged("FASTER" if is_better else "SLOWER", ratio, ci, "", detectable)
     if max(abs(shift.low), abs(shift.high)) <= math.log1p(same_within):
-        return Judged("SAME", ratio, ci, "")
-    return Judged("UNSURE", ratio, ci, _why_unsure(shift, is_found, margin, same_within))
+        return Judged("SAME", ratio, ci, "", detectable)
+    n_rounds = min(len(metric.base), len(metric.new))
+    needed = more_rounds(shift.middle, (shift.high - shift.low) / 2, margin, same_within, n_rounds)
+    return Judged("UNSURE", ratio, ci, f"{_why_unsure(shift, is_found, margin, same_within)}; {needed}", detectable)
 
 
 def _why_unsure(shift: _Shift, is_found: bool, margin: float, same_within: float) -> str:
@@ -133,7 +157,7 @@ def _why_unsure(shift: _Shift, is_found: bool, margin: float, same_within: float
     if shift.drift > shift.spread:
         varies = f"a run drifted by {math.expm1(shift.drift) * 100:.1f} %"
     if abs(shift.middle) >= margin and not is_found:
-        return f"{varies}: the difference may be chance, and more rounds could tell"
+        return f"{varies}: the difference may be chance"
     if is_found and abs(shift.middle) < margin:
         return f"{varies}: a difference below {math.expm1(margin) * 100:.1f} % may be the machine's own variation"
     return f"{varies}: the interval is wider than {same_within * 100:.0f} % to each side"

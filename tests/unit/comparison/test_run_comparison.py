@@ -125,3 +125,62 @@ def test_a_run_is_compared_with_itself_by_windows_of_rounds() -> None:
 def test_the_upper_bound_of_a_rate() -> None:
     assert upper_bound(0, 299) == pytest.approx(0.01, rel=0.01)  # the rule of three
     assert upper_bound(5, 5) == 1.0
+
+
+def capable(value: float, of_typical: float = 1.0, width: float = 0.004, probe: str = "cpu_flops") -> Result:
+    """Return a result with this capability, and a typical value that is a share of it."""
+    return msgspec.structs.replace(
+        with_summary(
+            measured(value * of_typical), probe=probe, capability=value,
+            capability_ci=(value * (1 - width), value * (1 + width)),
+        ),
+        id=probe,
+    )  # fmt: skip
+
+
+def both_verdicts(base: Result, new: Result) -> tuple[str, str]:
+    (row,) = compare_runs(of(base), of(new)).rows
+    assert row.capability is not None
+    return row.capability.verdict, row.verdict
+
+
+def test_a_slower_machine_is_slower_in_both() -> None:
+    assert both_verdicts(capable(100e9), capable(90e9)) == ("SLOWER", "SLOWER")
+
+
+def test_neighbours_slow_down_only_what_is_typical() -> None:
+    assert both_verdicts(capable(100e9), capable(100e9, of_typical=0.7)) == ("SAME", "SLOWER")
+
+
+def test_the_machine_is_seen_behind_its_neighbours() -> None:
+    assert both_verdicts(capable(100e9, of_typical=0.8), capable(90e9, of_typical=0.8 / 0.9)) == ("SLOWER", "SAME")
+
+
+def test_every_row_says_which_change_it_would_have_shown() -> None:
+    (precise,) = compare_runs(of(capable(1e9)), of(capable(1e9))).rows
+    (vague,) = compare_runs(of(capable(1e9)), of(capable(1e9, width=0.2))).rows
+    assert precise.capability is not None
+    assert vague.capability is not None
+    assert 0.03 < precise.capability.detectable < 0.05 < vague.capability.detectable
+    assert vague.capability.verdict == "UNSURE"
+    assert "rounds in each run would decide" in vague.capability.reason
+    # A change of the detectable size is found in four of five cases, so in more than half.
+    change = 1 - precise.capability.detectable
+    assert both_verdicts(capable(1e9), capable(1e9 * change)) == ("SLOWER", "SLOWER")
+
+
+def test_metrics_that_did_not_change_do_not_hide_one_of_another_area() -> None:
+    latencies = [
+        with_summary(capable(1e9, width=0.02, probe="memory_latency"), params={"size": size}) for size in range(40)
+    ]
+    base, new = capable(1e9, width=0.02, probe="disk_block"), capable(0.6e9, width=0.02, probe="disk_block")
+    found = {row.probe: row for row in compare_runs(of(*latencies, base), of(*latencies, new)).rows}
+    assert found["disk_block"].machine_verdict == "SLOWER"
+    assert found["memory_latency"].machine_verdict != "SLOWER"
+
+
+def test_a_capability_without_an_interval_is_not_compared() -> None:
+    base = capable(1e9)
+    (row,) = compare_runs(of(base), of(with_summary(base, capability_ci=None))).rows
+    assert row.capability is None
+    assert row.machine_verdict == row.verdict == "SAME"

@@ -522,7 +522,7 @@ class TestDerived:
     def test_have_a_table_of_their_own(self) -> None:
         page = page_of(report([latency_at(4096), self.smaller_cache()]))
         assert (
-            "Derived from several experiments metric measured 95 % interval reference share l1d_size 8.000 KiB"
+            "Derived from several experiments metric value 95 % interval reference share l1d_size 8.000 KiB"
             in page.text
         )
         assert "All experiments: size=4KiB stride=64B" in page.text

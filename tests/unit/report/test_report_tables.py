@@ -33,7 +33,7 @@ def test_markdown_has_the_tables_between_the_values_and_the_notes() -> None:
         "\n- a note\n"
     )
     assert text.endswith(own)
-    assert text.startswith("|  | measured |")
+    assert text.startswith("|  | typical |")
 
 
 def test_markdown_without_tables_has_the_values_only() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nameplate.records.result import Report, Result
-from nameplate.records.run_record import Ending, Stop
+from nameplate.records.run_record import Ending, Sample, Stop
 from nameplate.results.run_file import Measurement, RunFile
 from nameplate.results.summarise import headlines, summarise
 from run_samples import FACTS, header, outcome, plan, run, sample
@@ -85,6 +85,34 @@ def test_rounds_that_the_budget_left_out_are_noted(reason: str, said: bool) -> N
     report = summarise(RunFile("x.jsonl", which, [header()], rounds(480_000_000, 480_000_000), stop, 0, 0))
     words = "the budget of 9 s was spent after 2 of 3 rounds; 1 of 1 experiments lack a round"
     assert (words in report.notes) == said
+
+
+def with_stops(stopped_s: float) -> list[Measurement]:
+    """Return rounds of three periods of 100 ms, in each of which the last of the samples is stopped by a quota."""
+
+    def period(first: int) -> list[Sample]:
+        own = [sample("a", first + i) for i in range(8)]
+        counted = {"cgroup_throttled": 1.0 if stopped_s else 0.0}
+        last = sample("a", first + 8, disturbed=counted)
+        return [*own, msgspec.structs.replace(last, elapsed_s=0.02 + stopped_s)]
+
+    return [
+        Measurement(outcome("a", round_number=number), [*period(0), *period(9), *period(18)]) for number in range(6)
+    ]
+
+
+def test_a_quota_is_part_of_what_the_machine_is_capable_of() -> None:
+    free, limited = (rate_of(report_of(with_stops(stop_s))).summary for stop_s in (0.0, 0.02))
+    assert free.capability == pytest.approx(48e9)
+    assert limited.capability == pytest.approx(9 * 480e6 / 0.12)
+    # The samples between the stops do not show it.
+    assert limited.best == free.best == pytest.approx(48e9)
+
+
+def test_a_metric_that_interference_improves_has_no_capability() -> None:
+    by_metric = {result.summary.metric: result.summary for result in report_of(with_stops(0.0)).results}
+    assert by_metric["flops_per_cycle"].value
+    assert by_metric["flops_per_cycle"].capability is None
 
 
 def test_efficiency_is_against_ports_times_clock_under_load() -> None:

@@ -19,7 +19,6 @@ from nameplate.statistics.two_samples import (
     _rank_of_interval,
     _tails,
     judge,
-    rounds_for,
 )
 
 Floats = NDArray[np.float64]
@@ -101,15 +100,9 @@ def test_a_chance_finding_among_many_metrics_is_unsure() -> None:
     same = Rounds(STEADY, STEADY, "higher")
     found = judge([Rounds(base, new, "higher"), *[same] * 100])
     assert found[0].verdict == "UNSURE"
-    assert "more rounds could tell" in found[0].reason
+    assert "the difference may be chance" in found[0].reason
+    assert "rounds in each run would decide" in found[0].reason
     assert {each.verdict for each in found[1:]} == {"SAME"}
-
-
-def test_the_number_of_rounds_that_decides_any_metric() -> None:
-    assert [rounds_for(n) for n in (1, 40, 1000)] == [6, 9, 11]
-    for n_metrics in (1, 40, 1000):
-        rounds = rounds_for(n_metrics)
-        assert 4 / math.comb(2 * rounds, rounds) <= 0.01 / n_metrics
 
 
 @given(st.integers(1, 14), st.integers(1, 14), st.integers(0, 2**32))

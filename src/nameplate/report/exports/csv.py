@@ -15,9 +15,10 @@ def export(report: Report) -> str:
     """Return CSV with a header line and one row per metric of each experiment, in the order of the report.
 
     The columns are ``probe``, ``param.NAME`` for each parameter of any row, the other fields of ``Summary`` except
-    ``over_time``, and at the end ``ci_low`` and ``ci_high`` in place of ``ci``. Values are in SI base units. Cells are
-    empty for unknown values and for parameters that a row does not have. Text that a spreadsheet would read as a
-    formula is prefixed with ``'``. Lines end with a line feed. Without results, the header has only ``probe``.
+    ``over_time``, and at the end ``ci_low`` and ``ci_high`` in place of ``ci``, and two likewise for ``capability_ci``.
+    Values are in SI base units. Cells are empty for unknown values and for parameters that a row does not have. Text
+    that a spreadsheet would read as a formula is prefixed with ``'``. Lines end with a line feed. Without results, the
+    header has only ``probe``.
     """
     rows = [msgspec.to_builtins(result.summary) for result in report.results]
     names = list(dict.fromkeys(name for row in rows for name in row["params"]))
@@ -32,8 +33,11 @@ def export(report: Report) -> str:
 def _flat(row: dict[str, object], names: list[str]) -> dict[str, object]:
     params = row.pop("params")
     row.pop("over_time")
-    interval = row.pop("ci")
     assert isinstance(params, dict)
-    low, high = interval if isinstance(interval, tuple | list) else (None, None)
+    bounds: dict[str, object] = {}
+    for name in ("ci", "capability_ci"):
+        interval = row.pop(name)
+        low, high = interval if isinstance(interval, tuple | list) else (None, None)
+        bounds |= {f"{name}_low": low, f"{name}_high": high}
     probe = row.pop("probe")
-    return {"probe": probe, **{f"param.{n}": params.get(n) for n in names}, **row, "ci_low": low, "ci_high": high}
+    return {"probe": probe, **{f"param.{n}": params.get(n) for n in names}, **row, **bounds}

@@ -23,7 +23,7 @@ from nameplate.report.html.embed import embedded, packed
 from nameplate.report.html.facts import machine_facts, run_facts
 from nameplate.report.html.node_card import NodeCard, make_node_card
 from nameplate.report.html.roofline_card import RooflineCard, make_roofline_card
-from nameplate.report.html.rows import HEADINGS, HEADINGS_IN_WORDS
+from nameplate.report.html.rows import DERIVED_COLUMNS, HEADINGS, HEADINGS_IN_WORDS
 from nameplate.report.html.scripts import chart_bundle, policy, script_hash
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
@@ -93,6 +93,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
         side_by_side_rows=side_by_side_rows,
         side_by_side_chart=side_by_side_chart,
         headings=HEADINGS,
+        derived_columns=DERIVED_COLUMNS,
         in_words=HEADINGS_IN_WORDS,
         max_open=MAX_OPEN,
         detail=detail,

@@ -12,9 +12,11 @@ from nameplate.report.format import interval_text, quantity, share
 from nameplate.report.repeat_commands import repeat_command
 
 HEADINGS = (
-    "measured", "95 % interval", "reference", "share", "best", "p95", "p99", "sustained", "rounds",
-    "samples", "disturbed", "outcome", "stopped by",
+    "typical", "95 % interval", "capability", "its 95 % interval", "reference", "share", "best", "p95", "p99",
+    "sustained", "rounds", "samples", "disturbed", "outcome", "stopped by",
 )  # fmt: skip
+# Of a derived value, which has no samples of its own: its value, interval, reference value and share.
+DERIVED_COLUMNS = tuple(map(HEADINGS.index, ("typical", "95 % interval", "reference", "share")))
 HEADINGS_IN_WORDS = ("outcome", "stopped by")
 
 
@@ -103,7 +105,8 @@ def _values(row: Summary) -> tuple[str, ...]:
         return quantity(value, row.unit)
 
     return (
-        shown(row.value), interval_text(row.value, row.ci, row.unit), shown(row.rated), share(row.efficiency),
+        shown(row.value), interval_text(row.value, row.ci, row.unit), shown(row.capability),
+        interval_text(row.capability, row.capability_ci, row.unit), shown(row.rated), share(row.efficiency),
         shown(row.best), shown(row.p95), shown(row.p99), shown(row.sustained), str(row.rounds), str(row.samples),
         f"{row.disturbed * 100:.0f} %", row.outcome, row.stop or "–",
     )  # fmt: skip

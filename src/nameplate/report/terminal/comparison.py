@@ -10,24 +10,32 @@ from rich.table import Table
 from rich.text import Text
 
 from nameplate.comparison.false_positives import FalsePositiveCount, upper_bound
-from nameplate.comparison.run_comparison import ComparisonRow, RunComparison, SettingDifference, Several
+from nameplate.comparison.run_comparison import (
+    CapabilityChange,
+    ComparisonRow,
+    RunComparison,
+    SettingDifference,
+    Several,
+)
 from nameplate.records.plan_record import Value
-from nameplate.report.format import count, parameters, quantity
+from nameplate.report.format import count, parameters, quantity, share
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
+from nameplate.statistics.stats import median
 from nameplate.statistics.two_samples import Verdict
 
 # Colours mean better and worse, never larger and smaller.
 _STYLES: dict[Verdict, str] = {"FASTER": "green", "SLOWER": "red", "SAME": "dim", "UNSURE": "yellow"}
 _ORDER: tuple[Verdict, ...] = ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
 _MAX_NAMED = 6
+_COLUMNS = ("verdict", "{0}", "{1}", "ratio", "99 %", "detects")
 
 
 def print_comparison(found: RunComparison, console: Console | None = None) -> None:
     """Print the verdicts of two runs, then the settings that differ, and the metrics that only one of the runs has.
 
-    Rows are in the order SLOWER, FASTER, UNSURE, INCOMPARABLE, SAME. Of the metrics of only one run, the first six are
-    named. Without ``console``, it prints to standard output.
+    Rows are in the order of ``print_rows``. Of the metrics of only one run, the first six are named. Without
+    ``console``, it prints to standard output.
     """
     console = console or make_console()
     print_rows(found.rows, ("base", "new"), console)
@@ -39,25 +47,64 @@ def print_comparison(found: RunComparison, console: Console | None = None) -> No
 
 
 def print_rows(rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console | None = None) -> None:
-    """Print a table of verdicts, and the number of each verdict.
+    """Print a table of verdicts, the number of each verdict, and the smallest detectable change by area.
 
-    Rows are in the order SLOWER, FASTER, UNSURE, INCOMPARABLE, SAME. ``headings`` are those of the columns with the
-    rows' ``base`` and ``new``, such as ("base", "new"). The ratio is new ÷ base with its 99 % interval. Without
-    ``console``, it prints to standard output.
+    A metric has a line for what the machine is capable of, if that is known, and one for its typical value. Metrics are
+    in the order SLOWER, FASTER, UNSURE, INCOMPARABLE, SAME of their capability, or else of their typical value.
+    ``headings`` are those of the columns with the rows' ``base`` and ``new``, such as ("base", "new"). The ratio is new
+    ÷ base with its 99 % interval, and "detects" the smallest change that these runs would show. Without ``console``, it
+    prints to standard output.
     """
     console = console or make_console()
-    ordered = sorted(rows, key=lambda row: _ORDER.index(row.verdict))
-    for text in lay_out(["verdict", *headings, "ratio", "99 %"], list(map(_line, ordered)), console.width):
+    ordered = sorted(rows, key=lambda row: (_ORDER.index(row.machine_verdict), _ORDER.index(row.verdict)))
+    columns = [heading.format(*headings) for heading in _COLUMNS]
+    for text in lay_out(columns, [line for row in ordered for line in _lines(row)], console.width):
         console.print(text)
-    counts = Counter(row.verdict for row in rows)
-    console.print("\n" + ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict]))
+    console.print()
+    for line in _conclusions(rows):
+        console.print(line)
 
 
-def _line(row: ComparisonRow) -> Line:
-    values = [quantity(row.base, row.unit), quantity(row.new, row.unit),
-              f"{row.ratio:.3f}" if row.ratio is not None else "–", _interval(row.ci)]  # fmt: skip
-    verdict = Text(row.verdict, style=_STYLES.get(row.verdict, ""))
-    return Line(_words(row.probe, row.params, row.metric), (verdict, *map(Text, values)), row.reason)
+def _lines(row: ComparisonRow) -> list[Line]:
+    nothing = (Text(),) * len(_COLUMNS)
+    both = [Line("  capability", _cells(row.capability, row.unit), row.capability.reason)] if row.capability else []
+    words = _words(row.probe, row.params, row.metric)
+    return [Line(words, nothing), *both, Line("  typical", _cells(row, row.unit), row.reason)]
+
+
+def _cells(seen: ComparisonRow | CapabilityChange, unit: str) -> tuple[Text, ...]:
+    ratio = f"{seen.ratio:.3f}" if seen.ratio is not None else "–"
+    texts = [quantity(seen.base, unit), quantity(seen.new, unit), ratio, _interval(seen.ci), share(seen.detectable)]
+    return (Text(seen.verdict, style=_STYLES.get(seen.verdict, "")), *map(Text, texts))
+
+
+def _conclusions(rows: Sequence[ComparisonRow]) -> list[str]:
+    """Return the number of each verdict, the meaning of SLOWER in each of the two questions, and what is detectable."""
+    known = [row.capability for row in rows if row.capability]
+    typical = Counter(row.verdict for row in rows)
+    lines = [f"typical: {_counted(typical)}"]
+    if known:
+        lines.insert(0, f"capability: {_counted(Counter(each.verdict for each in known))}")
+    if any(row.machine_verdict == "SLOWER" and row.capability for row in rows):
+        lines.append("SLOWER in capability: the machine or its settings changed.")
+    if any(row.verdict == "SLOWER" and row.capability and row.capability.verdict != "SLOWER" for row in rows):
+        lines.append("SLOWER only in what is typical: other programs or guests took more of the machine.")
+    return lines + _detectable(rows)
+
+
+def _counted(counts: Mapping[Verdict, int]) -> str:
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts.get(verdict))
+
+
+def _detectable(rows: Sequence[ComparisonRow]) -> list[str]:
+    """Return a line with the change that these runs would show in half of the metrics of each area."""
+    by_area: dict[str, list[float]] = {}
+    for row in rows:
+        smallest = row.capability.detectable if row.capability else row.detectable
+        if smallest is not None:
+            by_area.setdefault(row.probe.partition("_")[0], []).append(smallest)
+    shown = [f"{area} {share(median(values))}" for area, values in by_area.items()]
+    return [f"smallest detectable change, median by area: {', '.join(shown)}"] if shown else []
 
 
 def print_several(rows: Sequence[Several], names: Sequence[str], console: Console | None = None) -> None:
@@ -120,4 +167,4 @@ def _words(probe: str, params: Mapping[str, Value], metric: str) -> str:
 
 
 def _interval(ci: tuple[float, float] | None) -> str:
-    return f"{ci[0]:.3f} to {ci[1]:.3f}" if ci else "–"
+    return f"{ci[0]:.2f}–{ci[1]:.2f}" if ci else "–"

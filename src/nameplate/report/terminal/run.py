@@ -25,9 +25,9 @@ from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.report.verdict import quota_limit
 
-HEADINGS = ("", "measured", "95 %", "reference", "share", "best", "sustained", "cores", "notes")
+HEADINGS = ("", "typical", "95 %", "capability", "its 95 %", "reference", "share", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]
-_IN_A_NARROW_TERMINAL = ("measured", "95 %", "reference", "share")
+_IN_A_NARROW_TERMINAL = ("typical", "95 %", "capability", "share")
 _SHARE = HEADINGS.index("share")
 _WIDE = 120
 MAX_EXPERIMENTS = 24
@@ -102,14 +102,15 @@ def _cells(result: Result, common: dict[str, Value], is_first: bool) -> tuple[st
     row = result.summary
     name = _row_name(result, common) if is_first else f"  {row.metric}"
     if row.value is None:
-        return (name, row.outcome, "", "", "", "", "", "", "")
+        return (name, row.outcome, *("",) * (len(HEADINGS) - 2))
     return (
         name,
         quantity(row.value, row.unit),
         spread(row.value, row.ci, row.unit),
+        quantity(row.capability, row.unit),
+        spread(row.capability, row.capability_ci, row.unit),
         quantity(row.rated, row.unit),
         share(row.efficiency),
-        quantity(row.best, row.unit),
         quantity(row.sustained, row.unit),
         f"{result.utilisation:.2f}" if result.kind != "derived" else "–",
         ", ".join(_remarks(result) if is_first or result.kind == "derived" else []),

@@ -1,0 +1,156 @@
+"""Estimate what a machine does when nothing else takes part, from samples of which some were disturbed.
+
+Interference only ever slows a program down. The fast side of the samples therefore shows the undisturbed machine, even
+if most samples were disturbed. The capability is the value that one in twenty undisturbed samples reaches: a quantile,
+so that it does not depend on a single lucky sample, and so near to the fast end that samples of a busy machine still
+show it. ``docs/decisions/2026-11-24-capability.md`` compares it with other estimators.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from statistics import NormalDist
+
+# The share of the undisturbed samples that reach the capability.
+REACHED_BY = 0.05
+# One lucky sample, or one glitch of a clock, must not decide: at least this many samples reach the capability.
+MIN_REACHING = 2
+# With fewer samples, two of them are not the fast side but a good part of all.
+MIN_SAMPLES = 12
+# With fewer rounds, their variation is not known well enough for an interval.
+MIN_ROUNDS = 5
+# More groups of rounds would not make the interval better, and take more time.
+MAX_GROUPS = 12
+
+# The undisturbed part is taken to be normal between these two quantiles and a third one beyond them.
+_LOW, _MIDDLE, _HIGH = 0.05, 0.25, 0.95
+_NORMAL = NormalDist()
+_REACH = (_NORMAL.inv_cdf(_HIGH) - _NORMAL.inv_cdf(_MIDDLE)) / (_NORMAL.inv_cdf(_MIDDLE) - _NORMAL.inv_cdf(_LOW))
+_MAX_DISTURBED = 0.9
+_ITERATIONS = 20
+_MAX_LOG = 50.0
+
+
+@dataclass(frozen=True)
+class Capability:
+    """The work of an undisturbed machine: ``value`` and its 95 % interval ``ci`` (lower, upper), in the samples' unit.
+
+    ``ci`` is None with fewer than five rounds. ``disturbed`` is the estimated share of the samples that were disturbed,
+    from 0 to 0.9.
+    """
+
+    value: float
+    ci: tuple[float, float] | None
+    disturbed: float
+
+
+def capability(rounds: Sequence[Sequence[float]], higher_is_better: bool) -> Capability | None:
+    """Return the value that one in twenty undisturbed samples reaches; None with fewer than 12 samples.
+
+    With fewer than 40 samples, it is the value that two of them reach. ``rounds`` has the values of the samples of each
+    round, all in the same unit; rounds may differ in length and be empty. The share of disturbed samples is estimated
+    from the fast side (``disturbed_share``), and the quantile of all samples is adjusted to it. The interval holds two
+    others: the exact one of the quantile of independent samples, and that of the jackknife, which leaves out one round
+    at a time (Shao and Tu, The Jackknife and Bootstrap, 1995), since the samples of a round are neighbours in time.
+    """
+    # Negated rates ascend from good to bad, as times do.
+    slow = [sorted(-value for value in own) if higher_is_better else sorted(own) for own in rounds if own]
+    ordered = sorted(chain.from_iterable(slow))
+    if len(ordered) < MIN_SAMPLES:
+        return None
+    found = _estimate(ordered)
+    ends = _ends(slow, ordered, found) if len(slow) >= MIN_ROUNDS else None
+    if not higher_is_better:
+        return Capability(found.value, ends, found.disturbed)
+    return Capability(-found.value, (-ends[1], -ends[0]) if ends else None, found.disturbed)
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """A quantile of the samples: its value, the share of the samples below it, and the share that was disturbed."""
+
+    value: float
+    share: float
+    disturbed: float
+
+
+def _estimate(ordered: Sequence[float]) -> _Estimate:
+    disturbed = disturbed_share(ordered)
+    share = max(REACHED_BY * (1 - disturbed), MIN_REACHING / len(ordered))
+    return _Estimate(_quantile(ordered, share), share, disturbed)
+
+
+def disturbed_share(ordered: Sequence[float]) -> float:
+    """Return the estimated share of disturbed samples, from 0 to 0.9.
+
+    ``ordered`` are times, or negated rates, ascending; at least one. The undisturbed samples are taken to be normal.
+    Two quantiles on their fast side give the third one below which nearly all of them are; samples beyond it are
+    disturbed. Since the quantiles depend on the share, it is iterated to a fixed point. A disturbance that is smaller
+    than the noise of the undisturbed samples is found only in part.
+    """
+    disturbed = 0.0
+    for _ in range(_ITERATIONS):
+        low = _quantile(ordered, _LOW * (1 - disturbed))
+        middle = _quantile(ordered, _MIDDLE * (1 - disturbed))
+        below = bisect_right(ordered, middle + _REACH * (middle - low)) / len(ordered)
+        found = min(max(0.0, 1 - below / _HIGH), _MAX_DISTURBED)
+        if abs(found - disturbed) < 1e-3:
+            break
+        disturbed = (disturbed + found) / 2
+    return disturbed
+
+
+def _ends(rounds: Sequence[Sequence[float]], ordered: Sequence[float], found: _Estimate) -> tuple[float, float]:
+    """Return the lower and the upper end of the 95 % interval, from ascending values of each round and of all."""
+    groups = _groups(rounds)
+    rests = [_estimate(sorted(chain.from_iterable(groups[:i] + groups[i + 1 :]))).value for i in range(len(groups))]
+    middle = math.fsum(rests) / len(rests)
+    variance = (len(rests) - 1) / len(rests) * math.fsum((rest - middle) ** 2 for rest in rests)
+    half = student_t(len(groups) - 1) * math.sqrt(variance)
+    deviation = math.sqrt(found.share * (1 - found.share) / len(ordered)) * _NORMAL.inv_cdf(0.975)
+    fast = _quantile(ordered, max(0.0, found.share - deviation))
+    slow = _quantile(ordered, min(1.0, found.share + deviation))
+    near, far = _around(found.value, half)
+    return min(fast, near), max(slow, far)
+
+
+def _around(value: float, half: float) -> tuple[float, float]:
+    """Return the ends of an interval with this half width, on a logarithmic scale, so that no rate becomes negative."""
+    if value == 0:
+        return -half, half
+    factor = math.exp(min(half / abs(value), _MAX_LOG))
+    return min(value / factor, value * factor), max(value / factor, value * factor)
+
+
+def _groups(rounds: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return the samples in at most ``MAX_GROUPS`` groups of neighbouring rounds, which are left out one at a time."""
+    n_groups = min(len(rounds), MAX_GROUPS)
+    limits = [len(rounds) * i // n_groups for i in range(n_groups + 1)]
+    return [list(chain.from_iterable(rounds[a:b])) for a, b in pairwise(limits)]
+
+
+def student_t(degrees: int) -> float:
+    """Return the 97.5 % quantile of Student's t with at least four degrees of freedom, within 0.1 %.
+
+    It is the expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5); scipy takes a tenth of a second to import.
+    """
+    z = _NORMAL.inv_cdf(0.975)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the value at a share of the way through ascending values, by linear interpolation."""
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
