@@ -1,0 +1,86 @@
+"""Record a trace of this machine under a condition, for the study of estimators (bench/capability.py).
+
+python bench/_record_traces.py CONDITION [BUDGET]     default: 30min; writes bench/traces/CONDITION.npz.xz
+
+- idle: nothing runs beside it
+- neighbour: a thread computes beside it without a pause
+- quota: a CPU quota of 80 % of the machine's CPUs, in a control group of its own
+- memory: a thread copies memory beside it without a pause
+- transfers: a thread reads from disk, and another one sends over the loopback
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from _traces import PLAN, pack
+
+# What runs beside the recording, as arguments of nameplate run; each is one long series.
+BESIDE: dict[str, list[list[str]]] = {
+    "idle": [],
+    "quota": [],
+    "neighbour": [["cpu_intops", "threads=1"]],
+    "memory": [["memory_stream", "op=copy", "threads=1", "size=256MiB"]],
+    "transfers": [["disk_block", "op=read", "block=1MiB", "cache=direct"], ["net_stream", "protocol=tcp"]],
+}
+QUOTA = 0.8
+PERIOD_US = 100_000
+SETTLE_S = 5.0
+
+
+@contextmanager
+def beside(arguments: list[str], folder: Path) -> Iterator[None]:
+    """Run a load as long as the context lasts."""
+    command = [sys.executable, "-m", "nameplate", "run", *arguments, "--series", "7200s/10s", "--quiet",
+               "-o", str(folder / f"{arguments[0]}.jsonl")]  # fmt: skip
+    with subprocess.Popen(command, cwd=folder) as process:
+        try:
+            time.sleep(SETTLE_S)
+            yield
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def quota(share: float) -> Iterator[Path]:
+    """Make a control group whose processes get a share of all CPUs, and return the file that takes their ids."""
+    limit_us = int(share * PERIOD_US * (os.cpu_count() or 1))
+    one = Path("/sys/fs/cgroup/cpu")
+    group = (one if one.is_dir() else Path("/sys/fs/cgroup")) / f"nameplate-trace-{os.getpid()}"
+    group.mkdir()
+    try:
+        if one.is_dir():
+            (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (group / "cpu.cfs_quota_us").write_text(str(limit_us))
+        else:
+            (group / "cpu.max").write_text(f"{limit_us} {PERIOD_US}")
+        yield group / "cgroup.procs"
+    finally:
+        time.sleep(1)  # the last process of the group may still be ending
+        group.rmdir()
+
+
+def main() -> None:
+    """Record one condition."""
+    condition, budget = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "30min"
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        for arguments in BESIDE[condition]:
+            stack.enter_context(beside(arguments, folder))
+        ids = stack.enter_context(quota(QUOTA)) if condition == "quota" else None
+        run = folder / "trace.jsonl"
+        command = [sys.executable, "-m", "nameplate", "run", str(PLAN), "--budget", budget, "--quiet", "-o", str(run)]
+        join = (lambda: ids.write_text(str(os.getpid()))) if ids else None
+        subprocess.run(command, cwd=folder, check=False, preexec_fn=join)
+        print(pack(run, condition))
+
+
+if __name__ == "__main__":
+    main()

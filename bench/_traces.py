@@ -1,0 +1,99 @@
+"""Traces of real machines: short samples of all areas over half an hour, and what happened during each.
+
+A trace is a run of ``bench/traces/trace.toml`` without what the study of estimators does not need. ``pack`` makes one
+of a run file, and ``load`` reads it.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nameplate.results.run_file import Measurement, read_run
+
+FOLDER = Path(__file__).parent / "traces"
+PLAN = FOLDER / "trace.toml"
+# Logarithms are stored in steps of 0.02 %, up to a factor of e^13.
+STEP = 2e-4
+STOLEN, PREEMPTED, THROTTLED = 1, 2, 4
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The samples of one experiment in a trace, in the order of time.
+
+    ``slowness`` is the logarithm of the time per work, from 0 for the best sample. ``round`` is the number of the
+    round, from 1. ``burst`` is the logarithm of the time of the clock's burst before the sample, from 0 for the
+    shortest. ``flags`` is a sum of ``STOLEN`` (steal), ``PREEMPTED`` (involuntary switches) and ``THROTTLED``.
+    """
+
+    experiment: str
+    slowness: Floats
+    round: NDArray[np.uint16]
+    burst: Floats
+    flags: NDArray[np.uint8]
+
+    def rounds(self) -> list[Floats]:
+        """Return the slowness of the samples of each round, in the order of the rounds."""
+        ends = np.flatnonzero(np.diff(self.round)) + 1
+        return np.split(self.slowness, ends)
+
+
+def pack(run: Path, name: str) -> Path:
+    """Write the trace ``name`` from a run file of the plan ``trace.toml``, and return its path."""
+    by_experiment: dict[str, list[Measurement]] = {}
+    for measurement in read_run(run).measurements:
+        if measurement.outcome.ending == "ok" and not measurement.outcome.interrupted:
+            by_experiment.setdefault(measurement.outcome.id, []).append(measurement)
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for experiment, measured in by_experiment.items():
+        arrays |= {f"{experiment}|{part}": array for part, array in _packed(measured).items()}
+    content = io.BytesIO()
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    path = FOLDER / f"{name}.npz.xz"
+    path.write_bytes(lzma.compress(content.getvalue(), preset=9))
+    return path
+
+
+def _packed(measured: list[Measurement]) -> dict[str, NDArray[np.generic]]:
+    samples = [(m.outcome.round, sample) for m in measured for sample in m.samples]
+    work = [sample.work.flops or sample.work.bytes or sample.work.ops for _, sample in samples]
+    slowness = np.log([sample.elapsed_s / done for (_, sample), done in zip(samples, work, strict=True)])
+    burst = np.log([sample.disturbed["burst_s"] for _, sample in samples])
+    flags = [
+        STOLEN * (sample.disturbed.get("steal_s", 0) > 0)
+        + PREEMPTED * (sample.disturbed["involuntary_switches"] > 0)
+        + THROTTLED * (sample.disturbed.get("cgroup_throttled", 0) > 0)
+        for _, sample in samples
+    ]
+    return {
+        "round": np.asarray([number for number, _ in samples], np.uint16),
+        "slowness": np.minimum(np.rint((slowness - slowness.min()) / STEP), 65535).astype(np.uint16),
+        "burst": np.minimum(np.rint((burst - burst.min()) / STEP), 65535).astype(np.uint16),
+        "flags": np.asarray(flags, np.uint8),
+    }
+
+
+def load(name: str) -> list[Trace]:
+    """Return the experiments of a trace, in the order of their names."""
+    with np.load(io.BytesIO(lzma.decompress((FOLDER / f"{name}.npz.xz").read_bytes()))) as arrays:
+        names = sorted({key.rpartition("|")[0] for key in arrays})
+        return [
+            Trace(
+                each, arrays[f"{each}|slowness"] * STEP, arrays[f"{each}|round"], arrays[f"{each}|burst"] * STEP,
+                arrays[f"{each}|flags"],
+            )
+            for each in names
+        ]  # fmt: skip
+
+
+def names() -> list[str]:
+    """Return the names of the recorded traces, in alphabetical order."""
+    return sorted(path.name.removesuffix(".npz.xz") for path in FOLDER.glob("*.npz.xz"))
