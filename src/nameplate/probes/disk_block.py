@@ -143,8 +143,8 @@ PROBE = Probe(
     rated=_rated,
     quick=(
         ParameterSweep({"op": "read", "block": "4KiB", "pattern": "random", "cache": "direct", "library": "uring",
-               "depth": "32"}, slice_s=0.1, sample_s=0.03),
-        ParameterSweep({"op": "read", "block": "1MiB", "cache": "direct,warm"}, slice_s=0.1, sample_s=0.03),
+               "depth": "32"}, slice_s=0.1, sample_s=0.01),
+        ParameterSweep({"op": "read", "block": "1MiB", "cache": "direct,warm"}, slice_s=0.1, sample_s=0.01),
         ParameterSweep({"op": "write", "block": "1MiB", "sync": "end"}, slice_s=0.1, sample_s=0.03),
     ),
     full=(
