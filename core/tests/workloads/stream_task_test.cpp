@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <functional>
 
 #include "machine/topology.h"
 #include "probe/error.h"
@@ -16,6 +17,25 @@ class StreamTaskTest : public testing::Test {
   std::unique_ptr<StreamTask> make(const StreamSettings& settings, unsigned threads = 2) {
     team_ = make_thread_team(threads, read_topology(Root()).allowed);
     return make_stream_task("fp64", settings, *team_);
+  }
+
+  // Calls `check` with a task of every operation, with and without blocks, on one thread and on three.
+  void for_every_task(std::size_t step_bytes, const std::function<void(StreamTask& task, unsigned threads)>& check) {
+    for (const std::string& name : stream_op_names()) {
+      for (const std::size_t block : {0U, 64U, 4096U}) {
+        for (const unsigned threads : {1U, 3U}) {
+          SCOPED_TRACE(name + ", blocks of " + std::to_string(block) + ", " + std::to_string(threads) + " threads");
+          const auto task = make({.op = parse_stream_op(name),
+                                  .stores = Stores::plain,
+                                  .array_bytes = 100'008,
+                                  .block_bytes = block,
+                                  .random_blocks = block != 0,
+                                  .step_bytes = step_bytes},
+                                 threads);
+          check(*task, threads);
+        }
+      }
+    }
   }
 
  private:
@@ -38,50 +58,27 @@ struct Persisted {
 };
 
 TEST_F(StreamTaskTest, EveryOperationIsVerifiedForAllBlocksAndThreads) {
-  for (const std::string& name : stream_op_names()) {
-    for (const std::size_t block : {0U, 64U, 4096U}) {
-      for (const unsigned threads : {1U, 3U}) {
-        const auto task = make({.op = parse_stream_op(name),
-                                .stores = Stores::plain,
-                                .array_bytes = 100'008,
-                                .block_bytes = block,
-                                .random_blocks = block != 0},
-                               threads);
-        const auto workers = task->run(3);
-        std::uint64_t bytes = 0;
-        for (const Worker& worker : workers) bytes += worker.bytes;
-        EXPECT_EQ(bytes, 3 * task->bytes_in_pass()) << name;
-        EXPECT_NO_THROW(task->verify()) << name << " block " << block;
-      }
-    }
-  }
+  for_every_task(0, [](StreamTask& task, unsigned /*threads*/) {
+    std::uint64_t bytes = 0;
+    for (const Worker& worker : task.run(3)) bytes += worker.bytes;
+    EXPECT_EQ(bytes, 3 * task.bytes_in_pass());
+    EXPECT_NO_THROW(task.verify());
+  });
 }
 
 TEST_F(StreamTaskTest, StepsThatEndWithinAPassAreVerifiedAndCounted) {
-  for (const std::string& name : stream_op_names()) {
-    for (const std::size_t block : {0U, 64U, 4096U}) {
-      for (const unsigned threads : {1U, 3U}) {
-        const auto task = make({.op = parse_stream_op(name),
-                                .stores = Stores::plain,
-                                .array_bytes = 100'008,
-                                .block_bytes = block,
-                                .random_blocks = block != 0,
-                                .step_bytes = 7'000},
-                               threads);
-        ASSERT_EQ(task->steps_in_pass(), threads == 1 ? 14U : 4U);
-        std::uint64_t bytes = 0;
-        // Two passes and a part of one, in calls that end anywhere.
-        std::uint64_t left = 2 * task->steps_in_pass();
-        for (const std::uint64_t steps : {std::uint64_t{1}, std::uint64_t{3}, left - 4}) {
-          for (const Worker& worker : task->run(steps)) bytes += worker.bytes;
-          EXPECT_NO_THROW(task->verify()) << name << " block " << block << " after " << steps << " steps";
-        }
-        EXPECT_EQ(bytes, 2 * task->bytes_in_pass()) << name << " block " << block;
-        task->run(1);
-        EXPECT_NO_THROW(task->verify()) << name << " block " << block;
-      }
+  for_every_task(7'000, [](StreamTask& task, unsigned threads) {
+    ASSERT_EQ(task.steps_in_pass(), threads == 1 ? 14U : 4U);
+    std::uint64_t bytes = 0;
+    // Two passes in calls that end anywhere, and a part of a third one.
+    for (const std::uint64_t steps : {std::uint64_t{1}, std::uint64_t{3}, 2 * task.steps_in_pass() - 4}) {
+      for (const Worker& worker : task.run(steps)) bytes += worker.bytes;
+      EXPECT_NO_THROW(task.verify()) << "after " << steps << " steps";
     }
-  }
+    EXPECT_EQ(bytes, 2 * task.bytes_in_pass());
+    task.run(1);
+    EXPECT_NO_THROW(task.verify());
+  });
 }
 
 TEST_F(StreamTaskTest, AStepIsAtLeastOneBlockOfEveryWorker) {
