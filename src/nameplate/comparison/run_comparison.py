@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -25,7 +24,8 @@ MUCH_DISTURBED = 0.25
 
 # The standard deviation of the logarithm of a capability between runs of an unchanged machine, by area.
 # docs/measurements/comparison.md has the runs that it comes from.
-RUN_TO_RUN: Mapping[str, float] = defaultdict(lambda: 0.1, cpu=0.006, memory=0.03, disk=0.08)
+RUN_TO_RUN = {"cpu": 0.006, "memory": 0.03, "disk": 0.08}
+RUN_TO_RUN_OF_OTHERS = 0.1
 
 _RUNS = ("the base", "the new run")
 _VALUES = ("the first", "this one")
@@ -243,8 +243,7 @@ def _capability_changes(pairs: Sequence[_Pair], same_within: float) -> list[Capa
     both = [(pair, _estimate(pair.base), _estimate(pair.new)) for pair in pairs]
     known = [(pair, base, new) for pair, base, new in both if base and new]
     judged = judge_capability(
-        [CapabilityPair(base, new, p.base.better, p.family, RUN_TO_RUN[p.family]) for p, base, new in known],
-        same_within,
+        [CapabilityPair(base, new, p.base.better, p.family, _run_to_run(p)) for p, base, new in known], same_within
     )
     found = {
         id(pair): CapabilityChange(
@@ -255,6 +254,10 @@ def _capability_changes(pairs: Sequence[_Pair], same_within: float) -> list[Capa
         if each.ci is not None and each.detectable is not None
     }  # fmt: skip
     return [found.get(id(pair)) for pair in pairs]
+
+
+def _run_to_run(pair: _Pair) -> float:
+    return RUN_TO_RUN.get(pair.family, RUN_TO_RUN_OF_OTHERS)
 
 
 def _estimate(result: Result) -> Estimate | None:

@@ -182,6 +182,7 @@ class Session:
     def __post_init__(self) -> None:
         """Find the series of the plan, which are measured in one round only."""
         self._series = frozenset(e.id for e in self.plan.experiments if e.interval_s)
+        self._places = {experiment.id: place for place, experiment in enumerate(self.plan.experiments)}
         self._pace = Pace(self.plan.limits, self.nodes.turns if self.nodes else 1)
 
     def take_over(self, measurements: Iterable[Measurement]) -> None:
@@ -416,16 +417,16 @@ class Session:
 
     def _drop_duplicate(self, outcome: Outcome) -> None:
         """End the later one of two experiments of the plan whose parameters resolve to the same values."""
-        places = {experiment.id: place for place, experiment in enumerate(self.plan.experiments)}
-        if outcome.id not in places:
+        if outcome.id not in self._places:
             return
-        own = self.plan.experiments[places[outcome.id]]
-        first = self._resolved.setdefault(resolved_key(own, outcome), own.id)
-        if first != own.id:
-            later = max(first, own.id, key=places.__getitem__)
-            self._resolved[resolved_key(own, outcome)] = min(first, own.id, key=places.__getitem__)
+        own = self.plan.experiments[self._places[outcome.id]]
+        key = resolved_key(own, outcome)
+        other = self._resolved.setdefault(key, own.id)
+        if other != own.id:
+            first, later = sorted((own.id, other), key=self._places.__getitem__)
+            self._resolved[key] = first
             self._measured[later].reason = DUPLICATE
-            self._pace.expect(self.plan.experiments[places[later]], 0)
+            self._pace.expect(self.plan.experiments[self._places[later]], 0)
 
     def _why_rest(self, measured: ExperimentProgress) -> str:
         limits = self.plan.limits
