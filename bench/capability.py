@@ -70,9 +70,9 @@ def mixture(rounds: Rounds) -> float:
 
 
 def own(rounds: Rounds) -> float:
-    """Return nameplate's capability."""
-    found = capability([list(map(float, each)) for each in rounds], higher_is_better=False)
-    return found.value if found else float("nan")
+    """Return the logarithm of nameplate's capability."""
+    found = capability([np.exp(each).tolist() for each in rounds], higher_is_better=False)
+    return float(np.log(found.value)) if found else float("nan")
 
 
 ESTIMATORS: dict[str, Estimator] = {
@@ -196,12 +196,12 @@ def check_coverage(repeats: int = 1000) -> None:
             for share in (0.0, 0.1, 0.2, 0.4):
                 held, bias, width = 0, 0.0, 0.0
                 for _ in range(repeats):
-                    values = source.normal(0, noise, (n_rounds, n_samples))
+                    values = source.normal(1, noise, (n_rounds, n_samples))
                     values += bursts(source, values.shape, share, length) * source.exponential(size, values.shape)
                     found = capability(values.tolist(), higher_is_better=False)
                     assert found is not None
                     assert found.ci is not None
-                    truth = noise * float(norm.ppf(REACHED_BY))
+                    truth = 1 + noise * float(norm.ppf(REACHED_BY))
                     held += found.ci[0] <= truth <= found.ci[1]
                     bias += (found.value - truth) / noise / repeats
                     width += (found.ci[1] - found.ci[0]) / noise / repeats
