@@ -11,11 +11,13 @@ import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._reading import read_report
-from nameplate.comparison.run_comparison import ComparisonRow, compare_by, compare_runs, compare_several
+from nameplate.comparison.best_of_several import compare_several
+from nameplate.comparison.metric_rows import ComparisonRow
+from nameplate.comparison.run_comparison import compare_by, compare_runs
 from nameplate.errors import UsageError
 from nameplate.records.result import Report
 from nameplate.records.run_record import SCHEMA
-from nameplate.statistics.two_samples import SAME_WITHIN
+from nameplate.statistics.verdict import SAME_WITHIN
 
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
 _MAX_PERCENT = 50.0

@@ -9,7 +9,8 @@ from scipy.stats import binomtest
 
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
-from nameplate.statistics.two_samples import Judged, Rounds, judge
+from nameplate.statistics.two_samples import Rounds, judge
+from nameplate.statistics.verdict import Judged
 
 # The number of rounds in each of the two stretches that are compared, the default of a run.
 WINDOW = 6

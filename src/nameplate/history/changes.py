@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from nameplate.comparison.run_comparison import SettingDifference, differing_settings
+from nameplate.comparison.machine_settings import SettingDifference, differing_settings
 from nameplate.errors import FileError, UsageError
 from nameplate.history.index import Change, Entry, Index, Rows
 from nameplate.history.update import days_of, in_time

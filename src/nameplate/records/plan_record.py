@@ -55,6 +55,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
       of this is checked.
     - ``budget_binds``: all ``rounds`` must end within the budget, so that slices are shortened (but not ``series_s``),
       and the run ends with it. Without fixed rounds the budget always ends the run.
+    - ``detect``: a share. Each experiment is measured until it has a verdict: the same within this share, or changed
+      (``run --against``, ``ab``). None for runs that are not compared while they are measured
     """
 
     budget_s: Seconds
@@ -66,6 +68,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     series_s: Seconds | None = None
     interval_s: Elapsed | None = None
     budget_binds: bool = False
+    detect: Real | None = None
 
 
 class ReferenceWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

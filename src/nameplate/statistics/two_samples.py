@@ -24,18 +24,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nameplate.statistics.benjamini_hochberg import significant_by_family
-from nameplate.statistics.constants import MAD_TO_SD, MIN_CHANGE, OWN_MOVES
+from nameplate.statistics.constants import MAD_TO_SD, OWN_MOVES
+from nameplate.statistics.sequential_test import half_width, p_value
+from nameplate.statistics.verdict import (
+    CONFIDENCE,
+    EQUIVALENCE_CONFIDENCE,
+    SAME_WITHIN,
+    Judged,
+    Precision,
+    change_of,
+    detectable_change,
+    min_change,
+    more_rounds,
+)
 
-Verdict: TypeAlias = Literal["FASTER", "SLOWER", "SAME", "UNSURE", "INCOMPARABLE"]
 Floats: TypeAlias = NDArray[np.float64]
-
-CONFIDENCE = 0.99
-SAME_WITHIN = 0.05
-# The probability with which a detectable change is called FASTER or SLOWER.
-_POWER = 0.8
 
 # Rounds that agree to the last digit still vary, by what a clock or a counter does not resolve.
 _MIN_SPREAD = 5e-4
+# With fewer rounds on either side, their variation is not known well enough to look after each of them.
+_MIN_SEQUENTIAL = 5
 # From this number of rounds, the normal approximation is as good as the exact test, and much faster.
 _MAX_EXACT = 60
 
@@ -46,45 +54,29 @@ class Rounds:
 
     ``base`` and ``new`` have one value per round, for at least one round, in the order of the rounds and in the same
     unit. All values are above 0, which is not checked. The two lengths may differ. ``family`` names the metrics among
-    which the false discovery rate is controlled.
+    which the false discovery rate is controlled. ``is_sequential`` says that a run was ended when it had a verdict, so
+    that the test must hold after every round (``sequential_test.py``).
     """
 
     base: Sequence[float]
     new: Sequence[float]
     better: Literal["higher", "lower"]
     family: str = ""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The verdict on the difference between a metric in two runs.
-
-    ``ratio`` is new / base (the exponential of Hodges and Lehmann's estimate for the logarithms), whichever direction
-    is better, and ``ci`` the lower and upper end of its 99 % interval. ``verdict`` takes the better direction into
-    account: FASTER means that the new run is better. ``ci`` is None if there are too few rounds for an interval.
-    ``reason`` says in words why the verdict is UNSURE; it is empty for FASTER, SLOWER and SAME. INCOMPARABLE is for
-    callers; ``judge`` does not return it. ``detectable`` is the smallest change, as a share, that these two runs would
-    show with a probability of 80 %; None without an interval.
-    """
-
-    verdict: Verdict
-    ratio: float
-    ci: tuple[float, float] | None
-    reason: str
-    detectable: float | None = None
+    is_sequential: bool = False
 
 
 @dataclass(frozen=True)
 class _Shift:
-    """The shift of the logarithms from base to new, its interval, and its p-value.
+    """The shift of the logarithms from base to new, its intervals, and its p-value.
 
-    ``spread`` is the variation of a round, ``drift`` the difference between the halves of the rounds, both from the run
-    in which it is larger.
+    ``change`` is the 99 % interval, and ``same`` the 90 % interval that decides SAME, both (low, high), nan with too
+    few rounds. ``spread`` is the variation of a round, ``drift`` the difference between the halves of the rounds, both
+    from the run in which it is larger.
     """
 
     middle: float
-    low: float
-    high: float
+    change: tuple[float, float]
+    same: tuple[float, float]
     probability: float
     spread: float
     drift: float
@@ -94,12 +86,12 @@ def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[J
     """Return the verdict on each metric, in the same order; an empty list for no metrics.
 
     All metrics of a comparison must be judged together, since the false discovery rate is that of each family.
-    ``same_within`` is a share (0.05 is 5 %): a metric is SAME if it is neither FASTER nor SLOWER and the 99 % interval
-    of its ratio is between 1 / (1 + ``same_within``) and 1 + ``same_within``. Any other metric is UNSURE, as is one
-    with too few rounds for an interval: 5 and 5, 4 and 6, or 3 and 9 rounds in the two runs are enough, in either
-    order. The module's docstring has the conditions for FASTER and SLOWER.
+    ``same_within`` is a share (0.05 is 5 %): a metric is SAME if it is neither FASTER nor SLOWER and the 90 % interval
+    of its ratio is between 1 / (1 + ``same_within``) and 1 + ``same_within``, which is an equivalence test at 5 %. Any
+    other metric is UNSURE, as is one with too few rounds for an interval: 5 and 5, 4 and 6, or 3 and 9 rounds in the
+    two runs are enough, in either order. The module's docstring has the conditions for FASTER and SLOWER.
     """
-    shifts = [_shift(np.log(np.asarray(each.base)), np.log(np.asarray(each.new))) for each in metrics]
+    shifts = [_shift_of(each) for each in metrics]
     found = significant_by_family([shift.probability for shift in shifts], [each.family for each in metrics])
     return [
         _judged(each, shift, is_found, same_within)
@@ -107,48 +99,20 @@ def judge(metrics: Sequence[Rounds], same_within: float = SAME_WITHIN) -> list[J
     ]
 
 
-def detectable_change(margin: float, half: float) -> float:
-    """Return the smallest change, as a share, that is called FASTER or SLOWER with a probability of 80 %.
-
-    ``margin`` is the smallest change that may be called so, and ``half`` half the width of the 99 % interval, both as
-    logarithms. An estimate must reach the larger of the two, and four of five estimates lie above the true change less
-    0.84 standard errors.
-    """
-    normal = NormalDist()
-    return math.expm1(max(margin, half) + normal.inv_cdf(_POWER) * half / normal.inv_cdf((1 + CONFIDENCE) / 2))
-
-
-def more_rounds(middle: float, half: float, margin: float, same_within: float, rounds: int) -> str:
-    """Return how many rounds would decide, in words, if the difference stays as it is.
-
-    ``middle`` and ``half`` are the difference of the logarithms and half the width of its 99 % interval, which shrinks
-    with the root of the number of rounds, ``rounds`` in the shorter run. ``margin`` is the smallest change that may be
-    called FASTER or SLOWER, as a logarithm.
-    """
-    for_same = math.log1p(same_within) - abs(middle)
-    for_change = abs(middle) if abs(middle) >= margin else 0.0
-    room = max(for_same, for_change)
-    if room <= 0:
-        return "more rounds would not decide a difference of this size"
-    needed = math.ceil(rounds * (half / room) ** 2)
-    return f"about {max(needed, rounds + 1)} rounds in each run would decide"
-
-
 def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -> Judged:
-    ratio = math.exp(shift.middle)
-    if math.isnan(shift.low):
-        n_rounds = min(len(metric.base), len(metric.new))
-        return Judged("UNSURE", ratio, None, f"a verdict needs 5 rounds (got {n_rounds})")
-    ci = (math.exp(shift.low), math.exp(shift.high))
-    margin = max(math.log1p(MIN_CHANGE), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
-    detectable = detectable_change(margin, (shift.high - shift.low) / 2)
-    if is_found and abs(shift.middle) >= margin and (shift.low > 0 or shift.high < 0):
-        is_better = (shift.middle > 0) == (metric.better == "higher")
-        return Judged("FASTER" if is_better else "SLOWER", ratio, ci, "", detectable)
-    if max(abs(shift.low), abs(shift.high)) <= math.log1p(same_within):
-        return Judged("SAME", ratio, ci, "", detectable)
+    ratio, (low, high) = math.exp(shift.middle), shift.change
     n_rounds = min(len(metric.base), len(metric.new))
-    needed = more_rounds(shift.middle, (shift.high - shift.low) / 2, margin, same_within, n_rounds)
+    if math.isnan(low):
+        return Judged("UNSURE", ratio, None, f"a verdict needs 5 rounds (got {n_rounds})")
+    ci = (math.exp(low), math.exp(high))
+    margin = max(min_change(same_within), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
+    precision = Precision((high - low) / 2, (shift.same[1] - shift.same[0]) / 2)
+    detectable = detectable_change(margin, precision.half)
+    if is_found and abs(shift.middle) >= margin and (low > 0 or high < 0):
+        return Judged(change_of(shift.middle, metric.better), ratio, ci, "", detectable)
+    if max(map(abs, shift.same)) <= math.log1p(same_within):
+        return Judged("SAME", ratio, ci, "", detectable)
+    needed = more_rounds(shift.middle, precision, margin, same_within, n_rounds)
     return Judged("UNSURE", ratio, ci, f"{_why_unsure(shift, is_found, margin, same_within)}; {needed}", detectable)
 
 
@@ -163,20 +127,42 @@ def _why_unsure(shift: _Shift, is_found: bool, margin: float, same_within: float
     return f"{varies}: the interval is wider than {same_within * 100:.0f} % to each side"
 
 
-def _shift(base: Floats, new: Floats) -> _Shift:
+def _shift_of(metric: Rounds) -> _Shift:
+    base, new = np.log(np.asarray(metric.base)), np.log(np.asarray(metric.new))
+    found = _in_sequence(base, new) if metric.is_sequential else _by_order(base, new)
+    middle, change, same, probability = found
+    spread, drift = max(_spread(base), _spread(new)), max(_drift(base), _drift(new))
+    return _Shift(middle, change, same, probability, spread, drift)
+
+
+# The estimate, its 99 % and 90 % interval, and its p-value.
+_Found: TypeAlias = tuple[float, tuple[float, float], tuple[float, float], float]
+_NO_INTERVAL = (math.nan, math.nan)
+
+
+def _by_order(base: Floats, new: Floats) -> _Found:
     differences = np.sort((new[:, None] - base[None, :]).ravel())
-    rank = _rank_of_interval(len(base), len(new))
-    low, high = (differences[rank], differences[-1 - rank]) if rank is not None else (math.nan, math.nan)
-    return _Shift(
-        middle=float(np.median(differences)),
-        low=float(low),
-        high=float(high),
-        probability=math.nan
-        if rank is None
-        else min(1.0, 2 * min(_by_ranks(differences, base, new), _welch(base, new))),
-        spread=max(_spread(base), _spread(new)),
-        drift=max(_drift(base), _drift(new)),
-    )
+    middle = float(np.median(differences))
+    ends = [_interval(differences, len(base), len(new), share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE)]
+    if math.isnan(ends[0][0]):
+        return middle, _NO_INTERVAL, _NO_INTERVAL, math.nan
+    return middle, ends[0], ends[1], min(1.0, 2 * min(_by_ranks(differences, base, new), _welch(base, new)))
+
+
+def _interval(differences: Floats, base: int, new: int, confidence: float) -> tuple[float, float]:
+    rank = _rank_of_interval(base, new, confidence)
+    return (float(differences[rank]), float(differences[-1 - rank])) if rank is not None else _NO_INTERVAL
+
+
+def _in_sequence(base: Floats, new: Floats) -> _Found:
+    """Return what holds after every round: of the means, since the test is one of means."""
+    middle = float(np.mean(new) - np.mean(base))
+    if min(len(base), len(new)) < _MIN_SEQUENTIAL:
+        return middle, _NO_INTERVAL, _NO_INTERVAL, math.nan
+    error, freedom = _error(base, new)
+    change, same = (half_width(error, freedom, share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
+    around = ((middle - change, middle + change), (middle - same, middle + same))
+    return middle, *around, p_value(middle, error, freedom)
 
 
 def _spread(rounds: Floats) -> float:
@@ -188,14 +174,14 @@ def _drift(rounds: Floats) -> float:
     return abs(float(np.median(rounds[-half:]) - np.median(rounds[:half]))) if half else 0.0
 
 
-def _rank_of_interval(base: int, new: int) -> int | None:
+def _rank_of_interval(base: int, new: int, confidence: float = CONFIDENCE) -> int | None:
     """Return how many differences are below the median's interval; None if not even all of them cover it."""
     if max(base, new) > _MAX_EXACT:
         deviation = math.sqrt(base * new * (base + new + 1) / 12)
-        rank = math.floor(base * new / 2 + NormalDist().inv_cdf((1 - CONFIDENCE) / 2) * deviation)
+        rank = math.floor(base * new / 2 + NormalDist().inv_cdf((1 - confidence) / 2) * deviation)
         return rank if rank >= 0 else None
     tail = _tails(base, new)
-    below = int(np.searchsorted(tail, (1 - CONFIDENCE) / 2, side="right"))
+    below = int(np.searchsorted(tail, (1 - confidence) / 2, side="right"))
     return below - 1 if below > 0 else None
 
 
@@ -233,7 +219,12 @@ def _welch(base: Floats, new: Floats) -> float:
 
     if min(len(base), len(new)) < 2:
         return 1.0
+    error, freedom = _error(base, new)
+    return 2 * float(stdtr(freedom, -abs(float(np.mean(new) - np.mean(base))) / error))
+
+
+def _error(base: Floats, new: Floats) -> tuple[float, float]:
+    """Return the standard error of the difference of the means, and its degrees of freedom."""
     errors = [max(float(np.var(side, ddof=1)), _MIN_SPREAD**2) / len(side) for side in (base, new)]
     freedom = sum(errors) ** 2 / sum(e**2 / (len(s) - 1) for e, s in zip(errors, (base, new), strict=True))
-    t = abs(float(np.mean(new) - np.mean(base))) / math.sqrt(sum(errors))
-    return 2 * float(stdtr(freedom, -t))
+    return math.sqrt(sum(errors)), freedom

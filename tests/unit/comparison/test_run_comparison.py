@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from machines import machine_with
+from nameplate.comparison.best_of_several import compare_several
 from nameplate.comparison.false_positives import count_false_positives, upper_bound
-from nameplate.comparison.run_comparison import compare_by, compare_runs, compare_several
+from nameplate.comparison.run_comparison import compare_by, compare_runs
 from nameplate.errors import UsageError
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result

@@ -5,15 +5,15 @@ import io
 import msgspec
 from rich.console import Console
 
-from nameplate.comparison.run_comparison import CapabilityChange, ComparisonRow
+from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.report.terminal.comparison import print_rows
-from nameplate.statistics.two_samples import Verdict
+from nameplate.statistics.verdict import Verdict
 
 
 def row(capability: Verdict, typical: Verdict) -> ComparisonRow:
     return ComparisonRow(
-        probe="cpu_flops", params={"threads": 1}, metric="rate", unit="FLOP/s", base=90e9, new=63e9, verdict=typical,
-        ratio=0.7, ci=(0.6, 0.8), reason="", detectable=0.3,
+        id="one", probe="cpu_flops", params={"threads": 1}, metric="rate", unit="FLOP/s", base=90e9, new=63e9,
+        verdict=typical, ratio=0.7, ci=(0.6, 0.8), reason="", detectable=0.3,
         capability=CapabilityChange(
             base=100e9, new=101e9, verdict=capability, ratio=1.01, ci=(0.99, 1.03), reason="", detectable=0.04
         ),

@@ -9,20 +9,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from nameplate.comparison.best_of_several import Several
 from nameplate.comparison.false_positives import FalsePositiveCount, upper_bound
-from nameplate.comparison.run_comparison import (
-    CapabilityChange,
-    ComparisonRow,
-    RunComparison,
-    SettingDifference,
-    Several,
-)
+from nameplate.comparison.machine_settings import SettingDifference
+from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
+from nameplate.comparison.run_comparison import RunComparison
 from nameplate.records.plan_record import Value
 from nameplate.report.format import count, parameters, quantity, share
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.statistics.stats import median
-from nameplate.statistics.two_samples import Verdict
+from nameplate.statistics.verdict import Verdict
 
 # Colours mean better and worse, never larger and smaller.
 _STYLES: dict[Verdict, str] = {"FASTER": "green", "SLOWER": "red", "SAME": "dim", "UNSURE": "yellow"}

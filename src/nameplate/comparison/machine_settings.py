@@ -1,0 +1,66 @@
+"""Find the settings of machines and runs that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from nameplate.records.machine_record import Machine
+from nameplate.records.run_record import Run
+
+
+class SettingDifference(msgspec.Struct, frozen=True):
+    """A property of the machine or the run that differs between two runs, such as "governor" or "kernel".
+
+    ``base`` and ``new`` are its values as text, "not recorded" if a run does not have it.
+    """
+
+    name: str
+    base: str
+    new: str
+
+
+def differing_settings(base: tuple[Run, Machine | None], new: tuple[Run, Machine | None]) -> list[SettingDifference]:
+    """Return the properties that differ between two runs and their machines, in a fixed order; empty if none differs.
+
+    Each side is (run, its machine). Only properties that are stable and affect results are compared: those of the
+    machine, the priority, and the version of nameplate. The machine is None if it was not recorded; its properties are
+    then "not recorded".
+    """
+    shown = [
+        *((name, _shown_of(look, base[1]), _shown_of(look, new[1])) for name, look in _MACHINE_SETTINGS.items()),
+        ("priority", base[0].priority, new[0].priority),
+        ("nameplate", base[0].version, new[0].version),
+    ]
+    return [SettingDifference(*each) for each in shown if each[1] != each[2]]
+
+
+def _shown_of(look: Callable[[Machine], object], machine: Machine | None) -> str:
+    value = look(machine) if machine else None
+    if value is None:
+        return "not recorded"
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+
+
+_MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
+    "CPU": lambda m: m.cpu.model,
+    "nominal clock": lambda m: m.cpu.listed_frequency_hz and f"{m.cpu.listed_frequency_hz / 1e9:.1f} GHz",
+    "governor": lambda m: m.cpu.governor,
+    "turbo": lambda m: m.cpu.turbo,
+    "SMT": lambda m: m.cpu.smt,
+    "cores": lambda m: m.topology.cores,
+    "CPUs allowed": lambda m: m.topology.allowed_cpus,
+    "CPU quota": lambda m: m.limits.cpus or "none",
+    "memory": lambda m: f"{m.memory.total_bytes / 2**30:.1f} GiB",
+    "memory limit": lambda m: m.limits.memory_bytes or "none",
+    "huge pages": lambda m: m.memory.transparent_huge_pages,
+    "NUMA nodes": lambda m: len(m.topology.numa_nodes),
+    "vulnerable to": lambda m: m.vulnerable_to,
+    "mitigations": lambda m: m.mitigated,
+    "on battery": lambda m: m.power and m.power.on_battery,
+    "power profile": lambda m: m.power and m.power.profile,
+    "hypervisor": lambda m: m.hypervisor or "none",
+    "kernel": lambda m: m.kernel,
+    "distribution": lambda m: m.distribution,
+}

@@ -1,0 +1,176 @@
+"""Turn pairs of results into rows of a comparison: the verdicts on each metric, and what may explain a difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import msgspec
+
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
+from nameplate.statistics.verdict import Judged, Verdict
+
+# A probe, a metric, and the parameters in alphabetical order.
+Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
+
+# A run with a larger share of disturbed samples is named next to an open verdict.
+MUCH_DISTURBED = 0.25
+
+
+class CapabilityChange(msgspec.Struct, frozen=True, kw_only=True):
+    """The capability of the machine in two runs, or at two values of a parameter.
+
+    ``base`` and ``new`` are the capabilities in the SI base unit of the metric, ``ratio`` is new ÷ base and ``ci`` its
+    99 % interval (lower, upper). ``verdict`` is on ``new``, and ``reason`` says what would decide it if it is UNSURE.
+    ``detectable`` is the smallest change, as a share, that these two runs would show with a probability of 80 %.
+    """
+
+    base: float
+    new: float
+    verdict: Verdict
+    ratio: float
+    ci: tuple[float, float]
+    reason: str
+    detectable: float
+
+
+class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric in two runs, or at two values of a parameter: typically, and in what the machine is capable of.
+
+    ``params`` are those of the run that names more of them; for two values of a parameter, they are those of ``new``.
+    ``base`` and ``new`` are the medians of the rounds in the SI base unit ``unit``, None without a value. ``ratio`` is
+    new ÷ base and ``ci`` its 99 % interval (lower, upper); both are None if the verdict is INCOMPARABLE, and ``ci``
+    also if there are too few rounds. ``verdict`` is on ``new``: FASTER means better, a higher rate or a lower time.
+    ``reason`` says why a verdict is open or impossible, and what may explain a difference, such as disturbed samples;
+    it is "" if there is nothing to say. ``detectable`` is the smallest change, as a share, that these two runs would
+    show with a probability of 80 %, None without an interval. ``capability`` is None if either side has no capability
+    with an interval. ``id`` is the experiment of ``new`` in its plan.
+    """
+
+    id: str
+    probe: str
+    params: dict[str, Value]
+    metric: str
+    unit: str
+    base: float | None
+    new: float | None
+    verdict: Verdict
+    ratio: float | None
+    ci: tuple[float, float] | None
+    reason: str
+    detectable: float | None = None
+    capability: CapabilityChange | None = None
+
+    @property
+    def machine_verdict(self) -> Verdict:
+        """Return the verdict on the machine and its settings: that on the capability, or else the typical one."""
+        return self.capability.verdict if self.capability else self.verdict
+
+
+@dataclass(frozen=True)
+class MetricPair:
+    """A metric's two results, and the names of the two sides in sentences.
+
+    ``run_to_run`` is the standard deviation of the logarithm of the capability between runs of an unchanged machine, 0
+    if both were measured in one run. ``is_sequential`` says that a run was ended when it had a verdict.
+    """
+
+    key: Key
+    base: Result
+    new: Result
+    names: tuple[str, str]
+    run_to_run: float = 0.0
+    is_sequential: bool = False
+
+    @property
+    def family(self) -> str:
+        """Return the area of the probe, such as "disk": its metrics are judged together."""
+        return self.key[0].partition("_")[0]
+
+    @property
+    def sides(self) -> tuple[tuple[str, Result], tuple[str, Result]]:
+        """Return the name and the result of both sides."""
+        return (self.names[0], self.base), (self.names[1], self.new)
+
+
+# Returns for each pair the verdict on what was typical, and that on the capability if both sides have one.
+JudgePairs = Callable[[Sequence[MetricPair]], Sequence[tuple[Judged, Judged | None]]]
+
+
+def metric_rows(pairs: Sequence[MetricPair], judge_pairs: JudgePairs) -> list[ComparisonRow]:
+    """Return a row for each pair, in the same order; ``judge_pairs`` judges those that can be compared, together."""
+    reasons = [_why_incomparable(pair) for pair in pairs]
+    comparable = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
+    judged = iter(judge_pairs(comparable))
+    return [
+        _row(pair, Judged("INCOMPARABLE", math.nan, None, reason)) if reason else _judged(pair, *next(judged))
+        for pair, reason in zip(pairs, reasons, strict=True)
+    ]
+
+
+def _judged(pair: MetricPair, typical: Judged, capability: Judged | None) -> ComparisonRow:
+    parts = [typical.reason, *(_circumstances(pair) if typical.verdict != "SAME" else [])]
+    reason = "; ".join(part for part in parts if part)
+    return _row(pair, replace(typical, reason=reason), _capability_change(pair, capability))
+
+
+def _capability_change(pair: MetricPair, found: Judged | None) -> CapabilityChange | None:
+    base, new = pair.base.summary.capability, pair.new.summary.capability
+    if found is None or found.ci is None or found.detectable is None or base is None or new is None:
+        return None
+    return CapabilityChange(
+        base=base, new=new, verdict=found.verdict, ratio=found.ratio, ci=found.ci, reason=found.reason,
+        detectable=found.detectable,
+    )  # fmt: skip
+
+
+def _row(pair: MetricPair, found: Judged, capability: CapabilityChange | None = None) -> ComparisonRow:
+    base, new = pair.base.summary, pair.new.summary
+    return ComparisonRow(
+        id=pair.new.id,
+        probe=pair.key[0],
+        params=dict(pair.key[2]),
+        metric=pair.key[1],
+        unit=base.unit or new.unit,
+        base=base.value,
+        new=new.value,
+        verdict=found.verdict,
+        ratio=None if math.isnan(found.ratio) else found.ratio,
+        ci=found.ci,
+        reason=found.reason,
+        detectable=found.detectable,
+        capability=capability,
+    )
+
+
+def _why_incomparable(pair: MetricPair) -> str:
+    base, new = pair.base, pair.new
+    for name, result in pair.sides:
+        if result.summary.value is None:
+            return f"{name} has no value ({result.summary.why_no_value})"
+        if min(result.round_values) <= 0:
+            return f"{name} has a round with the value {min(result.round_values):g}, which has no ratio"
+    if base.summary.unit != new.summary.unit:
+        return f"the units differ: {base.summary.unit} and {new.summary.unit}"
+    if base.source != new.source:
+        return f"not the same work: served by {base.source} in {pair.names[0]} and by {new.source} in {pair.names[1]}"
+    return ""
+
+
+def _circumstances(pair: MetricPair) -> list[str]:
+    """Return what may explain a difference: disturbed samples, and choices of set-up that differ."""
+    disturbed = [
+        f"{result.summary.disturbed * 100:.0f} % of the samples of {name} were disturbed"
+        for name, result in pair.sides
+        if result.summary.disturbed > MUCH_DISTURBED
+    ]
+    labels = {label: [result.labels.get(label) or "none" for _, result in pair.sides]
+              for label in sorted({*pair.base.labels, *pair.new.labels})}  # fmt: skip
+    return disturbed + [
+        f"{label} is {base} in {pair.names[0]} and {new} in {pair.names[1]}"
+        for label, (base, new) in labels.items()
+        if base != new
+    ]

@@ -1,0 +1,96 @@
+"""Judge differences of logarithms that have a standard error. Pure functions.
+
+A metric is called faster or slower if its difference is significant with a false discovery rate of 1 % within its
+family of metrics (Benjamini and Hochberg 1995), its 99 % interval excludes no change, and it is at least 3 %, or the
+size within which two values are called the same if that is less. It is the same if an equivalence test at 5 % rules out
+a change of that size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from nameplate.statistics.benjamini_hochberg import significant_by_family
+from nameplate.statistics.sequential_test import half_width, p_value
+from nameplate.statistics.verdict import (
+    CONFIDENCE,
+    EQUIVALENCE_CONFIDENCE,
+    SAME_WITHIN,
+    Judged,
+    Precision,
+    change_of,
+    detectable_change,
+    min_change,
+    more_rounds,
+)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of the logarithms of a metric in two runs, new less base.
+
+    ``error`` is its standard error, above 0, with ``freedom`` degrees of freedom, above 0. ``lasting`` is the share of
+    its variance that more rounds do not reduce. ``rounds`` is the number of rounds in the shorter run. ``family`` names
+    the metrics among which the false discovery rate is controlled. ``is_sequential`` says that a run was ended when it
+    had a verdict, so that the test must hold after every round (``sequential_test.py``).
+    """
+
+    middle: float
+    error: float
+    freedom: float
+    better: Literal["higher", "lower"]
+    rounds: int
+    family: str = ""
+    lasting: float = 0.0
+    is_sequential: bool = False
+
+    @property
+    def precision(self) -> Precision:
+        """Return half the widths of the intervals that decide a change and SAME."""
+        width = half_width if self.is_sequential else _half_width
+        half, half_same = (width(self.error, self.freedom, share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
+        return Precision(half, half_same, self.lasting)
+
+    @property
+    def probability(self) -> float:
+        """Return the two-sided p-value of no change."""
+        test = p_value if self.is_sequential else _p_value
+        return test(self.middle, self.error, self.freedom)
+
+
+def judge_differences(differences: Sequence[Difference], same_within: float = SAME_WITHIN) -> list[Judged]:
+    """Return the verdict on each difference, in the same order; an empty list for none.
+
+    All metrics of a comparison must be judged together, since the false discovery rate is that of each family.
+    ``same_within`` is a share: a metric is SAME if it is neither FASTER nor SLOWER and the 90 % interval of its ratio
+    is between 1 / (1 + ``same_within``) and 1 + ``same_within``. Any other metric is UNSURE.
+    """
+    found = significant_by_family([each.probability for each in differences], [each.family for each in differences])
+    return [_judged(each, is_found, same_within) for each, is_found in zip(differences, found, strict=True)]
+
+
+def _judged(difference: Difference, is_found: bool, same_within: float) -> Judged:
+    margin, middle, precision = min_change(same_within), difference.middle, difference.precision
+    ratio, ci = math.exp(middle), (math.exp(middle - precision.half), math.exp(middle + precision.half))
+    detectable = detectable_change(margin, precision.half)
+    if is_found and abs(middle) >= max(margin, precision.half):
+        return Judged(change_of(middle, difference.better), ratio, ci, "", detectable)
+    if abs(middle) + precision.half_same <= math.log1p(same_within):
+        return Judged("SAME", ratio, ci, "", detectable)
+    needed = more_rounds(middle, precision, margin, same_within, difference.rounds)
+    return Judged("UNSURE", ratio, ci, needed, detectable)
+
+
+def _half_width(error: float, freedom: float, confidence: float) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415 (a quarter of a second, and other commands need none of it)
+
+    return float(stdtrit(freedom, (1 + confidence) / 2)) * error
+
+
+def _p_value(difference: float, error: float, freedom: float) -> float:
+    from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and other commands need none of it)
+
+    return 2 * float(stdtr(freedom, -abs(difference) / error))

@@ -1,0 +1,105 @@
+"""Say what the difference between two values means. What the judgements of runs share; pure functions.
+
+A metric is FASTER or SLOWER if its difference is significant and large enough, and SAME if an equivalence test rules
+out a change of a given size. Everything else is UNSURE.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal, TypeAlias
+
+from nameplate.statistics.constants import MIN_CHANGE
+
+Verdict: TypeAlias = Literal["FASTER", "SLOWER", "SAME", "UNSURE", "INCOMPARABLE"]
+
+# The confidence of the interval that is shown, and that must exclude no change.
+CONFIDENCE = 0.99
+# Two one-sided tests at 5 % reject a change of this size or more if the 90 % interval is within it (Schuirmann, "A
+# comparison of the two one-sided tests procedure and the power approach", 1987).
+EQUIVALENCE_CONFIDENCE = 0.90
+SAME_WITHIN = 0.05
+# The probability with which a detectable change is called FASTER or SLOWER.
+_POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on the difference between a metric in two runs.
+
+    ``ratio`` is new / base, whichever direction is better, and ``ci`` the lower and upper end of its 99 % interval.
+    ``verdict`` takes the better direction into account: FASTER means that the new run is better. ``ci`` is None if
+    there are too few rounds for an interval. ``reason`` says in words why the verdict is UNSURE; it is empty for
+    FASTER, SLOWER and SAME. INCOMPARABLE is for callers; no judgement returns it. ``detectable`` is the smallest
+    change, as a share, that these two runs would show with a probability of 80 %; None without an interval.
+    """
+
+    verdict: Verdict
+    ratio: float
+    ci: tuple[float, float] | None
+    reason: str
+    detectable: float | None = None
+
+
+def min_change(same_within: float) -> float:
+    """Return the smallest difference of logarithms that may be called FASTER or SLOWER.
+
+    It is that of 3 %, or of ``same_within`` if that is less: who asks whether values agree within 1 % wants to know of
+    a change by 2 %.
+    """
+    return math.log1p(min(MIN_CHANGE, same_within))
+
+
+def change_of(middle: float, better: Literal["higher", "lower"]) -> Verdict:
+    """Return FASTER or SLOWER for a difference of logarithms, new less base, that is not 0."""
+    return "FASTER" if (middle > 0) == (better == "higher") else "SLOWER"
+
+
+def detectable_change(margin: float, half: float) -> float:
+    """Return the smallest change, as a share, that is called FASTER or SLOWER with a probability of 80 %.
+
+    ``margin`` is the smallest change that may be called so, and ``half`` half the width of the 99 % interval, both as
+    logarithms. An estimate must reach the larger of the two, and four of five estimates lie above the true change less
+    0.84 standard errors.
+    """
+    normal = NormalDist()
+    return math.expm1(max(margin, half) + normal.inv_cdf(_POWER) * half / normal.inv_cdf((1 + CONFIDENCE) / 2))
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How precise a difference of two logarithms is, and what would make it more precise.
+
+    ``half`` is half the width of its 99 % interval, and ``half_same`` of the interval that decides SAME (90 %).
+    ``lasting`` is the share of the variance that more rounds do not reduce, from 0 to 1, such as the variation between
+    runs.
+    """
+
+    half: float
+    half_same: float
+    lasting: float = 0.0
+
+
+def more_rounds(middle: float, precision: Precision, margin: float, same_within: float, rounds: int) -> str:
+    """Return how many rounds would decide, in words, if the difference stays as it is.
+
+    ``middle`` is the difference of the logarithms, ``margin`` the smallest change that may be called FASTER or SLOWER,
+    as a logarithm, ``same_within`` the share within which two values are SAME, and ``rounds`` the number of rounds in
+    the shorter run.
+    """
+    rooms = [(math.log1p(same_within) - abs(middle), precision.half_same)]
+    if abs(middle) >= margin:
+        rooms.append((abs(middle), precision.half))
+    needed = [_rounds_for(room, half, precision.lasting, rounds) for room, half in rooms]
+    fewest = min(needed)
+    if math.isinf(fewest):
+        return "more rounds would not decide a difference of this size"
+    return f"about {max(math.ceil(fewest), rounds + 1)} rounds in each run would decide"
+
+
+def _rounds_for(room: float, half: float, lasting: float, rounds: int) -> float:
+    """Return the number of rounds after which half the width of an interval is ``room``, or infinity."""
+    left = (room / half) ** 2 - lasting if room > 0 else 0.0
+    return rounds * (1 - lasting) / left if left > 0 else math.inf

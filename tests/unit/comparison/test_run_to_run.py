@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from machines import MACHINE
+from nameplate.comparison.run_to_run import RUN_TO_RUN, resource_of, run_to_run
+from nameplate.records.machine_record import Cache
+from nameplate.records.plan_record import Value
+from report_samples import result, with_summary
+
+OWN_BYTES = 1 << 20
+
+
+def cache(level: int, size_bytes: int, shared_by: int) -> Cache:
+    return Cache(
+        level=level, type="unified", size_bytes=size_bytes, line_bytes=64, ways=8, count=1, shared_by=shared_by
+    )
+
+
+# A guest with one core lists the L3 cache of its host as the core's own.
+ONE_CORE = msgspec.structs.replace(
+    MACHINE,
+    topology=msgspec.structs.replace(
+        MACHINE.topology, cores=1, threads=1, caches=[cache(2, OWN_BYTES, 1), cache(3, 32 * OWN_BYTES, 1)]
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("probe", "touched_bytes", "threads", "resource"),
+    [
+        ("cpu_flops", None, 2, "core"),
+        ("memory_latency", OWN_BYTES / 2, 1, "core"),
+        ("memory_latency", OWN_BYTES, 1, "memory"),
+        ("memory_stream", OWN_BYTES, 2, "core"),
+        ("cpu_workset", 8 * OWN_BYTES, 1, "memory"),
+        ("disk_block", OWN_BYTES / 4, 1, "disk"),
+        ("net_stream", None, 1, "network"),
+        ("mpi_pingpong", None, 1, "network"),
+    ],
+)
+def test_what_limits_a_metric(probe: str, touched_bytes: float | None, threads: Value, resource: str) -> None:
+    facts = {} if touched_bytes is None else {"touched_bytes": touched_bytes}
+    measured = with_summary(result({"threads": threads}, 1e9), probe=probe)
+    measured = msgspec.structs.replace(measured, facts=facts)
+    assert resource_of(measured, ONE_CORE) == resource
+    assert run_to_run(measured, ONE_CORE) == RUN_TO_RUN[resource_of(measured, ONE_CORE)]
+
+
+def test_without_a_machine_no_array_is_small() -> None:
+    measured = msgspec.structs.replace(
+        with_summary(result({"threads": 1}, 1e9), probe="memory_latency"), facts={"touched_bytes": 4096.0}
+    )
+    assert resource_of(measured, None) == "memory"
+    assert resource_of(measured, ONE_CORE) == "core"
