@@ -50,6 +50,7 @@ PLANNED = {
 PARSED = {
     r"^versus": "runs the installed reference tools for minutes",
     r"--selftest": "measures for five minutes",
+    r"--against": "measures a whole run again",
     r"--recheck": "needs a cluster with a slow node",
     r"^serve --listen": "listens until Ctrl-C",
     r"^--install-completion": "changes the files of the user's shell",
@@ -208,6 +209,9 @@ def test_a_shown_command_works(
         new_key = [sys.executable, "-m", "nameplate", *words[:2], str(tmp_path / "key")]
         subprocess.run(new_key, check=True)
         return
+    if words[0] == "ab":
+        assert run([*words, "--budget", "20s"]) in VERDICTS
+        return
     make_inputs(words, tmp_path)
     assert run(words) in (VERDICTS if words[0] in ("compare", "nodes", "doctor") else (0,))
 
@@ -226,7 +230,7 @@ def test_a_mentioned_command_exists(
     options = {name for argument in app[words[0]].assemble_argument_collection() for name in argument.names}
     assert {word for word in words if word.startswith("-")} <= options
     # A run with all its arguments is planned too, so that its parameters are checked.
-    if words[0] == "run" and len(words) > 1 and "…" not in command.text and "--resume" not in words:
+    if words[0] == "run" and len(words) > 1 and "…" not in command.text and not {"--resume", "--against"} & {*words}:
         (tmp_path / "my-plan.toml").write_text(shown_plan())
         plan(words)
 

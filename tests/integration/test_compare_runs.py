@@ -135,3 +135,90 @@ def test_an_empty_run_has_nothing_to_compare(
     (tmp_path / "empty.jsonl").touch()
     assert compare(measured, tmp_path / "empty.jsonl") == 2
     assert "is empty: this is not a run file" in capsys.readouterr().err
+
+
+def reasons(path: Path) -> set[str]:
+    """Return why the experiments of a run were no longer measured."""
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    return next(set(record["reasons"].values()) for record in records if record["type"] == "stop")
+
+
+def test_a_run_against_another_ends_once_it_is_decided(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    faster, new = slowed(measured, tmp_path / "faster.jsonl", 0.01), tmp_path / "new.jsonl"
+    assert run(["run", "--against", str(faster), "--budget", "2min", "--quiet", "--json", "-o", str(new)]) == 1
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {(row["capability"] or row)["verdict"] for row in rows if row["metric"] == "rate"} == {"SLOWER"}
+    assert reasons(new) == {"decided"}
+    # Looked at later, the verdicts are the same, because the file says that it was measured until they were final.
+    assert compare(faster, new, "--json") == 1
+    assert json.loads(capsys.readouterr().out)["rows"] == rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--rounds", "5"], "--against takes the plan and its limits from"),
+        (["cpu_clock"], "leave out 'cpu_clock'"),
+        (["threads=2"], "has its own parameters; leave this one out"),
+        (["--detect", "5"], "--detect 5: not a percentage"),
+        (["--study", "out"], "--study is not possible with --against"),
+    ],
+)
+def test_the_plan_is_that_of_the_other_run(
+    measured: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert run(["run", *arguments, "--against", str(measured)]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_detect_needs_a_run_to_compare_with(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run", "--detect", "5%"]) == 2
+    assert "add --against BASE.jsonl" in capsys.readouterr().err
+
+
+def test_two_settings_are_measured_in_alternation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "ab.jsonl"
+    settings = ["cpu_flops threads=1 mix=fma", "cpu_flops threads=1 mix=div"]
+    assert run(["ab", *settings, "--time", "2ms", "--budget", "2min", "--quiet", "--json", "-o", str(path)]) == 1
+    (row,) = [row for row in json.loads(capsys.readouterr().out)["rows"] if row["metric"] == "rate"]
+    assert row["capability"]["verdict"] == "SLOWER"
+    assert row["capability"]["ci"][1] < 1
+    assert "mix" not in row["params"]
+    assert row["params"]["threads"] == 1
+    assert reasons(path) == {"decided"}
+    assert run(["show", str(path)]) == 0
+    assert "mix=div" in capsys.readouterr().out
+    assert run(["run", "--against", str(path)]) == 2
+    assert "repeat it with nameplate ab" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["null duration=1ms,2ms", "null"], "names 2 experiments: give one value for each parameter"),
+        (["", "null"], "setting A is empty"),
+        (["null", "nul"], "unknown probe 'nul'; did you mean 'null'?"),
+        (["null 'x", "null"], "a quote is not closed"),
+        (["null", "memory_latency size=4KiB"], "null and memory_latency have no metric in common"),
+        (["mpi_pingpong", "mpi_pingpong"], "needs an MPI launcher"),
+    ],
+)
+def test_impossible_settings_are_rejected_in_one_line(
+    settings: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["ab", *settings]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_a_setting_that_cannot_be_measured_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ["disk_block op=write read_device=/dev/null", "disk_block op=write size=4MiB"]
+    assert run(["ab", *settings, "--quiet", "-o", str(tmp_path / "ab.jsonl")]) == 3
+    error = capsys.readouterr().err
+    assert "A: disk_block" in error
+    assert "a device is never written to" in error

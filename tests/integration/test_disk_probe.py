@@ -348,10 +348,10 @@ def test_a_series_with_a_cold_cache_is_rejected(core_path: Path, folder: Path) -
 # Faults.
 
 BROKEN = [
-    ({"op": "write"}, f"pwrite:4096:20:{errno.EIO}", ("failed", "write at", "Input/output error")),
-    ({"op": "write"}, f"pwrite:4096:20:{errno.ENOSPC}", ("failed", "write at", "No space left on device")),
-    ({"op": "write"}, f"pwrite:4096:20:{errno.EDQUOT}", ("failed", "write at", "Disk quota exceeded")),
-    ({"op": "read"}, f"pread:4096:20:{errno.EIO}", ("failed", "read at", "Input/output error")),
+    ({"op": "write"}, f"pwrite:4096:2:{errno.EIO}", ("failed", "write at", "Input/output error")),
+    ({"op": "write"}, f"pwrite:4096:2:{errno.ENOSPC}", ("failed", "write at", "No space left on device")),
+    ({"op": "write"}, f"pwrite:4096:2:{errno.EDQUOT}", ("failed", "write at", "Disk quota exceeded")),
+    ({"op": "read"}, f"pread:4096:2:{errno.EIO}", ("failed", "read at", "Input/output error")),
     ({"op": "write"}, f"pwrite:0:1:{errno.ENOSPC}", ("failed", "cannot write at 0", "No space left on device")),
     ({"op": "write", "sync": "end"}, f"fdatasync:0:3:{errno.EIO}", ("failed", "fdatasync at", "Input/output error")),
     (
@@ -359,9 +359,9 @@ BROKEN = [
         f"fdatasync:0:2:{errno.EIO}",
         ("failed", "cannot write the file to the device", "Input/output error"),
     ),
-    ({"op": "write"}, "pwrite:4096:20:corrupt", ("invalid", "the byte at", "differs from what was written there")),
-    ({"op": "write"}, "pwrite:4096:20:lose", ("invalid", "the byte at", "differs from what was written there")),
-    ({"op": "read"}, "pread:4096:20:corrupt", ("invalid", "the byte read at", "differs from the file's content")),
+    ({"op": "write"}, "pwrite:4096:2:corrupt", ("invalid", "the byte at", "differs from what was written there")),
+    ({"op": "write"}, "pwrite:4096:2:lose", ("invalid", "the byte at", "differs from what was written there")),
+    ({"op": "read"}, "pread:4096:2:corrupt", ("invalid", "the byte read at", "differs from the file's content")),
     ({"cache": "direct"}, f"open:{os.O_DIRECT}:1:{errno.EINVAL}", ("skipped", "cache=direct", "has no O_DIRECT")),
 ]
 

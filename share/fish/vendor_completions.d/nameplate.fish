@@ -5,8 +5,8 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--blas --budget --by --charts --fail-on --format --key-file --last --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
-    set -l all_commands 'compare doctor history list machine nodes plan report run serve show versus'
+    set -l options_with_values '--against --blas --budget --by --charts --detect --fail-on --format --key-file --last --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
+    set -l all_commands 'ab compare doctor history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
     set -e cmd[1]
@@ -42,6 +42,7 @@ function __fish_nameplate_using_command
 end
 
 # Root-level commands
+complete -c nameplate -n __fish_use_subcommand -a 'ab' -d 'Measure two settings in alternation until it is decided whether B is FASTER, SL…'
 complete -c nameplate -n __fish_use_subcommand -a 'compare' -d 'Compare the metrics of two runs: each is FASTER, SLOWER, SAME, UNSURE or INCOMP…'
 complete -c nameplate -n __fish_use_subcommand -a 'doctor' -d 'Check whether this machine is fit to measure on, and which optional parts are m…'
 complete -c nameplate -n __fish_use_subcommand -a 'history' -d 'Show what changed between the runs of a folder: which metric, on which machine,…'
@@ -63,6 +64,22 @@ complete -c nameplate -n __fish_use_subcommand -s h -d 'Display this message and
 complete -c nameplate -n __fish_use_subcommand -l version -d 'Display application version.'
 complete -c nameplate -n __fish_use_subcommand -l install-completion -d 'Install shell completion for this application.'
 
+# Options for: ab
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l help -d 'Display this message and exit.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -s h -d 'Display this message and exit.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l version -d 'Display application version.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l detect -r -d 'The size of a change that matters. SAME means that a change of this size is rul…'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l budget -r -d 'The maximum duration of the whole run, such as 60s or 10min.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l time -r -d 'The duration of one sample. Default: 10 ms or more.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l peer -r -d 'The HOST[:PORT] of a "nameplate serve" for the network probes. Default: a peer …'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l key-file -r -d 'A file with the key shared with that peer. Default: NAMEPLATE_KEY in the enviro…'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l mpi -r -d 'The MPI launcher of the MPI probes with its options, in quotes.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l seed -r -d 'The seed of the order in each round. Default: a random one, which is recorded.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l output -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -s o -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l json -d 'Print the rows as JSON.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -l quiet -d 'Show neither progress nor the table.'
+complete -c nameplate -n '__fish_nameplate_using_command ab' -s q -d 'Show neither progress nor the table.'
 # Options for: compare
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -s h -d 'Display this message and exit.'
@@ -73,6 +90,7 @@ complete -c nameplate -n '__fish_nameplate_using_command compare' -l strict -d '
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l selftest -d 'Count how often a machine is called faster or slower than itself: in the rounds…'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l budget -r -d 'The time that --selftest may measure, such as 10min. Default: 5min.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l json -d 'Print the rows as JSON.'
+
 # Options for: doctor
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -s h -d 'Display this message and exit.'
@@ -150,6 +168,8 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l priority -r -d 
 complete -c nameplate -n '__fish_nameplate_using_command run' -l rated -r -d 'Reference values, such as memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file with su…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l dry-run -d 'Show what would run, for how long, and what it would write and send. Measure no…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l resume -r -F -d 'Continue an interrupted run file: measure only what is missing.'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l against -r -F -d 'A run of an earlier time. Its experiments are measured again until each is SAME…'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l detect -r -d 'With --against, the size of a change that matters, such as 5%: SAME means that …'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l output -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -s o -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l report -r -F -d 'Also write an HTML report to this file.'

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -42,6 +43,8 @@ class Place:
     - ``reference_values``: the values of the reference tools, from before the first round; only a new run writes them
     - ``began``: the start of the command by ``time.monotonic``, from which the budget counts; None counts it from the
       first round
+    - ``decided``: returns the experiments whose verdict is final, given the results so far; None if the run is not
+      compared while it is measured
     """
 
     machine: Machine
@@ -49,6 +52,7 @@ class Place:
     nodes: NodeTurns | None
     reference_values: Sequence[Reference] = ()
     began: float | None = None
+    decided: Callable[[Report], set[str]] | None = None
 
 
 def nodes_of_run(header: Run, machine: Machine) -> NodeTurns | None:
@@ -101,6 +105,29 @@ def _now() -> str:
     return text
 
 
+def new_run_file(output: Path | None) -> RunWriter:
+    """Create the run file ``output``, or ``nameplate-DATE-TIME.jsonl`` in the current directory, and return its writer.
+
+    Raises FileError if ``output`` exists, or if the file cannot be created.
+    """
+    if output is not None:
+        return RunWriter.create(output)
+    return RunWriter.create_numbered(Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl"))
+
+
+def core_options(peer: str | None, key_file: str | None, blas: str | None) -> list[str]:
+    """Return the options of the core, which come from the command line only, never from a plan or a run file.
+
+    Raises UsageError for a key file without a peer.
+    """
+    if key_file is not None and peer is None:
+        raise UsageError("--key-file needs --peer: name the peer that shares the key with --peer HOST")
+    options = ["--peer", peer] if peer else []
+    options += ["--key-file", key_file] if key_file else []
+    options += ["--blas", blas] if blas else []
+    return options
+
+
 def measure_to_file(
     header: Run, writer: RunWriter, earlier: RunFile | None, progress: Progress, place: Place
 ) -> Report:
@@ -129,6 +156,7 @@ def measure_to_file(
         progress=progress,
         control=control,
         refine=refiner(header.plan),
+        decided=partial(_decided, place.decided, writer.path) if place.decided else None,
         nodes=place.nodes,
         began=place.began,
     )
@@ -147,6 +175,11 @@ def measure_to_file(
         writer.close()
         keeper.close()
     return _finished(writer.path)
+
+
+def _decided(decide: Callable[[Report], set[str]], path: Path) -> set[str]:
+    """Return the experiments whose verdict is final, from the records that are in the file so far."""
+    return decide(summarise(read_run(path)))
 
 
 def _finished(path: Path) -> Report:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
+from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
 from nameplate.comparison.best_of_several import compare_several
 from nameplate.comparison.metric_rows import ComparisonRow
@@ -20,7 +21,6 @@ from nameplate.records.run_record import SCHEMA
 from nameplate.statistics.verdict import SAME_WITHIN
 
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
-_MAX_PERCENT = 50.0
 
 
 def command(
@@ -60,7 +60,7 @@ def command(
     """
     if budget is not None and not selftest:
         raise UsageError("--budget limits the measurement of --selftest: add --selftest, or leave out --budget")
-    limit = _percent(fail_on) if fail_on is not None else None
+    limit = parse_percent("--fail-on", fail_on) if fail_on is not None else None
     if selftest:
         return _self_test(runs, budget, json)
     if by is not None:
@@ -80,10 +80,10 @@ def _two(reports: Sequence[Report], limit: float | None, strict: bool, json: boo
 
     found = compare_runs(reports[0], reports[1], limit or SAME_WITHIN)
     if json:
-        _print_json(found.rows)
+        print_json(found.rows)
     else:
         print_comparison(found)
-    return _exit_code(found.rows, limit, strict)
+    return exit_code(found.rows, limit, strict)
 
 
 def _by(report: Report, name: str, limit: float | None, strict: bool, json: bool) -> int:
@@ -91,10 +91,10 @@ def _by(report: Report, name: str, limit: float | None, strict: bool, json: bool
 
     rows = compare_by(report, name, limit or SAME_WITHIN)
     if json:
-        _print_json(rows)
+        print_json(rows)
     else:
         print_rows(rows, ("first value", "this value"))
-    return _exit_code(rows, limit, strict)
+    return exit_code(rows, limit, strict)
 
 
 def _several(reports: Sequence[Report], names: Sequence[str], limit: float | None, json: bool) -> int:
@@ -104,13 +104,17 @@ def _several(reports: Sequence[Report], names: Sequence[str], limit: float | Non
         raise UsageError(f"--fail-on compares two runs, but {len(reports)} were given: name BASE and NEW")
     rows = compare_several(reports)
     if json:
-        _print_json(rows)
+        print_json(rows)
     else:
         print_several(rows, names)
     return 0 if any(row.best for row in rows) else _NOT_COMPARABLE
 
 
-def _exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool) -> int:
+def exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool = False) -> int:
+    """Return 1 for a capability that is SLOWER, 5 if nothing could be compared, 4 for UNSURE with ``strict``, else 0.
+
+    ``limit`` is the smallest loss that counts, as a share; None counts all.
+    """
     verdicts = {row.machine_verdict for row in rows}
     if any(row.machine_verdict == "SLOWER" and _loss(row) >= (limit or 0.0) for row in rows):
         return _AGAINST
@@ -125,17 +129,7 @@ def _loss(row: ComparisonRow) -> float:
     return 1 - min(ratio, 1 / ratio)
 
 
-def _percent(text: str) -> float:
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = 0.0
-    if not (text.endswith("%") and 0 < value <= _MAX_PERCENT):
-        raise UsageError(f"--fail-on {text}: not a percentage; use one such as 5%, at most {_MAX_PERCENT:g}%")
-    return value / 100
-
-
-def _print_json(rows: Sequence[msgspec.Struct]) -> None:
+def print_json(rows: Sequence[msgspec.Struct]) -> None:
     """Print the document ``{"schema", "rows": […]}``."""
     document: dict[str, Any] = {"schema": SCHEMA, "rows": rows}
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
@@ -158,7 +152,7 @@ def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:
     if not counts:
         raise UsageError("--selftest needs at least 12 rounds: measure them with nameplate run quick --rounds 60")
     if json:
-        _print_json(counts)
+        print_json(counts)
     else:
         print_false_positives(counts)
     return _AGAINST if any(row.wrong for row in counts) else 0

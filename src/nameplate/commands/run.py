@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, cast, get_args
@@ -18,7 +17,15 @@ from cyclopts import Parameter
 from msgspec import structs
 
 from nameplate import __version__
-from nameplate.commands._measuring import Place, make_run, measure_to_file, nodes_of_run
+from nameplate.commands._against import Against, against_of, base_and_plan, show_verdicts, until_decided
+from nameplate.commands._measuring import (
+    Place,
+    core_options,
+    make_run,
+    measure_to_file,
+    new_run_file,
+    nodes_of_run,
+)
 from nameplate.commands._study import check_study, write_study
 from nameplate.commands._tools import asked_references, reference_values, references_take_s
 from nameplate.errors import FileError, OutputError, UsageError
@@ -83,6 +90,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     rated: Annotated[Sequence[str], Parameter(show_default=False)] = (),
     dry_run: bool = False,
     resume: Path | None = None,
+    against: Path | None = None,
+    detect: Option = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     report: Path | None = None,
     study: Path | None = None,
@@ -142,6 +151,12 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Show what would run, for how long, and what it would write and send. Measure nothing.
     resume
         Continue an interrupted run file: measure only what is missing.
+    against
+        A run of an earlier time. Its experiments are measured again until each is SAME or changed, or until the budget
+        ends, and the verdicts are shown.
+    detect
+        With --against, the size of a change that matters, such as 5%: SAME means that a change of this size is ruled
+        out. Default: 5%.
     output
         The run file to write. Default: nameplate-DATE-TIME.jsonl in the current directory.
     report
@@ -161,10 +176,11 @@ def command(  # noqa: PLR0913 (the options of the command line)
             what=what,
             parameters=parameters if read_device is None else (*parameters, f"read_device={read_device}"),
             limits={name: text for name, text in limits.items() if text is not None},
-            core_options=_core_options(peer, key_file, blas),
+            core_options=core_options(peer, key_file, blas),
             launch=launch_with(mpi) if mpi is not None else alone(),
             peer=peer, mpi=mpi, per_node=per_node, slurm=slurm, seed=seed, priority=priority, rated=rated,
-            dry_run=dry_run, resume=resume, output=output, report=report, study=study, json=json, quiet=quiet,
+            dry_run=dry_run, resume=resume, against=against_of(against, detect),
+            output=output, report=report, study=study, json=json, quiet=quiet,
         )
     )  # fmt: skip
 
@@ -180,6 +196,7 @@ class RunOptions:
     - ``launch``: how to start the core, from ``mpi``, the text of the launcher; directly if that is None
     - ``per_node``: "in-turn" or "at-once"; ``priority``: "normal" or "high"; both are not yet checked
     - ``slurm``: the batch script to write instead of measuring; ``resume``: the run file to continue
+    - ``against``: the run to compare with while measuring, and the change to detect; None for a run on its own
     - ``rated``: the arguments of ``--rated``, KEY=VALUE or the path of a file of such lines
     - ``output``, ``report`` and ``study``: the run file, the HTML report and the folder of the study to write
     - ``began``: the start of the command by ``time.monotonic``, from which the budget counts
@@ -199,6 +216,7 @@ class RunOptions:
     rated: Sequence[str]
     dry_run: bool
     resume: Path | None
+    against: Against | None
     output: Path | None
     report: Path | None
     study: Path | None
@@ -212,12 +230,14 @@ class Prepared:
     """A run that is ready to start: its first record, and the description of its core.
 
     ``writer`` and ``earlier`` are the locked run file that it continues, and its content; both are None for a new run.
+    ``base`` is the run that it is compared with, or None.
     """
 
     header: Run
     core: CoreDescription
     writer: RunWriter | None = None
     earlier: RunFile | None = None
+    base: Report | None = None
 
 
 def _run(options: RunOptions) -> int:
@@ -234,8 +254,12 @@ def _run(options: RunOptions) -> int:
             write_script(options.slurm, allocation, prepared.header, sys.argv[1:])
             print(f"wrote {options.slurm}; submit it with: sbatch {shlex.quote(str(options.slurm))}")
             return 0
-        writer = prepared.writer or stack.enter_context(_new_run_file(options.output))
+        writer = prepared.writer or stack.enter_context(new_run_file(options.output))
         result = _measure(options, prepared, writer)
+    if options.against is not None and prepared.base is not None:
+        if options.report is not None:
+            _write_report([prepared.base, result], options.report)
+        return show_verdicts(prepared.base, result, options.against, writer.path, options.json, options.quiet)
     return _finish(options, result, writer.path)
 
 
@@ -248,6 +272,12 @@ def _check(options: RunOptions) -> None:
         raise UsageError("--priority high has no effect with --mpi, whose launcher starts the processes: leave it out")
     if options.seed is not None and not 0 <= options.seed <= MAX_COUNT:
         raise UsageError(f"--seed {options.seed}: not a seed; use 0 to {MAX_COUNT}")
+    if options.against is not None:
+        others = {"--resume": options.resume, "--slurm": options.slurm, "--study": options.study,
+                  "--per-node": options.per_node}  # fmt: skip
+        for name, value in others.items():
+            if value is not None:
+                raise UsageError(f"{name} is not possible with --against, which measures an earlier plan: leave it out")
     if options.study is not None and options.resume is None:
         check_study(options.what, options.study)
     if options.output is not None and options.output.is_dir():
@@ -272,8 +302,10 @@ def _resumed(options: RunOptions, path: Path, stack: ExitStack) -> Prepared:
 
 def _begun(options: RunOptions, allocation: Allocation | None) -> Prepared:
     launch = options.launch
-    _check_launched(options.what, launch)
     core = _core(options, allocation)
+    if options.against is not None:
+        return _begun_against(options, options.against, core)
+    _check_launched(options.what, launch)
     machine = core.machine
     turns = len(nodes_of(machine)) if options.per_node == "in-turn" and launch.launcher else 1
     plan = _choose(options.what, options.parameters, core.probes, options.limits, machine, turns)
@@ -283,6 +315,16 @@ def _begun(options: RunOptions, allocation: Allocation | None) -> Prepared:
     if rated:
         check_rated(rated, describe_all())
     return Prepared(make_run(plan, options.seed, rated, priority, per_node), core)
+
+
+def _begun_against(options: RunOptions, against: Against, core: CoreDescription) -> Prepared:
+    words = [*([] if options.what == DEFAULT_PLAN else [options.what]), *options.parameters]
+    base, plan = base_and_plan(against, words, options.limits, core.probes)
+    for experiment in plan.experiments:
+        _check_launched(experiment.probe, options.launch)
+    return Prepared(
+        make_run(plan, options.seed, _rated(options.rated), options.priority or "normal", ""), core, base=base
+    )
 
 
 def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Report:
@@ -296,7 +338,8 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
     turns = nodes.turns if nodes else 1
     is_new = prepared.earlier is None
     references = _reference_values(header.plan, core, turns, options.began, options.quiet) if is_new else []
-    place = Place(core.machine, start_core, nodes, references, options.began)
+    decided = until_decided(prepared.base, options.against) if options.against and prepared.base else None
+    place = Place(core.machine, start_core, nodes, references, options.began, decided)
     progress = make_progress(options.quiet, header.plan.limits.interval_s is not None)
     return measure_to_file(header, writer, prepared.earlier, progress, place)
 
@@ -311,12 +354,6 @@ def _finish(options: RunOptions, result: Report, path: Path) -> int:
             f"standard output was closed before the run ended; show the results with: nameplate show {path}"
         )
     return _exit_code(result)
-
-
-def _new_run_file(output: Path | None) -> RunWriter:
-    if output is not None:
-        return RunWriter.create(output)
-    return RunWriter.create_numbered(Path(f"nameplate-{datetime.now().strftime('%Y%m%d-%H%M%S')}.jsonl"))
 
 
 def _reference_values(plan: Plan, core: CoreDescription, turns: int, began: float, quiet: bool) -> Sequence[Reference]:
@@ -457,16 +494,6 @@ def _choose(
     return build_plan(text, probes, options, machine, turns, references_s)
 
 
-def _core_options(peer: str | None, key_file: str | None, blas: str | None) -> list[str]:
-    """Return the options of the core, which come from the command line only, never from a plan or a run file."""
-    if key_file is not None and peer is None:
-        raise UsageError("--key-file needs --peer: name the peer that shares the key with --peer HOST")
-    options = ["--peer", peer] if peer else []
-    options += ["--key-file", key_file] if key_file else []
-    options += ["--blas", blas] if blas else []
-    return options
-
-
 def _explain(header: Run, peer: str | None, mpi: str | None, machine: Machine) -> None:
     plan, nodes = header.plan, nodes_of_run(header, machine)
     limits = plan.limits
@@ -505,11 +532,15 @@ def _disk_use(plan: Plan) -> Iterator[str]:
         yield from probe_of(name).disk_use(own, rounds)
 
 
+def _write_report(runs: Sequence[Report], path: Path) -> None:
+    from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
+
+    write_html(runs, path)
+
+
 def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bool) -> None:
     if report is not None:
-        from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
-
-        write_html([result], report)
+        _write_report([result], report)
     if json:
         from nameplate.report.exports.json import export  # noqa: PLC0415 (one of several formats)
 

@@ -24,17 +24,19 @@ class CapabilityChange(msgspec.Struct, frozen=True, kw_only=True):
     """The capability of the machine in two runs, or at two values of a parameter.
 
     ``base`` and ``new`` are the capabilities in the SI base unit of the metric, ``ratio`` is new ÷ base and ``ci`` its
-    99 % interval (lower, upper). ``verdict`` is on ``new``, and ``reason`` says what would decide it if it is UNSURE.
-    ``detectable`` is the smallest change, as a share, that these two runs would show with a probability of 80 %.
+    99 % interval (lower, upper). For two settings of one run, they are medians over the rounds, and ``ratio`` is the
+    median of the rounds' ratios. ``verdict`` is on ``new``, and ``reason`` says what would decide it if it is UNSURE.
+    ``detectable`` is the smallest change, as a share, that these two runs would show with a probability of 80 %. ``ci``
+    and ``detectable`` are None if there are too few rounds.
     """
 
     base: float
     new: float
     verdict: Verdict
     ratio: float
-    ci: tuple[float, float]
+    ci: tuple[float, float] | None
     reason: str
-    detectable: float
+    detectable: float | None
 
 
 class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,8 +98,17 @@ class MetricPair:
         return (self.names[0], self.base), (self.names[1], self.new)
 
 
+@dataclass(frozen=True)
+class Capable:
+    """The verdict on the capability of a metric, and the two values that it is on."""
+
+    found: Judged
+    base: float
+    new: float
+
+
 # Returns for each pair the verdict on what was typical, and that on the capability if both sides have one.
-JudgePairs = Callable[[Sequence[MetricPair]], Sequence[tuple[Judged, Judged | None]]]
+JudgePairs = Callable[[Sequence[MetricPair]], Sequence[tuple[Judged, Capable | None]]]
 
 
 def metric_rows(pairs: Sequence[MetricPair], judge_pairs: JudgePairs) -> list[ComparisonRow]:
@@ -111,18 +122,18 @@ def metric_rows(pairs: Sequence[MetricPair], judge_pairs: JudgePairs) -> list[Co
     ]
 
 
-def _judged(pair: MetricPair, typical: Judged, capability: Judged | None) -> ComparisonRow:
+def _judged(pair: MetricPair, typical: Judged, capable: Capable | None) -> ComparisonRow:
     parts = [typical.reason, *(_circumstances(pair) if typical.verdict != "SAME" else [])]
     reason = "; ".join(part for part in parts if part)
-    return _row(pair, replace(typical, reason=reason), _capability_change(pair, capability))
+    return _row(pair, replace(typical, reason=reason), _capability_change(capable))
 
 
-def _capability_change(pair: MetricPair, found: Judged | None) -> CapabilityChange | None:
-    base, new = pair.base.summary.capability, pair.new.summary.capability
-    if found is None or found.ci is None or found.detectable is None or base is None or new is None:
+def _capability_change(capable: Capable | None) -> CapabilityChange | None:
+    if capable is None:
         return None
+    found = capable.found
     return CapabilityChange(
-        base=base, new=new, verdict=found.verdict, ratio=found.ratio, ci=found.ci, reason=found.reason,
+        base=capable.base, new=capable.new, verdict=found.verdict, ratio=found.ratio, ci=found.ci, reason=found.reason,
         detectable=found.detectable,
     )  # fmt: skip
 

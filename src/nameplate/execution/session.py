@@ -1,8 +1,8 @@
 """Measure a plan in rounds, with a fresh core for each, until every experiment is precise enough.
 
 Each round takes every experiment once, in an order shuffled by the recorded seed. From the sixth round on, an
-experiment whose interval is narrower than the requested precision is no longer measured. The others continue until the
-budget is spent.
+experiment whose interval is narrower than the requested precision, or which is decided in a comparison, is no longer
+measured. The others continue until the budget is spent.
 
 If fixed rounds must end within a budget, each slice is what the rest of the budget allows (``pace.py``). An experiment
 that would end after the budget is left out. Since the order is shuffled, the measured experiments of the last round are
@@ -44,6 +44,8 @@ END_SAMPLE_S = 2.0
 
 # Returns the dense points (Experiment.dense) worth measuring, from the round values so far by experiment.
 Refine = Callable[[Mapping[str, Sequence[float]]], set[str]]
+# Returns the ids of the experiments whose verdict is final, from all records written so far.
+Decided = Callable[[], set[str]]
 StartCore = Callable[[OnRecord], Core]
 HeadlineOf = Callable[[Measurement], float | None]
 Clock = Callable[[], float]
@@ -128,8 +130,8 @@ class ExperimentProgress:
 
     ``rounds`` are the numbers of the rounds that have been measured to their end, from 1. ``headlines`` has the values
     of those rounds that have one (``Session.headline_of``), in the order of measurement. ``reason`` says why the
-    experiment is no longer measured: ``rounds``, ``precision``, ``duplicate``, ``skipped``, ``failed`` or ``invalid``.
-    It is empty while the experiment is measured.
+    experiment is no longer measured: ``rounds``, ``precision``, ``decided``, ``duplicate``, ``skipped``, ``failed`` or
+    ``invalid``. It is empty while the experiment is measured.
     """
 
     rounds: set[int] = field(default_factory=set)
@@ -148,6 +150,8 @@ class Session:
     - ``progress``: the display; ``control``: stops the run on request
     - ``refine``: returns the ids of the dense experiments to measure, given the round values so far by experiment id;
       by default none
+    - ``decided``: called after each round from the sixth on, in place of the precision, to end the experiments whose
+      verdict is final; None for a run that is not compared while it is measured
     - ``nodes``: the nodes that each measure the single-machine experiments; None measures them once
     - ``sync``: called between experiments, so that writing records to disk does not disturb a measurement
     - ``clock``: returns the current time in seconds; ``began``: the start of the budget by this clock, or None if it
@@ -164,6 +168,7 @@ class Session:
     progress: Progress
     control: Control
     refine: Refine = lambda _: set()
+    decided: Decided | None = None
     nodes: NodeTurns | None = None
     # Called between experiments, so that writing records to disk does not disturb a measurement.
     sync: Callable[[], None] = lambda: None
@@ -199,9 +204,9 @@ class Session:
         """Measure until no experiment is left, the budget is spent or a stop is requested, and return the last record.
 
         The record, which is also written, has the reason for each experiment by its id: ``rounds`` (fixed rounds are
-        complete), ``precision``, ``budget``, ``interrupted``, ``even`` (a dense point that was not chosen),
-        ``duplicate`` (its parameters resolve to those of another experiment), or an outcome that is not ok, such as
-        ``failed``.
+        complete), ``precision``, ``decided``, ``budget``, ``interrupted``, ``even`` (a dense point that was not
+        chosen), ``duplicate`` (its parameters resolve to those of another experiment), or an outcome that is not ok,
+        such as ``failed``.
 
         Raises CoreError if a core cannot be started, UsageError if the nodes of the job change between rounds, and what
         ``write`` raises, such as FileError. A core that dies or hangs fails only its current experiment. Call it once.
@@ -224,11 +229,22 @@ class Session:
                 continue
             if not self._round(number):
                 break
+            self._end_decided(number)
             if number >= ROUNDS_BEFORE_DENSE:
                 self._worth_measuring |= self.refine(
                     {identity: measured.headlines for identity, measured in self._measured.items()}
                 )
                 self._expect_all()
+
+    def _end_decided(self, number: int) -> None:
+        """End the experiments that have a verdict, and take up again those that have lost it among all metrics."""
+        if self.decided is None or number < MIN_ROUNDS or self.control.stopped:
+            return
+        decided = self.decided()
+        for identity, measured in self._measured.items():
+            if measured.reason in ("", "decided"):
+                measured.reason = "decided" if identity in decided else ""
+        self._expect_all()
 
     def end_slice(self) -> None:
         """End the current slice after its sample, because the budget is overrun. Another thread may call it.
@@ -432,7 +448,7 @@ class Session:
         limits = self.plan.limits
         if limits.rounds is not None:
             return "rounds" if len(measured.rounds) >= limits.rounds else ""
-        if len(measured.rounds) < MIN_ROUNDS:
+        if len(measured.rounds) < MIN_ROUNDS or self.decided is not None:
             return ""
         width = relative_half_width(measured.headlines)
         return "precision" if width is not None and width <= limits.precision else ""

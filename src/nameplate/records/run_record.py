@@ -280,10 +280,10 @@ class Stop(Record, frozen=True, kw_only=True):
     """The last record of the measurements; a run without it was cut off.
 
     ``reasons`` maps the id of each experiment to why it was no longer measured: "precision", "rounds" or "budget"
-    reached, "even" (a dense point that its curve does not need), "duplicate" (its parameters resolve to the same values
-    as those of another experiment), "interrupted", or the ending "skipped", "invalid" or
-    "failed". ``elapsed_s`` is the time from the start of the command that wrote this record; with ``--resume``, earlier
-    commands are not included. ``interrupted`` means that the user stopped the run.
+    reached, "decided" (its verdict is final), "even" (a dense point that its curve does not need), "duplicate" (its
+    parameters resolve to the same values as those of another experiment), "interrupted", or the ending "skipped",
+    "invalid" or "failed". ``elapsed_s`` is the time from the start of the command that wrote this record; with
+    ``--resume``, earlier commands are not included. ``interrupted`` means that the user stopped the run.
     """
 
     reasons: dict[str, str]

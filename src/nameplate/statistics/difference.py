@@ -21,10 +21,7 @@ from nameplate.statistics.verdict import (
     SAME_WITHIN,
     Judged,
     Precision,
-    change_of,
-    detectable_change,
-    min_change,
-    more_rounds,
+    verdict_on,
 )
 
 
@@ -49,10 +46,11 @@ class Difference:
 
     @property
     def precision(self) -> Precision:
-        """Return half the widths of the intervals that decide a change and SAME."""
+        """Return the intervals that decide a change and SAME."""
         width = half_width if self.is_sequential else _half_width
-        half, half_same = (width(self.error, self.freedom, share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
-        return Precision(half, half_same, self.lasting)
+        halves = (width(self.error, self.freedom, share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
+        change, same = ((self.middle - half, self.middle + half) for half in halves)
+        return Precision(change, same, self.lasting)
 
     @property
     def probability(self) -> float:
@@ -73,15 +71,13 @@ def judge_differences(differences: Sequence[Difference], same_within: float = SA
 
 
 def _judged(difference: Difference, is_found: bool, same_within: float) -> Judged:
-    margin, middle, precision = min_change(same_within), difference.middle, difference.precision
-    ratio, ci = math.exp(middle), (math.exp(middle - precision.half), math.exp(middle + precision.half))
-    detectable = detectable_change(margin, precision.half)
-    if is_found and abs(middle) >= max(margin, precision.half):
-        return Judged(change_of(middle, difference.better), ratio, ci, "", detectable)
-    if abs(middle) + precision.half_same <= math.log1p(same_within):
-        return Judged("SAME", ratio, ci, "", detectable)
-    needed = more_rounds(middle, precision, margin, same_within, difference.rounds)
-    return Judged("UNSURE", ratio, ci, needed, detectable)
+    precision = difference.precision
+    if math.isinf(precision.half):
+        return Judged("UNSURE", math.exp(difference.middle), None, "the values vary too much for an interval")
+    return verdict_on(
+        difference.middle, precision, is_found=is_found, better=difference.better, rounds=difference.rounds,
+        same_within=same_within,
+    )  # fmt: skip
 
 
 def _half_width(error: float, freedom: float, confidence: float) -> float:

@@ -1,65 +1,79 @@
-"""Find how much two settings differ that were measured in alternation, in the same rounds. Pure functions.
+"""Judge how much two settings differ that were measured in alternation, in the same rounds. Pure functions.
 
-A machine that drifts changes both settings of a round alike, so the rounds are compared one by one. What a round places
-anew, such as memory, varies from round to round and is in the error.
+A machine that drifts changes both settings of a round alike, so the rounds are compared one by one, and the result is
+the median of their ratios. The capability of a round is the value that one in ten of its samples reaches: neighbours
+disturb most rounds for a part of the time only. On recorded machines this repeats better than the quotient of the
+capabilities of all rounds (docs/decisions/2026-11-24-sequential-verdicts.md).
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
-from itertools import chain
+from dataclasses import dataclass
 from typing import Literal
 
-from nameplate.statistics.capability import capability
-from nameplate.statistics.capability_change import MIN_ERROR
-from nameplate.statistics.difference import Difference
+from nameplate.statistics.benjamini_hochberg import significant_by_family
+from nameplate.statistics.sequential_sign_test import median_interval, p_value
+from nameplate.statistics.verdict import (
+    CONFIDENCE,
+    EQUIVALENCE_CONFIDENCE,
+    SAME_WITHIN,
+    Judged,
+    Precision,
+    verdict_on,
+)
 
-# With fewer rounds, their variation is not known well enough to look after each of them.
-MIN_ROUNDS = 5
-
-Better = Literal["higher", "lower"]
-# The values of the samples of each round, in the order of the rounds.
-SampleRounds = Sequence[Sequence[float]]
+# The share of the samples of a round that reach its capability.
+REACHED_BY = 0.1
+# With fewer rounds there is no interval that holds after every round.
+MIN_ROUNDS = 10
 
 
-def typical_difference(base: Sequence[float], new: Sequence[float], better: Better) -> Difference | None:
-    """Return the mean difference of the logarithms of two settings in the same rounds, new less base.
+@dataclass(frozen=True)
+class PairedRounds:
+    """The values of two settings in the same rounds, above 0, in the order of the rounds; the longer one is cut."""
 
-    Both have one value above 0 for each round, in the order of the rounds; the longer one is cut to the shorter one. It
-    is None with fewer than five rounds.
+    base: Sequence[float]
+    new: Sequence[float]
+    better: Literal["higher", "lower"]
+
+    @property
+    def differences(self) -> list[float]:
+        """Return the difference of the logarithms in each round, new less base."""
+        return [math.log(b / a) for a, b in zip(self.base, self.new, strict=False)]
+
+
+def judge_paired(pairs: Sequence[PairedRounds], same_within: float = SAME_WITHIN) -> list[Judged]:
+    """Return the verdict on each metric of two settings, in the same order; an empty list for none.
+
+    All metrics of a comparison must be judged together, since the false discovery rate (1 %) is that of all. The
+    verdicts hold after any number of looks (``sequential_sign_test.py``). ``same_within`` is a share: a metric is SAME
+    if an equivalence test at 5 % rules out a change of that size. With fewer than ten rounds it is UNSURE.
     """
-    ratios = [math.log(b / a) for a, b in zip(base, new, strict=False)]
-    if len(ratios) < MIN_ROUNDS:
-        return None
-    middle = math.fsum(ratios) / len(ratios)
-    variance = math.fsum((ratio - middle) ** 2 for ratio in ratios) / (len(ratios) - 1)
-    return _difference(middle, math.sqrt(variance / len(ratios)), better, len(ratios))
+    differences = [pair.differences for pair in pairs]
+    found = significant_by_family([p_value(each) for each in differences], [""] * len(differences))
+    return [
+        _judged(own, is_found, pair.better, same_within)
+        for pair, own, is_found in zip(pairs, differences, found, strict=True)
+    ]
 
 
-def capability_difference(base: SampleRounds, new: SampleRounds, better: Better) -> Difference | None:
-    """Return the difference of the logarithms of the capabilities of two settings in the same rounds, new less base.
-
-    ``base`` and ``new`` have the values above 0 of the samples of each round; the longer one is cut to the shorter one.
-    The error is that of the jackknife, which leaves out one round of both settings at a time (Shao and Tu, The
-    Jackknife and Bootstrap, 1995). It is None with fewer than five rounds, or with too few samples for a capability.
-    """
-    rounds = list(zip(base, new, strict=False))
-    whole = _log_ratio(rounds, better)
-    rests = [_log_ratio(rounds[:i] + rounds[i + 1 :], better) for i in range(len(rounds))]
-    known = [rest for rest in rests if rest is not None]
-    if whole is None or len(rounds) < MIN_ROUNDS or len(known) < len(rounds):
-        return None
-    middle = math.fsum(known) / len(known)
-    variance = (len(known) - 1) / len(known) * math.fsum((rest - middle) ** 2 for rest in known)
-    return _difference(whole, math.sqrt(variance), better, len(rounds))
+def _judged(own: Sequence[float], is_found: bool, better: Literal["higher", "lower"], same_within: float) -> Judged:
+    change, same = median_interval(own, CONFIDENCE), median_interval(own, EQUIVALENCE_CONFIDENCE)
+    middle = statistics.median(own) if own else 0.0
+    if change is None or same is None:
+        return Judged("UNSURE", math.exp(middle), None, f"a verdict needs {MIN_ROUNDS} rounds (got {len(own)})")
+    return verdict_on(
+        middle, Precision(change, same), is_found=is_found, better=better, rounds=len(own), same_within=same_within
+    )
 
 
-def _log_ratio(rounds: Sequence[tuple[Sequence[float], Sequence[float]]], better: Better) -> float | None:
-    sides = [list(chain.from_iterable(each[side] for each in rounds)) for side in (0, 1)]
-    base, new = (capability([side], better == "higher") for side in sides)
-    return math.log(new.value / base.value) if base and new else None
-
-
-def _difference(middle: float, error: float, better: Better, rounds: int) -> Difference:
-    return Difference(middle, max(error, MIN_ERROR), rounds - 1, better, rounds, is_sequential=True)
+def capability_of_round(samples: Sequence[float], better: Literal["higher", "lower"]) -> float:
+    """Return the value that one in ten of a round's samples reaches, by linear interpolation; at least one sample."""
+    ordered = sorted(samples, reverse=better == "higher")
+    place = REACHED_BY * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

@@ -1,11 +1,12 @@
 """Test for a change after every round, with an error rate that holds however often one looks. Pure functions.
 
 The evidence for a change is a likelihood ratio: that of "the logarithms differ by an amount drawn from a normal
-distribution with the standard deviation ``SCALE``", to that of "they do not differ" (the mixture sequential probability
-ratio test: Robbins, "Statistical methods related to the law of the iterated logarithm", 1970; Johari and others,
-"Always valid inference", 2022). Without a change, the probability that it ever exceeds 1 / α is at most α, whenever one
-looks and stops. 1 / evidence is therefore a p-value at any time, and the differences that it does not reject are an
-interval that holds the true difference at all times with its confidence.
+distribution", to that of "they do not differ" (the mixture sequential probability ratio test: Robbins, "Statistical
+methods related to the law of the iterated logarithm", 1970; Johari and others, "Always valid inference", 2022). It is
+the mean for several standard deviations of that distribution, so that small and large changes are found. Without a
+change, the probability that it ever exceeds 1 / α is at most α, whenever one looks and stops. 1 / evidence is therefore
+a p-value at any time, and the differences that it does not reject are an interval that holds the true difference at all
+times with its confidence.
 
 The standard error is estimated, so that the quotient of a difference and its error has Student's t distribution. It is
 converted to the normal deviate with the same tail probability.
@@ -16,12 +17,13 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-# The size of changes that are looked for, as a logarithm. Changes of other sizes are found later, never wrongly.
-SCALE = 0.05
+# The sizes of changes that are looked for, as logarithms. Changes of other sizes are found later, never wrongly.
+SCALES = (0.03, 0.1, 0.3, 1.0)
 
 _NORMAL = NormalDist()
-# Beyond this deviate, the normal distribution underflows.
-_MAX_DEVIATE = 37.0
+# The quantiles of Student's t are not known (scipy 1.15) far beyond this deviate.
+_MAX_DEVIATE = 28.0
+_STEPS = 60
 
 
 def p_value(difference: float, error: float, freedom: float) -> float:
@@ -35,20 +37,33 @@ def p_value(difference: float, error: float, freedom: float) -> float:
 
     tail = float(stdtr(freedom, -abs(difference) / error))
     deviate = -_NORMAL.inv_cdf(tail) if tail > _NORMAL.cdf(-_MAX_DEVIATE) else _MAX_DEVIATE
-    variance, expected = error**2, SCALE**2
-    evidence = (math.log(variance / (variance + expected)) + deviate**2 * expected / (variance + expected)) / 2
-    return math.exp(-max(0.0, evidence))
+    return min(1.0, math.exp(-_log_evidence(deviate, error)))
 
 
 def half_width(error: float, freedom: float, confidence: float) -> float:
     """Return half the width of the interval of a difference of logarithms, which is valid after any number of looks.
 
     ``error`` and ``freedom`` are as for ``p_value``, and ``confidence`` is a probability (0 to 1). A difference within
-    the interval around the estimate has a p-value above 1 - ``confidence``.
+    the interval around the estimate has a p-value above 1 - ``confidence``. It is infinite if the error is so large
+    that no difference would be found.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 (a quarter of a second, and most commands need none of it)
 
-    total = error**2 + SCALE**2
-    needed = math.log(1 / (1 - confidence)) + math.log(total / error**2) / 2
-    deviate = min(_MAX_DEVIATE, math.sqrt(2 * needed * total) / SCALE)
-    return -float(stdtrit(freedom, _NORMAL.cdf(-deviate))) * error
+    needed = -math.log(1 - confidence)
+    if _log_evidence(_MAX_DEVIATE, error) < needed:
+        return math.inf
+    low, high = 0.0, _MAX_DEVIATE
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _log_evidence(middle, error) >= needed else (middle, high)
+    return -float(stdtrit(freedom, _NORMAL.cdf(-high))) * error
+
+
+def _log_evidence(deviate: float, error: float) -> float:
+    """Return the logarithm of the mean evidence of all scales, for a difference of ``deviate`` standard errors."""
+    logarithms = []
+    for scale in SCALES:
+        kept = error**2 / (error**2 + scale**2)
+        logarithms.append((math.log(kept) + deviate**2 * (1 - kept)) / 2)
+    largest = max(logarithms)
+    return largest + math.log(math.fsum(math.exp(each - largest) for each in logarithms) / len(logarithms))

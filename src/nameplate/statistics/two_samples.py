@@ -103,10 +103,11 @@ def _judged(metric: Rounds, shift: _Shift, is_found: bool, same_within: float) -
     ratio, (low, high) = math.exp(shift.middle), shift.change
     n_rounds = min(len(metric.base), len(metric.new))
     if math.isnan(low):
-        return Judged("UNSURE", ratio, None, f"a verdict needs 5 rounds (got {n_rounds})")
+        few = f"a verdict needs 5 rounds (got {n_rounds})"
+        return Judged("UNSURE", ratio, None, few if n_rounds < _MIN_SEQUENTIAL else "the values vary too much")
     ci = (math.exp(low), math.exp(high))
     margin = max(min_change(same_within), OWN_MOVES * shift.spread, OWN_MOVES * shift.drift)
-    precision = Precision((high - low) / 2, (shift.same[1] - shift.same[0]) / 2)
+    precision = Precision(shift.change, shift.same)
     detectable = detectable_change(margin, precision.half)
     if is_found and abs(shift.middle) >= margin and (low > 0 or high < 0):
         return Judged(change_of(shift.middle, metric.better), ratio, ci, "", detectable)
@@ -161,6 +162,8 @@ def _in_sequence(base: Floats, new: Floats) -> _Found:
         return middle, _NO_INTERVAL, _NO_INTERVAL, math.nan
     error, freedom = _error(base, new)
     change, same = (half_width(error, freedom, share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
+    if math.isinf(change):
+        return middle, _NO_INTERVAL, _NO_INTERVAL, math.nan
     around = ((middle - change, middle + change), (middle - same, middle + same))
     return middle, *around, p_value(middle, error, freedom)
 

@@ -43,6 +43,29 @@ class Judged:
     detectable: float | None = None
 
 
+@dataclass(frozen=True)
+class Precision:
+    """How precise a difference of two logarithms is, and what would make it more precise.
+
+    ``change`` is its 99 % interval, and ``same`` the one that decides SAME (90 %), both (low, high). ``lasting`` is the
+    share of the variance that more rounds do not reduce, from 0 to 1, such as the variation between runs.
+    """
+
+    change: tuple[float, float]
+    same: tuple[float, float]
+    lasting: float = 0.0
+
+    @property
+    def half(self) -> float:
+        """Return half the width of the 99 % interval."""
+        return (self.change[1] - self.change[0]) / 2
+
+    @property
+    def half_same(self) -> float:
+        """Return half the width of the 90 % interval."""
+        return (self.same[1] - self.same[0]) / 2
+
+
 def min_change(same_within: float) -> float:
     """Return the smallest difference of logarithms that may be called FASTER or SLOWER.
 
@@ -68,20 +91,6 @@ def detectable_change(margin: float, half: float) -> float:
     return math.expm1(max(margin, half) + normal.inv_cdf(_POWER) * half / normal.inv_cdf((1 + CONFIDENCE) / 2))
 
 
-@dataclass(frozen=True)
-class Precision:
-    """How precise a difference of two logarithms is, and what would make it more precise.
-
-    ``half`` is half the width of its 99 % interval, and ``half_same`` of the interval that decides SAME (90 %).
-    ``lasting`` is the share of the variance that more rounds do not reduce, from 0 to 1, such as the variation between
-    runs.
-    """
-
-    half: float
-    half_same: float
-    lasting: float = 0.0
-
-
 def more_rounds(middle: float, precision: Precision, margin: float, same_within: float, rounds: int) -> str:
     """Return how many rounds would decide, in words, if the difference stays as it is.
 
@@ -96,10 +105,30 @@ def more_rounds(middle: float, precision: Precision, margin: float, same_within:
     fewest = min(needed)
     if math.isinf(fewest):
         return "more rounds would not decide a difference of this size"
-    return f"about {max(math.ceil(fewest), rounds + 1)} rounds in each run would decide"
+    return f"about {max(math.ceil(fewest), rounds + 1)} rounds of each would decide"
 
 
 def _rounds_for(room: float, half: float, lasting: float, rounds: int) -> float:
     """Return the number of rounds after which half the width of an interval is ``room``, or infinity."""
     left = (room / half) ** 2 - lasting if room > 0 else 0.0
     return rounds * (1 - lasting) / left if left > 0 else math.inf
+
+
+def verdict_on(
+    middle: float, precision: Precision, *, is_found: bool, better: Literal["higher", "lower"], rounds: int,
+    same_within: float,
+) -> Judged:  # fmt: skip
+    """Return the verdict on a difference of logarithms, new less base.
+
+    It is a change if the difference is significant (``is_found``), its interval excludes 0, and it is large enough
+    (``min_change``). It is SAME if the interval of the equivalence test is within ``same_within``. ``rounds`` is the
+    number of rounds in the shorter run, from which the reason for UNSURE says how many would decide.
+    """
+    margin, (low, high) = min_change(same_within), precision.change
+    ratio, ci = math.exp(middle), (math.exp(low), math.exp(high))
+    detectable = detectable_change(margin, precision.half)
+    if is_found and abs(middle) >= margin and (low > 0 or high < 0):
+        return Judged(change_of(middle, better), ratio, ci, "", detectable)
+    if max(map(abs, precision.same)) <= math.log1p(same_within):
+        return Judged("SAME", ratio, ci, "", detectable)
+    return Judged("UNSURE", ratio, ci, more_rounds(middle, precision, margin, same_within, rounds), detectable)

@@ -162,9 +162,11 @@ def test_every_row_says_which_change_it_would_have_shown() -> None:
     (vague,) = compare_runs(of(capable(1e9)), of(capable(1e9, width=0.2))).rows
     assert precise.capability is not None
     assert vague.capability is not None
+    assert precise.capability.detectable is not None
+    assert vague.capability.detectable is not None
     assert 0.03 < precise.capability.detectable < 0.05 < vague.capability.detectable
     assert vague.capability.verdict == "UNSURE"
-    assert "rounds in each run would decide" in vague.capability.reason
+    assert "rounds of each would decide" in vague.capability.reason
     # A change of the detectable size is found in four of five cases, so in more than half.
     change = 1 - precise.capability.detectable
     assert both_verdicts(capable(1e9), capable(1e9 * change)) == ("SLOWER", "SLOWER")

@@ -293,3 +293,29 @@ def test_a_sample_that_ends_after_the_budget_is_not_a_failure() -> None:
     assert len(cores.asked) == 1
     assert set(cores.stop().reasons.values()) == {"budget"}
     assert not [record for record in cores.written if isinstance(record, Outcome)]
+
+
+def test_decided_experiments_end_in_place_of_precise_ones() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a", "b", "c", budget_s=30.0), rate)
+    asked: list[int] = []
+
+    def decided() -> set[str]:
+        asked.append(len(cores.asked))
+        return {6: {"a"}, 7: {"a"}}.get(len(asked) + 5, {"a", "b"})
+
+    session.decided = decided
+    session.run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 6, "b": 8, "c": 16}
+    assert cores.stop().reasons == {"a": "decided", "b": "decided", "c": "budget"}
+    assert asked[0] == 18  # after six rounds
+
+
+def test_an_experiment_that_is_no_longer_decided_is_taken_up_again() -> None:
+    cores = FakeCores(steady)
+    session = cores.session(plan("a", "b", budget_s=60.0), rate)
+    looks: list[set[str]] = [{"a"}, {"a"}, {"b"}, {"a", "b"}]
+    session.decided = lambda: looks.pop(0)
+    session.run()
+    assert Counter(identity for _, identity in cores.asked) == {"a": 7, "b": 8}
+    assert cores.stop().reasons == {"a": "decided", "b": "decided"}

@@ -6,7 +6,8 @@ import msgspec
 from rich.console import Console
 
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
-from nameplate.report.terminal.comparison import print_rows
+from nameplate.comparison.run_comparison import RunComparison
+from nameplate.report.terminal.comparison import print_comparison, print_rows
 from nameplate.statistics.verdict import Verdict
 
 
@@ -36,11 +37,26 @@ def test_each_line_has_the_values_of_its_own_question() -> None:
 
 def test_the_conclusion_says_whether_the_machine_or_its_neighbours_changed() -> None:
     machine, neighbours = "the machine or its settings changed", "other programs or guests took more"
-    assert machine not in printed(row("SAME", "SLOWER"))
-    assert neighbours in printed(row("SAME", "SLOWER"))
-    assert machine in printed(row("SLOWER", "SLOWER"))
-    assert neighbours not in printed(row("SLOWER", "SLOWER"))
+
+    def conclusion(capability: Verdict, typical: Verdict) -> str:
+        console = Console(file=io.StringIO(), width=80, record=True)
+        found = RunComparison(rows=[row(capability, typical)], settings=[], only_in_base=[], only_in_new=[])
+        print_comparison(found, console)
+        return console.export_text()
+
+    assert machine not in conclusion("SAME", "SLOWER")
+    assert neighbours in conclusion("SAME", "SLOWER")
+    assert machine in conclusion("SLOWER", "SLOWER")
+    assert neighbours not in conclusion("SLOWER", "SLOWER")
+    # Within one run, it is the setting that differs.
+    assert machine not in printed(row("SLOWER", "SLOWER"))
     assert "capability: 1 SLOWER, 1 SAME\ntypical: 2 SLOWER" in printed(row("SLOWER", "SLOWER"), row("SAME", "SLOWER"))
+
+
+def test_what_only_a_change_beyond_all_bounds_would_show_is_not_given_in_digits() -> None:
+    text = printed(msgspec.structs.replace(row("SAME", "UNSURE"), detectable=230.0))
+    assert "> 100 %" in text
+    assert "23000" not in text
 
 
 def test_the_smallest_detectable_change_is_shown_by_area() -> None:

@@ -7,23 +7,27 @@ import numpy as np
 import pytest
 from scipy.special import stdtr
 
-from nameplate.statistics.sequential_test import SCALE, half_width, p_value
+from nameplate.statistics.sequential_test import SCALES, half_width, p_value
 from nameplate.statistics.two_samples import Rounds, judge
 
 # With this many degrees of freedom, Student's t is the normal distribution.
 MANY = 1e9
 
 
-def test_the_evidence_is_the_ratio_of_the_two_likelihoods() -> None:
+def test_the_evidence_is_the_mean_ratio_of_the_likelihoods() -> None:
     error, difference = 0.02, 0.06
-    density = [math.exp(-(difference**2) / (2 * v)) / math.sqrt(v) for v in (error**2, error**2 + SCALE**2)]
-    assert p_value(difference, error, MANY) == pytest.approx(density[0] / density[1], rel=1e-6)
+
+    def density(variance: float) -> float:
+        return math.exp(-(difference**2) / (2 * variance)) / math.sqrt(variance)
+
+    ratios = [density(error**2 + scale**2) / density(error**2) for scale in SCALES]
+    assert p_value(difference, error, MANY) == pytest.approx(len(SCALES) / sum(ratios), rel=1e-6)
     assert p_value(-difference, error, MANY) == p_value(difference, error, MANY)
     assert p_value(0.0, error, MANY) == 1.0
 
 
 @pytest.mark.parametrize("freedom", [4, 9, 50, MANY])
-@pytest.mark.parametrize("error", [0.001, 0.01, 0.1])
+@pytest.mark.parametrize("error", [0.001, 0.01, 0.1, 0.5])
 def test_the_interval_ends_where_the_p_value_is_its_risk(error: float, freedom: float) -> None:
     half = half_width(error, freedom, 0.99)
     assert p_value(half, error, freedom) == pytest.approx(0.01, rel=1e-4)
@@ -33,6 +37,7 @@ def test_the_interval_ends_where_the_p_value_is_its_risk(error: float, freedom: 
 def test_an_error_near_zero_decides_at_once_and_a_large_one_never() -> None:
     assert p_value(0.05, 1e-6, MANY) < 1e-100
     assert p_value(0.05, 10.0, MANY) > 0.9
+    assert half_width(100.0, 4, 0.99) == math.inf
 
 
 def is_ever_found(rounds: np.ndarray, test: Callable[[float, float, float], float]) -> bool:

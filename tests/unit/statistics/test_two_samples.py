@@ -101,7 +101,7 @@ def test_a_chance_finding_among_many_metrics_is_unsure() -> None:
     found = judge([Rounds(base, new, "higher"), *[same] * 100])
     assert found[0].verdict == "UNSURE"
     assert "the difference may be chance" in found[0].reason
-    assert "rounds in each run would decide" in found[0].reason
+    assert "rounds of each would decide" in found[0].reason
     assert {each.verdict for each in found[1:]} == {"SAME"}
 
 

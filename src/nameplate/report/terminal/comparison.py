@@ -36,6 +36,8 @@ def print_comparison(found: RunComparison, console: Console | None = None) -> No
     """
     console = console or make_console()
     print_rows(found.rows, ("base", "new"), console)
+    for line in _meanings(found.rows):
+        console.print(line)
     _print_settings(found.settings, console)
     for name, only in (("the base", found.only_in_base), ("the new run", found.only_in_new)):
         if only:
@@ -71,22 +73,28 @@ def _lines(row: ComparisonRow) -> list[Line]:
 
 def _cells(seen: ComparisonRow | CapabilityChange, unit: str) -> tuple[Text, ...]:
     ratio = f"{seen.ratio:.3f}" if seen.ratio is not None else "–"
-    texts = [quantity(seen.base, unit), quantity(seen.new, unit), ratio, _interval(seen.ci), share(seen.detectable)]
+    texts = [quantity(seen.base, unit), quantity(seen.new, unit), ratio, _interval(seen.ci), _detects(seen.detectable)]
     return (Text(seen.verdict, style=_STYLES.get(seen.verdict, "")), *map(Text, texts))
 
 
 def _conclusions(rows: Sequence[ComparisonRow]) -> list[str]:
-    """Return the number of each verdict, the meaning of SLOWER in each of the two questions, and what is detectable."""
+    """Return the number of each verdict in each of the two questions, and what is detectable."""
     known = [row.capability for row in rows if row.capability]
     typical = Counter(row.verdict for row in rows)
     lines = [f"typical: {_counted(typical)}"]
     if known:
         lines.insert(0, f"capability: {_counted(Counter(each.verdict for each in known))}")
+    return lines + _detectable(rows)
+
+
+def _meanings(rows: Sequence[ComparisonRow]) -> list[str]:
+    """Return what SLOWER means for a machine that was measured twice, in each of the two questions."""
+    lines = []
     if any(row.machine_verdict == "SLOWER" and row.capability for row in rows):
         lines.append("SLOWER in capability: the machine or its settings changed.")
     if any(row.verdict == "SLOWER" and row.capability and row.capability.verdict != "SLOWER" for row in rows):
         lines.append("SLOWER only in what is typical: other programs or guests took more of the machine.")
-    return lines + _detectable(rows)
+    return lines
 
 
 def _counted(counts: Mapping[Verdict, int]) -> str:
@@ -100,7 +108,7 @@ def _detectable(rows: Sequence[ComparisonRow]) -> list[str]:
         smallest = row.capability.detectable if row.capability else row.detectable
         if smallest is not None:
             by_area.setdefault(row.probe.partition("_")[0], []).append(smallest)
-    shown = [f"{area} {share(median(values))}" for area, values in by_area.items()]
+    shown = [f"{area} {_detects(median(values))}" for area, values in by_area.items()]
     return [f"smallest detectable change, median by area: {', '.join(shown)}"] if shown else []
 
 
@@ -161,6 +169,10 @@ def _print_settings(settings: Sequence[SettingDifference], console: Console) -> 
 
 def _words(probe: str, params: Mapping[str, Value], metric: str) -> str:
     return f"{probe} {parameters(params)} {metric}".replace("  ", " ")
+
+
+def _detects(change: float | None) -> str:
+    return "> 100 %" if change is not None and change > 1 else share(change)
 
 
 def _interval(ci: tuple[float, float] | None) -> str:

@@ -1,0 +1,95 @@
+"""Measure a run until each of its verdicts against an earlier run is final, for ``nameplate run --against``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from nameplate.commands._percent import parse_percent
+from nameplate.commands._reading import read_report
+from nameplate.comparison.decisions import decided_experiments
+from nameplate.comparison.run_comparison import compare_runs
+from nameplate.errors import UsageError
+from nameplate.planning.places import check_places
+from nameplate.planning.plan_file import make_limits
+from nameplate.planning.sweep import ProbeInfo, find_probe, split_arguments
+from nameplate.records.plan_record import Plan
+from nameplate.records.result import Report
+from nameplate.statistics.verdict import SAME_WITHIN
+
+
+@dataclass(frozen=True)
+class Against:
+    """The run to compare with, and the size of a change that matters, as a share."""
+
+    base: Path
+    detect: float
+
+
+def against_of(base: Path | None, detect: str | None) -> Against | None:
+    """Return the options ``--against`` and ``--detect``, or None without ``--against``.
+
+    Raises UsageError for ``--detect`` alone, or if it is not a percentage.
+    """
+    if base is None:
+        if detect is not None:
+            raise UsageError(f"--detect {detect} needs a run to compare with: add --against BASE.jsonl")
+        return None
+    return Against(base, SAME_WITHIN if detect is None else parse_percent("--detect", detect))
+
+
+def base_and_plan(
+    against: Against, words: Sequence[str], limits: Mapping[str, str], probes: Mapping[str, ProbeInfo]
+) -> tuple[Report, Plan]:
+    """Return the earlier run, and the plan that measures its experiments again until they are decided.
+
+    ``words`` are the plan, the probe and the parameters of the command line: only places that the earlier run used may
+    be named, since a run file cannot choose them. ``limits`` are its limits by option, of which only ``budget`` is
+    possible; the default is that of the earlier run. Raises FileError if that cannot be read, and UsageError if it
+    cannot be measured again in this way.
+    """
+    base, path = read_report(against.base), against.base
+    if words and "=" not in words[0]:
+        raise UsageError(f"--against takes the plan from {path}: leave out '{words[0]}'")
+    plan = base.run.plan
+    for name in limits:
+        if name != "budget":
+            raise UsageError(f"--against takes the plan and its limits from {path}: leave out --{name}")
+    if base.run.per_node or plan.limits.interval_s or any(each.interval_s for each in plan.experiments):
+        raise UsageError(f"--against {path}: a series, or a run of each node, has no rounds to compare one by one")
+    if any(each.setting for each in plan.experiments):
+        raise UsageError(f"--against {path}: it compares two settings; repeat it with nameplate ab")
+    for experiment in plan.experiments:
+        find_probe(experiment.probe, probes)
+    check_places(plan.experiments, probes, split_arguments(words), str(path))
+    budget_s = make_limits({"budget": limits["budget"]}).budget_s if "budget" in limits else plan.limits.budget_s
+    until = msgspec.structs.replace(
+        plan.limits, budget_s=budget_s, rounds=None, budget_binds=False, detect=against.detect
+    )
+    return base, msgspec.structs.replace(plan, limits=until, references=[], reference_works=[], priority="")
+
+
+def until_decided(base: Report, against: Against) -> Callable[[Report], set[str]]:
+    """Return a function that takes the results so far, and returns the experiments whose verdict is final."""
+
+    def decided(report: Report) -> set[str]:
+        return decided_experiments(compare_runs(base, report, against.detect).rows, report)
+
+    return decided
+
+
+def show_verdicts(base: Report, new: Report, against: Against, path: Path, json: bool, quiet: bool) -> int:
+    """Print the comparison of two runs, and return the exit code: that of ``compare``, or 3 for an incomplete run."""
+    from nameplate.commands.compare import exit_code, print_json  # noqa: PLC0415 (only this way of running compares)
+    from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
+
+    found = compare_runs(base, new, against.detect)
+    if json:
+        print_json(found.rows)
+    elif not quiet:
+        print_comparison(found)
+        print(f"\nrun file: {path}; show its values with: nameplate show {path}")
+    return 3 if new.interrupted else exit_code(found.rows, None)
