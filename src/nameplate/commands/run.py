@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from msgspec import structs
 
 from nameplate import __version__
 from nameplate.commands._against import Against, against_of, base_and_plan, show_verdicts, until_decided
+from nameplate.commands._dry_run import print_plan
 from nameplate.commands._measuring import (
     Place,
     core_options,
@@ -40,7 +41,7 @@ from nameplate.execution.core_process import (
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
-from nameplate.planning.budget import MIN_ROUNDS, START_COMMAND_S, min_plan_s, round_s
+from nameplate.planning.budget import START_COMMAND_S, min_plan_s
 from nameplate.planning.places import check_places
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans, sweep_plan
 from nameplate.planning.rated_keys import check_rated
@@ -55,7 +56,6 @@ from nameplate.records.result import Report
 from nameplate.records.run_record import Reference, Run
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.aliases import without_names
-from nameplate.report.format import count
 from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
 from nameplate.results.run_file import RunFile, read_run
@@ -248,7 +248,7 @@ def _run(options: RunOptions) -> int:
         if options.study is not None:
             check_study(prepared.header.plan.name, options.study)
         if options.dry_run:
-            _explain(prepared.header, options.peer, options.mpi, prepared.core.machine)
+            print_plan(prepared.header, options.peer, options.mpi, prepared.core.machine)
             return 0
         if options.slurm is not None and allocation is not None:
             write_script(options.slurm, allocation, prepared.header, sys.argv[1:])
@@ -492,44 +492,6 @@ def _choose(
     text = read_plan(what)
     references_s = references_take_s(asked_references(text), machine)
     return build_plan(text, probes, options, machine, turns, references_s)
-
-
-def _explain(header: Run, peer: str | None, mpi: str | None, machine: Machine) -> None:
-    plan, nodes = header.plan, nodes_of_run(header, machine)
-    limits = plan.limits
-    certain = [experiment for experiment in plan.experiments if not experiment.dense]
-    n_rounds = limits.rounds or MIN_ROUNDS
-    is_limited = limits.rounds is None or limits.budget_binds
-    longest = f"; the run ends after {limits.budget_s:g} s at the latest" if is_limited else ""
-    min_s = n_rounds * round_s(plan, nodes.turns if nodes else 1)
-    take = f"{count(n_rounds, 'round')} take{'s' if n_rounds == 1 else ''} about {min_s:.0f} s"
-    print(f"{plan.name}: {count(len(certain), 'experiment')}; {take}{longest}")
-    if references_s := references_take_s(asked_references(plan), machine):
-        print(f"  reference tools run first and take about {references_s:.0f} s of the budget")
-    if len(certain) < len(plan.experiments):
-        print(f"  and up to {len(plan.experiments) - len(certain)} more, at sizes where these values change")
-    for experiment in certain:
-        print(f"  {experiment.id}")
-    print("writes to disk: the run file" + "".join(f"; {use}" for use in _disk_use(plan)))
-    print("network: " + ("; ".join(_network_use(plan, peer, mpi)) or "nothing"))
-
-
-def _network_use(plan: Plan, peer: str | None, mpi: str | None) -> Iterator[str]:
-    """Yield a line for each probe that sends data over the network."""
-    rounds = plan.limits.rounds or MIN_ROUNDS
-    to_peer = f"to {peer}" if peer else "over loopback, to a peer on this machine"
-    for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
-        use = probe_of(name).network_use([e for e in plan.experiments if e.probe == name], rounds)
-        if use:
-            yield f"{name}: {use}, {f'among the ranks of {mpi}' if probe_of(name).takes_whole_job else to_peer}"
-
-
-def _disk_use(plan: Plan) -> Iterator[str]:
-    """Yield a line for each probe that writes to disk."""
-    rounds = plan.limits.rounds or MIN_ROUNDS
-    for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
-        own = [experiment for experiment in plan.experiments if experiment.probe == name]
-        yield from probe_of(name).disk_use(own, rounds)
 
 
 def _write_report(runs: Sequence[Report], path: Path) -> None:

@@ -9,29 +9,29 @@ from nameplate.records.result import Result
 
 Resource: TypeAlias = Literal["core", "memory", "disk", "network"]
 
-# The standard deviation of the logarithm of a capability between runs of an unchanged machine.
-# docs/measurements/comparison.md has the recordings that it comes from.
-RUN_TO_RUN: dict[Resource, float] = {"core": 0.007, "memory": 0.03, "disk": 0.08, "network": 0.1}
+# The standard deviation of the logarithm of a capability between runs of an unchanged machine. It is so large that at
+# most 1 % of the comparisons of recorded guests with themselves at another time are FASTER or SLOWER
+# (docs/measurements/comparison.md).
+RUN_TO_RUN: dict[Resource, float] = {"core": 0.007, "memory": 0.06, "disk": 0.13, "network": 0.3}
 
 _BY_AREA: dict[str, Resource] = {"cpu": "core", "null": "core", "memory": "memory", "disk": "disk"}
-# Near its size, a cache shares what it holds with other data and with page tables.
+# A cache shares what it holds with other data.
 _HELD = 0.5
-# A cache of a higher level may be shared with other guests, whatever the system lists.
-_MAX_PRIVATE_LEVEL = 2
 
 
 def resource_of(result: Result, machine: Machine | None) -> Resource:
-    """Return what limits a metric: the core with its own caches, what cores share, a disk, or a network.
+    """Return what limits a metric: the core with its L1 cache, caches and memory beyond it, a disk, or a network.
 
-    Arrays whose part for each thread is at most half of the core's own cache are limited by the core, larger ones by
-    the memory (with the caches that cores share). ``machine`` lists the caches; without it, no array is small.
+    An array belongs to the core if its part for each thread is at most half of the L1 data cache. The L2 cache does
+    not: in a guest, the other hardware thread of the core may be that of another guest. ``machine`` lists the caches;
+    without it, no array is small.
     """
     area = result.summary.probe.partition("_")[0]
     touched_bytes = result.facts.get("touched_bytes")
     if area not in ("cpu", "memory") or touched_bytes is None:
         return _BY_AREA.get(area, "network")
     threads = int(result.summary.params.get("threads", 1))
-    return "core" if touched_bytes / threads <= _HELD * _private_bytes(machine) else "memory"
+    return "core" if touched_bytes / threads <= _HELD * _l1_bytes(machine) else "memory"
 
 
 def run_to_run(result: Result, machine: Machine | None) -> float:
@@ -39,16 +39,6 @@ def run_to_run(result: Result, machine: Machine | None) -> float:
     return RUN_TO_RUN[resource_of(result, machine)]
 
 
-def _private_bytes(machine: Machine | None) -> int:
-    if machine is None:
-        return 0
-    topology = machine.topology
-    threads_per_core = max(1, topology.threads // max(1, topology.cores))
-    return max(
-        (
-            cache.size_bytes
-            for cache in topology.caches
-            if cache.type != "instruction" and cache.level <= _MAX_PRIVATE_LEVEL and cache.shared_by <= threads_per_core
-        ),
-        default=0,
-    )
+def _l1_bytes(machine: Machine | None) -> int:
+    caches = machine.topology.caches if machine else []
+    return min((cache.size_bytes for cache in caches if cache.level == 1 and cache.type != "instruction"), default=0)

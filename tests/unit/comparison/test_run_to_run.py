@@ -9,21 +9,16 @@ from nameplate.records.machine_record import Cache
 from nameplate.records.plan_record import Value
 from report_samples import result, with_summary
 
-OWN_BYTES = 1 << 20
+OWN_BYTES = 32 << 10
 
 
-def cache(level: int, size_bytes: int, shared_by: int) -> Cache:
-    return Cache(
-        level=level, type="unified", size_bytes=size_bytes, line_bytes=64, ways=8, count=1, shared_by=shared_by
-    )
+def cache(level: int, size_bytes: int, kind: str = "data") -> Cache:
+    return Cache(level=level, type=kind, size_bytes=size_bytes, line_bytes=64, ways=8, count=1, shared_by=1)
 
 
-# A guest with one core lists the L3 cache of its host as the core's own.
+CACHES = [cache(1, OWN_BYTES), cache(1, 4 * OWN_BYTES, "instruction"), cache(2, 32 * OWN_BYTES, "unified")]
 ONE_CORE = msgspec.structs.replace(
-    MACHINE,
-    topology=msgspec.structs.replace(
-        MACHINE.topology, cores=1, threads=1, caches=[cache(2, OWN_BYTES, 1), cache(3, 32 * OWN_BYTES, 1)]
-    ),
+    MACHINE, topology=msgspec.structs.replace(MACHINE.topology, cores=1, threads=1, caches=CACHES)
 )
 
 
@@ -35,6 +30,7 @@ ONE_CORE = msgspec.structs.replace(
         ("memory_latency", OWN_BYTES, 1, "memory"),
         ("memory_stream", OWN_BYTES, 2, "core"),
         ("cpu_workset", 8 * OWN_BYTES, 1, "memory"),
+        ("cpu_workset", OWN_BYTES / 4, 1, "core"),
         ("disk_block", OWN_BYTES / 4, 1, "disk"),
         ("net_stream", None, 1, "network"),
         ("mpi_pingpong", None, 1, "network"),

@@ -1,0 +1,56 @@
+"""Show what a run would do, for ``nameplate run --dry-run``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nameplate.commands._measuring import nodes_of_run
+from nameplate.commands._tools import asked_references, references_take_s
+from nameplate.planning.budget import MIN_ROUNDS, round_s
+from nameplate.probes import probe_of
+from nameplate.records.machine_record import Machine
+from nameplate.records.plan_record import Plan
+from nameplate.records.run_record import Run
+from nameplate.report.format import count
+
+
+def print_plan(header: Run, peer: str | None, mpi: str | None, machine: Machine) -> None:
+    """Print the experiments of a run, its time, and what it writes to disk and sends over the network.
+
+    ``peer`` and ``mpi`` are the options of these names, or None. Nothing is measured.
+    """
+    plan, nodes = header.plan, nodes_of_run(header, machine)
+    limits = plan.limits
+    certain = [experiment for experiment in plan.experiments if not experiment.dense]
+    n_rounds = limits.rounds or MIN_ROUNDS
+    is_limited = limits.rounds is None or limits.budget_binds
+    longest = f"; the run ends after {limits.budget_s:g} s at the latest" if is_limited else ""
+    min_s = n_rounds * round_s(plan, nodes.turns if nodes else 1)
+    take = f"{count(n_rounds, 'round')} take{'s' if n_rounds == 1 else ''} about {min_s:.0f} s"
+    print(f"{plan.name}: {count(len(certain), 'experiment')}; {take}{longest}")
+    if references_s := references_take_s(asked_references(plan), machine):
+        print(f"  reference tools run first and take about {references_s:.0f} s of the budget")
+    if len(certain) < len(plan.experiments):
+        print(f"  and up to {len(plan.experiments) - len(certain)} more, at sizes where these values change")
+    for experiment in certain:
+        print(f"  {experiment.id}")
+    print("writes to disk: the run file" + "".join(f"; {use}" for use in _disk_use(plan)))
+    print("network: " + ("; ".join(_network_use(plan, peer, mpi)) or "nothing"))
+
+
+def _network_use(plan: Plan, peer: str | None, mpi: str | None) -> Iterator[str]:
+    """Yield a line for each probe that sends data over the network."""
+    rounds = plan.limits.rounds or MIN_ROUNDS
+    to_peer = f"to {peer}" if peer else "over loopback, to a peer on this machine"
+    for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
+        use = probe_of(name).network_use([e for e in plan.experiments if e.probe == name], rounds)
+        if use:
+            yield f"{name}: {use}, {f'among the ranks of {mpi}' if probe_of(name).takes_whole_job else to_peer}"
+
+
+def _disk_use(plan: Plan) -> Iterator[str]:
+    """Yield a line for each probe that writes to disk."""
+    rounds = plan.limits.rounds or MIN_ROUNDS
+    for name in dict.fromkeys(experiment.probe for experiment in plan.experiments):
+        own = [experiment for experiment in plan.experiments if experiment.probe == name]
+        yield from probe_of(name).disk_use(own, rounds)
