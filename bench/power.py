@@ -2,9 +2,9 @@
 
     bench/power.py [PAIRS]     default: 1000 pairs for each size and area
 
-Two runs are drawn from a recorded trace (bench/traces), each of six neighbouring rounds, at any two times. The second
-one is made slower in one area by scaling its samples, as a program with more instructions or a slower disk would be, so
-that both the capability and the typical value must move. All metrics are judged together, as `compare` does. Rates have
+Two runs are drawn from a recorded trace (bench/traces), each of six rounds in 50 s, at any two times. The second one is
+made slower in one area by scaling its samples, as a program with more instructions or a slower disk would be, so that
+both the capability and the typical value must move. All metrics are judged together, as `compare` does. Rates have
 exact 95 % bounds (Clopper and Pearson 1934), which assume that pairs are independent.
 """
 
@@ -28,6 +28,8 @@ from nameplate.statistics.two_samples import Rounds, judge
 
 ROUNDS = 6
 SAMPLES = 60
+# A trace of half an hour has room for this many runs of 50 s.
+RUNS_IN_A_TRACE = 36
 SIZES = (0.0, 0.05, 0.1, 0.2)
 AREAS = ("cpu", "memory", "disk", "net")
 
@@ -66,9 +68,11 @@ def resource(experiment: str) -> Resource:
 
 
 def runs_of(trace: Trace) -> list[Side]:
-    """Return runs of six neighbouring rounds each."""
+    """Return runs of six rounds each, at equal distances in about 50 s, as those of `quick`."""
     rounds = [own for own in trace.rounds() if len(own)]
-    return [side(rounds[at : at + ROUNDS]) for at in range(0, len(rounds) - ROUNDS + 1, ROUNDS)]
+    step = max(1, round(len(rounds) / RUNS_IN_A_TRACE / ROUNDS))
+    length = step * ROUNDS
+    return [side(rounds[at : at + length : step]) for at in range(0, len(rounds) - length + 1, length)]
 
 
 def verdicts(experiments: Sequence[str], base: Sequence[Side], new: Sequence[Side]) -> tuple[list[str], list[str]]:
