@@ -164,6 +164,7 @@ def test_a_run_against_another_ends_once_it_is_decided(
         (["threads=2"], "has its own parameters; leave this one out"),
         (["--detect", "5"], "--detect 5: not a percentage"),
         (["--study", "out"], "--study is not possible with --against"),
+        (["--budget", "10ms"], "too short for 6 rounds; use"),
     ],
 )
 def test_the_plan_is_that_of_the_other_run(
@@ -175,15 +176,24 @@ def test_the_plan_is_that_of_the_other_run(
     assert error.count("\n") == 1
 
 
+def test_a_run_that_cannot_be_compared_with_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    short = tmp_path / "short.jsonl"
+    assert run(["run", "null", "duration=1ms", "--rounds", "2", "--quiet", "-o", str(short)]) == 0
+    assert run(["run", "--against", str(short)]) == 2
+    assert "none of its experiments has 5 rounds" in capsys.readouterr().err
+    assert run(["run", "--against", str(short), "--report", str(short)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_detect_needs_a_run_to_compare_with(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["run", "--detect", "5%"]) == 2
     assert "add --against BASE.jsonl" in capsys.readouterr().err
 
 
-def test_two_settings_are_measured_in_alternation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_variants_are_measured_in_alternation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "ab.jsonl"
-    settings = ["cpu_flops threads=1 mix=fma", "cpu_flops threads=1 mix=div"]
-    assert run(["ab", *settings, "--time", "2ms", "--budget", "2min", "--quiet", "--json", "-o", str(path)]) == 1
+    variants = ["cpu_flops threads=1 mix=fma", "cpu_flops threads=1 mix=div"]
+    assert run(["ab", *variants, "--time", "2ms", "--budget", "2min", "--quiet", "--json", "-o", str(path)]) == 1
     (row,) = [row for row in json.loads(capsys.readouterr().out)["rows"] if row["metric"] == "rate"]
     assert row["capability"]["verdict"] == "SLOWER"
     assert row["capability"]["ci"][1] < 1
@@ -194,31 +204,45 @@ def test_two_settings_are_measured_in_alternation(tmp_path: Path, capsys: pytest
     assert "mix=div" in capsys.readouterr().out
     assert run(["run", "--against", str(path)]) == 2
     assert "repeat it with nameplate ab" in capsys.readouterr().err
+    assert run(["run", "--resume", str(path)]) == 2
+    assert "start it anew" in capsys.readouterr().err
+
+
+def test_a_variant_can_be_compared_with_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "aa.jsonl"
+    variant = "null duration=1ms"
+    assert run(["ab", variant, variant, "--budget", "5s", "--quiet", "--json", "-o", str(path)]) in (0, 1)
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 1
+    assert run(["show", str(path), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["params"]["variant"] for row in rows] == ["a", "b"]
+    assert run(["compare", str(path), "--by", "variant"]) in (0, 1, 4)
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("variants", "words"),
     [
         (["null duration=1ms,2ms", "null"], "names 2 experiments: give one value for each parameter"),
-        (["", "null"], "setting A is empty"),
+        (["", "null"], "variant A is empty"),
         (["null", "nul"], "unknown probe 'nul'; did you mean 'null'?"),
         (["null 'x", "null"], "a quote is not closed"),
         (["null", "memory_latency size=4KiB"], "null and memory_latency have no metric in common"),
         (["mpi_pingpong", "mpi_pingpong"], "needs an MPI launcher"),
+        (["null", "null", "--seed", "-1"], "--seed -1: not a seed"),
     ],
 )
-def test_impossible_settings_are_rejected_in_one_line(
-    settings: list[str], words: str, capsys: pytest.CaptureFixture[str]
+def test_impossible_variants_are_rejected_in_one_line(
+    variants: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["ab", *settings]) == 2
+    assert run(["ab", *variants]) == 2
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
 
 
-def test_a_setting_that_cannot_be_measured_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = ["disk_block op=write read_device=/dev/null", "disk_block op=write size=4MiB"]
-    assert run(["ab", *settings, "--quiet", "-o", str(tmp_path / "ab.jsonl")]) == 3
+def test_a_variant_that_cannot_be_measured_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    variants = ["disk_block op=write read_device=/dev/null", "disk_block op=write size=4MiB"]
+    assert run(["ab", *variants, "--quiet", "-o", str(tmp_path / "ab.jsonl")]) == 3
     error = capsys.readouterr().err
     assert "A: disk_block" in error
     assert "a device is never written to" in error

@@ -42,7 +42,7 @@ function __fish_nameplate_using_command
 end
 
 # Root-level commands
-complete -c nameplate -n __fish_use_subcommand -a 'ab' -d 'Measure two settings in alternation until it is decided whether B is FASTER, SL…'
+complete -c nameplate -n __fish_use_subcommand -a 'ab' -d 'Measure two variants in alternation until it is decided whether B is FASTER, SL…'
 complete -c nameplate -n __fish_use_subcommand -a 'compare' -d 'Compare the metrics of two runs: each is FASTER, SLOWER, SAME, UNSURE or INCOMP…'
 complete -c nameplate -n __fish_use_subcommand -a 'doctor' -d 'Check whether this machine is fit to measure on, and which optional parts are m…'
 complete -c nameplate -n __fish_use_subcommand -a 'history' -d 'Show what changed between the runs of a folder: which metric, on which machine,…'
@@ -168,7 +168,7 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l priority -r -d 
 complete -c nameplate -n '__fish_nameplate_using_command run' -l rated -r -d 'Reference values, such as memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file with su…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l dry-run -d 'Show what would run, for how long, and what it would write and send. Measure no…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l resume -r -F -d 'Continue an interrupted run file: measure only what is missing.'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l against -r -F -d 'A run of an earlier time. Its experiments are measured again until each is SAME…'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l against -r -F -d 'An earlier run. Its experiments are measured again until each is SAME or change…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l detect -r -d 'With --against, the size of a change that matters, such as 5%: SAME means that …'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l output -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -s o -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'

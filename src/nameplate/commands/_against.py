@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,18 @@ from nameplate.commands._reading import read_report
 from nameplate.comparison.decisions import decided_experiments
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.errors import UsageError
+from nameplate.execution.launch import Launch
+from nameplate.planning.budget import MIN_ROUNDS, START_COMMAND_S, START_CORE_S, closing_s, round_s
 from nameplate.planning.places import check_places
 from nameplate.planning.plan_file import make_limits
 from nameplate.planning.sweep import ProbeInfo, find_probe, split_arguments
-from nameplate.records.plan_record import Plan
+from nameplate.probes import probe_of
+from nameplate.records.plan_record import Experiment, Plan
 from nameplate.records.result import Report
 from nameplate.statistics.verdict import SAME_WITHIN
+
+# With fewer rounds, a metric of the earlier run has no interval.
+MIN_BASE_ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -42,34 +49,62 @@ def against_of(base: Path | None, detect: str | None) -> Against | None:
 
 
 def base_and_plan(
-    against: Against, words: Sequence[str], limits: Mapping[str, str], probes: Mapping[str, ProbeInfo]
+    against: Against, words: Sequence[str], limits: Mapping[str, str], probes: Mapping[str, ProbeInfo], launch: Launch
 ) -> tuple[Report, Plan]:
     """Return the earlier run, and the plan that measures its experiments again until they are decided.
 
     ``words`` are the plan, the probe and the parameters of the command line: only places that the earlier run used may
     be named, since a run file cannot choose them. ``limits`` are its limits by option, of which only ``budget`` is
-    possible; the default is that of the earlier run. Raises FileError if that cannot be read, and UsageError if it
-    cannot be measured again in this way.
+    possible. The default is that of the earlier run, but not less than a verdict needs. ``probes`` are those of the
+    core, and ``launch`` says how it is started. Raises FileError if the earlier run cannot be read, and UsageError if
+    it cannot be measured again in this way.
     """
     base, path = read_report(against.base), against.base
     if words and "=" not in words[0]:
         raise UsageError(f"--against takes the plan from {path}: leave out '{words[0]}'")
-    plan = base.run.plan
     for name in limits:
         if name != "budget":
             raise UsageError(f"--against takes the plan and its limits from {path}: leave out --{name}")
-    if base.run.per_node or plan.limits.interval_s or any(each.interval_s for each in plan.experiments):
-        raise UsageError(f"--against {path}: a series, or a run of each node, has no rounds to compare one by one")
-    if any(each.setting for each in plan.experiments):
-        raise UsageError(f"--against {path}: it compares two settings; repeat it with nameplate ab")
+    plan = msgspec.structs.replace(
+        base.run.plan, experiments=_comparable(base, path), references=[], reference_works=[], priority=""
+    )
     for experiment in plan.experiments:
+        if probe_of(experiment.probe).takes_whole_job and not launch.launcher:
+            raise UsageError(f'{path} has {experiment.probe}: launch it as before, with --mpi "mpirun -n 4"')
         find_probe(experiment.probe, probes)
     check_places(plan.experiments, probes, split_arguments(words), str(path))
-    budget_s = make_limits({"budget": limits["budget"]}).budget_s if "budget" in limits else plan.limits.budget_s
     until = msgspec.structs.replace(
-        plan.limits, budget_s=budget_s, rounds=None, budget_binds=False, detect=against.detect
+        plan.limits, budget_s=_budget_s(plan, limits), rounds=None, budget_binds=False, detect=against.detect
     )
-    return base, msgspec.structs.replace(plan, limits=until, references=[], reference_works=[], priority="")
+    return base, msgspec.structs.replace(plan, limits=until)
+
+
+def _comparable(base: Report, path: Path) -> list[Experiment]:
+    """Return the experiments that have enough rounds for a verdict; a point of a curve is then measured in any case."""
+    plan = base.run.plan
+    if base.run.per_node or plan.limits.interval_s or any(each.interval_s for each in plan.experiments):
+        raise UsageError(f"--against {path}: a series, or a run of each node, has no rounds to compare one by one")
+    if any(each.variant for each in plan.experiments):
+        raise UsageError(f"--against {path}: it compares two variants; repeat it with nameplate ab")
+    enough = {result.id for result in base.results if len(result.round_values) >= MIN_BASE_ROUNDS}
+    found = [msgspec.structs.replace(each, dense=False) for each in plan.experiments if each.id in enough]
+    if not found:
+        raise UsageError(
+            f"--against {path}: none of its experiments has {MIN_BASE_ROUNDS} rounds; measure them with nameplate run"
+        )
+    return found
+
+
+def _budget_s(plan: Plan, limits: Mapping[str, str]) -> float:
+    """Return the given budget in seconds, or that of the earlier run, but not less than a verdict needs."""
+    shortest = msgspec.structs.replace(plan, limits=msgspec.structs.replace(plan.limits, rounds=None))
+    least_s = math.ceil(START_COMMAND_S + MIN_ROUNDS * (START_CORE_S + round_s(shortest)) + closing_s(plan))
+    if "budget" not in limits:
+        return max(plan.limits.budget_s, least_s)
+    budget_s = make_limits({"budget": limits["budget"]}).budget_s
+    if budget_s < least_s:
+        raise UsageError(f"--budget {limits['budget']}: too short for {MIN_ROUNDS} rounds; use {least_s}s or more")
+    return budget_s
 
 
 def until_decided(base: Report, against: Against) -> Callable[[Report], set[str]]:
@@ -83,7 +118,11 @@ def until_decided(base: Report, against: Against) -> Callable[[Report], set[str]
 
 def show_verdicts(base: Report, new: Report, against: Against, path: Path, json: bool, quiet: bool) -> int:
     """Print the comparison of two runs, and return the exit code: that of ``compare``, or 3 for an incomplete run."""
-    from nameplate.commands.compare import exit_code, print_json  # noqa: PLC0415 (only this way of running compares)
+    from nameplate.commands.compare import (  # noqa: PLC0415 (only this way of running compares)
+        exit_code,
+        incomplete_code,
+        print_json,
+    )
     from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
 
     found = compare_runs(base, new, against.detect)
@@ -92,4 +131,4 @@ def show_verdicts(base: Report, new: Report, against: Against, path: Path, json:
     elif not quiet:
         print_comparison(found)
         print(f"\nrun file: {path}; show its values with: nameplate show {path}")
-    return 3 if new.interrupted else exit_code(found.rows, None)
+    return exit_code(found.rows, against.detect) or incomplete_code(new)

@@ -31,6 +31,7 @@ from nameplate.records.run_writer import RunWriter
 from nameplate.results.digest import code_fingerprint, digest_of_report
 from nameplate.results.run_file import RunFile, append_digest, read_run
 from nameplate.results.summarise import headline, summarise
+from nameplate.units import MAX_COUNT
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,12 @@ def nodes_of_run(header: Run, machine: Machine) -> NodeTurns | None:
     to the nodes.
     """
     return NodeTurns(range(len(nodes_of(machine))), header.per_node == "at-once") if header.per_node else None
+
+
+def check_seed(seed: int | None) -> None:
+    """Raise UsageError for a seed that no record can have; None is a random one."""
+    if seed is not None and not 0 <= seed <= MAX_COUNT:
+        raise UsageError(f"--seed {seed}: not a seed; use 0 to {MAX_COUNT}")
 
 
 def make_run(plan: Plan, seed: int | None, rated: dict[str, float], priority: str, per_node: PerNode) -> Run:

@@ -10,11 +10,10 @@ from typing import Annotated, cast
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._measuring import Place, core_options, make_run, measure_to_file, new_run_file
+from nameplate.commands._measuring import Place, check_seed, core_options, make_run, measure_to_file, new_run_file
 from nameplate.commands._percent import parse_percent
-from nameplate.commands.compare import exit_code, print_json
-from nameplate.comparison.decisions import decided_experiments
-from nameplate.comparison.two_settings import compare_settings
+from nameplate.commands.compare import exit_code, incomplete_code, print_json
+from nameplate.comparison.two_variants import compare_variants
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import CoreDescription, CoreProcess, OnRecord, describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
@@ -22,7 +21,7 @@ from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.planning.plan_file import DEFAULT_SLICE_S, make_limits
 from nameplate.planning.sweep import experiments, find_probe, split_arguments
 from nameplate.probes import probe_of
-from nameplate.records.plan_record import Experiment, Plan, Setting
+from nameplate.records.plan_record import Experiment, Plan, Variant
 from nameplate.records.result import Report
 from nameplate.report.format import count
 from nameplate.report.terminal.progress import make_progress
@@ -46,7 +45,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
-    """Measure two settings in alternation until it is decided whether B is FASTER, SLOWER or the SAME as A.
+    """Measure two variants in alternation until it is decided whether B is FASTER, SLOWER or the SAME as A.
 
     For example, "nameplate ab 'memory_stream pages=small' 'memory_stream pages=huge'". Each round measures both, in
     random order, and rounds are compared one by one, so that a drift of the machine is not taken for a difference. The
@@ -55,9 +54,9 @@ def command(  # noqa: PLR0913 (the options of the command line)
     Parameters
     ----------
     a
-        The first setting: a probe and its parameters, in quotes.
+        The first variant: a probe and its parameters, in quotes.
     b
-        The second setting, which is compared with the first.
+        The second variant, which is compared with the first.
     detect
         The size of a change that matters. SAME means that a change of this size is ruled out.
     budget
@@ -80,14 +79,15 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Show neither progress nor the table.
     """
     share = parse_percent("--detect", detect)
+    check_seed(seed)
     options = core_options(peer, key_file, None)
     launch = launch_with(mpi) if mpi is not None else alone()
     core = describe_core(launch, options)
-    settings = [_experiment(text, cast(Setting, name), core, launch) for text, name in ((a, "a"), (b, "b"))]
-    _check_comparable(*settings)
+    variants = [_experiment(text, cast(Variant, name), core, launch) for text, name in ((a, "a"), (b, "b"))]
+    _check_comparable(*variants)
     given = {"budget": budget, "time": time}
     limits = make_limits({name: text for name, text in given.items() if text is not None})
-    plan = Plan("ab", settings, msgspec.structs.replace(limits, detect=share))
+    plan = Plan("ab", variants, msgspec.structs.replace(limits, detect=share))
 
     def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
         return CoreProcess(on_record, 0, keeper, options, launch)
@@ -100,21 +100,21 @@ def command(  # noqa: PLR0913 (the options of the command line)
     return _show(report, share, (a, b), writer.path, json, quiet)
 
 
-def _experiment(text: str, setting: Setting, core: CoreDescription, launch: Launch) -> Experiment:
-    """Return the experiment of a setting such as "memory_stream op=triad"; other parameters have their defaults."""
+def _experiment(text: str, variant: Variant, core: CoreDescription, launch: Launch) -> Experiment:
+    """Return the experiment of a variant such as "memory_stream op=triad"; other parameters have their defaults."""
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise UsageError(f"'{text}': {error}".replace("No closing quotation", "a quote is not closed")) from None
     if not words:
-        raise UsageError(f"setting {setting.upper()} is empty: name a probe and its parameters, 'cpu_flops threads=1'")
+        raise UsageError(f"variant {variant.upper()} is empty: name a probe and its parameters, 'cpu_flops threads=1'")
     if probe_of(words[0]).takes_whole_job and not launch.launcher:
         raise UsageError(f'{words[0]} needs an MPI launcher: add --mpi "mpirun -n 2"')
     info = find_probe(words[0], core.probes)
     found = experiments(info, split_arguments(words[1:]), DEFAULT_SLICE_S)
     if len(found) > 1:
         raise UsageError(f"'{text}' names {len(found)} experiments: give one value for each parameter")
-    return msgspec.structs.replace(found[0], id=f"{setting.upper()}: {found[0].id}", setting=setting)
+    return msgspec.structs.replace(found[0], id=f"{variant.upper()}: {found[0].id}", variant=variant)
 
 
 def _check_comparable(a: Experiment, b: Experiment) -> None:
@@ -127,27 +127,28 @@ def _check_comparable(a: Experiment, b: Experiment) -> None:
 
 def _decided(report: Report, share: float) -> set[str]:
     """Return both experiments once the first metric that they share is decided."""
-    rows = compare_settings(report, share)
-    both = {result.id for result in report.results if result.round_values}
-    return both if decided_experiments(rows, report) & {row.id for row in rows[:1]} else set()
+    rows = compare_variants(report, share)
+    is_open = not rows or rows[0].machine_verdict == "UNSURE"
+    return set() if is_open else {result.id for result in report.results if result.round_values}
 
 
-def _show(report: Report, share: float, settings: tuple[str, str], path: Path, json: bool, quiet: bool) -> int:
+def _show(report: Report, share: float, variants: tuple[str, str], path: Path, json: bool, quiet: bool) -> int:
     missing = [result for result in report.results if result.summary.value is None]
     for result in missing:
         print(f"nameplate: {result.id}: {result.summary.why_no_value}", file=sys.stderr)
     if missing:
         return 3
-    rows = compare_settings(report, share)
+    rows = compare_variants(report, share)
     if json:
         print_json(rows)
     elif not quiet:
         from nameplate.report.terminal.comparison import print_rows  # noqa: PLC0415 (only one of the ways to show it)
 
-        for name, text in zip("AB", settings, strict=True):
+        for name, text in zip("AB", variants, strict=True):
             print(f"{name}: {text}")
         n_rounds = min(len(result.round_values) for result in report.results)
         print(f"{count(n_rounds, 'round')} of both\n")
         print_rows(rows, ("A", "B"))
+        print("ratio: the median of the rounds' ratios; for capability, of the value that a tenth of the samples reach")
         print(f"\nrun file: {path}; show its values with: nameplate show {path}")
-    return 3 if report.interrupted else exit_code(rows, None)
+    return exit_code(rows, share) or incomplete_code(report)

@@ -78,7 +78,8 @@ def command(
 def _two(reports: Sequence[Report], limit: float | None, strict: bool, json: bool) -> int:
     from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
 
-    found = compare_runs(reports[0], reports[1], limit or SAME_WITHIN)
+    detects = [report.run.plan.limits.detect for report in reports]
+    found = compare_runs(reports[0], reports[1], limit or next(filter(None, reversed(detects)), SAME_WITHIN))
     if json:
         print_json(found.rows)
     else:
@@ -121,6 +122,12 @@ def exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool =
     if not verdicts - {"INCOMPARABLE"} or (strict and "INCOMPARABLE" in verdicts):
         return _NOT_COMPARABLE
     return _UNSURE if strict and "UNSURE" in verdicts else 0
+
+
+def incomplete_code(report: Report) -> int:
+    """Return 3 if the run was interrupted, or if an experiment of it failed verification or could not be measured."""
+    outcomes = {each.summary.outcome for each in report.results}
+    return 3 if report.interrupted or outcomes & {"invalid", "failed"} else 0
 
 
 def _loss(row: ComparisonRow) -> float:

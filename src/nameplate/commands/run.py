@@ -21,6 +21,7 @@ from nameplate.commands._against import Against, against_of, base_and_plan, show
 from nameplate.commands._dry_run import print_plan
 from nameplate.commands._measuring import (
     Place,
+    check_seed,
     core_options,
     make_run,
     measure_to_file,
@@ -60,7 +61,6 @@ from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
 from nameplate.results.run_file import RunFile, read_run
 from nameplate.streams import has_reader
-from nameplate.units import MAX_COUNT
 
 HIGH_PRIORITY = -20
 DEFAULT_PLAN = "quick"
@@ -152,7 +152,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     resume
         Continue an interrupted run file: measure only what is missing.
     against
-        A run of an earlier time. Its experiments are measured again until each is SAME or changed, or until the budget
+        An earlier run. Its experiments are measured again until each is SAME or changed, or until the budget
         ends, and the verdicts are shown.
     detect
         With --against, the size of a change that matters, such as 5%: SAME means that a change of this size is ruled
@@ -270,8 +270,7 @@ def _check(options: RunOptions) -> None:
     """
     if _nice(options.priority or "normal") and options.launch.launcher:
         raise UsageError("--priority high has no effect with --mpi, whose launcher starts the processes: leave it out")
-    if options.seed is not None and not 0 <= options.seed <= MAX_COUNT:
-        raise UsageError(f"--seed {options.seed}: not a seed; use 0 to {MAX_COUNT}")
+    check_seed(options.seed)
     if options.against is not None:
         others = {"--resume": options.resume, "--slurm": options.slurm, "--study": options.study,
                   "--per-node": options.per_node}  # fmt: skip
@@ -282,7 +281,8 @@ def _check(options: RunOptions) -> None:
         check_study(options.what, options.study)
     if options.output is not None and options.output.is_dir():
         raise FileError(f"-o {options.output} is a directory: name a file in it")
-    check_output("--report", options.report, others=(options.output, options.resume, options.slurm))
+    base = options.against.base if options.against else None
+    check_output("--report", options.report, others=(options.output, options.resume, options.slurm, base))
     check_output("--slurm", options.slurm, others=(options.output, options.resume))
 
 
@@ -292,6 +292,8 @@ def _resumed(options: RunOptions, path: Path, stack: ExitStack) -> Prepared:
     given = [*options.limits, *options.rated, *(name for name, value in paths.items() if value)]
     writer = stack.enter_context(RunWriter.reopen(path))
     earlier = read_run(path)
+    if earlier.run.plan.limits.detect is not None:
+        raise UsageError(f"{path} is measured until it is decided: start it anew with --against, or nameplate ab")
     core = describe_core(options.launch, options.core_options)
     _check_resumable(earlier, core.machine, given)
     # The first word names the plan, unless a run is resumed.
@@ -319,12 +321,12 @@ def _begun(options: RunOptions, allocation: Allocation | None) -> Prepared:
 
 def _begun_against(options: RunOptions, against: Against, core: CoreDescription) -> Prepared:
     words = [*([] if options.what == DEFAULT_PLAN else [options.what]), *options.parameters]
-    base, plan = base_and_plan(against, words, options.limits, core.probes)
-    for experiment in plan.experiments:
-        _check_launched(experiment.probe, options.launch)
-    return Prepared(
-        make_run(plan, options.seed, _rated(options.rated), options.priority or "normal", ""), core, base=base
-    )
+    base, plan = base_and_plan(against, words, options.limits, core.probes, options.launch)
+    rated, priority = _rated(options.rated), options.priority or base.run.priority
+    if rated:
+        check_rated(rated, describe_all())
+    _nice("normal" if options.launch.launcher else priority)
+    return Prepared(make_run(plan, options.seed, rated, priority, ""), core, base=base)
 
 
 def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Report:

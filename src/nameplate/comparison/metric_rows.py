@@ -16,7 +16,7 @@ from nameplate.statistics.verdict import Judged, Verdict
 # A probe, a metric, and the parameters in alphabetical order.
 Key: TypeAlias = tuple[str, str, tuple[tuple[str, Value], ...]]
 
-# A run with a larger share of disturbed samples is named next to an open verdict.
+# If more of a run's samples were disturbed, the verdict's reason says so.
 MUCH_DISTURBED = 0.25
 
 
@@ -24,8 +24,8 @@ class CapabilityChange(msgspec.Struct, frozen=True, kw_only=True):
     """The capability of the machine in two runs, or at two values of a parameter.
 
     ``base`` and ``new`` are the capabilities in the SI base unit of the metric, ``ratio`` is new ÷ base and ``ci`` its
-    99 % interval (lower, upper). For two settings of one run, they are medians over the rounds, and ``ratio`` is the
-    median of the rounds' ratios. ``verdict`` is on ``new``, and ``reason`` says what would decide it if it is UNSURE.
+    99 % interval (lower, upper). For two variants in one run, ``ratio`` is the median of the rounds' ratios
+    (``paired_change.py``). ``verdict`` is on ``new``, and ``reason`` says what would decide it if it is UNSURE.
     ``detectable`` is the smallest change, as a share, that these two runs would show with a probability of 80 %. ``ci``
     and ``detectable`` are None if there are too few rounds.
     """

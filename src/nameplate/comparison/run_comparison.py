@@ -100,7 +100,12 @@ def compare_by(report: Report, name: str, same_within: float = SAME_WITHIN) -> l
         others = tuple(item for item in params if item[0] != name)
         if len(others) < len(params):
             groups.setdefault((probe, metric, others), []).append(result)
-    pairs = [MetricPair(_key(other), first, other, _VALUES) for first, *rest in groups.values() for other in rest]
+    is_sequential = report.run.plan.limits.detect is not None
+    pairs = [
+        MetricPair(_key(other), first, other, _VALUES, 0.0, is_sequential)
+        for first, *rest in groups.values()
+        for other in rest
+    ]
     if not pairs:
         raise UsageError(f"--by {name}: no metric was measured at several values of it; {_varied(report)}")
     return metric_rows(pairs, partial(judge_runs, same_within=same_within))

@@ -15,7 +15,7 @@ Resource: TypeAlias = Literal["core", "memory", "disk", "network"]
 RUN_TO_RUN: dict[Resource, float] = {"core": 0.007, "memory": 0.045, "disk": 0.13, "network": 0.1}
 
 _BY_AREA: dict[str, Resource] = {"cpu": "core", "null": "core", "memory": "memory", "disk": "disk"}
-# A cache shares what it holds with other data.
+# Other data also occupies the cache.
 _HELD = 0.5
 
 

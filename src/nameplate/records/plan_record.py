@@ -13,7 +13,7 @@ import msgspec
 from nameplate.records.numbers import Count, Elapsed, Real, Seconds, Whole
 
 Value: TypeAlias = str | Whole | Real
-Setting: TypeAlias = Literal["", "a", "b"]
+Variant: TypeAlias = Literal["", "a", "b"]
 PerNode: TypeAlias = Literal["", "in-turn", "at-once"]
 
 
@@ -25,7 +25,7 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``dense`` experiment is a point of a curve that is measured only if the sparse points around it show a change there.
     With ``interval_s`` it is a series: one round, with one sample per interval of its slice; None means no series.
     ``overhead_s`` is the estimated time besides the slice in a round; None means that of the probe. The constructor
-    checks nothing. ``setting`` says which of the two settings of ``nameplate ab`` it is; in other plans it is "".
+    checks nothing. ``variant`` says which of the two variants of ``nameplate ab`` it is; in other plans it is "".
     """
 
     id: str
@@ -36,7 +36,7 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dense: bool = False
     interval_s: Elapsed | None = None
     overhead_s: Seconds | None = None
-    setting: Setting = ""
+    variant: Variant = ""
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

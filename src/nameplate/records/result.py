@@ -135,6 +135,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
       None if it is not known, as without a reference value or with fewer than six rounds
     - ``round_values``: the value of each round in order; ``series``: that of each sample; both in SI base units. Both
       are empty without a value and for a derived result, the series also for an imported one.
+    - ``round_numbers``: the number of each of these rounds in the run, from 1; a round without a value is left out. The
+      list is empty in reports of earlier versions, and for a result that was not measured.
     - ``utilisation``: the mean number of busy cores, 0 if it is not known; ``oversubscribed``: more workers than CPUs
     - ``facts``, ``labels``: numbers and words that set-up determined, such as an instruction set
     - ``remarks``: sentences to show with the value
@@ -172,6 +174,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
     is_series: bool = False
     kind: ResultKind = "measured"
+    round_numbers: list[Count] = []
 
     def __post_init__(self) -> None:
         """Set the kind of results in reports of earlier versions, which have it only in the summary's ``stop``."""

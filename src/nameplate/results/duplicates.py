@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from nameplate.records.plan_record import Experiment, Setting, Value
+from nameplate.records.plan_record import Experiment, Value, Variant
 from nameplate.records.run_record import Outcome
 from nameplate.results.run_file import Measurement
 
 # The reason in ``Stop`` of an experiment that is the same as another one of the plan.
 DUPLICATE = "duplicate"
 
-# The probe, the interval of a series or None, one of two settings, and the parameters in alphabetical order.
-ResolvedKey: TypeAlias = tuple[str, float | None, Setting, tuple[tuple[str, Value], ...]]
+# The probe, the interval of a series or None, one of two variants, and the parameters in alphabetical order.
+ResolvedKey: TypeAlias = tuple[str, float | None, Variant, tuple[tuple[str, Value], ...]]
 
 
 def resolved_key(experiment: Experiment, outcome: Outcome) -> ResolvedKey:
@@ -24,7 +24,7 @@ def resolved_key(experiment: Experiment, outcome: Outcome) -> ResolvedKey:
 
     ``outcome`` is that of the experiment in any round; its ``ending`` must be "ok", so that it has all parameters.
     """
-    return experiment.probe, experiment.interval_s, experiment.setting, tuple(sorted(outcome.params.items()))
+    return experiment.probe, experiment.interval_s, experiment.variant, tuple(sorted(outcome.params.items()))
 
 
 def duplicates(experiments: Sequence[Experiment], by_id: Mapping[str, Sequence[Measurement]]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.pair_matrix import middles, pair_times
 from nameplate.records.machine_record import Machine
-from nameplate.records.plan_record import Experiment
+from nameplate.records.plan_record import Experiment, Variant
 from nameplate.records.result import Nodes, Rated, Report, Result, Series, Summary, Table
 from nameplate.records.run_record import NOT_MEASURED, Histogram, MetricKey, Outcome, Run, Sample
 from nameplate.records.series_events import OverTime
@@ -168,16 +168,28 @@ def _nodes(file: RunFile, by_id: dict[str, list[Measurement]]) -> Nodes | None:
 
 
 def _whole_rounds(file: RunFile) -> dict[str, list[Measurement]]:
-    """Return one measurement per round of each experiment; an interrupted one only if there is no other."""
+    """Return one measurement per round of each experiment; an interrupted one only if there is no other.
+
+    The two variants of ``nameplate ab`` may have the same parameters, so the variant is one of them.
+    """
+    variants = {experiment.id: experiment.variant for experiment in file.run.plan.experiments if experiment.variant}
     whole: dict[str, dict[int, Measurement]] = {experiment.id: {} for experiment in file.run.plan.experiments}
     cut: dict[str, list[Measurement]] = {}
-    for measurement in file.measurements:
+    for recorded in file.measurements:
+        measurement = _of_variant(recorded, variants.get(recorded.outcome.id))
         outcome = measurement.outcome
         if outcome.interrupted and outcome.ending == "ok":
             cut[outcome.id] = [measurement]
         elif outcome.id in whole:
             whole[outcome.id][outcome.round] = measurement
     return {identity: [*rounds.values()] or cut.get(identity, []) for identity, rounds in whole.items()}
+
+
+def _of_variant(measurement: Measurement, variant: Variant | None) -> Measurement:
+    if variant is None:
+        return measurement
+    params = {**measurement.outcome.params, "variant": variant}
+    return msgspec.structs.replace(measurement, outcome=msgspec.structs.replace(measurement.outcome, params=params))
 
 
 def _results(
@@ -394,7 +406,8 @@ class _MetricSummary:
         return Result(
             id=experiment, summary=summary, better=self._metric.better, rated=rated,
             efficiency_ci=_interval_around(summary.efficiency, shares), series=self._series(),
-            round_values=self.rounds, utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
+            round_values=self.rounds, round_numbers=[m.outcome.round for m in self._measurements],
+            utilisation=self._utilisation(), oversubscribed=self._outcome.oversubscribed,
             facts=self._outcome.facts,
             remarks=self._probe.remarks(self._experiments[-1], self._all_samples), is_detail=self._metric.is_detail,
         )  # fmt: skip

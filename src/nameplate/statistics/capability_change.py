@@ -54,10 +54,12 @@ class CapabilityPair:
         within = sum(side.error**2 for side in sides)
         # The variation between runs is known from many runs.
         total = within + 2 * self.run_to_run**2
+        # A run that is measured until it is decided may have more rounds; the earlier one has no more.
+        shrinking = self.new.error**2 if self.is_sequential else within
         return Difference(
             middle=math.log(self.new.value) - math.log(self.base.value), error=math.sqrt(total),
             freedom=total**2 / sum(side.error**4 / (side.rounds - 1) for side in sides), better=self.better,
-            rounds=min(side.rounds for side in sides), family=self.family, lasting=1 - within / total,
+            rounds=min(side.rounds for side in sides), family=self.family, lasting=1 - shrinking / total,
             is_sequential=self.is_sequential,
         )  # fmt: skip
 

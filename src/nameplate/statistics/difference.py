@@ -18,6 +18,7 @@ from nameplate.statistics.sequential_test import half_width, p_value
 from nameplate.statistics.verdict import (
     CONFIDENCE,
     EQUIVALENCE_CONFIDENCE,
+    MAX_HALF,
     SAME_WITHIN,
     Judged,
     Precision,
@@ -72,7 +73,7 @@ def judge_differences(differences: Sequence[Difference], same_within: float = SA
 
 def _judged(difference: Difference, is_found: bool, same_within: float) -> Judged:
     precision = difference.precision
-    if math.isinf(precision.half):
+    if not precision.half <= MAX_HALF:
         return Judged("UNSURE", math.exp(difference.middle), None, "the values vary too much for an interval")
     return verdict_on(
         difference.middle, precision, is_found=is_found, better=difference.better, rounds=difference.rounds,

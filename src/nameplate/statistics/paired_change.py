@@ -1,6 +1,6 @@
-"""Judge how much two settings differ that were measured in alternation, in the same rounds. Pure functions.
+"""Judge how much two variants differ that were measured in alternation, in the same rounds. Pure functions.
 
-A machine that drifts changes both settings of a round alike, so the rounds are compared one by one, and the result is
+A machine that drifts changes both variants of a round alike, so the rounds are compared one by one, and the result is
 the median of their ratios. The capability of a round is the value that one in ten of its samples reaches: neighbours
 disturb most rounds for a part of the time only. On recorded machines this repeats better than the quotient of the
 capabilities of all rounds (docs/decisions/2026-11-24-sequential-verdicts.md).
@@ -33,7 +33,7 @@ MIN_ROUNDS = 10
 
 @dataclass(frozen=True)
 class PairedRounds:
-    """The values of two settings in the same rounds, above 0, in the order of the rounds; the longer one is cut."""
+    """The values of two variants in the same rounds, above 0, in the order of the rounds, of the same length."""
 
     base: Sequence[float]
     new: Sequence[float]
@@ -42,11 +42,11 @@ class PairedRounds:
     @property
     def differences(self) -> list[float]:
         """Return the difference of the logarithms in each round, new less base."""
-        return [math.log(b / a) for a, b in zip(self.base, self.new, strict=False)]
+        return [math.log(b / a) for a, b in zip(self.base, self.new, strict=True)]
 
 
 def judge_paired(pairs: Sequence[PairedRounds], same_within: float = SAME_WITHIN) -> list[Judged]:
-    """Return the verdict on each metric of two settings, in the same order; an empty list for none.
+    """Return the verdict on each metric of two variants, in the same order; an empty list for none.
 
     All metrics of a comparison must be judged together, since the false discovery rate (1 %) is that of all. The
     verdicts hold after any number of looks (``sequential_sign_test.py``). ``same_within`` is a share: a metric is SAME

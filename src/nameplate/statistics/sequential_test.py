@@ -17,6 +17,8 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+from nameplate.statistics.verdict import MAX_HALF
+
 # The sizes of changes that are looked for, as logarithms. Changes of other sizes are found later, never wrongly.
 SCALES = (0.03, 0.1, 0.3, 1.0)
 
@@ -45,7 +47,7 @@ def half_width(error: float, freedom: float, confidence: float) -> float:
 
     ``error`` and ``freedom`` are as for ``p_value``, and ``confidence`` is a probability (0 to 1). A difference within
     the interval around the estimate has a p-value above 1 - ``confidence``. It is infinite if the error is so large
-    that no difference would be found.
+    that no difference would be found, or only one by a factor of more than e^20.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 (a quarter of a second, and most commands need none of it)
 
@@ -56,7 +58,8 @@ def half_width(error: float, freedom: float, confidence: float) -> float:
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if _log_evidence(middle, error) >= needed else (middle, high)
-    return -float(stdtrit(freedom, _NORMAL.cdf(-high))) * error
+    half = -float(stdtrit(freedom, _NORMAL.cdf(-high))) * error
+    return half if 0 < half <= MAX_HALF else math.inf
 
 
 def _log_evidence(deviate: float, error: float) -> float:

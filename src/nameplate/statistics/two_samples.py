@@ -156,7 +156,7 @@ def _interval(differences: Floats, base: int, new: int, confidence: float) -> tu
 
 
 def _in_sequence(base: Floats, new: Floats) -> _Found:
-    """Return what holds after every round: of the means, since the test is one of means."""
+    """Return the difference of the means, with intervals and a p-value that hold after every round."""
     middle = float(np.mean(new) - np.mean(base))
     if min(len(base), len(new)) < _MIN_SEQUENTIAL:
         return middle, _NO_INTERVAL, _NO_INTERVAL, math.nan

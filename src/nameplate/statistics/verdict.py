@@ -1,4 +1,4 @@
-"""Say what the difference between two values means. What the judgements of runs share; pure functions.
+"""Say what the difference between two values means, for all modules that judge runs. Pure functions.
 
 A metric is FASTER or SLOWER if its difference is significant and large enough, and SAME if an equivalence test rules
 out a change of a given size. Everything else is UNSURE.
@@ -21,6 +21,10 @@ CONFIDENCE = 0.99
 # comparison of the two one-sided tests procedure and the power approach", 1987).
 EQUIVALENCE_CONFIDENCE = 0.90
 SAME_WITHIN = 0.05
+# Half of a wider interval, as a logarithm, is as good as none.
+MAX_HALF = 20.0
+# More rounds than this are not worth a number.
+_MAX_ROUNDS = 1000
 # The probability with which a detectable change is called FASTER or SLOWER.
 _POWER = 0.8
 
@@ -69,8 +73,8 @@ class Precision:
 def min_change(same_within: float) -> float:
     """Return the smallest difference of logarithms that may be called FASTER or SLOWER.
 
-    It is that of 3 %, or of ``same_within`` if that is less: who asks whether values agree within 1 % wants to know of
-    a change by 2 %.
+    It is that of 3 %, or of ``same_within`` if that is less: to ask whether values agree within 1 % is to ask for a
+    change by 2 %, too.
     """
     return math.log1p(min(MIN_CHANGE, same_within))
 
@@ -102,10 +106,12 @@ def more_rounds(middle: float, precision: Precision, margin: float, same_within:
     if abs(middle) >= margin:
         rooms.append((abs(middle), precision.half))
     needed = [_rounds_for(room, half, precision.lasting, rounds) for room, half in rooms]
-    fewest = min(needed)
-    if math.isinf(fewest):
+    n_rounds = min(needed)
+    if math.isinf(n_rounds):
         return "more rounds would not decide a difference of this size"
-    return f"about {max(math.ceil(fewest), rounds + 1)} rounds of each would decide"
+    if n_rounds > _MAX_ROUNDS:
+        return f"more than {_MAX_ROUNDS} rounds of each would be needed"
+    return f"about {max(math.ceil(n_rounds), rounds + 1)} rounds of each would decide"
 
 
 def _rounds_for(room: float, half: float, lasting: float, rounds: int) -> float:

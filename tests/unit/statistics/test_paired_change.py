@@ -6,7 +6,7 @@ import pytest
 from nameplate.statistics.paired_change import PairedRounds, capability_of_round, judge_paired
 from nameplate.statistics.two_samples import Rounds, judge
 
-# A machine that drifts by 30 % during the run, and both settings with it.
+# A machine that drifts by 30 % during the run, and both variants with it.
 DRIFT = np.linspace(1.0, 1.3, 16)
 
 
@@ -38,7 +38,7 @@ def test_the_change_that_matters_may_be_smaller_than_three_percent() -> None:
 
 @pytest.mark.parametrize(("n_rounds", "ci"), [(9, False), (10, True)])
 def test_ten_rounds_are_needed(n_rounds: int, ci: bool) -> None:
-    (found,) = judge_paired([PairedRounds([1.0] * 16, [0.5] * n_rounds, "higher")])
+    (found,) = judge_paired([PairedRounds([1.0] * n_rounds, [0.5] * n_rounds, "higher")])
     assert (found.ci is not None, found.verdict) == (ci, "SLOWER" if ci else "UNSURE")
     assert ci or found.reason == "a verdict needs 10 rounds (got 9)"
 
@@ -50,7 +50,7 @@ def test_the_capability_of_a_round_is_reached_by_one_in_ten_samples() -> None:
     assert capability_of_round([7.0], "higher") == 7.0
 
 
-def test_disturbed_rounds_of_one_setting_do_not_decide() -> None:
+def test_disturbed_rounds_of_one_variant_do_not_decide() -> None:
     source = np.random.default_rng(5)
     base, new = (source.normal(1, 0.005, 20) for _ in range(2))
     new[::10] *= 0.5

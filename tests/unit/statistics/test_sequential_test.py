@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtr
 
+from nameplate.statistics.difference import Difference, judge_differences
 from nameplate.statistics.sequential_test import SCALES, half_width, p_value
 from nameplate.statistics.two_samples import Rounds, judge
 
@@ -73,3 +74,17 @@ def test_a_change_is_found_in_sequence() -> None:
 def test_too_few_rounds_decide_nothing_in_sequence() -> None:
     found = judge([Rounds([1.0] * 4, [2.0] * 9, "higher", is_sequential=True)])[0]
     assert (found.verdict, found.ci) == ("UNSURE", None)
+
+
+def test_a_round_beyond_all_bounds_gives_no_interval() -> None:
+    steady = [1.0, 1.1, 0.9, 1.05, 0.95, 1.0]
+    found = judge([Rounds(steady, [*steady[:5], 1e5], "lower", is_sequential=True)])[0]
+    assert (found.verdict, found.ci) == ("UNSURE", None)
+    for error in (1.5, 2.0, 3.0, 50.0):
+        wide = Difference(0.1, error, 4, "lower", 6, is_sequential=True)
+        assert judge_differences([wide])[0].verdict == "UNSURE"
+
+
+def test_a_number_of_rounds_is_given_only_if_somebody_could_measure_them() -> None:
+    (found,) = judge_differences([Difference(0.01, 1.0, 40, "lower", 6)])
+    assert found.reason == "more than 1000 rounds of each would be needed"
