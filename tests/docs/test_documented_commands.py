@@ -23,6 +23,7 @@ from documented_commands import Command, mentioned_commands, shown_commands
 from mutated_files import stream_file
 from nameplate.command_line import make_app, run
 from nameplate.execution.launch import core_path
+from nameplate.tools.process import free_port
 from recorded_runs import recorded_file
 
 ROOT = Path(__file__).parents[2]
@@ -74,9 +75,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
     """Start a peer on this machine and return its address and the path of its key."""
     key = tmp_path_factory.mktemp("peer") / "key"
     subprocess.run([core_path(), "serve", "--new-key", str(key)], check=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [core_path(), "serve", "--listen", "127.0.0.1", "--port", str(port), "--key-file", str(key)],
         stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

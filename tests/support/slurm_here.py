@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from nameplate.tools.process import free_port
+
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "scancel")
 _START_DEADLINE_S = 60.0
 # Not every user's PATH has the directories of daemons.
@@ -86,10 +88,10 @@ def _write_configuration(directory: Path) -> Path:
     key = directory / "munge.key"
     key.touch(0o600)
     key.write_bytes(os.urandom(128))
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        ports = {"controller_port": one.getsockname()[1], "node_port": other.getsockname()[1]}
+    controller_port = node_port = free_port()
+    while node_port == controller_port:
+        node_port = free_port()
+    ports = {"controller_port": controller_port, "node_port": node_port}
     host = socket.gethostname().partition(".")[0]
     path = directory / "slurm.conf"
     path.write_text(_CONFIGURATION.format(host=host, user=getpass.getuser(), directory=directory, **ports))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import shutil
 import signal
@@ -10,7 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from nameplate.errors import ToolFailed
@@ -24,6 +25,9 @@ SERVER_START_S = 10.0
 LAST_WORDS = 200
 # The state of a listening TCP socket in /proc/net/tcp.
 _LISTENS = "0A"
+# Servers have other ports than outgoing connections, which begin at 32768 (Linux, ip_local_port_range).
+_SERVER_PORTS = range(20_000, 32_000)
+_TRIED_PORTS = 100
 
 
 def run_tool(
@@ -110,10 +114,18 @@ def _is_bound(port: int) -> bool:
 
 
 def free_port() -> int:
-    """Return a TCP port of 127.0.0.1 that nobody uses at the moment. It is not reserved."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a random TCP port of 127.0.0.1 that nobody uses at the moment. It is not reserved.
+
+    By default, Linux does not assign it to outgoing connections, which could otherwise take it before a server does.
+
+    Raises:
+        ToolFailed: a hundred ports are in use.
+    """
+    for port in random.SystemRandom().sample(_SERVER_PORTS, _TRIED_PORTS):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise ToolFailed(f"found no free port of 127.0.0.1 from {_SERVER_PORTS.start} to {_SERVER_PORTS.stop - 1}")
 
 
 @contextmanager
