@@ -115,9 +115,14 @@ def more_rounds(middle: float, precision: Precision, margin: float, same_within:
 
 
 def _rounds_for(room: float, half: float, lasting: float, rounds: int) -> float:
-    """Return the number of rounds after which half the width of an interval is ``room``, or infinity."""
-    left = (room / half) ** 2 - lasting if room > 0 else 0.0
-    return rounds * (1 - lasting) / left if left > 0 else math.inf
+    """Return the number of rounds after which half the width of an interval is ``room``, or infinity.
+
+    ``half`` is half the width after ``rounds`` rounds. It is 0 if they all agree, as rounds of a counter may.
+    """
+    if room <= 0:
+        return math.inf
+    wider = (half / room) ** 2
+    return rounds * wider * (1 - lasting) / (1 - wider * lasting) if wider * lasting < 1 else math.inf
 
 
 def verdict_on(
