@@ -14,9 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
-from nameplate.statistics.sequential_test import p_value
+from nameplate.statistics import sequential_test, t_test
 
 RISK = 0.01
 FIRST, LAST = 5, 60
@@ -25,11 +24,6 @@ SETTINGS = tuple((n, *each) for n in (6, 12) for each in ((0, 0.01), (0, 0.05), 
 CHANGE = math.log(1.1)
 
 Test = Callable[[float, float, float], float]
-
-
-def t_test(difference: float, error: float, freedom: float) -> float:
-    """Return the two-sided p-value of Student's t-test, which holds for a single look."""
-    return 2 * float(stdtr(freedom, -abs(difference) / error))
 
 
 def found_after(base: NDArray[np.float64], new: NDArray[np.float64], between: float, test: Test) -> int | None:
@@ -56,10 +50,9 @@ def main() -> None:
              source.normal(source.normal(0, between), noise, LAST))
             for _ in range(n_runs)
         ]  # fmt: skip
-        wrong = [
-            sum(found_after(*run, between, test) is not None for run in runs) / n_runs for test in (p_value, t_test)
-        ]
-        after = [found_after(base, new + CHANGE, between, p_value) for base, new in runs]
+        tests = (sequential_test.p_value, t_test.p_value)
+        wrong = [sum(found_after(*run, between, test) is not None for run in runs) / n_runs for test in tests]
+        after = [found_after(base, new + CHANGE, between, sequential_test.p_value) for base, new in runs]
         found = [each for each in after if each is not None]
         share, middle = len(found) / n_runs, np.median(found) if found else math.nan
         print(

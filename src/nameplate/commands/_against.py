@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from nameplate.commands._measuring import incomplete_code
 from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
 from nameplate.comparison.decisions import decided_experiments
@@ -118,11 +119,7 @@ def until_decided(base: Report, against: Against) -> Callable[[Report], set[str]
 
 def show_verdicts(base: Report, new: Report, against: Against, path: Path, json: bool, quiet: bool) -> int:
     """Print the comparison of two runs, and return the exit code: that of ``compare``, or 3 for an incomplete run."""
-    from nameplate.commands.compare import (  # noqa: PLC0415 (only this way of running compares)
-        exit_code,
-        incomplete_code,
-        print_json,
-    )
+    from nameplate.commands.compare import exit_code, print_json  # noqa: PLC0415 (only this way of running compares)
     from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
 
     found = compare_runs(base, new, against.detect)

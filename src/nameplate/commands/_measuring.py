@@ -184,6 +184,13 @@ def measure_to_file(
     return _finished(writer.path)
 
 
+def incomplete_code(report: Report) -> int:
+    """Return 3 if the run was interrupted, measured nothing, or has an experiment that failed or is invalid; else 0."""
+    outcomes = {each.summary.outcome for each in report.results}
+    is_incomplete = report.interrupted or "ok" not in outcomes or not outcomes.isdisjoint({"invalid", "failed"})
+    return 3 if is_incomplete else 0
+
+
 def _decided(decide: Callable[[Report], set[str]], path: Path) -> set[str]:
     """Return the experiments whose verdict is final, from the records that are in the file so far."""
     return decide(summarise(read_run(path)))

@@ -10,9 +10,17 @@ from typing import Annotated, cast
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._measuring import Place, check_seed, core_options, make_run, measure_to_file, new_run_file
+from nameplate.commands._measuring import (
+    Place,
+    check_seed,
+    core_options,
+    incomplete_code,
+    make_run,
+    measure_to_file,
+    new_run_file,
+)
 from nameplate.commands._percent import parse_percent
-from nameplate.commands.compare import exit_code, incomplete_code, print_json
+from nameplate.commands.compare import exit_code, print_json
 from nameplate.comparison.two_variants import compare_variants
 from nameplate.errors import UsageError
 from nameplate.execution.core_process import CoreDescription, CoreProcess, OnRecord, describe_core

@@ -124,12 +124,6 @@ def exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool =
     return _UNSURE if strict and "UNSURE" in verdicts else 0
 
 
-def incomplete_code(report: Report) -> int:
-    """Return 3 if the run was interrupted, or if an experiment of it failed verification or could not be measured."""
-    outcomes = {each.summary.outcome for each in report.results}
-    return 3 if report.interrupted or outcomes & {"invalid", "failed"} else 0
-
-
 def _loss(row: ComparisonRow) -> float:
     """Return the loss as a share, which is 50 % both for a rate that halved and for a time that doubled."""
     ratio = (row.capability.ratio if row.capability else row.ratio) or 1.0

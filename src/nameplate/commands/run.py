@@ -23,6 +23,7 @@ from nameplate.commands._measuring import (
     Place,
     check_seed,
     core_options,
+    incomplete_code,
     make_run,
     measure_to_file,
     new_run_file,
@@ -304,18 +305,16 @@ def _resumed(options: RunOptions, path: Path, stack: ExitStack) -> Prepared:
 
 def _begun(options: RunOptions, allocation: Allocation | None) -> Prepared:
     launch = options.launch
+    _check_launched(options.what, launch)
     core = _core(options, allocation)
     if options.against is not None:
         return _begun_against(options, options.against, core)
-    _check_launched(options.what, launch)
     machine = core.machine
     turns = len(nodes_of(machine)) if options.per_node == "in-turn" and launch.launcher else 1
     plan = _choose(options.what, options.parameters, core.probes, options.limits, machine, turns)
     plan, priority = _with_priority(plan, options.priority, launch)
     per_node = _per_node(options.per_node, plan, launch, options.limits.get("series"))
     rated = _rated(options.rated)
-    if rated:
-        check_rated(rated, describe_all())
     return Prepared(make_run(plan, options.seed, rated, priority, per_node), core)
 
 
@@ -323,8 +322,6 @@ def _begun_against(options: RunOptions, against: Against, core: CoreDescription)
     words = [*([] if options.what == DEFAULT_PLAN else [options.what]), *options.parameters]
     base, plan = base_and_plan(against, words, options.limits, core.probes, options.launch)
     rated, priority = _rated(options.rated), options.priority or base.run.priority
-    if rated:
-        check_rated(rated, describe_all())
     _nice("normal" if options.launch.launcher else priority)
     return Prepared(make_run(plan, options.seed, rated, priority, ""), core, base=base)
 
@@ -355,7 +352,7 @@ def _finish(options: RunOptions, result: Report, path: Path) -> int:
         raise OutputError(
             f"standard output was closed before the run ended; show the results with: nameplate show {path}"
         )
-    return _exit_code(result)
+    return incomplete_code(result)
 
 
 def _reference_values(plan: Plan, core: CoreDescription, turns: int, began: float, quiet: bool) -> Sequence[Reference]:
@@ -477,7 +474,10 @@ def _rated(arguments: Sequence[str]) -> dict[str, float]:
             lines.append(argument)
             continue
         lines += read_rated_lines(Path(argument))
-    return parse_rated(lines)
+    rated = parse_rated(lines)
+    if rated:
+        check_rated(rated, describe_all())
+    return rated
 
 
 def _choose(
@@ -514,9 +514,3 @@ def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bo
         print(f"\nrun file: {path}; show it again with: nameplate show {path}")
         if report is not None:
             print(f"report: {report}")
-
-
-def _exit_code(result: Report) -> int:
-    outcomes = {each.summary.outcome for each in result.results}
-    is_incomplete = result.interrupted or "ok" not in outcomes or not outcomes.isdisjoint({"invalid", "failed"})
-    return 3 if is_incomplete else 0

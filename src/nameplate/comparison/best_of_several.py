@@ -39,8 +39,8 @@ def compare_several(reports: Sequence[Report]) -> list[Several]:
     """
     by_run = [metrics_by_key(report.results) for report in reports]
     keys = dict.fromkeys(key for run in by_run for key in run)
-    shared = [[run.get(key) for run in by_run] for key in keys if sum(key in run for run in by_run) > 1]
     names = [key for key in keys if sum(key in run for run in by_run) > 1]
+    shared = [[run.get(key) for run in by_run] for key in names]
     others = [(row, place) for row, results in enumerate(shared) for place in _places_except_best(results)]
     pairs = [(shared[row][_best(shared[row])], shared[row][place]) for row, place in others]
     judged = judge(

@@ -24,8 +24,9 @@ class CapabilityChange(msgspec.Struct, frozen=True, kw_only=True):
     """The capability of the machine in two runs, or at two values of a parameter.
 
     ``base`` and ``new`` are the capabilities in the SI base unit of the metric, ``ratio`` is new ÷ base and ``ci`` its
-    99 % interval (lower, upper). For two variants in one run, ``ratio`` is the median of the rounds' ratios
-    (``paired_change.py``). ``verdict`` is on ``new``, and ``reason`` says what would decide it if it is UNSURE.
+    99 % interval (lower, upper). For two variants in one run, the capability is that of a round
+    (``paired_change.capability_of_round``), both values are medians over the rounds, and ``ratio`` is the median of the
+    rounds' ratios. ``verdict`` is on ``new``, and ``reason`` says what would decide it if it is UNSURE.
     ``detectable`` is the smallest change, as a share, that these two runs would show with a probability of 80 %. ``ci``
     and ``detectable`` are None if there are too few rounds.
     """
@@ -98,21 +99,20 @@ class MetricPair:
         return (self.names[0], self.base), (self.names[1], self.new)
 
 
-@dataclass(frozen=True)
-class Capable:
-    """The verdict on the capability of a metric, and the two values that it is on."""
-
-    found: Judged
-    base: float
-    new: float
-
-
 # Returns for each pair the verdict on what was typical, and that on the capability if both sides have one.
-JudgePairs = Callable[[Sequence[MetricPair]], Sequence[tuple[Judged, Capable | None]]]
+JudgePairs = Callable[[Sequence[MetricPair]], Sequence[tuple[Judged, CapabilityChange | None]]]
+
+
+def capability_change(found: Judged, base: float, new: float) -> CapabilityChange:
+    """Return the verdict on the capability of a metric with the two values that it is on."""
+    return CapabilityChange(
+        base=base, new=new, verdict=found.verdict, ratio=found.ratio, ci=found.ci, reason=found.reason,
+        detectable=found.detectable,
+    )  # fmt: skip
 
 
 def metric_rows(pairs: Sequence[MetricPair], judge_pairs: JudgePairs) -> list[ComparisonRow]:
-    """Return a row for each pair, in the same order; ``judge_pairs`` judges those that can be compared, together."""
+    """Return a row for each pair, in the same order. ``judge_pairs`` judges all comparable pairs together."""
     reasons = [_why_incomparable(pair) for pair in pairs]
     comparable = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
     judged = iter(judge_pairs(comparable))
@@ -122,20 +122,10 @@ def metric_rows(pairs: Sequence[MetricPair], judge_pairs: JudgePairs) -> list[Co
     ]
 
 
-def _judged(pair: MetricPair, typical: Judged, capable: Capable | None) -> ComparisonRow:
+def _judged(pair: MetricPair, typical: Judged, capability: CapabilityChange | None) -> ComparisonRow:
     parts = [typical.reason, *(_circumstances(pair) if typical.verdict != "SAME" else [])]
     reason = "; ".join(part for part in parts if part)
-    return _row(pair, replace(typical, reason=reason), _capability_change(capable))
-
-
-def _capability_change(capable: Capable | None) -> CapabilityChange | None:
-    if capable is None:
-        return None
-    found = capable.found
-    return CapabilityChange(
-        base=capable.base, new=capable.new, verdict=found.verdict, ratio=found.ratio, ci=found.ci, reason=found.reason,
-        detectable=found.detectable,
-    )  # fmt: skip
+    return _row(pair, replace(typical, reason=reason), capability)
 
 
 def _row(pair: MetricPair, found: Judged, capability: CapabilityChange | None = None) -> ComparisonRow:

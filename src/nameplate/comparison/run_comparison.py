@@ -8,7 +8,14 @@ from functools import partial
 import msgspec
 
 from nameplate.comparison.machine_settings import SettingDifference, differing_settings
-from nameplate.comparison.metric_rows import Capable, ComparisonRow, Key, MetricPair, metric_rows
+from nameplate.comparison.metric_rows import (
+    CapabilityChange,
+    ComparisonRow,
+    Key,
+    MetricPair,
+    capability_change,
+    metric_rows,
+)
 from nameplate.comparison.run_to_run import run_to_run
 from nameplate.errors import UsageError
 from nameplate.records.plan_record import Value
@@ -135,12 +142,12 @@ def _name(key: Key) -> str:
     return f"{key[0]} {words} {key[1]}"
 
 
-def judge_runs(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, Capable | None]]:
+def judge_runs(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, CapabilityChange | None]]:
     """Return the verdicts on what was typical and on the capability, for pairs from runs that are independent."""
     rounds = [Rounds(p.base.round_values, p.new.round_values, p.base.better, p.family, p.is_sequential) for p in pairs]
     changes = [_capability_pair(pair) for pair in pairs]
     found = iter(judge_differences([change.difference() for change in changes if change], same_within))
-    capabilities = [Capable(next(found), each.base.value, each.new.value) if each else None for each in changes]
+    capabilities = [capability_change(next(found), c.base.value, c.new.value) if c else None for c in changes]
     return list(zip(judge(rounds, same_within), capabilities, strict=True))
 
 

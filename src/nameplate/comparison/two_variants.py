@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from nameplate.comparison.metric_rows import Capable, ComparisonRow, Key, MetricPair, metric_rows
+from nameplate.comparison.metric_rows import (
+    CapabilityChange,
+    ComparisonRow,
+    Key,
+    MetricPair,
+    capability_change,
+    metric_rows,
+)
 from nameplate.records.result import Report, Result
 from nameplate.statistics.paired_change import PairedRounds, capability_of_round, judge_paired
+from nameplate.statistics.stats import median
 from nameplate.statistics.verdict import SAME_WITHIN, Judged
 
 _NAMES = ("A", "B")
@@ -17,10 +25,9 @@ def compare_variants(report: Report, same_within: float = SAME_WITHIN) -> list[C
     """Return the verdict on variant B compared with variant A, for each metric that both have.
 
     The run has one experiment of each variant (``Experiment.variant``), measured in the same rounds, and these are
-    compared one by one, so that a drift of the machine is hardly taken for a difference. Rounds in which only one has a
-    value are left out. The verdicts hold although one
-    looks after every round. ``params`` of a row are those that both variants share. The list is empty if a variant has
-    no value yet.
+    compared one by one, so that a drift of the machine mostly cancels. Rounds in which only one has a value are left
+    out. The verdicts hold even if the results are looked at after every round. ``params`` of a row are the parameters
+    that have the same value in both variants. The list is empty if a variant has no value yet.
     """
     variants = {experiment.id: experiment.variant for experiment in report.run.plan.experiments}
     sides = {
@@ -40,11 +47,11 @@ def _key(a: Result, b: Result) -> Key:
     return b.summary.probe, b.summary.metric, tuple(sorted(shared))
 
 
-def _judge_variants(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, Capable | None]]:
+def _judge_variants(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Judged, CapabilityChange | None]]:
     typical = [_paired(pair, _values_by_round) for pair in pairs]
     capable = [_paired(pair, _capabilities_by_round) if _is_capable(pair) else None for pair in pairs]
     found = iter(judge_paired([each for each in capable if each], same_within))
-    capabilities = [_capable(pair, next(found)) if each else None for pair, each in zip(pairs, capable, strict=True)]
+    capabilities = [capability_change(next(found), median(c.base), median(c.new)) if c else None for c in capable]
     return list(zip(judge_paired(typical, same_within), capabilities, strict=True))
 
 
@@ -52,10 +59,6 @@ def _is_capable(pair: MetricPair) -> bool:
     values = (pair.base.summary.capability, pair.new.summary.capability)
     samples = (*pair.base.series.value, *pair.new.series.value)
     return None not in values and min(samples, default=0.0) > 0
-
-
-def _capable(pair: MetricPair, found: Judged) -> Capable:
-    return Capable(found, pair.base.summary.capability or 0.0, pair.new.summary.capability or 0.0)
 
 
 def _paired(pair: MetricPair, by_round: Callable[[Result], dict[int, float]]) -> PairedRounds:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from nameplate.statistics import sequential_test, t_test
 from nameplate.statistics.benjamini_hochberg import significant_by_family
-from nameplate.statistics.sequential_test import half_width, p_value
 from nameplate.statistics.verdict import (
     CONFIDENCE,
     EQUIVALENCE_CONFIDENCE,
@@ -48,7 +48,7 @@ class Difference:
     @property
     def precision(self) -> Precision:
         """Return the intervals that decide a change and SAME."""
-        width = half_width if self.is_sequential else _half_width
+        width = sequential_test.half_width if self.is_sequential else t_test.half_width
         halves = (width(self.error, self.freedom, share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
         change, same = ((self.middle - half, self.middle + half) for half in halves)
         return Precision(change, same, self.lasting)
@@ -56,7 +56,7 @@ class Difference:
     @property
     def probability(self) -> float:
         """Return the two-sided p-value of no change."""
-        test = p_value if self.is_sequential else _p_value
+        test = sequential_test.p_value if self.is_sequential else t_test.p_value
         return test(self.middle, self.error, self.freedom)
 
 
@@ -79,15 +79,3 @@ def _judged(difference: Difference, is_found: bool, same_within: float) -> Judge
         difference.middle, precision, is_found=is_found, better=difference.better, rounds=difference.rounds,
         same_within=same_within,
     )  # fmt: skip
-
-
-def _half_width(error: float, freedom: float, confidence: float) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415 (a quarter of a second, and other commands need none of it)
-
-    return float(stdtrit(freedom, (1 + confidence) / 2)) * error
-
-
-def _p_value(difference: float, error: float, freedom: float) -> float:
-    from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and other commands need none of it)
-
-    return 2 * float(stdtr(freedom, -abs(difference) / error))

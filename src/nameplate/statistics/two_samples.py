@@ -23,9 +23,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from nameplate.statistics import sequential_test, t_test
 from nameplate.statistics.benjamini_hochberg import significant_by_family
 from nameplate.statistics.constants import MAD_TO_SD, OWN_MOVES
-from nameplate.statistics.sequential_test import half_width, p_value
 from nameplate.statistics.verdict import (
     CONFIDENCE,
     EQUIVALENCE_CONFIDENCE,
@@ -161,11 +161,11 @@ def _in_sequence(base: Floats, new: Floats) -> _Found:
     if min(len(base), len(new)) < _MIN_SEQUENTIAL:
         return middle, _NO_INTERVAL, _NO_INTERVAL, math.nan
     error, freedom = _error(base, new)
-    change, same = (half_width(error, freedom, share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
+    change, same = (sequential_test.half_width(error, freedom, share) for share in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
     if math.isinf(change):
         return middle, _NO_INTERVAL, _NO_INTERVAL, math.nan
     around = ((middle - change, middle + change), (middle - same, middle + same))
-    return middle, *around, p_value(middle, error, freedom)
+    return middle, *around, sequential_test.p_value(middle, error, freedom)
 
 
 def _spread(rounds: Floats) -> float:
@@ -218,12 +218,9 @@ def _tails(base: int, new: int) -> Floats:
 
 def _welch(base: Floats, new: Floats) -> float:
     """Return the two-sided p-value, with the degrees of freedom by Welch and Satterthwaite."""
-    from scipy.special import stdtr  # noqa: PLC0415 (a quarter of a second, and the history needs none of it)
-
     if min(len(base), len(new)) < 2:
         return 1.0
-    error, freedom = _error(base, new)
-    return 2 * float(stdtr(freedom, -abs(float(np.mean(new) - np.mean(base))) / error))
+    return t_test.p_value(float(np.mean(new) - np.mean(base)), *_error(base, new))
 
 
 def _error(base: Floats, new: Floats) -> tuple[float, float]:

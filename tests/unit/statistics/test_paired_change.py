@@ -60,5 +60,6 @@ def test_disturbed_rounds_of_one_variant_do_not_decide() -> None:
 def test_rounds_that_agree_exactly_may_still_be_too_few() -> None:
     ten, more = [1.0] * 10, [1.1] * 10
     changed, _ = judge_paired([PairedRounds(ten, more, "higher"), PairedRounds(ten, ten, "higher")])
-    assert (changed.verdict, changed.ci) == ("UNSURE", pytest.approx((1.1, 1.1)))
+    assert changed.verdict == "UNSURE"
+    assert changed.ci == pytest.approx((1.1, 1.1))
     assert changed.reason == "about 11 rounds of each would decide"
