@@ -1,6 +1,6 @@
 """Compare estimators of what a machine is capable of, on recorded traces and on samples with a known truth.
 
-python bench/capability.py [traces] [sampling] [synthetic]     default: all
+python bench/capability.py [traces] [sampling] [halves] [synthetic]     default: all
 
 From each trace, runs are drawn as a quick run would take its samples. Two runs of one trace differ only by chance and
 interference, so an estimator is the better the more of them agree. The truth of synthetic samples is known: it gives
@@ -18,6 +18,7 @@ from scipy.stats import norm
 
 from _traces import Floats, Trace, load, names
 from nameplate.statistics.capability import REACHED_BY, capability
+from nameplate.statistics.paired_change import capability_of_round
 
 ROUNDS = 6
 # Within these shares, two values agree.
@@ -25,6 +26,8 @@ NEAR = (0.03, 0.10)
 # A round of the traces takes 2.4 s.
 ROUNDS_IN_A_MINUTE = 24
 MIXTURE_STEPS = 60
+# Two variants of a round need samples enough for a tenth of each half.
+MIN_HALVED, PAIRED_ROUNDS = 24, 12
 
 Rounds = Sequence[Floats]
 Estimator = Callable[[Rounds], float]
@@ -174,6 +177,40 @@ def compare_sampling() -> None:
             print(f"  {words:38} {np.nanmedian(near):6.1%}  {shares[0]:4.0%} {shares[1]:4.0%}", flush=True)
 
 
+# The ratio of two variants, from the logarithms of the times of each round.
+PAIRED: dict[str, Callable[[Rounds, Rounds], float]] = {
+    "capabilities of all rounds": lambda base, new: own(new) - own(base),
+    "round medians, mean": lambda base, new: float(np.mean(_differences(base, new, np.median))),
+    "round 10 % quantiles, mean": lambda base, new: float(np.mean(_differences(base, new, _fast_tenth))),
+    "round 10 % quantiles, median": lambda base, new: float(np.median(_differences(base, new, _fast_tenth))),
+}
+
+
+def _differences(base: Rounds, new: Rounds, value: Callable[[Floats], float]) -> list[float]:
+    return [value(b) - value(a) for a, b in zip(base, new, strict=True)]
+
+
+def _fast_tenth(samples: Floats) -> float:
+    return capability_of_round(samples.tolist(), "lower")
+
+
+def compare_halves() -> None:
+    """Print the median error of the ratio of two variants without a difference: the halves of the same rounds."""
+    for name in names():
+        found: dict[tuple[str, str], list[float]] = {}
+        for trace in load(name):
+            rounds = [each for each in trace.rounds() if len(each) >= MIN_HALVED]
+            for at in range(0, len(rounds) - PAIRED_ROUNDS + 1, PAIRED_ROUNDS):
+                run = rounds[at : at + PAIRED_ROUNDS]
+                base, new = [each[: len(each) // 2] for each in run], [each[len(each) // 2 :] for each in run]
+                for words, estimate in PAIRED.items():
+                    key = (words, trace.experiment.split("_")[0])
+                    found.setdefault(key, []).append(abs(estimate(base, new)))
+        print(f"\n{name}: median error of the ratio after {PAIRED_ROUNDS} rounds")
+        for (words, area), errors in sorted(found.items()):
+            print(f"  {words:30} {area:8} {np.median(errors):7.2%}", flush=True)
+
+
 def bursts(source: np.random.Generator, shape: tuple[int, int], share: float, length: float) -> Floats:
     """Return 1 for disturbed samples and 0 for others: a Markov chain in each round, in bursts of a mean length."""
     disturbed = np.zeros(shape)
@@ -211,13 +248,15 @@ def check_coverage(repeats: int = 1000) -> None:
 
 def main() -> None:
     """Run the comparisons asked for."""
-    asked = sys.argv[1:] or ["traces", "sampling", "synthetic"]
+    asked = sys.argv[1:] or ["traces", "sampling", "halves", "synthetic"]
     if "synthetic" in asked:
         check_coverage()
     if "traces" in asked:
         compare_on_traces()
     if "sampling" in asked:
         compare_sampling()
+    if "halves" in asked:
+        compare_halves()
 
 
 if __name__ == "__main__":

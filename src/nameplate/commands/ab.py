@@ -56,8 +56,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     """Measure two variants in alternation until it is decided whether B is FASTER, SLOWER or the SAME as A.
 
     For example, "nameplate ab 'memory_stream pages=small' 'memory_stream pages=huge'". Each round measures both, in
-    random order, and rounds are compared one by one, so that a drift of the machine is not taken for a difference. The
-    error rate holds although the verdict is looked at after every round. The exit code is 1 if B is SLOWER.
+    random order, and rounds are compared one by one, so that a drift of the machine mostly cancels. The error rate
+    holds although the verdict is looked at after every round. The exit code is 1 if B is SLOWER.
 
     Parameters
     ----------
@@ -156,7 +156,8 @@ def _show(report: Report, share: float, variants: tuple[str, str], path: Path, j
             print(f"{name}: {text}")
         n_rounds = min(len(result.round_values) for result in report.results)
         print(f"{count(n_rounds, 'round')} of both\n")
-        print_rows(rows, ("A", "B"))
-        print("ratio: the median of the rounds' ratios; for capability, of the value that a tenth of the samples reach")
+        print_rows(rows, ("A", "B"), capability="fast tenth")
+        print("Values are medians over the rounds, and the ratio is the median of the rounds' ratios.")
+        print("fast tenth: the value of a round that one in ten of its samples reaches")
         print(f"\nrun file: {path}; show its values with: nameplate show {path}")
     return exit_code(rows, share) or incomplete_code(report)

@@ -237,7 +237,10 @@ class Session:
                 self._expect_all()
 
     def _end_decided(self, number: int) -> None:
-        """End the experiments that have a verdict, and take up again those that have lost it among all metrics."""
+        """End the experiments with a verdict, and resume the ones whose verdict was withdrawn.
+
+        The verdicts of all metrics are corrected together, so that one may be withdrawn when others change.
+        """
         if self.decided is None or number < MIN_ROUNDS or self.control.stopped:
             return
         decided = self.decided()

@@ -73,8 +73,7 @@ class Precision:
 def min_change(same_within: float) -> float:
     """Return the smallest difference of logarithms that may be called FASTER or SLOWER.
 
-    It is that of 3 %, or of ``same_within`` if that is less: to ask whether values agree within 1 % is to ask for a
-    change by 2 %, too.
+    It is that of 3 %, or of ``same_within`` if that is less: if SAME means within 1 %, a change by 2 % is reported.
     """
     return math.log1p(min(MIN_CHANGE, same_within))
 

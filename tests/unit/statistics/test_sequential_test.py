@@ -42,7 +42,7 @@ def test_an_error_near_zero_decides_at_once_and_a_large_one_never() -> None:
 
 
 def is_ever_found(rounds: np.ndarray, test: Callable[[float, float, float], float]) -> bool:
-    """Return whether one who looks after every round from the fifth on ever sees a p-value of at most 1 %."""
+    """Return whether the p-value is at most 1 % after any round from the fifth on."""
     return any(
         test(float(seen.mean()), float(seen.std(ddof=1)) / math.sqrt(len(seen)), len(seen) - 1) <= 0.01
         for seen in (rounds[:n_rounds] for n_rounds in range(5, len(rounds) + 1))

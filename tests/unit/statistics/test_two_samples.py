@@ -53,7 +53,7 @@ def test_the_verdict_knows_which_direction_is_better(factor: float, better: str,
 def test_a_small_difference_is_never_a_change() -> None:
     steady = [100 + i * 1e-4 for i in range(30)]
     assert one(steady, times(steady, 1.025)).verdict == "SAME"
-    # Who asks about 1 % wants to know of 2.5 %.
+    # With SAME at 1 %, a change by 2.5 % is a finding.
     assert one(steady, times(steady, 1.025), same_within=0.01).verdict == "FASTER"
     assert one(steady, times(steady, 1.035)).verdict == "FASTER"
 

@@ -45,28 +45,32 @@ def print_comparison(found: RunComparison, console: Console | None = None) -> No
             console.print(Text(f"\nonly in {name}: " + ", ".join(only[:_MAX_NAMED]) + more, style="dim"))
 
 
-def print_rows(rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console | None = None) -> None:
+def print_rows(
+    rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console | None = None,
+    capability: str = "capability",
+) -> None:  # fmt: skip
     """Print a table of verdicts, the number of each verdict, and the smallest detectable change by area.
 
     A metric has a line for what the machine is capable of, if that is known, and one for its typical value. Metrics are
     in the order SLOWER, FASTER, UNSURE, INCOMPARABLE, SAME of their capability, or else of their typical value.
     ``headings`` are those of the columns with the rows' ``base`` and ``new``, such as ("base", "new"). The ratio is new
-    ÷ base with its 99 % interval, and "detects" the smallest change that these runs would show. Without ``console``, it
-    prints to standard output.
+    ÷ base with its 99 % interval, and "detects" the smallest change that these runs would show. ``capability`` is the
+    name of the lines with the rows' capability. Without ``console``, it prints to standard output.
     """
     console = console or make_console()
     ordered = sorted(rows, key=lambda row: (_ORDER.index(row.machine_verdict), _ORDER.index(row.verdict)))
     columns = [heading.format(*headings) for heading in _COLUMNS]
-    for text in lay_out(columns, [line for row in ordered for line in _lines(row)], console.width):
+    for text in lay_out(columns, [line for row in ordered for line in _lines(row, capability)], console.width):
         console.print(text)
     console.print()
-    for line in _conclusions(rows):
+    for line in _conclusions(rows, capability):
         console.print(line)
 
 
-def _lines(row: ComparisonRow) -> list[Line]:
+def _lines(row: ComparisonRow, capability: str) -> list[Line]:
     nothing = (Text(),) * len(_COLUMNS)
-    both = [Line("  capability", _cells(row.capability, row.unit), row.capability.reason)] if row.capability else []
+    fast = row.capability
+    both = [Line(f"  {capability}", _cells(fast, row.unit), fast.reason)] if fast else []
     words = _words(row.probe, row.params, row.metric)
     return [Line(words, nothing), *both, Line("  typical", _cells(row, row.unit), row.reason)]
 
@@ -77,13 +81,13 @@ def _cells(seen: ComparisonRow | CapabilityChange, unit: str) -> tuple[Text, ...
     return (Text(seen.verdict, style=_STYLES.get(seen.verdict, "")), *map(Text, texts))
 
 
-def _conclusions(rows: Sequence[ComparisonRow]) -> list[str]:
+def _conclusions(rows: Sequence[ComparisonRow], capability: str) -> list[str]:
     """Return the number of each verdict in each of the two questions, and what is detectable."""
     known = [row.capability for row in rows if row.capability]
     typical = Counter(row.verdict for row in rows)
     lines = [f"typical: {_counted(typical)}"]
     if known:
-        lines.insert(0, f"capability: {_counted(Counter(each.verdict for each in known))}")
+        lines.insert(0, f"{capability}: {_counted(Counter(each.verdict for each in known))}")
     return lines + _detectable(rows)
 
 
