@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fake_hosts import make_launcher
+from machine_wide import unused_name
 from nameplate.execution.launch import mpi_programs
 
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
@@ -20,7 +21,7 @@ MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
 @pytest.fixture
 def group_of_600_mb() -> Iterator[Path]:
     """Create a control group with a memory limit of 600 MiB; skip the test if that is not possible."""
-    group = MEMORY_GROUPS / f"nameplate-test-room-{os.getpid()}"
+    group = MEMORY_GROUPS / unused_name("nameplate-test-room")
     try:
         group.mkdir()
     except OSError as error:

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from machine_wide import unused_name
 from machines import MACHINE
 from nameplate.execution.core_process import CoreProcess
 from nameplate.execution.file_keeper import FileDescriptorCache
@@ -224,7 +225,7 @@ def test_the_verdict_follows_the_evidence(core_path: Path, folder: Path) -> None
 
 
 def test_a_ram_disk_is_reported_as_such(core_path: Path) -> None:
-    memory = Path("/dev/shm") / f"nameplate-test-{os.getpid()}"
+    memory = Path("/dev/shm") / unused_name("nameplate-test")
     try:
         memory.mkdir()
     except OSError as error:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from disassembly import BUILT_CORE, disassembly, inner_loop
+from machine_wide import unused_name
 from nameplate.execution.core_process import describe, read_machine
 
 PR_SET_THP_DISABLE = 41
@@ -116,7 +117,7 @@ def test_impossible_parameters_are_rejected_with_the_rule(
 @contextmanager
 def memory_group(limit_bytes: int) -> Iterator[Path]:
     """Create a control group with a memory limit; skip the test if that is not possible."""
-    group = CGROUP_V1 / f"nameplate-test-{os.getpid()}"
+    group = CGROUP_V1 / unused_name("nameplate-test")
     try:
         group.mkdir()
     except OSError as error:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from machine_wide import unused_name
 from mpi_ranks import OPEN_MPI, ask, command, nameplate, ranks_of, stream
 from nameplate.execution.launch import mpi_programs
 from nameplate.results.run_file import read_run
@@ -156,7 +157,7 @@ def test_ranks_with_different_memory_are_rejected_by_name(tmpfs: Path, tmp_path:
 @pytest.mark.parametrize("memory", ["pmem", "memkind"])
 def test_a_killed_job_leaves_no_file_and_no_memory_behind(tmpfs: Path, tmp_path: Path, memory: str) -> None:
     for place in (tmpfs, tmp_path):
-        own = place / f"nameplate-test-{os.getpid()}"
+        own = place / unused_name("nameplate-test")
         own.mkdir()
         try:
             _start_and_kill(stream(memory=memory, path=str(own), size="128MiB", repeats=100000))

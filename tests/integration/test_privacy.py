@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,11 +11,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from machine_wide import unused_name
 from nameplate.report.exports import export_names
 from nameplate.report.html.embed import read_embedded
 
 # Another checkout may run its tests at the same time, and the user has a folder in /home.
-HOST, USER = "rack7-node42", f"jane-doe-{os.getpid()}"
+HOST, USER = "rack7-node42", unused_name("jane-doe")
 NAMEPLATE = str(Path(sys.executable).with_name("nameplate"))
 
 

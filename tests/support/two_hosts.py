@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from machine_wide import unused_name
 
 SERVER, CLIENT = "10.99.7.1", "10.99.7.2"
 
@@ -37,7 +38,7 @@ class Host:
 @contextmanager
 def two_hosts(mtu: int = 1500, rate: str = "") -> Iterator[tuple[Host, Host]]:
     """Yield server and client, which send at no more than ``rate`` (tbf); skip the test without network namespaces."""
-    names = [f"nameplate-{os.getpid()}-{end}" for end in "sc"]
+    names = [unused_name("nameplate-server"), unused_name("nameplate-client")]
     made: list[str] = []
     try:
         for name in names:
