@@ -49,7 +49,14 @@ Ranks& Ranks::get() { return *instance_; }
 
 // Without thread support, like the programs that are compared: MPI_THREAD_FUNNELED makes Open MPI 4.1's small messages
 // a fifth slower. Other threads (OpenMP's, a probe's workers) never call MPI.
-MpiLibrary::MpiLibrary() { MPI_Init(nullptr, nullptr); }
+MpiLibrary::MpiLibrary() {
+#ifdef OPEN_MPI
+  // Under MPICH's launcher each process of Open MPI is a job of its own, and several that start at the same time may
+  // fail to create the folder that they share.
+  if (number_of("HYDI_CONTROL_FD") >= 0 && number_of("OMPI_COMM_WORLD_SIZE") < 0) check_launcher(1);
+#endif
+  MPI_Init(nullptr, nullptr);
+}
 
 Ranks::Ranks() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
