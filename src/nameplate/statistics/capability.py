@@ -3,7 +3,9 @@
 Interference only ever slows a program down. The fast side of the samples therefore shows the undisturbed machine, even
 if most samples were disturbed. The capability is the value that one in twenty undisturbed samples reaches: a quantile,
 so that it does not depend on a single lucky sample, and so near to the fast end that samples of a busy machine still
-show it. ``docs/decisions/2026-11-24-capability.md`` compares it with other estimators.
+show it. A quarter of the rounds must reach it as well: each round has its own memory, and one that happens to be placed
+near the processor does not show what the machine usually does.
+``docs/decisions/2026-11-24-capability.md`` compares it with other estimators.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from statistics import NormalDist
 REACHED_BY = 0.05
 # One lucky sample, or one glitch of a clock, must not decide: at least this many samples reach the capability.
 MIN_REACHING = 2
+# Of the rounds, at least this share and at least two reach the capability.
+REACHED_BY_ROUNDS = 0.25
 # With fewer samples, two of them are not the fast side but a good part of all.
 MIN_SAMPLES = 12
 # With fewer rounds, their variation is not known well enough for an interval.
@@ -33,6 +37,8 @@ _REACH = (_NORMAL.inv_cdf(_HIGH) - _NORMAL.inv_cdf(_MIDDLE)) / (_NORMAL.inv_cdf(
 _MAX_DISTURBED = 0.9
 _ITERATIONS = 20
 _MAX_LOG = 50.0
+# The variance of independent samples is taken to be at least this share of that between rounds.
+_MIN_INDEPENDENT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -49,21 +55,21 @@ class Capability:
 
 
 def capability(rounds: Sequence[Sequence[float]], higher_is_better: bool) -> Capability | None:
-    """Return the value that one in twenty undisturbed samples reaches; None with fewer than 12 samples.
+    """Return the value that one in twenty undisturbed samples and a quarter of the rounds reach.
 
-    With fewer than 40 samples, it is the value that two of them reach. ``rounds`` has the values of the samples of each
-    round, all in the same unit; rounds may differ in length and be empty. The share of disturbed samples is estimated
-    from the fast side (``disturbed_share``), and the quantile of all samples is adjusted to it. The interval holds two
-    others: the exact one of the quantile of independent samples, and that of the jackknife, which leaves out one round
-    at a time (Shao and Tu, The Jackknife and Bootstrap, 1995), since the samples of a round are neighbours in time.
+    It is None with fewer than 12 samples. With fewer than 40, it is the value that two of them reach, and in any case
+    one that two rounds reach, if there are two. ``rounds`` has the values of the samples of each round, all in the same
+    unit; rounds may differ in length and be empty. The share of disturbed samples is estimated from the fast side
+    (``disturbed_share``), and the quantile of all samples is adjusted to it. The interval is that of the quantile of
+    independent samples. Since the samples of a round are neighbours in time, it is widened if the variance by the
+    jackknife, which leaves out one round at a time (Shao and Tu, The Jackknife and Bootstrap, 1995), is larger.
     """
     # Negated rates ascend from good to bad, as times do.
     slow = [sorted(-value for value in own) if higher_is_better else sorted(own) for own in rounds if own]
-    ordered = sorted(chain.from_iterable(slow))
-    if len(ordered) < MIN_SAMPLES:
+    if sum(map(len, slow)) < MIN_SAMPLES:
         return None
-    found = _estimate(ordered)
-    ends = _ends(slow, ordered, found) if len(slow) >= MIN_ROUNDS else None
+    found = _estimate(slow)
+    ends = _ends(slow, found) if len(slow) >= MIN_ROUNDS else None
     if not higher_is_better:
         return Capability(found.value, ends, found.disturbed)
     return Capability(-found.value, (-ends[1], -ends[0]) if ends else None, found.disturbed)
@@ -71,17 +77,34 @@ def capability(rounds: Sequence[Sequence[float]], higher_is_better: bool) -> Cap
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A quantile of the samples: its value, the share of the samples below it, and the share that was disturbed."""
+    """The capability, the share of the samples that its quantile is below, and the share that was disturbed.
 
-    value: float
+    ``ordered`` has all samples, ascending. ``limit`` is the best value that enough rounds reach.
+    """
+
+    ordered: Sequence[float]
     share: float
     disturbed: float
+    limit: float
+
+    @property
+    def value(self) -> float:
+        return max(_quantile(self.ordered, self.share), self.limit)
+
+    def ends(self, deviation: float) -> tuple[float, float]:
+        """Return the values that the share less and plus a deviation reach; none is better than a limit that binds."""
+        fast = _quantile(self.ordered, max(0.0, self.share - deviation))
+        slow = _quantile(self.ordered, min(1.0, self.share + deviation))
+        is_limited = self.value == self.limit
+        return (self.limit, max(slow, self.limit)) if is_limited else (fast, slow)
 
 
-def _estimate(ordered: Sequence[float]) -> _Estimate:
+def _estimate(rounds: Sequence[Sequence[float]]) -> _Estimate:
+    ordered = sorted(chain.from_iterable(rounds))
     disturbed = disturbed_share(ordered)
     share = max(REACHED_BY * (1 - disturbed), MIN_REACHING / len(ordered))
-    return _Estimate(_quantile(ordered, share), share, disturbed)
+    reaching = min(max(math.ceil(REACHED_BY_ROUNDS * len(rounds)), MIN_REACHING), len(rounds))
+    return _Estimate(ordered, share, disturbed, sorted(own[0] for own in rounds)[reaching - 1])
 
 
 def disturbed_share(ordered: Sequence[float]) -> float:
@@ -104,36 +127,53 @@ def disturbed_share(ordered: Sequence[float]) -> float:
     return disturbed
 
 
-def _ends(rounds: Sequence[Sequence[float]], ordered: Sequence[float], found: _Estimate) -> tuple[float, float]:
-    """Return the lower and the upper end of the 95 % interval, from ascending values of each round and of all."""
-    groups = _groups(rounds)
-    rests = [_estimate(sorted(chain.from_iterable(groups[:i] + groups[i + 1 :]))).value for i in range(len(groups))]
-    middle = math.fsum(rests) / len(rests)
-    variance = (len(rests) - 1) / len(rests) * math.fsum((rest - middle) ** 2 for rest in rests)
-    half = student_t(len(groups) - 1) * math.sqrt(variance)
-    deviation = math.sqrt(found.share * (1 - found.share) / len(ordered)) * _NORMAL.inv_cdf(0.975)
-    fast = _quantile(ordered, max(0.0, found.share - deviation))
-    slow = _quantile(ordered, min(1.0, found.share + deviation))
-    near, far = _around(found.value, half)
-    return min(fast, near), max(slow, far)
+def _ends(rounds: Sequence[Sequence[float]], found: _Estimate) -> tuple[float, float]:
+    """Return the lower and the upper end of the 95 % interval, from ascending values of each round.
+
+    The interval of the quantile of independent samples is widened by what the rounds vary in excess of it. The excess
+    has the degrees of freedom of the rounds, and the whole those by Satterthwaite.
+    """
+    degrees = min(len(rounds), MAX_GROUPS) - 1
+    between = _jackknife_variance(rounds)
+    z = _NORMAL.inv_cdf(0.975)
+    deviation = math.sqrt(found.share * (1 - found.share) / len(found.ordered)) * z
+    least = z * math.sqrt(_MIN_INDEPENDENT * between)
+    fast, slow = found.ends(deviation)
+    fast, slow = min(fast, found.value - least), max(slow, found.value + least)
+    independent = ((slow - fast) / (2 * z)) ** 2
+    widening = 1.0
+    if 0 < independent < between / _significant_ratio(degrees):
+        excess = between - independent
+        widening = math.sqrt(between / independent) * student_t((between / excess) ** 2 * degrees) / z
+    return _widened(found.value, fast, widening), _widened(found.value, slow, widening)
 
 
-def _around(value: float, half: float) -> tuple[float, float]:
-    """Return the ends of an interval with this half width, on a logarithmic scale, so that no rate becomes negative."""
-    if value == 0:
-        return -half, half
-    factor = math.exp(min(half / abs(value), _MAX_LOG))
-    return min(value / factor, value * factor), max(value / factor, value * factor)
-
-
-def _groups(rounds: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return the samples in at most ``MAX_GROUPS`` groups of neighbouring rounds, which are left out one at a time."""
+def _jackknife_variance(rounds: Sequence[Sequence[float]]) -> float:
+    """Return the variance of the estimate, by leaving out one of up to ``MAX_GROUPS`` groups of neighbouring rounds."""
     n_groups = min(len(rounds), MAX_GROUPS)
     limits = [len(rounds) * i // n_groups for i in range(n_groups + 1)]
-    return [list(chain.from_iterable(rounds[a:b])) for a, b in pairwise(limits)]
+    rests = [_estimate([*rounds[:a], *rounds[b:]]).value for a, b in pairwise(limits)]
+    middle = math.fsum(rests) / n_groups
+    return (n_groups - 1) / n_groups * math.fsum((rest - middle) ** 2 for rest in rests)
 
 
-def student_t(degrees: int) -> float:
+def _significant_ratio(degrees: int) -> float:
+    """Return the 95 % quantile of a variance with these degrees of freedom, divided by its expected value.
+
+    It is the quantile of chi-squared divided by the degrees, by the approximation of Wilson and Hilferty (1931).
+    """
+    step = 2 / (9 * degrees)
+    return (1 - step + _NORMAL.inv_cdf(0.95) * math.sqrt(step)) ** 3
+
+
+def _widened(value: float, end: float, widening: float) -> float:
+    """Return an end of an interval moved away from the value, on a logarithmic scale, so that no rate is negative."""
+    if value * end <= 0:
+        return value + widening * (end - value)
+    return value * math.exp(min(widening * math.log(end / value), _MAX_LOG))
+
+
+def student_t(degrees: float) -> float:
     """Return the 97.5 % quantile of Student's t with at least four degrees of freedom, within 0.1 %.
 
     It is the expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5); scipy takes a tenth of a second to import.

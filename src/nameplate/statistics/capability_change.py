@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
-from nameplate.statistics.capability import student_t
 from nameplate.statistics.difference import Difference
 
 # An interval without width, as of a counter that always shows the same, is not exact either.
@@ -28,9 +28,9 @@ class Estimate:
 
     @property
     def error(self) -> float:
-        """Return the standard error of the logarithm."""
+        """Return the standard error of the logarithm, or more, if few rounds that vary have widened the interval."""
         width = math.log(self.ci[1]) - math.log(self.ci[0])
-        return max(MIN_ERROR, width / (2 * student_t(self.rounds - 1)))
+        return max(MIN_ERROR, width / (2 * NormalDist().inv_cdf(0.975)))
 
 
 @dataclass(frozen=True)
