@@ -21,7 +21,7 @@ PROBE = Probe(
     metrics=(Ratio("frequency", "Hz", "higher", burst_cycles, burst_s),),
     recorded=LOOP,
     rated=_rated,
-    quick=(ParameterSweep({"under": "idle,widest"}, slice_s=0.1),),
+    quick=(ParameterSweep({"under": "idle,widest"}, slice_s=0.05),),
     full=(
         ParameterSweep({"under": "idle,scalar,sse2,avx2,avx512", "threads": "1"}, slice_s=0.2),
         ParameterSweep({"under": "widest"}, slice_s=0.2),

@@ -26,10 +26,10 @@ PROBE = Probe(
     recorded=LOOP,
     rated=peak_by_ports,
     quick=(
-        ParameterSweep({}, slice_s=0.1, sample_s=0.001),
-        ParameterSweep({"threads": "1"}, slice_s=0.1, sample_s=0.001),
-        ParameterSweep({"precision": "fp32"}, slice_s=0.06, sample_s=0.001),
-        ParameterSweep({"mix": "mixed"}, slice_s=0.06, sample_s=0.001),
+        ParameterSweep({}, slice_s=0.03, sample_s=0.001),
+        ParameterSweep({"threads": "1"}, slice_s=0.03, sample_s=0.001),
+        ParameterSweep({"precision": "fp32"}, slice_s=0.03, sample_s=0.001),
+        ParameterSweep({"mix": "mixed"}, slice_s=0.03, sample_s=0.001),
     ),
     full=(
         ParameterSweep({"isa": "scalar,sse2", "mix": "add,mul,add+mul", "threads": "1"}, slice_s=0.2),

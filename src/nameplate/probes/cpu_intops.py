@@ -17,7 +17,7 @@ PROBE = Probe(
     metrics=(Ratio("rate", "op/s", "higher", _ops, elapsed),),
     recorded=LOOP,
     rated=peak_by_ports,
-    quick=(ParameterSweep({"mix": "add,mixed"}, slice_s=0.06, sample_s=0.001),),
+    quick=(ParameterSweep({"mix": "add,mixed"}, slice_s=0.03, sample_s=0.001),),
     full=(
         ParameterSweep({"precision": "int32,int64", "mix": "add,mul", "threads": "1"}, slice_s=0.2),
         ParameterSweep({"precision": "int32,int64", "mix": "mixed", "threads": "1,2,4,8"}, slice_s=0.2),

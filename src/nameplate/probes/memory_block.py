@@ -81,9 +81,9 @@ PROBE = Probe(
     recorded=Recorded(params=("block", "generator", "pattern"), facts=(*ARRAYS, "offset_s")),
     rated=_rated,
     quick=(
-        ParameterSweep({"op": "copy", "block": "8KiB", "size": "256MiB"}, 0.05, 0.001, overhead_s=0.25),
+        ParameterSweep({"op": "copy", "block": "8KiB", "size": "256MiB"}, 0.02, 0.001, overhead_s=0.25),
         ParameterSweep({"op": "read", "block": "8", "pattern": "random", "size": "256MiB"},
-                       slice_s=0.05, sample_s=0.001, overhead_s=0.25),
+                       slice_s=0.02, sample_s=0.001, overhead_s=0.25),
     ),
     full=(
         ParameterSweep({"op": "read,write,copy", "pattern": "sequential,random", "block": "8,8KiB,8MiB,80MB",

@@ -116,7 +116,7 @@ PROBE = Probe(
     rated=rated_bandwidth,
     quick=(
         # Large arrays take seconds to fill and to check, so there is one kind of stores: the one that shows the memory.
-        ParameterSweep({"op": "triad", "stores": "nontemporal", "unit": "step"}, slice_s=0.1, sample_s=0.001),
+        ParameterSweep({"op": "triad", "stores": "nontemporal", "unit": "step"}, slice_s=0.03, sample_s=0.001),
         ParameterSweep({"op": "read", "threads": "1", "size": "16KiB,256KiB,4MiB"}, 0.01, 0.002, overhead_s=0.03),
     ),
     full=(

@@ -104,7 +104,7 @@ PROBE = Probe(
     ),
     rated=_rated,
     quick=(
-        ParameterSweep({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.1, sample_s=0.005),
+        ParameterSweep({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.05, sample_s=0.005),
     ),
     full=(
         ParameterSweep({"protocol": "tcp,udp", "payload": "1,1KiB,64KiB", "connections": "1,2,4,8"}, slice_s=0.15,

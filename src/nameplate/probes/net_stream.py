@@ -178,7 +178,7 @@ PROBE = Probe(
     ),
     rated=_rated,
     quick=(
-        ParameterSweep({"protocol": "tcp"}, slice_s=0.2, sample_s=0.02),
+        ParameterSweep({"protocol": "tcp"}, slice_s=0.1, sample_s=0.01),
     ),
     full=(
         ParameterSweep({"protocol": "tcp", "direction": "up,down,both", "connections": "1,2,4,8"},
