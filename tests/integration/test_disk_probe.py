@@ -167,7 +167,7 @@ def test_cache_as_is_neither_fills_nor_empties_the_page_cache(core_path: Path, f
     first = [next(r for r in records if r["type"] == "sample" and r["id"] == str(n)) for n in range(len(states))]
     resident = [sample["counters"]["resident_before_bytes"] for sample in first]
     assert resident[1] < 32 << 20  # calibration has read a part of the file
-    assert resident[3] == 64 << 20
+    assert resident[3] > 63 << 20  # the kernel may have taken some pages back
 
 
 def test_a_first_pass_writes_into_an_empty_file(core_path: Path, folder: Path) -> None:
