@@ -3,8 +3,8 @@
 Interference only ever slows a program down. The fast side of the samples therefore shows the undisturbed machine, even
 if most samples were disturbed. The capability is the value that one in twenty undisturbed samples reaches: a quantile,
 so that it does not depend on a single lucky sample, and so near to the fast end that samples of a busy machine still
-show it. A quarter of the rounds must reach it as well: each round has its own memory, and one that happens to be placed
-near the processor does not show what the machine usually does.
+show it. At least two rounds must reach it: what only one of them reached may be luck, such as where a host happened to
+place the CPUs of a guest.
 ``docs/decisions/2026-11-24-capability.md`` compares it with other estimators.
 """
 
@@ -19,10 +19,9 @@ from statistics import NormalDist
 
 # The share of the undisturbed samples that reach the capability.
 REACHED_BY = 0.05
-# One lucky sample, or one glitch of a clock, must not decide: at least this many samples reach the capability.
+# One lucky sample or round, or one glitch of a clock, must not decide: at least this many samples, and this many
+# rounds, reach the capability.
 MIN_REACHING = 2
-# Of the rounds, at least this share and at least two reach the capability.
-REACHED_BY_ROUNDS = 0.25
 # With fewer samples, two of them are not the fast side but a good part of all.
 MIN_SAMPLES = 12
 # With fewer rounds, their variation is not known well enough for an interval.
@@ -55,11 +54,11 @@ class Capability:
 
 
 def capability(rounds: Sequence[Sequence[float]], higher_is_better: bool) -> Capability | None:
-    """Return the value that one in twenty undisturbed samples and a quarter of the rounds reach.
+    """Return the value that one in twenty undisturbed samples, and at least two rounds, reach.
 
-    It is None with fewer than 12 samples. With fewer than 40, it is the value that two of them reach, and in any case
-    one that two rounds reach, if there are two. ``rounds`` has the values of the samples of each round, all in the same
-    unit; rounds may differ in length and be empty. The share of disturbed samples is estimated from the fast side
+    It is None with fewer than 12 samples. With fewer than 40, it is the value that two of them reach. If there is only
+    one round, its samples alone decide. ``rounds`` has the values of the samples of each round, all in the same unit;
+    rounds may differ in length and be empty. The share of disturbed samples is estimated from the fast side
     (``disturbed_share``), and the quantile of all samples is adjusted to it. The interval is that of the quantile of
     independent samples. Since the samples of a round are neighbours in time, it is widened if the variance by the
     jackknife, which leaves out one round at a time (Shao and Tu, The Jackknife and Bootstrap, 1995), is larger.
@@ -79,7 +78,7 @@ def capability(rounds: Sequence[Sequence[float]], higher_is_better: bool) -> Cap
 class _Estimate:
     """The capability, the share of the samples that its quantile is below, and the share that was disturbed.
 
-    ``ordered`` has all samples, ascending. ``limit`` is the best value that enough rounds reach.
+    ``ordered`` has all samples, ascending. ``limit`` is the best value that two rounds reach.
     """
 
     ordered: Sequence[float]
@@ -103,8 +102,8 @@ def _estimate(rounds: Sequence[Sequence[float]]) -> _Estimate:
     ordered = sorted(chain.from_iterable(rounds))
     disturbed = disturbed_share(ordered)
     share = max(REACHED_BY * (1 - disturbed), MIN_REACHING / len(ordered))
-    reaching = min(max(math.ceil(REACHED_BY_ROUNDS * len(rounds)), MIN_REACHING), len(rounds))
-    return _Estimate(ordered, share, disturbed, sorted(own[0] for own in rounds)[reaching - 1])
+    limit = sorted(own[0] for own in rounds)[min(MIN_REACHING, len(rounds)) - 1]
+    return _Estimate(ordered, share, disturbed, limit)
 
 
 def disturbed_share(ordered: Sequence[float]) -> float:

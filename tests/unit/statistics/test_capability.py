@@ -79,7 +79,7 @@ def test_one_impossibly_good_sample_does_not_decide() -> None:
 
 
 @pytest.mark.parametrize("n_fast", [1, 2])
-def test_a_quarter_of_the_rounds_and_not_one_lucky_one_reaches_the_value(n_fast: int) -> None:
+def test_two_rounds_and_not_one_lucky_one_reach_the_value(n_fast: int) -> None:
     rounds = disturbed_rounds(random.Random(4), 0.2)
     usual = found(rounds).value
     for own in rounds[:n_fast]:
