@@ -42,6 +42,7 @@ import msgspec
 from nameplate.errors import FileError, NameplateError, UsageError
 from nameplate.planning import budget
 from nameplate.planning.file_size import WRITTEN_BYTES_PER_S, file_beyond_memory
+from nameplate.planning.quota import over_whole_periods
 from nameplate.planning.stand_ins import stand_ins_of
 from nameplate.planning.sweep import ProbeInfo, experiments, find_probe, nearest
 from nameplate.probes import ParameterSweep, load_probes, probe_of
@@ -238,9 +239,10 @@ def build_plan(
 
     ``probes`` are those of the core by name; MPI probes of the plan that are not among them are left out. ``options``
     are limits of the command line as for ``make_limits``, which override those of the plan. ``machine`` gives the
-    values of ``{name}`` (``stand_ins_of``), and the size of test files together with the free space of the current
-    directory. ``turns`` is the number of nodes that run a single-machine probe one after the other, by which the budget
-    is multiplied (``budget.with_turns``). ``reserved_s`` is the part of the budget in seconds for reference tools. The
+    values of ``{name}`` (``stand_ins_of``), the size of test files together with the free space of the current
+    directory, and a CPU quota, to whose periods the slices of ``quick`` and ``full`` are fitted (``quota.py``).
+    ``turns`` is the number of nodes that run a single-machine probe one after the other, by which the budget is
+    multiplied (``budget.with_turns``). ``reserved_s`` is the part of the budget in seconds for reference tools. The
     notes of the plan say which experiments of the text are left out or shortened, and why.
 
     Raises:
@@ -252,7 +254,8 @@ def build_plan(
     file_bytes, why_smaller = file_beyond_memory(machine, Path.cwd(), limits.budget_s)
     reserved_s += file_bytes / WRITTEN_BYTES_PER_S if uses_file else 0.0
     stand_ins = {**stand_ins_of(machine), "beyond_memory": str(file_bytes)}
-    experiments = _declared_experiments(text.declared, probes, stand_ins) if text.declared else []
+    declared = _declared_experiments(text.declared, probes, stand_ins) if text.declared else []
+    experiments = over_whole_periods(declared, machine)
     notes = [why_smaller] if why_smaller and uses_file else []
     for number, entry in enumerate(text.experiments):
         try:

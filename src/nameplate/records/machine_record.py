@@ -157,6 +157,10 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
     cpuid_caches: list[CpuidCache] = []
 
 
+# The usual period of a CPU quota (Linux, cpu.cfs_period_us).
+QUOTA_PERIOD_S = 0.1
+
+
 class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of the control group and of its parents; None means no limit.
 
@@ -248,6 +252,12 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     mitigated: list[str] = []
     power: Power | None = None
     job: Job | None = None
+
+
+def binding_quota_cpus(machine: Machine) -> float | None:
+    """Return the CPU quota, in CPUs, if it is below the number of CPUs that processes may use; else None."""
+    quota_cpus = machine.limits.cpus
+    return quota_cpus if quota_cpus is not None and quota_cpus < len(machine.topology.allowed_cpus) else None
 
 
 def job_of(ranks: int, nodes: int) -> Job:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.records.machine_record import Machine
+from nameplate.records.machine_record import Machine, binding_quota_cpus
 from nameplate.records.result import Report, Result
 from nameplate.report.aliases import name_of
 from nameplate.report.experiments import headlines, is_derived, title_of
@@ -29,11 +29,12 @@ def verdict(report: Report) -> str:
 def quota_limit(machine: Machine | None) -> list[str]:
     """Return a sentence on the CPU quota if it is below the number of CPUs that processes may use, else no item."""
     cpus = len(machine.topology.allowed_cpus) if machine else 0
-    if machine is None or machine.limits.cpus is None or machine.limits.cpus >= cpus:
+    quota_cpus = binding_quota_cpus(machine) if machine else None
+    if quota_cpus is None:
         return []
     return [
-        f"A CPU quota limits processes to {machine.limits.cpus:g} of {count(cpus, 'CPU')} on average: "
-        f"{share(machine.limits.cpus / cpus)} of their time."
+        f"A CPU quota limits processes to {quota_cpus:g} of {count(cpus, 'CPU')} on average: "
+        f"{share(quota_cpus / cpus)} of their time."
     ]
 
 

@@ -14,7 +14,7 @@ from nameplate.probes.shared.ceilings import overriding
 from nameplate.probes.shared.job import nodes_of
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.pair_matrix import middles, pair_times
-from nameplate.records.machine_record import Machine
+from nameplate.records.machine_record import QUOTA_PERIOD_S, Machine
 from nameplate.records.plan_record import Experiment, Variant
 from nameplate.records.result import Nodes, Rated, Report, Result, Series, Summary, Table
 from nameplate.records.run_record import NOT_MEASURED, Histogram, MetricKey, Outcome, Run, Sample
@@ -31,9 +31,6 @@ from nameplate.units import percent_text
 # A slower clock, as a share, or more involuntary switches per second disturb a sample.
 CLOCK_DROP = 0.03
 SWITCHES_PER_S = 50.0
-
-# The usual period of a CPU quota (Linux, cpu.cfs_period_us).
-QUOTA_PERIOD_S = 0.1
 
 # A measured value may exceed its ceiling by this share before one of the two is called wrong.
 CEILING_TOLERANCE = 0.005
