@@ -158,7 +158,11 @@ def _spread(trace: Trace, n_rounds: int, n_samples: int) -> list[Rounds]:
 
 # In words, the rounds of a run of a minute, the samples of 1 ms in each, and how many of them are one.
 SAMPLINGS = (
-    *((f"{n} rounds of {360 // n} samples of 1 ms", n, 360 // n, 1) for n in (6, 12, ROUNDS_IN_A_MINUTE)),
+    *(
+        (f"{n} rounds of {samples} samples of 1 ms", n, samples, 1)
+        for n in (6, 12, ROUNDS_IN_A_MINUTE)
+        for samples in (5, 10, 30, 60)
+    ),
     *((f"6 rounds, samples of {length} ms", 6, 60, length) for length in (2, 5, 10)),
 )
 
