@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).with_suffix(".c")
 DEFAULT_SECONDS = "60"
+# The highest and the lowest percent are left out.
+MIN_LOOKS = 100
 # Round trips of two kinds differ by more than this factor.
 APART = 1.5
 
@@ -59,6 +61,8 @@ def main() -> None:
         subprocess.run(["gcc", "-O2", "-pthread", "-o", program, SOURCE], check=True)
         printed = subprocess.run([program, seconds], capture_output=True, text=True, check=True).stdout
     looks = [Look(*map(float, line.split())) for line in printed.splitlines()]
+    if len(looks) < MIN_LOOKS:
+        raise SystemExit(f"cpu_placement: {len(looks)} measurements in {seconds} s; give more time, such as 60")
     limit_s = limit_between(looks)
     print(f"cpu_placement: {len(looks)} measurements in {seconds} s")
     if limit_s is None:

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/executed_steps.h"
 #include "kernels/flops_variants.h"
 #include "kernels/operands.h"
 
@@ -58,7 +59,7 @@ RateKernel make_kernel(FloatMix mix, std::size_t lanes, const ChainVariant<T>& v
   const T a = static_cast<T>(source.uniform(1.25, 1.75));
   const T b = static_cast<T>(source.uniform(0.5, 1));
   block.constants = {a, b, 1 / a, -b / a};
-  block.rounds = kBlockSteps / static_cast<std::uint64_t>(period(mix));
+  block.rounds = kExecutedSteps / static_cast<std::uint64_t>(period(mix));
   block.replay = [mix](const ChainBlock<T>& made, std::size_t element) { return replay(mix, made, element); };
   return make_rate_kernel(std::move(block), half_operations(mix));
 }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/executed_steps.h"
 #include "kernels/intops_variants.h"
 #include "kernels/operands.h"
 
@@ -53,7 +54,7 @@ RateKernel make_kernel(IntegerMix mix, std::size_t lanes, const ChainVariant<T>&
   constexpr double kLargestDivisor = 65536;
   block.constants = {static_cast<T>(source.next() | 1U), static_cast<T>(source.next()),
                      static_cast<T>(source.uniform(kSmallestDivisor, kLargestDivisor)), static_cast<T>(source.next())};
-  block.rounds = kBlockSteps / static_cast<std::uint64_t>(period(mix));
+  block.rounds = kExecutedSteps / static_cast<std::uint64_t>(period(mix));
   block.replay = [mix](const ChainBlock<T>& made, std::size_t element) { return replay(mix, made, element); };
   constexpr unsigned kOneOperation = 2;
   return make_rate_kernel(std::move(block), kOneOperation);
