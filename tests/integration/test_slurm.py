@@ -129,7 +129,7 @@ def test_a_batch_job_leaves_a_run_file(srun: str) -> None:
     job = submit("job.sbatch")
     words = Path(f"nameplate-mpi_pingpong-{job}.out")
     assert finished(job) == "COMPLETED", words.read_text()
-    assert f"run file: nameplate-{job}.jsonl" in words.read_text()
+    assert f"nameplate show --all nameplate-{job}.jsonl" in words.read_text()
     shown = json.loads(said(*nameplate("show", f"nameplate-{job}.jsonl", "--format", "json")))
     rows = [row for row in shown["rows"] if row["metric"] == "latency"]
     assert [(row["params"]["size"], row["outcome"], row["rounds"]) for row in rows] == [(8, "ok", 2), (64, "ok", 2)]

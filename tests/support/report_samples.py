@@ -49,7 +49,8 @@ def result(  # noqa: PLR0913 (a test passes only the one or two that matter to i
         id=" ".join([probe, *(f"{key}={word}" for key, word in params.items())]), summary=summary, better="higher",
         rated=Rated(rated if value else None, "2 ports (measured)" if rated else "nobody knows"),
         efficiency_ci=(efficiency * 0.98, efficiency * 1.02) if efficiency else None, series=points,
-        round_values=[value] * 6 if value else [], utilisation=1.0, oversubscribed=oversubscribed,
+        round_values=[value] * 6 if value else [], utilisation=min(2.0, float(params.get("threads", 1))),
+        oversubscribed=oversubscribed,
         facts=dict.fromkeys(probe_of(probe).recorded.facts, 1.0) if value else {},
     )  # fmt: skip
 

@@ -51,9 +51,9 @@ complete -c nameplate -n __fish_use_subcommand -a 'machine' -d 'Show the facts o
 complete -c nameplate -n __fish_use_subcommand -a 'nodes' -d 'Find the slow nodes of a cluster, and show a ranking, a map and a host list.'
 complete -c nameplate -n __fish_use_subcommand -a 'plan' -d 'List the plans that come with nameplate, or the experiments of one.'
 complete -c nameplate -n __fish_use_subcommand -a 'report' -d 'Write an HTML report of one or more runs: one file with charts and tables, whic…'
-complete -c nameplate -n __fish_use_subcommand -a 'run' -d 'Measure a plan or a probe, and show each value with its interval and its refere…'
+complete -c nameplate -n __fish_use_subcommand -a 'run' -d 'Measure a plan or a probe, and show on one screen what the machine delivers and…'
 complete -c nameplate -n __fish_use_subcommand -a 'serve' -d 'Serve as the peer of another machine'\''s network probes until Ctrl-C.'
-complete -c nameplate -n __fish_use_subcommand -a 'show' -d 'Show the results of a run as a table, or export them.'
+complete -c nameplate -n __fish_use_subcommand -a 'show' -d 'Show what a run says about its machine on one screen, show all its values, or e…'
 complete -c nameplate -n __fish_use_subcommand -a 'versus' -d 'Compare nameplate with the installed reference tools on the same work, in paire…'
 # Root-level options
 complete -c nameplate -n __fish_use_subcommand -l help -d 'Display this message and exit.'
@@ -174,9 +174,10 @@ complete -c nameplate -n '__fish_nameplate_using_command run' -l output -r -F -d
 complete -c nameplate -n '__fish_nameplate_using_command run' -s o -r -F -d 'The run file to write. Default: nameplate-DATE-TIME.jsonl in the current direct…'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l report -r -F -d 'Also write an HTML report to this file.'
 complete -c nameplate -n '__fish_nameplate_using_command run' -l study -r -F -d 'A folder for the results of a plan that reproduces a study: its tables with the…'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l json -d 'Print the results as JSON instead of a table.'
-complete -c nameplate -n '__fish_nameplate_using_command run' -l quiet -d 'Show neither progress nor the table.'
-complete -c nameplate -n '__fish_nameplate_using_command run' -s q -d 'Show neither progress nor the table.'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l all -d 'Show the tables of all values below the first screen.'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l json -d 'Print the results as JSON instead.'
+complete -c nameplate -n '__fish_nameplate_using_command run' -l quiet -d 'Show neither progress nor results.'
+complete -c nameplate -n '__fish_nameplate_using_command run' -s q -d 'Show neither progress nor results.'
 
 # Options for: serve
 complete -c nameplate -n '__fish_nameplate_using_command serve' -l help -d 'Display this message and exit.'
@@ -199,6 +200,7 @@ complete -c nameplate -n '__fish_nameplate_using_command show' -l format -r -d '
 complete -c nameplate -n '__fish_nameplate_using_command show' -s f -r -d 'The output format: table, json, csv, markdown, openmetrics, xml (of Distributed…'
 complete -c nameplate -n '__fish_nameplate_using_command show' -l output -r -F -d 'The file to write, or a directory to write a file with the default name of the …'
 complete -c nameplate -n '__fish_nameplate_using_command show' -s o -r -F -d 'The file to write, or a directory to write a file with the default name of the …'
+complete -c nameplate -n '__fish_nameplate_using_command show' -l all -d 'Show the tables of all values below the first screen.'
 complete -c nameplate -n '__fish_nameplate_using_command show' -l identify -d 'Keep the host name in formats other than the table.'
 
 # Options for: versus

@@ -96,10 +96,11 @@ def command(  # noqa: PLR0913 (the options of the command line)
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     report: Path | None = None,
     study: Path | None = None,
+    all: bool = False,  # noqa: A002
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
-    """Measure a plan or a probe, and show each value with its interval and its reference value.
+    """Measure a plan or a probe, and show on one screen what the machine delivers and how far to trust it.
 
     For example, "nameplate run" measures the plan quick in at most a minute, and "nameplate run cpu_flops isa=avx2
     threads=1,2" measures one probe with one thread and with two.
@@ -165,10 +166,12 @@ def command(  # noqa: PLR0913 (the options of the command line)
     study
         A folder for the results of a plan that reproduces a study: its tables with the published values as CSV, its
         charts, and a report.
+    all
+        Show the tables of all values below the first screen.
     json
-        Print the results as JSON instead of a table.
+        Print the results as JSON instead.
     quiet
-        Show neither progress nor the table.
+        Show neither progress nor results.
     """
     limits = {"budget": budget, "precision": precision, "rounds": rounds, "samples": samples, "time": time,
               "warmup": warmup, "series": series}  # fmt: skip
@@ -181,7 +184,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
             launch=launch_with(mpi) if mpi is not None else alone(),
             peer=peer, mpi=mpi, per_node=per_node, slurm=slurm, seed=seed, priority=priority, rated=rated,
             dry_run=dry_run, resume=resume, against=against_of(against, detect),
-            output=output, report=report, study=study, json=json, quiet=quiet,
+            output=output, report=report, study=study, has_tables=all, json=json, quiet=quiet,
         )
     )  # fmt: skip
 
@@ -200,6 +203,7 @@ class RunOptions:
     - ``against``: the run to compare with while measuring, and the change to detect; None for a run on its own
     - ``rated``: the arguments of ``--rated``, KEY=VALUE or the path of a file of such lines
     - ``output``, ``report`` and ``study``: the run file, the HTML report and the folder of the study to write
+    - ``has_tables``: whether to show the tables of all values
     - ``began``: the start of the command by ``time.monotonic``, from which the budget counts
     """
 
@@ -221,6 +225,7 @@ class RunOptions:
     output: Path | None
     report: Path | None
     study: Path | None
+    has_tables: bool
     json: bool
     quiet: bool
     began: float = field(default_factory=monotonic)
@@ -346,7 +351,7 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
 def _finish(options: RunOptions, result: Report, path: Path) -> int:
     """Show the results, write the report and the study, and return the exit code."""
     was_heard = options.quiet or has_reader(sys.stdout)
-    _show(result, path, options.report, options.json, options.quiet)
+    _show(options, result, path)
     _write_study(result, options.study, options.json or options.quiet)
     if not was_heard:
         raise OutputError(
@@ -502,15 +507,14 @@ def _write_report(runs: Sequence[Report], path: Path) -> None:
     write_html(runs, path)
 
 
-def _show(result: Report, path: Path, report: Path | None, json: bool, quiet: bool) -> None:
-    if report is not None:
-        _write_report([result], report)
-    if json:
+def _show(options: RunOptions, result: Report, path: Path) -> None:
+    if options.report is not None:
+        _write_report([result], options.report)
+    if options.json:
         from nameplate.report.exports.json import export  # noqa: PLC0415 (one of several formats)
 
         sys.stdout.write(export(without_names([result])[0]))
-    elif not quiet:
-        print_report(result, path)
-        print(f"\nrun file: {path}; show it again with: nameplate show {path}")
-        if report is not None:
-            print(f"report: {report}")
+    elif not options.quiet:
+        print_report(result, path, options.has_tables)
+        if options.report is not None:
+            print(f"report: {options.report}")

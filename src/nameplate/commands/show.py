@@ -24,9 +24,10 @@ def command(
     *,
     format: Annotated[str, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    all: bool = False,  # noqa: A002
     identify: bool = False,
 ) -> int:
-    """Show the results of a run as a table, or export them.
+    """Show what a run says about its machine on one screen, show all its values, or export them.
 
     Parameters
     ----------
@@ -39,12 +40,14 @@ def command(
     output
         The file to write, or a directory to write a file with the default name of the format to. The formats study and
         gnuplot write several files and need a directory. Default: standard output.
+    all
+        Show the tables of all values below the first screen.
     identify
         Keep the host name in formats other than the table.
     """
     if format == "table":
         for report in read_reports([run]):
-            print_report(report, run)
+            print_report(report, run, all)
         return 0
     report = read_report(run)
     export = find_export(format)

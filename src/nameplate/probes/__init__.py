@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from typing import ClassVar, Literal, NamedTuple
 
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Value
 from nameplate.records.result import Rated, Result, Table
@@ -255,6 +256,7 @@ class Probe:
     - ``rated``: returns the reference value of a metric, from the samples of one round; without a value, its source
       says why
     - ``recorded``: what the probe's records must contain; readers check it, so that no other code has to
+    - ``screen``: its lines on the first screen of a run; without one, the first screen lists its experiments
     - ``quick`` and ``full``: the experiments that the probe adds to the plans of these names
     - ``remarks``: what a reader must know about an experiment; ``evidence``: numbers by name that support or contradict
       its value. Both get the samples of all rounds, of which there is at least one
@@ -282,6 +284,7 @@ class Probe:
     metrics: tuple[Metric, ...]
     rated: RatedBy
     recorded: Recorded = _NOTHING
+    screen: tuple[ScreenLine, ...] = ()
     quick: tuple[ParameterSweep, ...] = ()
     full: tuple[ParameterSweep, ...] = ()
     sweep: tuple[ParameterSweep, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
 from nameplate.probes.shared.arithmetic import LOOP, burst_cycles, burst_s
 from nameplate.probes.shared.ceilings import nominal_clock
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 
@@ -21,6 +22,9 @@ PROBE = Probe(
     metrics=(Ratio("frequency", "Hz", "higher", burst_cycles, burst_s),),
     recorded=LOOP,
     rated=_rated,
+    screen=(
+        ScreenLine("clock, {under}", ("frequency",), when=lambda result: result.summary.params["under"] != "idle"),
+    ),
     quick=(ParameterSweep({"under": "idle,widest"}, slice_s=0.05),),
     full=(
         ParameterSweep({"under": "idle,scalar,sse2,avx2,avx512", "threads": "1"}, slice_s=0.2),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nameplate.probes import ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
 from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.run_record import Sample
 
 
@@ -25,6 +26,10 @@ PROBE = Probe(
     ),
     recorded=LOOP,
     rated=peak_by_ports,
+    screen=(
+        ScreenLine("fp64, {threads}", ("rate",), {"precision": "fp64", "mix": "fma"}),
+        ScreenLine("fp64, {threads}", ("rate",), {"precision": "fp64", "mix": "fma", "threads": 1}),
+    ),
     quick=(
         ParameterSweep({}, slice_s=0.03, sample_s=0.001),
         ParameterSweep({"threads": "1"}, slice_s=0.03, sample_s=0.001),

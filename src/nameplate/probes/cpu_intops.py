@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nameplate.probes import ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
 from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.run_record import Sample
 
 
@@ -17,6 +18,7 @@ PROBE = Probe(
     metrics=(Ratio("rate", "op/s", "higher", _ops, elapsed),),
     recorded=LOOP,
     rated=peak_by_ports,
+    screen=(ScreenLine("{precision} add, {threads}", ("rate",), {"mix": "add"}),),
     quick=(ParameterSweep({"mix": "add,mixed"}, slice_s=0.03, sample_s=0.001),),
     full=(
         ParameterSweep({"precision": "int32,int64", "mix": "add,mul", "threads": "1"}, slice_s=0.2),

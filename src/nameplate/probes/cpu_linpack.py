@@ -12,6 +12,7 @@ from nameplate.probes.shared.arithmetic import LOOP
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.grid import grouped
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Quantity, Rated, Result, Table
@@ -112,6 +113,7 @@ PROBE = Probe(
         divisors=LOOP.divisors,
     ),
     rated=_rated,
+    screen=(ScreenLine("LINPACK, n={n}", ("rate",)),),
     full=_SIZES,
     sweep=_SIZES,
     setup_s=_setup_s,

@@ -10,6 +10,7 @@ from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, Ratio, Reso
 from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
@@ -55,6 +56,10 @@ PROBE = Probe(
     ),
     recorded=Recorded(params=("size", "chains", "load"), facts=ARRAYS, counters=("load_bytes",)),
     rated=_rated,
+    screen=(
+        ScreenLine("latency", ("memory_latency",)),
+        ScreenLine("L1/L2/L3 size", ("l1d_size", "l2_size", "l3_size")),
+    ),
     quick=(
         ParameterSweep({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0005),
         ParameterSweep({"size": "128KiB..1MiB*2^(1/2)", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes
-from nameplate.probes.shared.memory import ARRAYS, rated_bandwidth, remarks
+from nameplate.probes.shared.memory import ARRAYS, is_beyond_listed_caches, rated_bandwidth, remarks
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Quantity, Result, Table
 from nameplate.records.run_record import Sample
@@ -114,6 +115,7 @@ PROBE = Probe(
         work=("bytes",),
     ),
     rated=rated_bandwidth,
+    screen=(ScreenLine("triad, {stores}", ("bandwidth",), {"op": "triad"}, when=is_beyond_listed_caches),),
     quick=(
         # Large arrays take seconds to fill and to check, so there is one kind of stores: the one that shows the memory.
         ParameterSweep({"op": "triad", "stores": "nontemporal", "unit": "step"}, slice_s=0.03, sample_s=0.001),

@@ -19,6 +19,7 @@ from nameplate.probes.shared.job import placement_remark
 from nameplate.probes.shared.message_cost import cost_results, cost_tables
 from nameplate.probes.shared.pairs_at_once import pair_evidence, pair_tables, saturation_results
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Rated, Result, Table
@@ -82,6 +83,10 @@ PROBE = Probe(
     ),
     recorded=Recorded(params=("size", "pairs", "pairing"), facts=("pairs_between_nodes",), worker_names="ranks"),
     rated=_rated,
+    screen=(
+        ScreenLine("MPI message of {size}", ("latency",)),
+        ScreenLine("MPI message of {size}", ("bandwidth",)),
+    ),
     full=(
         ParameterSweep({"size": _SIZES, "pairs": "1"}, slice_s=0.02),
         ParameterSweep({"size": "8,1000,10000,100000", "pairs": "{pairs}"}, slice_s=0.02),

@@ -11,6 +11,7 @@ from nameplate.probes.shared.memory import ARRAYS, is_beyond_caches, rated_bandw
 from nameplate.probes.shared.memory_kind import kind_of, mount_remarks
 from nameplate.probes.shared.node_times import times_of_nodes
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.probes.shared.stream_levels import level_evidence, node_times
 from nameplate.probes.shared.stream_tables import stream_tables
 from nameplate.records.plan_record import Value
@@ -108,6 +109,7 @@ PROBE = Probe(
         divisors=("ranks", "nodes"),
     ),
     rated=_rated,
+    screen=(ScreenLine("MPI triad per node", ("node_bandwidth",), {"op": "triad"}),),
     full=(
         ParameterSweep({"op": "copy,scale,add,triad"}, slice_s=0.3),
     ),

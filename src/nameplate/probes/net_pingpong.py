@@ -21,6 +21,7 @@ from nameplate.probes.shared.mtu import mtu_results
 from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import PERCENTILES, percentile_tables
 from nameplate.probes.shared.recorded import Recorded
+from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
@@ -103,6 +104,7 @@ PROBE = Probe(
         counters=("lost", "other_sessions"),
     ),
     rated=_rated,
+    screen=(ScreenLine("{protocol} round trip", ("latency",), {"protocol": "tcp"}),),
     quick=(
         ParameterSweep({"protocol": "tcp,udp", "payload": "64"}, slice_s=0.05, sample_s=0.005),
     ),

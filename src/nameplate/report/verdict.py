@@ -1,29 +1,41 @@
-"""State what a run says about its machine: a verdict in one sentence, and remarks on it."""
+"""State what a run says about its machine: a verdict in a few sentences, warnings, and remarks on its basis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nameplate.probes import probe_of
 from nameplate.records.machine_record import Machine, binding_quota_cpus
 from nameplate.records.result import Report, Result
-from nameplate.report.aliases import name_of
+from nameplate.report.areas import order_of_area, words_of_area
 from nameplate.report.experiments import headlines, is_derived, title_of
 from nameplate.report.format import count, parameters, quantity, share
 from nameplate.report.terminal.nodes import found_slow
+from nameplate.report.trust import DISTURBED
 from nameplate.results.summarise import CEILING_TOLERANCE
+from nameplate.statistics.stats import median
 
-# A machine with a larger share of disturbed samples was too busy to be judged by them.
-NOT_QUIET = 0.1
+# Threads that got a smaller share of the CPU time that they could use were kept from running.
+ENOUGH_CPU = 0.9
+# A typical share below this part of what the machine is capable of is worth a word.
+CLEARLY_WORSE = 0.95
+CUT_OFF = "The run file ends before the run did; the report shows what was measured until then."
 
 
 def verdict(report: Report) -> str:
-    """Return in one sentence which shares of their reference values the machine reaches.
+    """Return in a few sentences what limits the machine, and which shares of their reference values its areas reach.
 
-    The sentence starts with the name of the machine and lists the results of ``judged_by``, first those of which more
-    is better, then those of which less is better, with 95 % intervals if they are known. If no measured value has a
-    reference value, the sentence says so. A CPU quota below the number of CPUs comes first, in a sentence of its own.
+    First come a CPU quota below the number of CPUs, CPU time that other programs took, and slow nodes, each in a
+    sentence of its own. The last one lists the areas, such as CPU and memory, unless other programs took CPU time. A
+    share is that of the capability, since what other programs took is not the machine's fault; the typical share
+    follows if it is clearly worse. Without a capability, the typical share is the only one.
     """
-    return " ".join([*quota_limit(report.machine), _shares(report)])
+    measured = [result for result in _experiments(report) if result.summary.value is not None]
+    if not measured:
+        return "Nothing was measured."
+    taken = _taken_cpus(report, measured)
+    nodes = [f"Nodes: {found_slow(report.nodes)}."] if report.nodes else []
+    return " ".join([*quota_limit(report.machine), *taken, *nodes, *([] if taken else _areas(report, measured))])
 
 
 def quota_limit(machine: Machine | None) -> list[str]:
@@ -38,15 +50,78 @@ def quota_limit(machine: Machine | None) -> list[str]:
     ]
 
 
-def _shares(report: Report) -> str:
-    judged = judged_by(report)
-    who = name_of(report)
-    if not judged:
-        return f"There is no verdict on {who}: none of the measured values has a reference value."
-    delivered = [_share_of_reference(result) for result in judged if result.better == "higher"]
-    taken = [_share_of_reference(result) for result in judged if result.better == "lower"]
-    parts = ["reaches " + _listed(delivered)] * bool(delivered) + ["takes " + _listed(taken)] * bool(taken)
-    return f"{who[:1].upper()}{who[1:]} {' and '.join(parts)}."
+def _taken_cpus(report: Report, measured: Sequence[Result]) -> list[str]:
+    """Return a sentence if the processes got clearly less CPU time than their threads could use; a quota is no case."""
+    busiest = _of_most_threads(measured)
+    if not busiest or (report.machine and binding_quota_cpus(report.machine)):
+        return []
+    got = median([result.utilisation / int(result.summary.params["threads"]) for result in busiest])
+    if got >= ENOUGH_CPU:
+        return []
+    return [
+        f"The processes got {got * 100:.0f} % of the CPU time that they asked for: other programs took the rest, so "
+        "the machine is not judged. Measure again when they have ended."
+    ]
+
+
+def _of_most_threads(measured: Sequence[Result]) -> list[Result]:
+    """Return the results of arithmetic that use most CPUs, without oversubscription."""
+    own = [result for result in measured if result.utilisation and not result.oversubscribed]
+    own = [result for result in own if probe_of(result.summary.probe).area == "cpu"]
+    most = max((result.summary.params.get("threads", 1) for result in own), default=1)
+    return [result for result in own if result.summary.params.get("threads") == most]
+
+
+def _areas(report: Report, measured: Sequence[Result]) -> list[str]:
+    """Return a sentence on what the areas reach."""
+    judged: dict[str, list[Result]] = {}
+    for result in judged_by(report):
+        judged.setdefault(probe_of(result.summary.probe).area, []).append(result)
+    areas = sorted({probe_of(result.summary.probe).area for result in measured}, key=order_of_area)
+    areas = [area for area in areas if area != "null"]
+    parts = [part for area in areas for part in _reached(area, judged.get(area, []))]
+    unknown = [words_of_area(area) for area in areas if area not in judged]
+    if unknown:
+        parts.append(f"{_listed(unknown)} {'has' if len(unknown) == 1 else 'have'} no reference value")
+    sentence = "; ".join(parts)
+    return [f"{sentence[:1].upper()}{sentence[1:]}."] if parts else ["Only the tool itself was measured."]
+
+
+def _reached(area: str, results: Sequence[Result]) -> list[str]:
+    """Return what is said of an area: rates together, and each time by itself."""
+    name = words_of_area(area)
+    rates = [result for result in results if result.better == "higher"]
+    parts = []
+    if rates:
+        of = "its peak" if area == "cpu" else "its reference value"
+        best, usual = [_best_share(result) for result in rates], [_typical_share(result) for result in rates]
+        is_worse = min(usual) < CLEARLY_WORSE * min(best)
+        parts.append(f"{name} reaches {_range(best)} of {of}" + (f", typically {_range(usual)}" if is_worse else ""))
+    times = [result for result in results if result.better == "lower"]
+    return parts + [f"{_noun(result)} takes {share(_best_share(result))} of its reference value" for result in times]
+
+
+def _typical_share(result: Result) -> float:
+    return result.summary.efficiency or 0.0
+
+
+def _best_share(result: Result) -> float:
+    row = result.summary
+    return row.capability / row.rated if row.capability and row.rated else _typical_share(result)
+
+
+def _range(shares: Sequence[float]) -> str:
+    low, high = f"{min(shares) * 100:.0f}", f"{max(shares) * 100:.0f}"
+    return f"{high} %" if low == high else f"{low} to {high} %"
+
+
+def warnings_of(report: Report) -> list[str]:
+    """Return sentences that warn of values, the most serious first.
+
+    They name values above their ceiling and an early end of the run. The notes of the report follow, which name the
+    experiments that failed or are missing.
+    """
+    return [*_above_ceiling(report), *_early_end(report), *report.notes]
 
 
 def remarks(report: Report) -> list[str]:
@@ -60,12 +135,7 @@ def remarks(report: Report) -> list[str]:
     if report.nodes:
         lines.append(f"Nodes: {found_slow(report.nodes)}.")
     lines += _unknown(report)
-    lines += _missing(report)
-    if report.truncated:
-        lines.append("The run file ends before the run did; the report shows what was measured until then.")
-    elif report.interrupted:
-        lines.append("The run was interrupted; the report shows what was measured until then.")
-    return lines + _doubts(report)
+    return [*lines, *_missing(report), *_early_end(report), *_disturbed(report), *_above_ceiling(report)]
 
 
 def judged_by(report: Report) -> list[Result]:
@@ -98,12 +168,6 @@ def _highest_reference(results: list[Result]) -> Result:
     if own[0].better == "higher":
         return max(own, key=lambda result: (result.summary.rated or 0.0, result.summary.efficiency or 0.0))
     return min(own, key=lambda result: (result.summary.rated or 0.0, -result.facts.get("touched_bytes", 0.0)))
-
-
-def _share_of_reference(result: Result) -> str:
-    interval = result.efficiency_ci
-    between = f" (95 % interval: {interval[0] * 100:.1f} to {share(interval[1])})" if interval else ""
-    return f"{share(result.summary.efficiency)}{between} of the reference value for {_noun(result)}"
 
 
 def _noun(result: Result) -> str:
@@ -165,22 +229,29 @@ def _some(names: Sequence[str], limit: int = 3) -> str:
     return "; ".join(names[:limit]) + more
 
 
-def _doubts(report: Report) -> list[str]:
+def _early_end(report: Report) -> list[str]:
+    if report.truncated:
+        return [CUT_OFF]
+    if report.interrupted:
+        return ["The run was interrupted; the report shows what was measured until then."]
+    return []
+
+
+def _disturbed(report: Report) -> list[str]:
     shown = [result for result in _experiments(report) if result.summary.value is not None]
-    noisy = [result for result in shown if result.summary.disturbed > NOT_QUIET]
+    noisy = [result for result in shown if result.summary.disturbed > DISTURBED]
+    return [
+        f"The machine was busy: in {len(noisy)} of {count(len(shown), 'experiment')}, more than "
+        f"{DISTURBED * 100:.0f} % of the samples were disturbed (steal, throttling, preemption or a slower "
+        "clock). It may reach more."
+    ] if noisy else []  # fmt: skip
+
+
+def _above_ceiling(report: Report) -> list[str]:
     over = [
-        result for result in shown
+        result for result in _experiments(report)
         if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE
     ]  # fmt: skip
-    lines = []
-    if noisy:
-        lines.append(
-            f"The machine was busy: in {len(noisy)} of {count(len(shown), 'experiment')}, more than "
-            f"{NOT_QUIET * 100:.0f} % of the samples were disturbed (steal, throttling, preemption or a slower "
-            "clock). It may reach more."
-        )
-    if over:
-        lines.append(
-            f"{count(len(over), 'value')} exceeded the ceiling: either the measurement or the reference value is wrong."
-        )
-    return lines
+    return [
+        f"{count(len(over), 'value')} exceeded the ceiling: either the measurement or the reference value is wrong."
+    ] if over else []  # fmt: skip

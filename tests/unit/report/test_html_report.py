@@ -263,36 +263,58 @@ class TestEscaping:
         assert repeat_command(result({"duration": 1e-5}, probe="null")) == "nameplate run null duration=0.00001"
 
 
+# That of the machine of all made-up reports.
+QUOTA = "A CPU quota limits processes to 1.5 of 2 CPUs on average: 75.0 % of their time."
+
+
 class TestVerdict:
     def test_uses_the_highest_reference_value_without_oversubscription(self) -> None:
-        (hidden,) = without_names([report(scaling_results())])
-        assert (
-            verdict(hidden)
-            == "A CPU quota limits processes to 1.5 of 2 CPUs on average: 75.0 % of their time. Machine 1 reaches "
-            "96.0 % (95 % interval: 94.1 to 97.9 %) of the reference value for floating-point rate."
-        )
+        assert verdict(report(scaling_results())) == f"{QUOTA} CPU reaches 96 % of its peak."
 
     @pytest.mark.parametrize(
         ("quota", "first"),
         [
-            (0.8, "A CPU quota limits processes to 0.8 of 2 CPUs on average: 40.0 % of their time."),
-            (1.5, "A CPU quota limits processes to 1.5 of 2 CPUs on average: 75.0 % of their time."),
-            (2.0, "Machine 1 reaches"),
-            (None, "Machine 1 reaches"),
+            (0.8, "A CPU quota limits processes to 0.8 of 2 CPUs on average: 40.0 % of their time. CPU"),
+            (1.5, "A CPU quota limits processes to 1.5 of 2 CPUs on average: 75.0 % of their time. CPU"),
+            (2.0, "CPU"),
+            (None, "CPU"),
         ],
     )
     def test_names_a_quota_below_the_cpus_first(self, quota: float | None, first: str) -> None:
         measured = msgspec.structs.replace(
             report(scaling_results()), machine=machine_with(limits={"cpus": quota}, topology={"allowed_cpus": [0, 1]})
         )
-        (hidden,) = without_names([measured])
-        assert verdict(hidden).startswith(first)
-        assert "Machine 1 reaches 96.0 %" in verdict(hidden)
+        assert verdict(measured) == f"{first} reaches 96 % of its peak."
 
     def test_says_that_there_is_no_reference_value(self) -> None:
-        (hidden,) = without_names([report([result({"threads": 1}, rated=None)])])
-        assert "no verdict" in verdict(hidden)
-        assert remarks(hidden) == ["Floating-point rate: no reference value (nobody knows)."]
+        unknown = report([result({"threads": 1}, rated=None)])
+        assert verdict(unknown) == f"{QUOTA} CPU has no reference value."
+        assert remarks(unknown) == ["Floating-point rate: no reference value (nobody knows)."]
+
+    def test_names_areas_without_reference_value_after_the_others(self) -> None:
+        results = [result({"threads": 1}, 80e9), result({"op": "read"}, probe="disk_block", rated=None),
+                   result({"op": "triad"}, probe="memory_stream", rated=None)]  # fmt: skip
+        assert verdict(report(results)).endswith(
+            "CPU reaches 80 % of its peak; memory and disk have no reference value."
+        )
+
+    def test_says_that_nothing_was_measured(self) -> None:
+        assert verdict(report([failed({"threads": 1}, "failed", "a reason")])) == "Nothing was measured."
+
+    def test_a_share_is_that_of_the_capability_and_the_typical_one_follows(self) -> None:
+        found = with_summary(result({"threads": 1}, 70e9), capability=99e9, capability_ci=(98e9, 100e9))
+        assert verdict(report([found])).endswith("CPU reaches 99 % of its peak, typically 70 %.")
+
+    @pytest.mark.parametrize(("busy", "is_judged"), [(2.0, True), (1.85, True), (1.7, False), (0.4, False)])
+    def test_a_machine_whose_cpus_others_took_is_not_accused(self, busy: float, is_judged: bool) -> None:
+        found = msgspec.structs.replace(result({"threads": 2}, 30e9), utilisation=busy)
+        measured = msgspec.structs.replace(report([found]), machine=machine_with(limits={"cpus": None}))
+        taken = f"The processes got {busy * 50:.0f} % of the CPU time that they asked for: other programs took the rest"
+        assert verdict(measured) == (
+            "CPU reaches 30 % of its peak."
+            if is_judged
+            else f"{taken}, so the machine is not judged. Measure again when they have ended."
+        )
 
     @pytest.mark.parametrize(
         ("outcome", "words"),
@@ -555,7 +577,9 @@ class TestJudging:
 
 def test_remarks_are_shown_next_to_the_experiment() -> None:
     page = page_of(report([read_at(4096)]))
-    assert [badge["class"] for badge in page.all("span") if badge.get("class") == "badge"] == ["badge"]
+    assert [badge["class"] for badge in page.all("span") if badge.get("class") == "badge"] == [
+        "badge"
+    ] * 2  # tile, table
     assert "as above may fit the caches bandwidth" in page.text
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nameplate.probes import Metric, ResolvedExperiment
 from nameplate.probes.shared.ceilings import memory_bandwidth
-from nameplate.records.result import Rated
+from nameplate.records.result import Rated, Result
 from nameplate.records.run_record import Sample
 
 # STREAM's rule for its arrays: the caches may serve part of anything smaller.
@@ -26,6 +26,11 @@ def is_beyond_caches(experiment: ResolvedExperiment) -> bool:
     have both facts, as those of probes that record ``ARRAYS`` have; otherwise KeyError is raised.
     """
     return experiment.facts["touched_bytes"] >= TIMES_LAST_LEVEL * experiment.facts["last_level_bytes"]
+
+
+def is_beyond_listed_caches(result: Result) -> bool:
+    """Return ``is_beyond_caches`` for a result, whose facts must be those of probes that record ``ARRAYS``."""
+    return result.facts["touched_bytes"] >= TIMES_LAST_LEVEL * result.facts["last_level_bytes"]
 
 
 def remarks(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Export JSON: ``{"schema", "machine", "plan", "rows"}``, values in SI base units."""
+"""Export JSON: ``{"schema", "machine", "plan", "headline", "rows"}``, values in SI base units."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import msgspec
 
 from nameplate.records.result import Report
 from nameplate.records.run_record import SCHEMA
+from nameplate.report.first_screen import first_screen
 
 
 def export(report: Report) -> str:
-    """Return one indented JSON object with the keys ``schema``, ``machine``, ``plan`` and ``rows``.
+    """Return one indented JSON object with the keys ``schema``, ``machine``, ``plan``, ``headline`` and ``rows``.
 
+    ``headline`` is what the first screen shows, with the fields of ``FirstScreen``.
     ``rows`` has one object per metric of each experiment, with exactly the fields of ``Summary``, where null is an
     unknown value. ``machine`` is the machine record, or ``{}`` if the run has none. ``plan`` is the plan's name, and
     ``schema`` the number ``SCHEMA``.
@@ -20,6 +22,7 @@ def export(report: Report) -> str:
         "schema": SCHEMA,
         "machine": report.machine or {},
         "plan": report.run.plan.name,
+        "headline": first_screen(report),
         "rows": rows,
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

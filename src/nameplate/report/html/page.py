@@ -13,11 +13,12 @@ from markupsafe import Markup
 
 from nameplate import __version__
 from nameplate.records.result import Report, Result
-from nameplate.report.aliases import name_of
 from nameplate.report.charts.bars import Bars, efficiencies
 from nameplate.report.charts.common import Chart
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.charts.theme import STYLE, THEME
+from nameplate.report.first_screen import FirstScreen, first_screen
+from nameplate.report.format import count
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.embed import embedded, packed
 from nameplate.report.html.facts import machine_facts, run_facts
@@ -27,8 +28,10 @@ from nameplate.report.html.rows import DERIVED_COLUMNS, HEADINGS, HEADINGS_IN_WO
 from nameplate.report.html.scripts import chart_bundle, policy, script_hash
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
+from nameplate.report.html.tiles import HEADINGS as TILE_HEADINGS
+from nameplate.report.html.tiles import Tile, make_tiles
 from nameplate.report.terminal.run import MAX_NOTES
-from nameplate.report.verdict import remarks, verdict
+from nameplate.report.verdict import remarks
 
 # The charts over time of a probe with more experiments are folded, and drawn when unfolded.
 MAX_OPEN = 12
@@ -52,16 +55,17 @@ class Detail:
 class PageSection:
     """The page's content about one run.
 
-    ``anchor`` is the ``id`` of its HTML element. ``verdict`` is one sentence on the machine, and ``remarks`` are its
-    basis and its limits. ``machine`` and ``run`` are facts as (label, text). ``efficiencies`` are the shares of the
-    reference values as bars. ``roofline``, ``nodes`` and ``study`` are None for a run without one. ``cards`` has one
-    card per probe, in the order of the results. ``notes`` are the first ``MAX_NOTES`` warnings about the run,
-    ``further_notes`` the others.
+    ``anchor`` is the ``id`` of its HTML element. ``screen`` is its first screen, whose values ``tiles`` has by area.
+    ``remarks`` are the basis of the verdict and its limits. ``machine`` and ``run`` are facts as (label, text).
+    ``efficiencies`` are the shares of the reference values as bars. ``roofline``, ``nodes`` and ``study`` are None for
+    a run without one. ``cards`` has one card per probe, in the order of the results. ``notes`` are the first
+    ``MAX_NOTES`` warnings about the run, ``further_notes`` the others.
     """
 
     anchor: str
     title: str
-    verdict: str
+    screen: FirstScreen
+    tiles: list[Tile]
     remarks: list[str]
     machine: list[tuple[str, str]]
     run: list[tuple[str, str]]
@@ -95,6 +99,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
         headings=HEADINGS,
         derived_columns=DERIVED_COLUMNS,
         in_words=HEADINGS_IN_WORDS,
+        tile_headings=TILE_HEADINGS,
         max_open=MAX_OPEN,
         detail=detail,
         policy=policy(bundle.hash, script_hash(script)),
@@ -113,10 +118,12 @@ def make_section(number: int, report: Report, detail: Detail, charts: list[Chart
     charts of the whole page; the index of each chart in the section is its position in this list. Of ``detail``, only
     ``points`` is used.
     """
+    screen = first_screen(report)
     return PageSection(
         anchor=f"run-{number}",
-        title=f"Run {number}: {name_of(report)}",
-        verdict=verdict(report),
+        title=f"Run {number}: {_model(report)}{_cores(report)}",
+        screen=screen,
+        tiles=make_tiles(screen),
         remarks=remarks(report),
         machine=machine_facts(report.machine),
         run=run_facts(report),
@@ -148,6 +155,10 @@ def _page_title(reports: Sequence[Report]) -> str:
 def _model(report: Report) -> str:
     cpu = report.machine and report.machine.cpu
     return cpu.model or cpu.architecture if cpu else "an unrecorded machine"
+
+
+def _cores(report: Report) -> str:
+    return f", {count(report.machine.topology.cores, 'core')}" if report.machine else ""
 
 
 def _template() -> jinja2.Template:

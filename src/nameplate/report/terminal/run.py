@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -19,11 +21,13 @@ from nameplate.records.result import Report, Result
 from nameplate.records.result import Table as ProbeTable
 from nameplate.report import event_words
 from nameplate.report.experiments import common_params, headlines, mood_of, own_params, title_of_table
-from nameplate.report.format import cell_text, parameters, quantity, share, spread
+from nameplate.report.first_screen import MAX_WARNINGS, FirstScreen, first_screen
+from nameplate.report.format import cell_text, count, parameters, quantity, share, spread
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
-from nameplate.report.verdict import quota_limit
+from nameplate.report.terminal.first_screen import screen_lines, warning_lines
+from nameplate.report.verdict import CUT_OFF, warnings_of
 
 HEADINGS = ("", "typical", "95 %", "capability", "its 95 %", "reference", "share", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]
@@ -127,29 +131,12 @@ def _row_name(result: Result, common: dict[str, Value]) -> str:
 
 def _remarks(result: Result) -> list[str]:
     row = result.summary
-    remarks = []
-    if result.oversubscribed:
-        remarks.append("oversubscribed")
+    remarks = ["oversubscribed"] * result.oversubscribed
     if row.disturbed > 0:
         remarks.append(f"{row.disturbed * 100:.0f} % disturbed")
     if row.ci is None:
         remarks.append(f"95 % interval needs {MIN_ROUNDS} rounds (got {row.rounds})")
     return [*remarks, *result.remarks]
-
-
-def machine_line(report: Report) -> str:
-    """Return the machine in one line, such as ``node03: EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
-
-    Memory is in binary units. For a run without a machine, the line says that it was not recorded.
-    """
-    machine = report.machine
-    if machine is None:
-        return "the machine was not recorded"
-    topology = machine.topology
-    model = machine.cpu.model or machine.cpu.architecture
-    guest = f", {machine.hypervisor} guest" if machine.hypervisor else ""
-    memory = machine.memory.total_bytes / 2**30
-    return f"{machine.hostname}: {model}, {topology.cores} cores, {memory:.1f} GiB{guest}"
 
 
 _STYLES = {"good": "green", "poor": "red", "plain": ""}
@@ -244,10 +231,9 @@ def table_lines(table: ProbeTable, width: int) -> list[Text]:
     )
 
 
-def _table_parts(report: Report, width: int) -> list[RenderableType]:
-    """Return the probes' own tables, and those of the study that the plan reproduces."""
+def _table_parts(tables: Sequence[ProbeTable], width: int) -> list[RenderableType]:
     parts: list[RenderableType] = []
-    for table in all_tables(report):
+    for table in tables:
         parts += [
             Text(),
             Text(title_of_table(table), style="bold"),
@@ -257,34 +243,50 @@ def _table_parts(report: Report, width: int) -> list[RenderableType]:
     return parts
 
 
-def render(report: Report, path: Path, width: int) -> RenderableType:
-    """Return a run as a renderable for ``Console.print``: its machine, results, series, tables, notes and sources.
+def _customary_tables(report: Report) -> list[ProbeTable]:
+    """Return the tables that a reader expects without asking: of a study, of a single probe, and of other tools."""
+    is_single = len({result.summary.probe for result in report.results}) == 1
+    return [table for table in all_tables(report) if report.study or is_single or not table.probe]
 
-    ``path`` is the run file, which a note names if the run can be resumed. ``width`` is in characters; from 120 on, the
-    table has all of ``HEADINGS``, below that only the value, its interval, the reference value and the share. At most
-    ``MAX_NOTES`` notes are shown.
+
+def render(report: Report, path: Path, width: int, has_tables: bool) -> list[RenderableType]:
+    """Return a run in parts to print: the first screen, events of series, customary tables, and warnings.
+
+    ``path`` is the run file, which hints name. ``width`` is in characters. With ``has_tables``, the tables of all
+    results and of all probes are among them, and the sources of the reference values at the end: from 120 characters on
+    they have all of ``HEADINGS``, below that only the value, its interval, the capability and the share. At most
+    ``MAX_NOTES`` warnings are then shown.
     """
+    screen = first_screen(report)
+    tables = all_tables(report) if has_tables else _customary_tables(report)
     parts: list[RenderableType] = [
-        Text(machine_line(report)), *_section_parts(report, width), *_over_time_parts(report),
-        *_table_parts(report, width), Text(),
+        *screen_lines(screen, width), *_over_time_parts(report), *(_section_parts(report, width) if has_tables else []),
+        *_table_parts(tables, width),
     ]  # fmt: skip
-    cut_off = (
-        [(f"{path} ends before the run did; continue it with nameplate run --resume {path}")]
-        if report.truncated
-        else []
+    resume = f"{path} ends before the run did; continue it with nameplate run --resume {path}"
+    warnings = [resume if words == CUT_OFF else words for words in warnings_of(report)]
+    limit = MAX_NOTES if has_tables else MAX_WARNINGS
+    shown = warning_lines(warnings[:limit], max(0, len(warnings) - limit), width)
+    parts += [Text(), *shown] if shown else []
+    end = [Text(line, style="dim") for line in explanations(report)] if has_tables else _next_lines(screen, path)
+    return [*parts, Text(), *end]
+
+
+def _next_lines(screen: FirstScreen, path: Path) -> list[Text]:
+    """Return the commands that show more. They are not broken into lines, so that they can be copied."""
+    more = f" ({count(screen.left_out, 'further experiment')})" if screen.left_out else ""
+    words = (
+        f"all values{more}: nameplate show --all {shlex.quote(str(path))}",
+        f"charts: nameplate report {shlex.quote(str(path))} -o report.html",
     )
-    notes = [*quota_limit(report.machine), *cut_off, *report.notes]
-    if len(notes) > MAX_NOTES:
-        notes = [*notes[: MAX_NOTES - 1], f"… and {len(notes) - MAX_NOTES + 1} more"]
-    parts += [Text(f"! {note}", style="yellow") for note in notes]
-    parts += [Text(line, style="dim") for line in explanations(report)]
-    return Group(*parts)
+    return [Text(line, style="dim", no_wrap=True, overflow="ignore") for line in words]
 
 
-def print_report(report: Report, path: Path) -> None:
-    """Print a run to standard output, with colour if it is a terminal.
+def print_report(report: Report, path: Path, has_tables: bool = False) -> None:
+    """Print a run to standard output, with colour if it is a terminal; ``has_tables`` adds the tables of all results.
 
-    ``path`` is the run file that ``report`` summarises. Without a terminal, the output is 180 characters wide.
+    ``path`` is the run file that ``report`` summarises. Without a terminal, the output is 100 characters wide.
     """
-    console = make_console(width_without_terminal=180)
-    console.print(render(report, path, console.width))
+    console = make_console(width_without_terminal=100)
+    for part in render(report, path, console.width, has_tables):
+        console.print(part, crop=False)

@@ -1,0 +1,38 @@
+"""Declare the lines that a probe has on the first screen of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from nameplate.records.plan_record import Value
+from nameplate.records.result import Result
+
+
+@dataclass(frozen=True)
+class ScreenLine:
+    """A line of the first screen: metrics of one experiment, and what they are called there.
+
+    - ``label``: a few words, at most 24 characters with typical values; ``{name}`` is replaced by the experiment's
+      parameter of that name, with its unit: "triad, {threads}" becomes "triad, 2 threads"
+    - ``metrics``: names of measured or derived metrics with the same unit, which are shown as "a/b/c"
+    - ``params``: values that the experiment has; ``when`` returns whether its result of the first metric is meant. Of
+      several, the line shows that with the most threads that have a CPU each, and among those the best value
+    - ``below``: further lines on the same experiment, by their labels, each with its metrics
+    """
+
+    label: str
+    metrics: tuple[str, ...]
+    params: Mapping[str, Value] = field(default_factory=dict)
+    when: Callable[[Result], bool] = lambda _: True
+    below: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def fits(self, result: Result) -> bool:
+        """Return whether a result is of the first metric of an experiment that the line may show."""
+        row = result.summary
+        return (
+            row.metric == self.metrics[0]
+            and row.value is not None
+            and all(row.params.get(name) == value for name, value in self.params.items())
+            and self.when(result)
+        )

@@ -1,0 +1,131 @@
+"""Print the first screen of a run: at most 24 lines of 80 characters."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from nameplate.report.areas import label_of_area
+from nameplate.report.brief import brief, half_width
+from nameplate.report.first_screen import FirstScreen, ScreenRow
+from nameplate.report.format import count
+
+_AREA_WIDTH = 5
+_LABEL_WIDTH = 22
+_INDENT = " " * 9
+_BELOW = " " * (_AREA_WIDTH + 2)
+_STYLES = {"good": "green", "poor": "red", "plain": "", "high": "green", "medium": "yellow", "low": "red"}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of values after ``gap`` spaces. That with the highest ``rank`` is left out first if space is short."""
+
+    heading: str
+    gap: int
+    width: int
+    rank: int
+    text: Callable[[ScreenRow], str]
+
+
+_INTERVAL = _Column("±95%", 1, 4, 1, lambda row: half_width(row.values[0], row.ci))
+_COLUMNS = (
+    _Column("typical", 2, 12, 0, lambda row: brief(row.values, row.unit)),
+    _INTERVAL,
+    # That of a percentile says little: the fast samples are those without slow operations.
+    _Column("capability", 2, 12, 4, lambda row: brief(row.capabilities if len(row.values) == 1 else [], row.unit)),
+    _Column("reference", 2, 12, 3, lambda row: brief(row.references, row.unit)),
+    _Column("share", 1, 5, 2, lambda row: "–" if row.share is None else f"{row.share * 100:.0f}%"),
+)
+
+
+def screen_lines(screen: FirstScreen, width: int) -> list[Text]:
+    """Return the machine, the verdict, the trust and the values, in lines of at most ``width`` characters.
+
+    A line is longer if a single word is wider, or the narrowest table.
+    """
+    return [
+        *_wrapped(f"{screen.machine} · {screen.run}", "", width),
+        Text(),
+        *_wrapped(f"VERDICT  {screen.verdict}", _INDENT, width),
+        *trust_lines(screen, width),
+        Text(),
+        *row_lines(screen.rows, width),
+    ]
+
+
+def trust_lines(screen: FirstScreen, width: int) -> list[Text]:
+    """Return the lines on trust, whose level has a colour."""
+    lines = _wrapped(f"TRUST    {screen.trust.level.upper()}: {screen.trust.why}.", _INDENT, width)
+    lines[0].stylize(_STYLES[screen.trust.level], 9, 9 + len(screen.trust.level))
+    return lines
+
+
+def row_lines(rows: Sequence[ScreenRow], width: int) -> list[Text]:
+    """Return the table of values, whose columns fit ``width``: those that do not are left out.
+
+    A remark stands in the place of a reference value, or in a line of its own if there is one.
+    """
+    if not rows:
+        return []
+    columns = _fitting(width)
+    headings = "".join(f"{'':{column.gap}}{column.heading:>{column.width}}" for column in columns)
+    lines = [Text(f"{'':{_AREA_WIDTH + _LABEL_WIDTH}}{headings}", style="dim")]
+    previous = ""
+    for row in rows:
+        lines += _lines_of(row, columns, "" if row.area == previous else label_of_area(row.area), width)
+        previous = row.area
+    return lines
+
+
+def _fitting(width: int) -> list[_Column]:
+    columns = list(_COLUMNS)
+    while len(columns) > 1 and _AREA_WIDTH + _LABEL_WIDTH + sum(c.gap + c.width for c in columns) > width:
+        columns.remove(max(columns, key=lambda column: column.rank))
+    return columns
+
+
+def _lines_of(row: ScreenRow, columns: Sequence[_Column], area: str, width: int) -> list[Text]:
+    fits = cell_len(row.label) <= _LABEL_WIDTH
+    above = [] if fits else [Text(f"{area:<{_AREA_WIDTH}}{row.label}")]
+    line = Text(f"{area if fits else '':<{_AREA_WIDTH}}{row.label if fits else '':<{_LABEL_WIDTH}}")
+    usual = [column for column in columns if column.heading not in ("reference", "share")]
+    room = width - line.cell_len - sum(column.gap + column.width for column in usual)
+    is_replaced = bool(row.remark) and not any(row.references) and room >= 2 + cell_len(row.remark)
+    pending = 0
+    shown_columns = usual if is_replaced else columns
+    for column, following in zip(shown_columns, [*shown_columns[1:], None], strict=True):
+        pending += column.gap + column.width
+        # Several values also have the place of their interval.
+        if following and following is _INTERVAL and len(row.values) > 1:
+            continue
+        shown = _COLUMNS[0] if column is _INTERVAL and len(row.values) > 1 else column
+        line.append(f"{shown.text(row):>{pending}}", style=_STYLES[row.mood] if column.heading == "share" else "")
+        pending = 0
+    if is_replaced:
+        line.append(f"  {row.remark}", style="dim")
+    below = _wrapped(row.remark, _BELOW, width, _BELOW) if row.remark and not is_replaced else []
+    for text in below:
+        text.stylize("dim")
+    return [*above, line, *below]
+
+
+def warning_lines(warnings: Sequence[str], further: int, width: int) -> list[Text]:
+    """Return the warnings, and a line on how many more there are if ``further`` is not 0."""
+    lines = [line for warning in warnings for line in _wrapped(f"! {warning}", "  ", width)]
+    if further:
+        lines.append(Text(f"! {count(further, 'further warning')}: add --all"))
+    for line in lines:
+        line.stylize("yellow")
+    return lines
+
+
+def _wrapped(words: str, indent: str, width: int, first: str = "") -> list[Text]:
+    parts = textwrap.wrap(
+        words, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return [Text(part) for part in parts]

@@ -1,0 +1,63 @@
+"""Say how far the values of a run can be trusted, and why."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from nameplate.planning.budget import MIN_ROUNDS
+from nameplate.records.result import Report, Result
+from nameplate.report.experiments import headlines, is_derived
+from nameplate.report.format import count
+
+Level: TypeAlias = Literal["high", "medium", "low"]
+
+# An experiment with a larger share of disturbed samples counts as disturbed.
+DISTURBED = 0.1
+# Up to these shares of disturbed experiments, and half widths of the median interval, trust is high or medium.
+MAX_DISTURBED = {"high": 0.1, "medium": 0.3}
+MAX_HALF_WIDTH = {"high": 0.03, "medium": 0.1}
+
+
+class Trust(msgspec.Struct, frozen=True):
+    """How far the values of a run can be trusted: ``level``, and ``why`` as text without a full stop."""
+
+    level: Level
+    why: str
+
+
+def trust_in(report: Report) -> Trust:
+    """Return how far the typical values of a run can be trusted.
+
+    Trust is low without intervals, which need six rounds, and in a run that did not end. Otherwise it depends on how
+    many experiments had more than 10 % disturbed samples, and on the median half width of the 95 % intervals.
+    """
+    measured = [result for result in headlines(report.results) if result.summary.value is not None]
+    own = [result for result in measured if not is_derived(result)]
+    if not own:
+        return Trust("low", "nothing was measured")
+    if report.truncated or report.interrupted:
+        return Trust("low", "the run did not reach its end")
+    widths = _half_widths(own)
+    if len(widths) < len(own) / 2:
+        rounds = min(result.summary.rounds for result in own)
+        return Trust("low", f"95 % intervals need {MIN_ROUNDS} rounds (got {rounds})")
+    disturbed = sum(result.summary.disturbed > DISTURBED for result in own)
+    width = statistics.median(widths)
+    why = f"{disturbed} of {count(len(own), 'experiment')} disturbed, median typical interval ±{width * 100:.1f} %"
+    return Trust(_level(disturbed / len(own), width), why)
+
+
+def _level(disturbed: float, half_width: float) -> Level:
+    for level in ("high", "medium"):
+        if disturbed <= MAX_DISTURBED[level] and half_width <= MAX_HALF_WIDTH[level]:
+            return level
+    return "low"
+
+
+def _half_widths(results: Sequence[Result]) -> list[float]:
+    return [(row.ci[1] - row.ci[0]) / 2 / abs(row.value)
+            for row in (result.summary for result in results) if row.ci and row.value]  # fmt: skip
