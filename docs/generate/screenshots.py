@@ -23,39 +23,13 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from chromium import Browser  # noqa: E402 (found by the line above)
 
 IMAGES = ROOT / "docs" / "images"
-COLUMNS = 96
-MAX_LINES = 26
-REPORT_WIDTH, REPORT_SCALE = 1100, 0.8
-# The picture of the report ends with the bars, which follow the machine and the run.
-LAST_SECTION = ".pair + .card"
+COLUMNS = 80
+REPORT_WIDTH, REPORT_SCALE = 1240, 0.75
+# The picture of the report ends with the tiles.
+LAST_SECTION = ".tiles"
 # Each picture is at most so large, or a page with both takes long to load.
 MAX_BYTES = 200_000
 NAMEPLATE = [sys.executable, "-m", "nameplate"]
-PLAN = """
-summary = "what the README shows"
-budget = "60s"
-priority = "high"
-
-[[experiment]]
-probe = "cpu_flops"
-isa = "avx2"
-precision = "fp64,fp32"
-threads = "1,2"
-
-[[experiment]]
-probe = "memory_stream"
-op = "triad"
-stores = "nontemporal"
-threads = 2
-size = "256MiB"
-
-[[experiment]]
-probe = "disk_block"
-op = "read"
-block = "1MiB"
-cache = "warm,direct"
-threads = 1
-"""
 
 
 def main() -> None:
@@ -76,27 +50,20 @@ def main() -> None:
 
 def measured(folder: Path) -> Path:
     """Measure what the README shows."""
-    plan, run = folder / "readme.toml", folder / "run.jsonl"
-    plan.write_text(PLAN)
-    subprocess.run([*NAMEPLATE, "run", str(plan), "-o", str(run), "--quiet"], check=True, cwd=folder)
+    run = folder / "run.jsonl"
+    subprocess.run([*NAMEPLATE, "run", "--quiet", "-o", str(run)], check=True, cwd=folder)
     return run
 
 
 def as_svg(run: Path) -> str:
-    """Return the first lines of ``nameplate show`` in the colours of a terminal."""
+    """Return the output of ``nameplate show`` in the colours of a terminal."""
     shown = subprocess.run(
         [*NAMEPLATE, "show", str(run)], check=True, capture_output=True, text=True,
         env={**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": str(COLUMNS)},
     ).stdout  # fmt: skip
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi("\n".join(whole_tables(shown.splitlines()))))
+    console.print(Text.from_ansi(shown.replace(str(run), run.name)))
     return console.export_svg(title="nameplate run", theme=MONOKAI)
-
-
-def whole_tables(lines: list[str]) -> list[str]:
-    """Return the tables that end within the first lines; an empty line follows each."""
-    ends = [at for at, line in enumerate(lines) if not line.strip() and at <= MAX_LINES]
-    return lines[: ends[-1]]
 
 
 def picture_of_terminal(browser: Browser, page: Path) -> bytes:
