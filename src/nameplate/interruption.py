@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -50,3 +51,22 @@ def handled(handler: Handler) -> Iterator[None]:
     finally:
         for number, usual in before.items():
             signal.signal(number, usual)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Hold back SIGINT, SIGTERM and SIGHUP within the context, and let their handlers run at its end.
+
+    A handler that raises an exception then interrupts nothing within the context. In a thread other than the main one
+    the context does nothing, since handlers run in the main thread only.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pending: list[int] = []
+    try:
+        with handled(lambda number, _: pending.append(number)):
+            yield
+    finally:
+        for number in pending:
+            signal.raise_signal(number)

@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from nameplate.interruption import deferred
+
 # prctl(2).
 _PR_SET_PDEATHSIG = 1
 # Loaded here, because a child must not load a library between fork and exec.
@@ -69,11 +71,20 @@ def start(
             # The parent ended before the call of prctl.
             os._exit(1)
 
-    return subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **(environment or {})}, stdin=streams.stdin, stdout=streams.stdout,
-        stderr=streams.stderr, pass_fds=inherited, start_new_session=True,
-        preexec_fn=die_with_parent,  # noqa: PLW1509 (it takes no lock that another thread may hold at the fork)
-    )  # fmt: skip
+    process: subprocess.Popen[bytes] | None = None
+    try:
+        # Interrupted between fork and the assignment, nobody would know the process, and its children would remain.
+        with deferred():
+            process = subprocess.Popen(
+                command, cwd=folder, env={**os.environ, **(environment or {})}, stdin=streams.stdin,
+                stdout=streams.stdout, stderr=streams.stderr, pass_fds=inherited, start_new_session=True,
+                preexec_fn=die_with_parent,  # noqa: PLW1509 (it takes no lock that another thread may hold at the fork)
+            )  # fmt: skip
+    except BaseException:
+        if process is not None:
+            end(process)
+        raise
+    return process
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -1,9 +1,15 @@
-"""Excerpts of a program's messages."""
+"""Excerpts of a program's messages, and programs whose start is interrupted."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+from typing import Any
+
 import pytest
 
+from nameplate.execution import child_process
 from nameplate.execution.child_process import Excerpt
 
 
@@ -19,3 +25,23 @@ def test_a_longer_text_keeps_its_beginning_and_its_end() -> None:
     for part in (b"a" * 4096, b"b", b"c" * 4096):
         excerpt.add(part)
     assert excerpt.text() == "a" * 4096 + "\n...\n" + "c" * 4096
+
+
+def test_a_program_whose_start_is_interrupted_does_not_remain(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    real = subprocess.Popen
+
+    def interrupted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        started.append(real(*arguments, **options))
+        os.kill(os.getpid(), signal.SIGINT)
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    # A test command in the background ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            child_process.start(["sleep", "600"])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert started[0].returncode == -signal.SIGKILL
