@@ -1,6 +1,6 @@
 """Check that every command shown in README.md and docs/ works.
 
-Each command runs in a folder of its own with a budget of about a second. A command that would take long is only planned
+Each command runs in a folder of its own and takes a few seconds. A command that would take long is only planned
 (``--dry-run``). A command that needs what a test does not have is only parsed by the real command line. Both lists give
 the reason.
 """
@@ -67,7 +67,6 @@ FAST = ("--rounds", "1", "--time", "10ms", "--samples", "1", "--warmup", "1ms")
 LAUNCHER = "mpirun.openmpi --oversubscribe -n 2"
 # The exit codes with which compare, nodes and doctor report their findings.
 VERDICTS = (0, 1, 4, 5)
-UNFINISHED = 3
 
 
 @pytest.fixture(scope="module")
@@ -164,22 +163,21 @@ def made_short(words: list[str]) -> list[str]:
     if "--series" in words:
         words[words.index("--series") + 1] = "2s/100ms"
         return words
+    # One round of the plan quick takes three seconds. A busy machine could spend a budget of that before it starts.
     is_plan = probe == "quick" or probe.startswith("-")
-    return words + (["--budget", "2s"] if is_plan else [*FAST])
+    return words + (["--rounds", "1"] if is_plan else [*FAST])
 
 
 def measure(words: list[str], folder: Path) -> None:
-    """Run with a small budget; check that at least one experiment was measured."""
+    """Run as briefly as possible; check that at least one experiment was measured."""
     words = made_short(words)
     if "-o" not in words:
         words += ["-o", "run.jsonl"]
-    code = run(words)
-    assert code in (0, UNFINISHED)
+    assert run(words) == 0
     records = map(json.loads, (folder / words[words.index("-o") + 1]).read_text().splitlines())
     endings = [record["ending"] for record in records if record["type"] == "outcome"]
     assert "ok" in endings, endings
     assert "invalid" not in endings
-    assert code == 0 or "--budget" in words, endings
 
 
 def plan(words: list[str]) -> None:
