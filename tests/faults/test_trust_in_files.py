@@ -99,7 +99,8 @@ def test_a_formula_in_a_run_file_reaches_no_spreadsheet(tmp_path: Path, capsys: 
 def test_markup_in_names_is_shown_literally(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = changed(recorded_file("quick.jsonl", tmp_path), b'"avx512"', b'"[/x][red]"')
     other = changed(recorded_file("series.jsonl", tmp_path), b'"avx512"', b'"[/x]"')
-    for arguments in (["show", path], ["compare", path, path], ["history", tmp_path], ["compare", path, other]):
+    for arguments in (["show", "--all", path], ["compare", "--all", path, path], ["history", tmp_path],
+                      ["compare", path, other]):  # fmt: skip
         assert run([*map(str, arguments)]) in (0, 5), arguments
         assert "[/x]" in capsys.readouterr().out or arguments[0] == "history"
 

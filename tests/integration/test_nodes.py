@@ -105,7 +105,7 @@ def test_a_file_of_one_node_has_its_values(tmp_path: Path) -> None:
 def test_a_file_of_one_node_is_shown_and_compared(tmp_path: Path) -> None:
     path = tmp_path / "memory_results-48x1-1580000000.dat"
     path.write_text(ONE_NODE, encoding="utf-8")
-    shown, compared = run_nameplate("show", "--all", path), run_nameplate("compare", path, path)
+    shown, compared = run_nameplate("show", "--all", path), run_nameplate("compare", path, path, "--all")
     assert [(each.returncode, each.stderr) for each in (shown, compared)] == [(0, "")] * 2
     assert "135.7 GB/s" in shown.stdout
     assert "2.827 GB/s" in shown.stdout

@@ -46,5 +46,5 @@ def measured_against_itself(budget: str | None) -> tuple[Report, Path]:
     header = make_run(plan, None, {}, "normal", "")
     with RunWriter.create_numbered(path) as writer:
         place = Place(core.machine, start_core, None)
-        report = measure_to_file(header, writer, None, make_progress(False, False), place)
+        report = measure_to_file(header, writer, None, make_progress(False, False, header.plan.experiments), place)
     return report, writer.path

@@ -103,7 +103,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     place = Place(core.machine, start_core, None, decided=lambda report: _decided(report, share))
     with new_run_file(output) as writer:
         report = measure_to_file(
-            make_run(plan, seed, {}, "normal", ""), writer, None, make_progress(quiet, False), place
+            make_run(plan, seed, {}, "normal", ""), writer, None, make_progress(quiet, False, plan.experiments), place
         )
     return _show(report, share, (a, b), writer.path, json, quiet)
 

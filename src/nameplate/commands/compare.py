@@ -23,13 +23,14 @@ from nameplate.statistics.verdict import SAME_WITHIN
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
 
 
-def command(
+def command(  # noqa: PLR0913 (the options of the command line)
     *runs: Path,
     by: Annotated[str | None, Parameter(show_default=False)] = None,
     fail_on: Annotated[str | None, Parameter(show_default=False)] = None,
     strict: bool = False,
     selftest: bool = False,
     budget: Annotated[str | None, Parameter(show_default=False)] = None,
+    all: bool = False,  # noqa: A002
     json: bool = False,
 ) -> int:
     """Compare the metrics of two runs: each is FASTER, SLOWER, SAME, UNSURE or INCOMPARABLE.
@@ -55,6 +56,8 @@ def command(
         run of this machine.
     budget
         The time that --selftest may measure, such as 10min. Default: 5min.
+    all
+        Show every metric, and not only those that changed.
     json
         Print the rows as JSON.
     """
@@ -72,10 +75,10 @@ def command(
     reports = [read_report(run) for run in runs]
     if len(reports) > 2:
         return _several(reports, [run.stem for run in runs], limit, json)
-    return _two(reports, limit, strict, json)
+    return _two(reports, limit, strict, all, json)
 
 
-def _two(reports: Sequence[Report], limit: float | None, strict: bool, json: bool) -> int:
+def _two(reports: Sequence[Report], limit: float | None, strict: bool, has_all: bool, json: bool) -> int:
     from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
 
     detects = [report.run.plan.limits.detect for report in reports]
@@ -83,7 +86,7 @@ def _two(reports: Sequence[Report], limit: float | None, strict: bool, json: boo
     if json:
         print_json(found.rows)
     else:
-        print_comparison(found)
+        print_comparison(found, has_all=has_all)
     return exit_code(found.rows, limit, strict)
 
 

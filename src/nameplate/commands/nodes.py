@@ -118,7 +118,7 @@ def _recheck(nodes: Nodes, first: Run | None, target: Path, mpi: str | None, pla
 
     place = Place(core.machine, start_core, NodesInTurn(positions, at_once=False))
     with RunWriter.create(target) as writer:
-        again = measure_to_file(header, writer, None, make_progress(quiet=False, is_series=False), place)
+        again = measure_to_file(header, writer, None, make_progress(False, False, header.plan.experiments), place)
     found = findings(nodes, suspects, again.nodes, first)
     print_findings(found)
     return _FOUND_SLOW if any(finding.label in ("persistent", "not measured") for finding in found) else 0

@@ -344,7 +344,7 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
     references = _reference_values(header.plan, core, turns, options.began, options.quiet) if is_new else []
     decided = until_decided(prepared.base, options.against) if options.against and prepared.base else None
     place = Place(core.machine, start_core, nodes, references, options.began, decided)
-    progress = make_progress(options.quiet, header.plan.limits.interval_s is not None)
+    progress = make_progress(options.quiet, header.plan.limits.interval_s is not None, header.plan.experiments)
     return measure_to_file(header, writer, prepared.earlier, progress, place)
 
 

@@ -46,10 +46,11 @@ class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
     ``params`` are those of the run that names more of them; for two values of a parameter, they are those of ``new``.
     ``base`` and ``new`` are the medians of the rounds in the SI base unit ``unit``, None without a value. ``ratio`` is
     new ÷ base and ``ci`` its 99 % interval (lower, upper); both are None if the verdict is INCOMPARABLE, and ``ci``
-    also if there are too few rounds. ``verdict`` is on ``new``: FASTER means better, a higher rate or a lower time.
-    ``reason`` says why a verdict is open or impossible, and what may explain a difference, such as disturbed samples;
-    it is "" if there is nothing to say. ``detectable`` is the smallest change, as a share, that these two runs would
-    show with a probability of 80 %, None without an interval. ``capability`` is None if either side has no capability
+    also if there are too few rounds. For two variants, the ratio is the median of the rounds' ratios. ``verdict`` is on
+    ``new``: FASTER means better, a higher rate or a lower time. ``reason`` says why a verdict is open or impossible,
+    and what may explain a difference, such as disturbed samples; it is "" if there is nothing to say. ``detectable`` is
+    the smallest change, as a share, that these two runs would show with a probability of 80 %, None without an
+    interval. ``capability`` is None if either side has no capability
     with an interval. ``id`` is the experiment of ``new`` in its plan.
     """
 

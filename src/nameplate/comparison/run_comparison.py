@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import msgspec
@@ -148,7 +149,22 @@ def judge_runs(pairs: Sequence[MetricPair], same_within: float) -> list[tuple[Ju
     changes = [_capability_pair(pair) for pair in pairs]
     found = iter(judge_differences([change.difference() for change in changes if change], same_within))
     capabilities = [capability_change(next(found), c.base.value, c.new.value) if c else None for c in changes]
-    return list(zip(judge(rounds, same_within), capabilities, strict=True))
+    typical = map(_with_ratio_of_values, judge(rounds, same_within), pairs)
+    return list(zip(typical, capabilities, strict=True))
+
+
+def _with_ratio_of_values(found: Judged, pair: MetricPair) -> Judged:
+    """Return a verdict with the ratio of the values that are shown next to it.
+
+    The test's own estimate (Hodges and Lehmann) is not exactly the ratio of the medians; its interval is widened to
+    that if necessary.
+    """
+    base, new = pair.base.summary.value, pair.new.summary.value
+    if not base or not new:
+        return found
+    ratio = new / base
+    ci = (min(found.ci[0], ratio), max(found.ci[1], ratio)) if found.ci else None
+    return replace(found, ratio=ratio, ci=ci)
 
 
 def _capability_pair(pair: MetricPair) -> CapabilityPair | None:

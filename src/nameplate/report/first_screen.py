@@ -15,8 +15,9 @@ from nameplate.records.result import Report, Result
 from nameplate.report.areas import order_of_area
 from nameplate.report.experiments import common_params, headlines, is_derived, label_of, mood_of
 from nameplate.report.format import count, parameters
+from nameplate.report.remarks import warnings_of
 from nameplate.report.trust import Trust, trust_in
-from nameplate.report.verdict import verdict, warnings_of
+from nameplate.report.verdict import verdict
 from nameplate.units import size_text
 
 # More rows do not fit a terminal of 24 lines.

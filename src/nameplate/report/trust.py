@@ -48,10 +48,11 @@ def trust_in(report: Report) -> Trust:
     disturbed = sum(result.summary.disturbed > DISTURBED for result in own)
     width = statistics.median(widths)
     why = f"{disturbed} of {count(len(own), 'experiment')} disturbed, median typical interval ±{width * 100:.1f} %"
-    return Trust(_level(disturbed / len(own), width), why)
+    return Trust(level_of(disturbed / len(own), width), why)
 
 
-def _level(disturbed: float, half_width: float) -> Level:
+def level_of(disturbed: float, half_width: float = 0.0) -> Level:
+    """Return the level for a share of disturbed experiments and a median half width, both as shares."""
     for level in ("high", "medium"):
         if disturbed <= MAX_DISTURBED[level] and half_width <= MAX_HALF_WIDTH[level]:
             return level

@@ -1,4 +1,4 @@
-"""State what a run says about its machine: a verdict in a few sentences, warnings, and remarks on its basis."""
+"""State what a run says about its machine: a verdict in a few sentences."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from nameplate.records.machine_record import Machine, binding_quota_cpus
 from nameplate.records.result import Report, Result
 from nameplate.report.areas import order_of_area, words_of_area
 from nameplate.report.experiments import headlines, is_derived, title_of
-from nameplate.report.format import count, parameters, quantity, share
+from nameplate.report.format import count, share
 from nameplate.report.terminal.nodes import found_slow
-from nameplate.report.trust import DISTURBED
-from nameplate.results.summarise import CEILING_TOLERANCE
 from nameplate.statistics.stats import median
 
 # Threads that got a smaller share of the CPU time that they could use were kept from running.
 ENOUGH_CPU = 0.9
 # A typical share below this part of what the machine is capable of is worth a word.
 CLEARLY_WORSE = 0.95
-CUT_OFF = "The run file ends before the run did; the report shows what was measured until then."
 
 
 def verdict(report: Report) -> str:
@@ -30,7 +27,7 @@ def verdict(report: Report) -> str:
     share is that of the capability, since what other programs took is not the machine's fault; the typical share
     follows if it is clearly worse. Without a capability, the typical share is the only one.
     """
-    measured = [result for result in _experiments(report) if result.summary.value is not None]
+    measured = [result for result in main_results(report) if result.summary.value is not None]
     if not measured:
         return "Nothing was measured."
     taken = _taken_cpus(report, measured)
@@ -115,29 +112,6 @@ def _range(shares: Sequence[float]) -> str:
     return f"{high} %" if low == high else f"{low} to {high} %"
 
 
-def warnings_of(report: Report) -> list[str]:
-    """Return sentences that warn of values, the most serious first.
-
-    They name values above their ceiling and an early end of the run. The notes of the report follow, which name the
-    experiments that failed or are missing.
-    """
-    return [*_above_ceiling(report), *_early_end(report), *report.notes]
-
-
-def remarks(report: Report) -> list[str]:
-    """Return sentences about the basis of the verdict and its limits, in the order in which they are shown.
-
-    They name the value and the reference value behind each share, the slow nodes of a job (or that there are none),
-    probes without a reference value, experiments that were not measured, an early end of the run, disturbed samples,
-    and values above their ceiling. The list is empty if none of this applies.
-    """
-    lines = [_basis(result) for result in judged_by(report)]
-    if report.nodes:
-        lines.append(f"Nodes: {found_slow(report.nodes)}.")
-    lines += _unknown(report)
-    return [*lines, *_missing(report), *_early_end(report), *_disturbed(report), *_above_ceiling(report)]
-
-
 def judged_by(report: Report) -> list[Result]:
     """Return for each probe the result that stands for the whole machine, in the order of the probes in the run.
 
@@ -148,13 +122,14 @@ def judged_by(report: Report) -> list[Result]:
     so are derived results: a cache that is smaller than listed is not slower than listed.
     """
     by_probe: dict[str, list[Result]] = {}
-    for result in _experiments(report):
+    for result in main_results(report):
         if result.summary.efficiency is not None:
             by_probe.setdefault(result.summary.probe, []).append(result)
     return [_highest_reference(results) for results in by_probe.values()]
 
 
-def _experiments(report: Report) -> list[Result]:
+def main_results(report: Report) -> list[Result]:
+    """Return the first result of every experiment, with or without a value; derived values are left out."""
     return headlines(result for result in report.results if not is_derived(result))
 
 
@@ -177,81 +152,3 @@ def _noun(result: Result) -> str:
 
 def _listed(parts: Sequence[str]) -> str:
     return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
-
-
-def _basis(result: Result) -> str:
-    row = result.summary
-    unsure = "" if result.efficiency_ci else " There are too few rounds for an interval."
-    return (
-        f"{title_of(row.probe)}: {quantity(row.value, row.unit)} with {parameters(row.params)}; reference value "
-        f"{quantity(row.rated, row.unit)} = {result.rated.source}.{unsure}"
-    )
-
-
-def _unknown(report: Report) -> list[str]:
-    rated = {result.summary.probe for result in judged_by(report)}
-    measured: dict[str, list[Result]] = {}
-    for result in _experiments(report):
-        if result.summary.value is not None and result.summary.probe not in rated:
-            measured.setdefault(result.summary.probe, []).append(result)
-    return [f"{title_of(probe)}: no reference value ({_why_unknown(results)})." for probe, results in measured.items()]
-
-
-def _why_unknown(results: Sequence[Result]) -> str:
-    """Return the reason for a missing reference value; one that the user can remove by giving the value comes first."""
-    return next((result for result in results if result.rated.can_be_given), results[0]).rated.source
-
-
-def _missing(report: Report) -> list[str]:
-    first = _experiments(report)
-    words = {
-        "invalid": "computed a wrong result, so their values are not shown",
-        "failed": "could not be measured",
-        "skipped": "skipped",
-    }
-    begun = [result for result in first if result.summary.was_begun]
-    lines = []
-    for outcome, said in words.items():
-        names = [result.id for result in begun if result.summary.outcome == outcome]
-        lines += [f"{count(len(names), 'experiment')} {said}: {_some(names)}."] if names else []
-    known = {result.id for result in first}
-    absent = sum(not experiment.dense and experiment.id not in known for experiment in report.run.plan.experiments)
-    never = absent + len(first) - len(begun)
-    return lines + (
-        [(f"{count(never, 'experiment')} of the plan {'was' if never == 1 else 'were'} not measured.")]
-        if never > 0
-        else []
-    )
-
-
-def _some(names: Sequence[str], limit: int = 3) -> str:
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return "; ".join(names[:limit]) + more
-
-
-def _early_end(report: Report) -> list[str]:
-    if report.truncated:
-        return [CUT_OFF]
-    if report.interrupted:
-        return ["The run was interrupted; the report shows what was measured until then."]
-    return []
-
-
-def _disturbed(report: Report) -> list[str]:
-    shown = [result for result in _experiments(report) if result.summary.value is not None]
-    noisy = [result for result in shown if result.summary.disturbed > DISTURBED]
-    return [
-        f"The machine was busy: in {len(noisy)} of {count(len(shown), 'experiment')}, more than "
-        f"{DISTURBED * 100:.0f} % of the samples were disturbed (steal, throttling, preemption or a slower "
-        "clock). It may reach more."
-    ] if noisy else []  # fmt: skip
-
-
-def _above_ceiling(report: Report) -> list[str]:
-    over = [
-        result for result in _experiments(report)
-        if result.rated.is_ceiling and result.efficiency_ci and result.efficiency_ci[0] > 1 + CEILING_TOLERANCE
-    ]  # fmt: skip
-    return [
-        f"{count(len(over), 'value')} exceeded the ceiling: either the measurement or the reference value is wrong."
-    ] if over else []  # fmt: skip

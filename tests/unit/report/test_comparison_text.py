@@ -1,14 +1,21 @@
+"""The text of comparisons: what changed comes first, and everything fits."""
+
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import msgspec
+import pytest
 from rich.console import Console
 
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
-from nameplate.comparison.run_comparison import RunComparison
-from nameplate.report.terminal.comparison import print_comparison, print_rows
+from nameplate.comparison.run_comparison import RunComparison, compare_runs
+from nameplate.report.terminal.comparison import MAX_CHANGED, print_comparison, print_rows, summary
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
 from nameplate.statistics.verdict import Verdict
+from recorded_runs import recorded_file
 
 
 def row(capability: Verdict, typical: Verdict) -> ComparisonRow:
@@ -29,6 +36,19 @@ def printed(*rows: ComparisonRow) -> str:
     return text
 
 
+def compared(rows: list[ComparisonRow], width: int = 80, has_all: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=width, record=True)
+    print_comparison(RunComparison(rows=rows, settings=[], only_in_base=[], only_in_new=[]), console, has_all)
+    return console.export_text()
+
+
+def named(number: int, capability: Verdict, ratio: float) -> ComparisonRow:
+    one = row(capability, "UNSURE")
+    assert one.capability
+    changed = msgspec.structs.replace(one.capability, ratio=ratio)
+    return msgspec.structs.replace(one, params={"threads": 1, "mix": f"mix{number}"}, capability=changed)
+
+
 def test_each_line_has_the_values_of_its_own_question() -> None:
     lines = [line.split() for line in printed(row("SAME", "SLOWER")).splitlines()]
     assert ["capability", "SAME", "100.0", "GFLOP/s", "101.0", "GFLOP/s", "1.010", "0.99–1.03", "4.0", "%"] in lines
@@ -39,10 +59,7 @@ def test_the_conclusion_says_whether_the_machine_or_its_neighbours_changed() -> 
     machine, neighbours = "the machine or its settings changed", "other programs or guests took more"
 
     def conclusion(capability: Verdict, typical: Verdict) -> str:
-        console = Console(file=io.StringIO(), width=80, record=True)
-        found = RunComparison(rows=[row(capability, typical)], settings=[], only_in_base=[], only_in_new=[])
-        print_comparison(found, console)
-        return console.export_text()
+        return compared([row(capability, typical)])
 
     assert machine not in conclusion("SAME", "SLOWER")
     assert neighbours in conclusion("SAME", "SLOWER")
@@ -62,3 +79,59 @@ def test_what_only_a_change_beyond_all_bounds_would_show_is_not_given_in_digits(
 def test_the_smallest_detectable_change_is_shown_by_area() -> None:
     disk = msgspec.structs.replace(row("SAME", "SAME"), probe="disk_block", capability=None)
     assert "median by area: cpu 4.0 %, disk 30.0 %" in printed(row("SAME", "SAME"), disk)
+
+
+def test_a_sentence_names_the_largest_changes_first() -> None:
+    rows = [named(1, "SLOWER", 0.9), named(2, "FASTER", 1.5), named(3, "SAME", 1.0), named(4, "SLOWER", 0.5),
+            named(5, "SLOWER", 0.8)]  # fmt: skip
+    assert summary(rows) == (
+        "4 of 5 metrics changed: cpu_flops rate 50 % lower (SLOWER), cpu_flops rate 50 % higher (FASTER), "
+        "cpu_flops rate 20 % lower (SLOWER) and 1 more."
+    )
+    assert summary(rows[2:3]) == "No change was found in 1 metric, of which 1 are the SAME."
+    assert summary([]) == "The runs have no metric in common."
+
+
+def test_only_what_changed_has_rows_unless_all_are_asked() -> None:
+    rows = [named(1, "SLOWER", 0.9), named(2, "SAME", 1.0)]
+    assert "mix=mix1" in compared(rows)
+    assert "mix=mix2" not in compared(rows)
+    assert "threads=1" not in compared(rows)  # both metrics have it
+    assert "mix=mix2" in compared(rows, has_all=True)
+
+
+def test_further_changes_are_counted() -> None:
+    text = compared([named(number, "SLOWER", 0.9) for number in range(20)])
+    assert f"{20 - MAX_CHANGED} further metrics changed: add --all" in text
+    assert len(text.splitlines()) <= 40
+
+
+def test_verdicts_are_counted_by_area() -> None:
+    disk = msgspec.structs.replace(named(1, "SLOWER", 0.5), probe="disk_block")
+    lines = [line.split() for line in compared([named(2, "SAME", 1.0), named(3, "UNSURE", 1.0), disk]).splitlines()]
+    assert ["metrics", "by", "area", "SLOWER", "UNSURE", "SAME", "detects"] in lines
+    assert ["CPU", "0", "1", "1", "4.0", "%"] in lines
+    assert ["disk", "1", "0", "0", "4.0", "%"] in lines
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+def test_a_recorded_run_fits_at_any_width(width: int, tmp_path: Path) -> None:
+    base = summarise(read_run(recorded_file("full.jsonl", tmp_path)))
+    console = Console(file=io.StringIO(), width=width, record=True)
+    print_comparison(compare_runs(base, base), console)
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= width
+    assert len(text.splitlines()) <= 40
+    assert "…" not in text
+
+
+def test_the_ratio_is_that_of_the_values_next_to_it(tmp_path: Path) -> None:
+    base = summarise(read_run(recorded_file("quick.jsonl", tmp_path)))
+    new = summarise(read_run(recorded_file("full.jsonl", tmp_path)))
+    rows = [row for row in compare_runs(base, new).rows if row.verdict != "INCOMPARABLE"]
+    assert rows
+    for row in rows:
+        assert row.base
+        assert row.new
+        assert row.ratio == pytest.approx(row.new / row.base)
+        assert row.ci is None or row.ci[0] <= row.new / row.base <= row.ci[1]

@@ -28,9 +28,10 @@ from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.html.embed import read_embedded
 from nameplate.report.html.page import render
 from nameplate.report.html.side_by_side import side_by_side
+from nameplate.report.remarks import remarks
 from nameplate.report.repeat_commands import repeat_command
 from nameplate.report.terminal.run import MAX_EXPERIMENTS, MAX_NOTES
-from nameplate.report.verdict import judged_by, remarks, verdict
+from nameplate.report.verdict import judged_by, verdict
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import summarise
 from report_samples import (

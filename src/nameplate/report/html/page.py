@@ -30,8 +30,8 @@ from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
 from nameplate.report.html.tiles import HEADINGS as TILE_HEADINGS
 from nameplate.report.html.tiles import Tile, make_tiles
+from nameplate.report.remarks import remarks
 from nameplate.report.terminal.run import MAX_NOTES
-from nameplate.report.verdict import remarks
 
 # The charts over time of a probe with more experiments are folded, and drawn when unfolded.
 MAX_OPEN = 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -15,6 +16,7 @@ from nameplate.comparison.machine_settings import SettingDifference
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.records.plan_record import Value
+from nameplate.report.areas import order_of_area, words_of_area
 from nameplate.report.format import count, parameters, quantity, share
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
@@ -25,24 +27,79 @@ from nameplate.statistics.verdict import Verdict
 _STYLES: dict[Verdict, str] = {"FASTER": "green", "SLOWER": "red", "SAME": "dim", "UNSURE": "yellow"}
 _ORDER: tuple[Verdict, ...] = ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
 _MAX_NAMED = 6
+_MAX_IN_SUMMARY = 3
+MAX_CHANGED = 6
 _COLUMNS = ("verdict", "{0}", "{1}", "ratio", "99 %", "detects")
 
 
-def print_comparison(found: RunComparison, console: Console | None = None) -> None:
-    """Print the verdicts of two runs, then the settings that differ, and the metrics that only one of the runs has.
+def print_comparison(found: RunComparison, console: Console | None = None, has_all: bool = False) -> None:
+    """Print what changed between two runs: a sentence, the metrics that changed, and the number of verdicts by area.
 
-    Rows are in the order of ``print_rows``. Of the metrics of only one run, the first six are named. Without
-    ``console``, it prints to standard output.
+    The settings that differ follow, and the metrics that only one of the runs has, of which the first six are named. Of
+    the metrics that changed, the first ``MAX_CHANGED`` have rows. With ``has_all``, every metric has, in the order of
+    ``print_rows``. Without ``console``, it prints to standard output, 100 characters wide if that is no terminal.
     """
-    console = console or make_console()
-    print_rows(found.rows, ("base", "new"), console)
-    for line in _meanings(found.rows):
+    console = console or make_console(width_without_terminal=100)
+    for part in (summary(found.rows), *_meanings(found.rows)):
+        console.print(part)
+    changed = [row for row in found.rows if _has_changed(row)]
+    shown = found.rows if has_all else changed[:MAX_CHANGED]
+    if shown:
+        console.print()
+        _print_table(shown, ("base", "new"), console, "capability", {} if has_all else _common(found.rows))
+    if len(shown) < len(changed):
+        console.print(Text(f"  {count(len(changed) - len(shown), 'further metric')} changed: add --all", style="dim"))
+    console.print()
+    for line in area_lines(found.rows, console.width):
         console.print(line)
     _print_settings(found.settings, console)
     for name, only in (("the base", found.only_in_base), ("the new run", found.only_in_new)):
         if only:
             more = f" and {len(only) - _MAX_NAMED} more" if len(only) > _MAX_NAMED else ""
             console.print(Text(f"\nonly in {name}: " + ", ".join(only[:_MAX_NAMED]) + more, style="dim"))
+
+
+def _has_changed(row: ComparisonRow) -> bool:
+    return not {row.machine_verdict, row.verdict}.isdisjoint(("FASTER", "SLOWER"))
+
+
+def summary(rows: Sequence[ComparisonRow]) -> str:
+    """Return a sentence on how many metrics changed, with the largest changes: of the capability if it is known."""
+    changed = [row for row in rows if row.machine_verdict in ("FASTER", "SLOWER")]
+    if not rows:
+        return "The runs have no metric in common."
+    if not changed:
+        same = sum(row.machine_verdict == "SAME" for row in rows)
+        return f"No change was found in {count(len(rows), 'metric')}, of which {same} are the SAME."
+    by_size = sorted(changed, key=lambda row: -abs(math.log(_judged_ratio(row))))
+    named = [f"{row.probe} {row.metric} {_change_words(row)}" for row in by_size[:_MAX_IN_SUMMARY]]
+    more = f" and {len(changed) - len(named)} more" if len(changed) > len(named) else ""
+    return f"{len(changed)} of {count(len(rows), 'metric')} changed: {', '.join(named)}{more}."
+
+
+def _judged_ratio(row: ComparisonRow) -> float:
+    return (row.capability.ratio if row.capability else row.ratio) or 1.0
+
+
+def _change_words(row: ComparisonRow) -> str:
+    ratio = _judged_ratio(row)
+    return f"{abs(ratio - 1) * 100:.0f} % {'higher' if ratio > 1 else 'lower'} ({row.machine_verdict})"
+
+
+def area_lines(rows: Sequence[ComparisonRow], width: int) -> list[Text]:
+    """Return a table with the number of verdicts on the capability in each area, and the change that it would show."""
+    areas: dict[str, list[ComparisonRow]] = {}
+    for row in rows:
+        areas.setdefault(row.probe.partition("_")[0], []).append(row)
+    verdicts = [verdict for verdict in _ORDER if any(row.machine_verdict == verdict for row in rows)]
+    lines = []
+    for area in sorted(areas, key=order_of_area):
+        counts = Counter(row.machine_verdict for row in areas[area])
+        found = [row.capability.detectable if row.capability else row.detectable for row in areas[area]]
+        known = [each for each in found if each is not None]
+        cells = [str(counts.get(verdict, 0)) for verdict in verdicts]
+        lines.append(Line(words_of_area(area), tuple(map(Text, [*cells, _detects(median(known) if known else None)]))))
+    return lay_out([*verdicts, "detects"], lines, width, "metrics by area") if lines else []
 
 
 def print_rows(
@@ -58,20 +115,40 @@ def print_rows(
     name of the lines with the rows' capability. Without ``console``, it prints to standard output.
     """
     console = console or make_console()
-    ordered = sorted(rows, key=lambda row: (_ORDER.index(row.machine_verdict), _ORDER.index(row.verdict)))
-    columns = [heading.format(*headings) for heading in _COLUMNS]
-    for text in lay_out(columns, [line for row in ordered for line in _lines(row, capability)], console.width):
-        console.print(text)
+    _print_table(rows, headings, console, capability, {})
     console.print()
     for line in _conclusions(rows, capability):
         console.print(line)
 
 
-def _lines(row: ComparisonRow, capability: str) -> list[Line]:
+def _print_table(
+    rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console, capability: str,
+    common: Mapping[str, Mapping[str, Value]],
+) -> None:  # fmt: skip
+    ordered = sorted(rows, key=lambda row: (_ORDER.index(row.machine_verdict), _ORDER.index(row.verdict)))
+    columns = [heading.format(*headings) for heading in _COLUMNS]
+    lines = [line for row in ordered for line in _lines(row, capability, common.get(row.probe, {}))]
+    for text in lay_out(columns, lines, console.width):
+        console.print(text)
+
+
+def _common(rows: Sequence[ComparisonRow]) -> dict[str, dict[str, Value]]:
+    """Return for each probe the parameters that all of its metrics share."""
+    by_probe: dict[str, list[dict[str, Value]]] = {}
+    for row in rows:
+        by_probe.setdefault(row.probe, []).append(row.params)
+    return {
+        probe: {name: value for name, value in params[0].items() if all(own.get(name) == value for own in params)}
+        for probe, params in by_probe.items()
+    }
+
+
+def _lines(row: ComparisonRow, capability: str, common: Mapping[str, Value]) -> list[Line]:
     nothing = (Text(),) * len(_COLUMNS)
     fast = row.capability
     both = [Line(f"  {capability}", _cells(fast, row.unit), fast.reason)] if fast else []
-    words = _words(row.probe, row.params, row.metric)
+    words = _words(row.probe, {name: value for name, value in row.params.items() if common.get(name) != value},
+                   row.metric)  # fmt: skip
     return [Line(words, nothing), *both, Line("  typical", _cells(row, row.unit), row.reason)]
 
 

@@ -1,4 +1,4 @@
-"""Show the progress of a run: a bar with the time left, or plain lines if standard error is not a terminal."""
+"""Show the progress of a run: two lines of a terminal, or lines of a log if standard error is not a terminal."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn
+from rich.console import Group
+from rich.live import Live
 from rich.text import Text
 
 from nameplate.control_characters import clean_text
 from nameplate.records.plan_record import Experiment
 from nameplate.records.run_record import Sample
 from nameplate.report.terminal.console import make_console
+from nameplate.report.terminal.position import Position
 from nameplate.report.terminal.strip import Strip
 
-PLAIN_INTERVAL_S = 5.0
+PLAIN_INTERVAL_S = 10.0
 
 
 class QuietProgress:
@@ -52,108 +54,95 @@ class QuietProgress:
 class PlainProgress(QuietProgress):
     """A display for logs: at most one line every ``PLAIN_INTERVAL_S`` seconds on standard error, besides warnings."""
 
-    def __init__(self) -> None:
+    def __init__(self, experiments: Sequence[Experiment] = ()) -> None:
+        self._position = Position(experiments)
         self._said_at = -PLAIN_INTERVAL_S
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Print the round and the time left in seconds, unless a line was printed less than ``PLAIN_INTERVAL_S`` ago.
+        """Print the place in the run, unless a line was printed less than ``PLAIN_INTERVAL_S`` ago.
 
-        The parameters are those of ``QuietProgress.begin``; the experiment and the share are not shown.
+        The parameters are those of ``QuietProgress.begin``; the share is not shown.
         """
+        self._position.begin(round_number, experiment, left_s)
         if time.monotonic() - self._said_at >= PLAIN_INTERVAL_S:
             self._said_at = time.monotonic()
-            print(f"round {round_number}: at most {left_s:.0f} s left", file=sys.stderr, flush=True)
+            print(clean_text(self._position.line()), file=sys.stderr, flush=True)
 
 
 class LiveProgress(QuietProgress):
-    """A progress bar on standard error, which is drawn while the context is active and removed at its end.
+    """A display of two lines on standard error, which is drawn while the context is active and removed at its end."""
 
-    ``columns`` are the parts of the bar; by default they show the round, the share done, the time left and the
-    experiment.
-    """
-
-    def __init__(self, columns: Sequence[ProgressColumn] = ()) -> None:
-        self._bar = Progress(
-            *(columns or _bar_columns()),
+    def __init__(self, experiments: Sequence[Experiment] = ()) -> None:
+        self._position = Position(experiments)
+        self._live = Live(
             console=make_console(stderr=True),
             refresh_per_second=2,  # drawing takes CPU time away from the measurement
             transient=True,
+            get_renderable=lambda: Group(*self._lines()),
         )
-        self._task = self._bar.add_task("", total=1.0, round=1, left="")
+
+    def _lines(self) -> list[Text]:
+        return self._position.lines()
 
     def __enter__(self) -> LiveProgress:
-        """Draw the bar, and return the display."""
-        self._bar.start()
+        """Draw the display, and return it."""
+        self._live.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Remove the bar."""
-        self._bar.stop()
+        """Remove the display."""
+        self._live.stop()
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
-        """Show the round, the share done, the time left and the experiment's id in the bar.
+        """Show the place in the run, with a bar for each area.
 
-        The parameters are those of ``QuietProgress.begin``.
+        The parameters are those of ``QuietProgress.begin``; the share is not shown.
         """
-        self._bar.update(
-            self._task, completed=share_done, round=round_number, left=f"{left_s:.0f}", description=experiment.id
-        )
+        self._position.begin(round_number, experiment, left_s)
+
+    def sample(self, experiment: Experiment, sample: Sample) -> None:
+        """Show the work per second of the sample, which counts for the experiment begun last."""
+        self._position.sample(sample)
 
     def warn(self, message: str) -> None:
-        """Print a message above the bar, preceded by "nameplate: "."""
-        self._bar.console.print(f"nameplate: {clean_text(message)}", style="yellow", highlight=False)
+        """Print a message above the display, preceded by "nameplate: "."""
+        self._live.console.print(f"nameplate: {clean_text(message)}", style="yellow", highlight=False)
 
 
 class SeriesProgress(LiveProgress):
     """A display for long series: one line on standard error with a chart of the latest samples (``Strip``)."""
 
     def __init__(self) -> None:
-        self._column = _StripColumn()
-        super().__init__([self._column])
+        self._strip = Strip()
+        super().__init__()
+
+    def _lines(self) -> list[Text]:
+        return [Text(self._strip.text(), overflow="ellipsis", no_wrap=True)]
 
     def begin(self, round_number: int, experiment: Experiment, share_done: float, left_s: float) -> None:
         """Print the experiment's id above the display, and start an empty chart for it.
 
         The parameters are those of ``QuietProgress.begin``; only the experiment is shown.
         """
-        super().begin(round_number, experiment, share_done, left_s)
-        self._bar.console.print(experiment.id, style="dim", highlight=False)
-        self._column.strip = Strip()
+        self._live.console.print(experiment.id, style="dim", highlight=False)
+        self._strip = Strip()
 
     def sample(self, experiment: Experiment, sample: Sample) -> None:
         """Add a sample to the chart, which is drawn at the next refresh. It counts for the experiment begun last."""
-        self._column.strip.add(sample)
+        self._strip.add(sample)
 
 
-class _StripColumn(ProgressColumn):
-    def __init__(self) -> None:
-        super().__init__()
-        self.strip = Strip()
-
-    def render(self, task: Task) -> Text:
-        return Text(self.strip.text(), overflow="ellipsis", no_wrap=True)
-
-
-def _bar_columns() -> list[ProgressColumn]:
-    return [
-        TextColumn("round {task.fields[round]}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("at most {task.fields[left]} s left"),
-        TextColumn("{task.description}", markup=False),
-    ]
-
-
-def make_progress(quiet: bool, is_series: bool) -> QuietProgress:
+def make_progress(quiet: bool, is_series: bool, experiments: Sequence[Experiment] = ()) -> QuietProgress:
     """Return the display of a run that fits standard error; it is shown while its context is active.
 
     With ``quiet``, it shows only warnings. Otherwise, if standard error is not a terminal, it prints lines for a log.
-    ``is_series`` says that the run measures long series, so that a terminal shows a chart of samples instead of a bar.
+    ``is_series`` says that the run measures long series, so that a terminal shows a chart of samples instead of bars.
+    ``experiments`` are those of the plan, of which bars show the part that is done in a round; none for other work.
     """
     if quiet:
         return QuietProgress()
     if not sys.stderr.isatty():
-        return PlainProgress()
-    return SeriesProgress() if is_series else LiveProgress()
+        return PlainProgress(experiments)
+    return SeriesProgress() if is_series else LiveProgress(experiments)

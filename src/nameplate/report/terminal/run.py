@@ -23,11 +23,11 @@ from nameplate.report import event_words
 from nameplate.report.experiments import common_params, headlines, mood_of, own_params, title_of_table
 from nameplate.report.first_screen import MAX_WARNINGS, FirstScreen, first_screen
 from nameplate.report.format import cell_text, count, parameters, quantity, share, spread
+from nameplate.report.remarks import CUT_OFF, warnings_of
 from nameplate.report.study_tables import all_tables
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.first_screen import screen_lines, warning_lines
-from nameplate.report.verdict import CUT_OFF, warnings_of
 
 HEADINGS = ("", "typical", "95 %", "capability", "its 95 %", "reference", "share", "sustained", "cores", "notes")
 _RIGHT = HEADINGS[1:-1]

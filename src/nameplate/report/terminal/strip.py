@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from nameplate.records.run_record import Sample
 from nameplate.report.event_words import duration
 from nameplate.report.format import quantity
+from nameplate.report.terminal.position import work_of
 from nameplate.statistics.stats import median
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -35,7 +36,7 @@ class Strip:
 
     def add(self, sample: Sample) -> None:
         """Add a sample. Samples are added in the order in which they were taken, and each took longer than 0 s."""
-        work, self._unit = _work(sample)
+        work, self._unit = work_of(sample)
         value = work / sample.elapsed_s
         is_dip = value < self._dip_limit
         self._dips += is_dip and not self._is_in_a_dip
@@ -76,10 +77,3 @@ def bars(values: Sequence[float]) -> str:
     low = min(low, high * 0.8)
     steps = (len(_BARS) - 1) / (high - low) if high > low else 0.0
     return "".join(_BARS[round((value - low) * steps)] for value in values)
-
-
-def _work(sample: Sample) -> tuple[int, str]:
-    work = sample.work
-    return next(
-        ((done, unit) for done, unit in ((work.flops, "FLOP/s"), (work.bytes, "B/s")) if done), (work.ops, "op/s")
-    )
