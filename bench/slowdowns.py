@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import msgspec
 
 from _slowdowns import CONDITIONS, RECORDED, UNCHANGED, Condition, Line
-from nameplate.statistics.capability_change import Estimate
+from nameplate.statistics.capability_change import usable
 from power import AREAS, Side, rate, verdicts
 
 CHANGED = ("SLOWER", "FASTER")
@@ -37,12 +37,13 @@ class Judged:
 def side(line: Line) -> Side:
     """Return a line as a side of a comparison."""
     found = line.capability
-    return Side(Estimate(found[0], (found[1], found[2]), found[3]) if found else None, line.rounds)
+    return Side(usable(found[0], (found[1], found[2]), found[3]) if found else None, line.rounds)
 
 
 def judged(base: Sequence[Line], new: Sequence[Line]) -> Iterator[Judged]:
     """Yield the verdicts on the metrics that two runs share."""
-    ours, theirs = ({line.experiment: line for line in run} for run in (base, new))
+    # A value of 0, such as no retransmission, has no ratio.
+    ours, theirs = ({line.experiment: line for line in run if min(line.rounds) > 0} for run in (base, new))
     shared = [name for name in ours if name in theirs]
     sides = [[side(run[name]) for name in shared] for run in (ours, theirs)]
     capable, typical = verdicts(shared, *sides)
