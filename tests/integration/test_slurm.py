@@ -240,7 +240,7 @@ def test_a_cancelled_job_leaves_a_readable_file(srun: str) -> None:
     cancelled = read_run(path)
     assert cancelled.lost or cancelled.measurements
     assert cancelled.stop is None or cancelled.stop.interrupted
-    assert "mpi_stream" in said(*nameplate("show", str(path)))
+    assert "mpi_stream" in said(*nameplate("show", "--all", str(path)))
 
 
 @pytest.mark.parametrize(
