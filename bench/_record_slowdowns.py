@@ -2,7 +2,7 @@
 
 python bench/_record_slowdowns.py [BLOCKS]     default: 20; appends to bench/slowdowns/recorded.jsonl
 
-A block has a run of each condition, in random order (``_slowdowns.py``). It takes about two and a half minutes, and
+A block has a run of each condition, in random order (``_slowdowns.py``). It takes three and a half minutes, and
 needs root, control groups of version 1 and an idle machine with two CPUs.
 """
 

@@ -89,7 +89,7 @@ complete -c nameplate -n '__fish_nameplate_using_command compare' -l fail-on -r 
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l strict -d 'Exit with 4 if a metric is UNSURE, and with 5 if one is INCOMPARABLE.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l selftest -d 'Count how often a machine is called faster or slower than itself: in the rounds…'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l budget -r -d 'The time that --selftest may measure, such as 10min. Default: 5min.'
-complete -c nameplate -n '__fish_nameplate_using_command compare' -l all -d 'Show every metric, and not only those that changed.'
+complete -c nameplate -n '__fish_nameplate_using_command compare' -l all -d 'Show all metrics instead of those that changed.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l json -d 'Print the rows as JSON.'
 
 # Options for: doctor

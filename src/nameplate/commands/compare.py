@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     budget
         The time that --selftest may measure, such as 10min. Default: 5min.
     all
-        Show every metric, and not only those that changed.
+        Show all metrics instead of those that changed.
     json
         Print the rows as JSON.
     """

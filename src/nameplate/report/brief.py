@@ -1,10 +1,25 @@
-"""Format values for the first screen: three significant digits, and short sizes."""
+"""Format values of the first screen: three significant digits, and short sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nameplate.report.first_screen import ScreenRow
 from nameplate.report.format import scale
+
+
+def cells(row: ScreenRow) -> tuple[str, ...]:
+    """Return typical value, half of its interval, capability, reference value and share as text; ``–`` is unknown.
+
+    Several values have no capability: that of a percentile says little, as the fast samples have no slow operations.
+    """
+    return (
+        brief(row.values, row.unit),
+        half_width(row.values[0], row.ci),
+        brief(row.capabilities if len(row.values) == 1 else [], row.unit),
+        brief(row.references, row.unit),
+        "–" if row.share is None else f"{row.share * 100:.0f}%",
+    )
 
 
 def brief(values: Sequence[float | None], unit: str) -> str:

@@ -55,7 +55,12 @@ def common_params(results: Sequence[Result]) -> dict[str, Value]:
     """
     own = [result for result in results if not is_derived(result)] or results
     measured = [result for result in own if result.summary.value is not None] or own
-    first, *others = [result.summary.params for result in measured]
+    return shared_params([result.summary.params for result in measured])
+
+
+def shared_params(several: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
+    """Return the names and values that all of ``several`` have, which is not empty, in the order of the first one."""
+    first, *others = several
     return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
 
 

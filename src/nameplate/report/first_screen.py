@@ -73,8 +73,9 @@ class FirstScreen(msgspec.Struct, frozen=True, kw_only=True):
 def first_screen(report: Report) -> FirstScreen:
     """Return what the first screen shows of a run.
 
-    The lines are those that the probes declare (``Probe.screen``). A probe without a line that fits has rows for its
-    first experiments instead. Results of one probe must be adjacent, as ``summarise`` returns them.
+    The lines are those that the probes declare (``Probe.screen``). An area without a line that fits has rows of its
+    first experiments instead, and so has a run of a single probe with at most ``MAX_ROWS`` experiments. Results of one
+    probe must be adjacent, as ``summarise`` returns them.
     """
     rows = _rows(report)
     warnings = warnings_of(report)
@@ -114,7 +115,7 @@ def _rows(report: Report) -> list[ScreenRow]:
     for _, group in groupby(report.results, key=lambda result: result.summary.probe):
         results = list(group)
         areas.setdefault(probe_of(results[0].summary.probe).area, []).append(results)
-    is_alone = len(report.results) > 0 and sum(map(len, areas.values())) == 1
+    is_alone = sum(map(len, areas.values())) == 1
     return [row for area in sorted(areas, key=order_of_area) for row in _rows_of(areas[area], is_alone)]
 
 

@@ -48,8 +48,8 @@ def quota_limit(machine: Machine | None) -> list[str]:
 
 
 def _taken_cpus(report: Report, measured: Sequence[Result]) -> list[str]:
-    """Return a sentence if the processes got clearly less CPU time than their threads could use; a quota is no case."""
-    busiest = _of_most_threads(measured)
+    """Return a sentence if the threads got clearly less CPU time than they could use, unless a quota binds."""
+    busiest = _with_most_threads(measured)
     if not busiest or (report.machine and binding_quota_cpus(report.machine)):
         return []
     got = median([result.utilisation / int(result.summary.params["threads"]) for result in busiest])
@@ -61,8 +61,8 @@ def _taken_cpus(report: Report, measured: Sequence[Result]) -> list[str]:
     ]
 
 
-def _of_most_threads(measured: Sequence[Result]) -> list[Result]:
-    """Return the results of arithmetic that use most CPUs, without oversubscription."""
+def _with_most_threads(measured: Sequence[Result]) -> list[Result]:
+    """Return the results of the CPU probes with the most threads, without oversubscribed ones."""
     own = [result for result in measured if result.utilisation and not result.oversubscribed]
     own = [result for result in own if probe_of(result.summary.probe).area == "cpu"]
     most = max((result.summary.params.get("threads", 1) for result in own), default=1)

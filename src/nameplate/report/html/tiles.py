@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nameplate.report.areas import words_of_area
-from nameplate.report.brief import brief, half_width
-from nameplate.report.first_screen import FirstScreen, ScreenRow
+from nameplate.report.brief import cells
+from nameplate.report.first_screen import FirstScreen
 
+# In the order of ``cells``.
 HEADINGS = ("typical", "±95 %", "capability", "reference", "share")
 
 
@@ -33,27 +33,12 @@ class Tile:
 
 def make_tiles(screen: FirstScreen) -> list[Tile]:
     """Return a tile for each area of the first screen, in its order; a column without any value is left out."""
-    areas: dict[str, list[ScreenRow]] = {}
+    areas: dict[str, list[TileRow]] = {}
     for row in screen.rows:
-        areas.setdefault(row.area, []).append(row)
-    return [_tile(words_of_area(area), [_row(row) for row in rows]) for area, rows in areas.items()]
+        areas.setdefault(row.area, []).append(TileRow(row.label, cells(row), row.mood, row.remark))
+    return [_tile(words_of_area(area), rows) for area, rows in areas.items()]
 
 
-def _tile(title: str, rows: Sequence[TileRow]) -> Tile:
+def _tile(title: str, rows: list[TileRow]) -> Tile:
     columns = [index for index in range(len(HEADINGS)) if any(row.values[index] != "–" for row in rows)]
-    return Tile(title[:1].upper() + title[1:], list(rows), columns)
-
-
-def _row(row: ScreenRow) -> TileRow:
-    return TileRow(
-        label=row.label,
-        values=(
-            brief(row.values, row.unit),
-            half_width(row.values[0], row.ci),
-            brief(row.capabilities if len(row.values) == 1 else [], row.unit),
-            brief(row.references, row.unit),
-            "–" if row.share is None else f"{row.share * 100:.0f}%",
-        ),
-        mood=row.mood,
-        remark=row.remark,
-    )
+    return Tile(title[:1].upper() + title[1:], rows, columns)

@@ -64,8 +64,10 @@ def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
 
 def _row(line: Line, label_width: int, cells: Sequence[tuple[int, Text]], width: int, has_note: bool) -> list[Text]:
     fits = cell_len(line.label) <= label_width
-    above = [] if fits else _wrapped(line.label, width, " " * _INDENT)
-    below = _wrapped(line.note, width, " " * (_INDENT + _GAP)) if line.note and has_note else []
+    above = [] if fits else wrapped(line.label, width, " " * (_INDENT + _GAP), " " * _INDENT)
+    below = (
+        wrapped(line.note, width, " " * (_INDENT + 2 * _GAP), " " * (_INDENT + _GAP)) if line.note and has_note else []
+    )
     for text in below:
         text.stylize("dim")
     values = (
@@ -76,9 +78,14 @@ def _row(line: Line, label_width: int, cells: Sequence[tuple[int, Text]], width:
     return [*above, *values, *below]
 
 
-def _wrapped(words: str, width: int, indent: str) -> list[Text]:
-    parts = textwrap.wrap(words, width, initial_indent=indent, subsequent_indent=indent + " " * _GAP,
-                          break_long_words=False, break_on_hyphens=False)  # fmt: skip
+def wrapped(words: str, width: int, indent: str, first: str = "") -> list[Text]:
+    """Return text in lines of at most ``width`` characters; the first begins with ``first``, others with ``indent``.
+
+    A word is never broken, so one that is wider than ``width`` makes its line longer.
+    """
+    parts = textwrap.wrap(
+        words, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
     return [Text(part) for part in parts]
 
 

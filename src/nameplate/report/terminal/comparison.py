@@ -17,6 +17,7 @@ from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.records.plan_record import Value
 from nameplate.report.areas import order_of_area, words_of_area
+from nameplate.report.experiments import own_params, shared_params
 from nameplate.report.format import count, parameters, quantity, share
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
@@ -137,18 +138,14 @@ def _common(rows: Sequence[ComparisonRow]) -> dict[str, dict[str, Value]]:
     by_probe: dict[str, list[dict[str, Value]]] = {}
     for row in rows:
         by_probe.setdefault(row.probe, []).append(row.params)
-    return {
-        probe: {name: value for name, value in params[0].items() if all(own.get(name) == value for own in params)}
-        for probe, params in by_probe.items()
-    }
+    return {probe: shared_params(params) for probe, params in by_probe.items()}
 
 
 def _lines(row: ComparisonRow, capability: str, common: Mapping[str, Value]) -> list[Line]:
     nothing = (Text(),) * len(_COLUMNS)
     fast = row.capability
     both = [Line(f"  {capability}", _cells(fast, row.unit), fast.reason)] if fast else []
-    words = _words(row.probe, {name: value for name, value in row.params.items() if common.get(name) != value},
-                   row.metric)  # fmt: skip
+    words = " ".join(filter(None, [row.probe, own_params(row.params, common), row.metric]))
     return [Line(words, nothing), *both, Line("  typical", _cells(row, row.unit), row.reason)]
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from nameplate.report.areas import label_of_area
-from nameplate.report.brief import brief, half_width
+from nameplate.report.brief import cells
 from nameplate.report.first_screen import FirstScreen, ScreenRow
 from nameplate.report.format import count
+from nameplate.report.terminal.columns import wrapped
 
 _AREA_WIDTH = 5
 _LABEL_WIDTH = 22
@@ -23,24 +23,27 @@ _STYLES = {"good": "green", "poor": "red", "plain": "", "high": "green", "medium
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of values after ``gap`` spaces. That with the highest ``rank`` is left out first if space is short."""
+    """A column of values after ``gap`` spaces. That with the highest ``rank`` is left out first if space is short.
+
+    ``place`` is the index of its texts in ``cells``.
+    """
 
     heading: str
+    place: int
     gap: int
     width: int
     rank: int
-    text: Callable[[ScreenRow], str]
 
 
-_INTERVAL = _Column("±95%", 1, 4, 1, lambda row: half_width(row.values[0], row.ci))
+# In the order of ``cells``.
 _COLUMNS = (
-    _Column("typical", 2, 12, 0, lambda row: brief(row.values, row.unit)),
-    _INTERVAL,
-    # That of a percentile says little: the fast samples are those without slow operations.
-    _Column("capability", 2, 12, 4, lambda row: brief(row.capabilities if len(row.values) == 1 else [], row.unit)),
-    _Column("reference", 2, 12, 3, lambda row: brief(row.references, row.unit)),
-    _Column("share", 1, 5, 2, lambda row: "–" if row.share is None else f"{row.share * 100:.0f}%"),
+    _Column("typical", 0, gap=2, width=12, rank=0),
+    _Column("±95%", 1, gap=1, width=4, rank=1),
+    _Column("capability", 2, gap=2, width=12, rank=4),
+    _Column("reference", 3, gap=2, width=12, rank=3),
+    _Column("share", 4, gap=1, width=5, rank=2),
 )
+_VALUE, _INTERVAL, _, _REFERENCE, _SHARE = _COLUMNS
 
 
 def screen_lines(screen: FirstScreen, width: int) -> list[Text]:
@@ -49,9 +52,9 @@ def screen_lines(screen: FirstScreen, width: int) -> list[Text]:
     A line is longer if a single word is wider, or the narrowest table.
     """
     return [
-        *_wrapped(f"{screen.machine} · {screen.run}", "", width),
+        *wrapped(f"{screen.machine} · {screen.run}", width, ""),
         Text(),
-        *_wrapped(f"VERDICT  {screen.verdict}", _INDENT, width),
+        *wrapped(f"VERDICT  {screen.verdict}", width, _INDENT),
         *trust_lines(screen, width),
         Text(),
         *row_lines(screen.rows, width),
@@ -60,13 +63,13 @@ def screen_lines(screen: FirstScreen, width: int) -> list[Text]:
 
 def trust_lines(screen: FirstScreen, width: int) -> list[Text]:
     """Return the lines on trust, whose level has a colour."""
-    lines = _wrapped(f"TRUST    {screen.trust.level.upper()}: {screen.trust.why}.", _INDENT, width)
+    lines = wrapped(f"TRUST    {screen.trust.level.upper()}: {screen.trust.why}.", width, _INDENT)
     lines[0].stylize(_STYLES[screen.trust.level], 9, 9 + len(screen.trust.level))
     return lines
 
 
 def row_lines(rows: Sequence[ScreenRow], width: int) -> list[Text]:
-    """Return the table of values, whose columns fit ``width``: those that do not are left out.
+    """Return the table of values with as many columns as fit ``width``, the most important ones.
 
     A remark stands in the place of a reference value, or in a line of its own if there is one.
     """
@@ -93,7 +96,8 @@ def _lines_of(row: ScreenRow, columns: Sequence[_Column], area: str, width: int)
     fits = cell_len(row.label) <= _LABEL_WIDTH
     above = [] if fits else [Text(f"{area:<{_AREA_WIDTH}}{row.label}")]
     line = Text(f"{area if fits else '':<{_AREA_WIDTH}}{row.label if fits else '':<{_LABEL_WIDTH}}")
-    usual = [column for column in columns if column.heading not in ("reference", "share")]
+    usual = [column for column in columns if column not in (_REFERENCE, _SHARE)]
+    texts = cells(row)
     room = width - line.cell_len - sum(column.gap + column.width for column in usual)
     is_replaced = bool(row.remark) and not any(row.references) and room >= 2 + cell_len(row.remark)
     pending = 0
@@ -101,14 +105,14 @@ def _lines_of(row: ScreenRow, columns: Sequence[_Column], area: str, width: int)
     for column, following in zip(shown_columns, [*shown_columns[1:], None], strict=True):
         pending += column.gap + column.width
         # Several values also have the place of their interval.
-        if following and following is _INTERVAL and len(row.values) > 1:
+        if following is _INTERVAL and len(row.values) > 1:
             continue
-        shown = _COLUMNS[0] if column is _INTERVAL and len(row.values) > 1 else column
-        line.append(f"{shown.text(row):>{pending}}", style=_STYLES[row.mood] if column.heading == "share" else "")
+        shown = _VALUE if column is _INTERVAL and len(row.values) > 1 else column
+        line.append(f"{texts[shown.place]:>{pending}}", style=_STYLES[row.mood] if column is _SHARE else "")
         pending = 0
     if is_replaced:
         line.append(f"  {row.remark}", style="dim")
-    below = _wrapped(row.remark, _BELOW, width, _BELOW) if row.remark and not is_replaced else []
+    below = wrapped(row.remark, width, _BELOW, _BELOW) if row.remark and not is_replaced else []
     for text in below:
         text.stylize("dim")
     return [*above, line, *below]
@@ -116,16 +120,9 @@ def _lines_of(row: ScreenRow, columns: Sequence[_Column], area: str, width: int)
 
 def warning_lines(warnings: Sequence[str], further: int, width: int) -> list[Text]:
     """Return the warnings, and a line on how many more there are if ``further`` is not 0."""
-    lines = [line for warning in warnings for line in _wrapped(f"! {warning}", "  ", width)]
+    lines = [line for warning in warnings for line in wrapped(f"! {warning}", width, "  ")]
     if further:
         lines.append(Text(f"! {count(further, 'further warning')}: add --all"))
     for line in lines:
         line.stylize("yellow")
     return lines
-
-
-def _wrapped(words: str, indent: str, width: int, first: str = "") -> list[Text]:
-    parts = textwrap.wrap(
-        words, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-    return [Text(part) for part in parts]
