@@ -124,19 +124,20 @@ class TestKeyboard:
 
 
 class TestPaper:
-    """A printed page has its tables, and no chart is wider than the sheet."""
+    """A printed page has the facts of the machine, and no chart is wider than the sheet."""
 
-    def test_tables_open_for_printing_and_close_again(self, browser: Browser, page: Path) -> None:
+    def test_facts_open_for_printing_and_close_again(self, browser: Browser, page: Path) -> None:
         browser.open(page)
         open_before = browser.value("document.querySelectorAll('details[open]').length")
+        on_paper = browser.value("document.querySelectorAll('details.on-paper').length")
         browser.value(
-            "addEventListener('beforeprint', () => { window.printed = ['details[open]', 'details.points[open] table']"
+            "addEventListener('beforeprint', () => { window.printed = ['details[open]', 'details[open] .facts']"
             ".map(those => document.querySelectorAll(those).length); })"
         )
         assert browser.call("Page.printToPDF", transferMode="ReturnAsStream", landscape=True)["stream"]
-        unfolded, tables = browser.value("window.printed")
-        assert unfolded > open_before
-        assert tables > 20
+        unfolded, facts = browser.value("window.printed")
+        assert on_paper > 3
+        assert (unfolded, facts) == (open_before + on_paper, 2 * 3)
         assert browser.value("document.querySelectorAll('details[open]').length") == open_before
 
     def test_charts_fit_the_sheet(self, browser: Browser, page: Path) -> None:

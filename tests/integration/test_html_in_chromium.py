@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from base64 import b64decode
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -12,9 +14,11 @@ import pytest
 
 from chromium import CHROMIUM, Browser
 from machines import machine_with
+from nameplate.commands._reading import read_report
 from nameplate.report.html.document import write_html
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from recorded_runs import recorded_file
 from report_samples import failed, memory_report, report, result, scaling_results, series, with_summary
 from simulated_cluster import write_stream_run
 
@@ -37,6 +41,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module", params=["quick", "full", "t2micro-posix"])
+def recorded_page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recorded")
+    write_html([read_report(recorded_file(f"{request.param}.jsonl", folder))], folder / f"{request.param}.html")
+    return folder / f"{request.param}.html"
+
+
 @pytest.fixture(scope="module")
 def memory_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "memory.html"
@@ -47,12 +58,14 @@ def memory_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def memory_seen(browser: Browser, memory_page: Path) -> Browser:
     browser.open(memory_page)
+    browser.unfold()
     return browser
 
 
 @pytest.fixture
 def seen(browser: Browser, page: Path) -> Browser:
     browser.open(page)
+    browser.unfold()
     return browser
 
 
@@ -126,6 +139,24 @@ def test_the_page_does_not_scroll_sideways(
     assert browser.value("document.documentElement.scrollWidth") <= width
 
 
+def test_a_recorded_run_is_short_until_it_is_unfolded(browser: Browser, recorded_page: Path) -> None:
+    browser.open(recorded_page, 1400)
+    assert browser.value("document.documentElement.scrollHeight") <= 6000
+    assert 5 <= count(browser, "svg.marks") <= 12
+    browser.unfold()
+    wider = "[...document.querySelectorAll('.scroll')].filter(frame => frame.scrollWidth > frame.clientWidth + 1)"
+    assert browser.value(f"{wider}.map(frame => frame.getAttribute('aria-label'))") == []
+    assert count(browser, "article.area table") > 20
+
+
+@pytest.mark.parametrize("name", ["quick", "full", "soak"])
+def test_a_recorded_run_is_printed_on_two_pages(browser: Browser, tmp_path: Path, name: str) -> None:
+    write_html([read_report(recorded_file(f"{name}.jsonl", tmp_path))], tmp_path / "run.html")
+    browser.open(tmp_path / "run.html", 1400)
+    printed = b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 2
+
+
 def texts(browser: Browser, selector: str) -> list[str]:
     found: list[str] = browser.value(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)")
     return found
@@ -141,7 +172,7 @@ class TestMemory:
         assert memory_seen.complaints() == []
 
     def test_a_curve_marks_the_levels(self, memory_seen: Browser) -> None:
-        assert memory_seen.value("document.querySelector('.curve .mark-line path').getBBox().width") > 600
+        assert memory_seen.value("document.querySelector('.curve .mark-line path').getBBox().width") > 450
         assert texts(memory_seen, ".curve .mark-text.role-mark text") == ["L1d", "L2"] * 2
         assert count(memory_seen, ".curve .mark-rect.role-mark path") == 4
         assert "64KiB" in texts(memory_seen, ".curve .role-axis-label text")
@@ -180,7 +211,7 @@ def test_a_slow_node_is_a_dark_row_and_column_of_a_matrix(browser: Browser, tmp_
     job = {"nodes": [f"n{i}" for i in range(nodes)], "ranks": nodes, "library": "MPI"}
     write_html([msgspec.structs.replace(named, machine=machine_with(named.machine, job=job))], tmp_path / "pairs.html")
     browser.open(tmp_path / "pairs.html", width)
-    cells = "[...document.querySelectorAll('.matrices .mark-rect.role-mark path')]"
+    cells = "[...document.querySelectorAll('.map .mark-rect.role-mark path')]"
     shades = browser.value(f"{cells}.map(cell => Number(cell.getAttribute('opacity')))")
     assert sorted({round(shade, 2) for shade in shades}) == [0.05, 0.5]
     assert sum(shade > 0.4 for shade in shades) == 2 * (nodes - 1)
@@ -193,7 +224,7 @@ def test_charts_in_a_closed_section_are_drawn_when_it_opens(browser: Browser, tm
     write_html([report([result({"threads": 1, "n": n}) for n in range(20)])], tmp_path / "many.html")
     browser.open(tmp_path / "many.html")
     assert count(browser, "svg.marks") == 0
-    browser.value("document.querySelector('details.series').open = true")
+    browser.value("document.querySelectorAll('details.probe, details.series').forEach(each => { each.open = true; })")
     browser.value(
         "new Promise(done => { const look = () => document.querySelectorAll('svg.marks').length == 20 ? done()"
         " : setTimeout(look, 50); look(); })"
@@ -207,6 +238,7 @@ def test_the_map_of_nodes_frames_the_slow_one(browser: Browser, tmp_path: Path, 
     write_stream_run(tmp_path / "run.jsonl", nodes, slow={17: 0.2}, rounds=3)
     write_html([summarise(read_run(tmp_path / "run.jsonl"))], tmp_path / "nodes.html")
     browser.open(tmp_path / "nodes.html", width)
+    browser.unfold()
     card = "document.getElementById('run-1-nodes').parentElement"
     # Average, minimum and maximum of each of the four operations of STREAM.
     assert browser.value(f"{card}.querySelectorAll('[data-chart] svg.marks').length") == 12

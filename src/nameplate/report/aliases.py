@@ -57,6 +57,11 @@ def name_of(report: Report) -> str:
     return report.machine.hostname if report.machine else "an unrecorded machine"
 
 
+def is_alias(host: str) -> bool:
+    """Return whether a host name is an alias from ``without_names``, such as ``machine 1``, which says nothing."""
+    return re.fullmatch(r"machine \d+", host) is not None
+
+
 def _aliased_machine(machine: Machine, aliases: Mapping[str, str]) -> Machine:
     job = machine.job and msgspec.structs.replace(machine.job, nodes=[aliases[node] for node in machine.job.nodes])
     return msgspec.structs.replace(machine, hostname=aliases[machine.hostname], job=job)

@@ -20,3 +20,9 @@ def label_of_area(area: str) -> str:
 def order_of_area(area: str) -> int:
     """Return the position of an area where areas are listed; unknown areas share the last one."""
     return [*_WORDS].index(area) if area in _WORDS else len(_WORDS)
+
+
+def title_of_area(area: str) -> str:
+    """Return the name of an area as a heading, such as "Network" for net."""
+    words = words_of_area(area)
+    return words[:1].upper() + words[1:]

@@ -12,6 +12,7 @@ import msgspec
 from nameplate.probes import Probe, probe_of
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
+from nameplate.report.aliases import is_alias
 from nameplate.report.areas import order_of_area
 from nameplate.report.experiments import common_params, headlines, is_derived, label_of, mood_of
 from nameplate.report.format import count, parameters
@@ -94,7 +95,8 @@ def first_screen(report: Report) -> FirstScreen:
 def machine_words(report: Report) -> str:
     """Return the machine in a line, such as ``node03 · EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
 
-    Memory is in binary units. For a run without a machine, the line says that it was not recorded.
+    Memory is in binary units. An alias of the host is left out. For a run without a machine, the line says that it was
+    not recorded.
     """
     machine = report.machine
     if machine is None:
@@ -102,7 +104,8 @@ def machine_words(report: Report) -> str:
     model = machine.cpu.model or machine.cpu.architecture
     guest = f", {machine.hypervisor} guest" if machine.hypervisor else ""
     memory = machine.memory.total_bytes / 2**30
-    return f"{machine.hostname} · {model}, {count(machine.topology.cores, 'core')}, {memory:.1f} GiB{guest}"
+    hardware = f"{model}, {count(machine.topology.cores, 'core')}, {memory:.1f} GiB{guest}"
+    return hardware if is_alias(machine.hostname) else f"{machine.hostname} · {hardware}"
 
 
 def run_words(report: Report) -> str:

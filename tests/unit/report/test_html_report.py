@@ -23,6 +23,7 @@ from nameplate.report.charts.over_time import over_time, thin
 from nameplate.report.charts.scaling import thread_scaling
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.experiments import headlines
+from nameplate.report.first_screen import MAX_WARNINGS
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.document import DETAILS, SIZE_LIMIT, write_html
 from nameplate.report.html.embed import read_embedded
@@ -30,7 +31,7 @@ from nameplate.report.html.page import render
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.remarks import remarks
 from nameplate.report.repeat_commands import repeat_command
-from nameplate.report.terminal.run import MAX_EXPERIMENTS, MAX_NOTES
+from nameplate.report.terminal.run import MAX_EXPERIMENTS
 from nameplate.report.verdict import judged_by, verdict
 from nameplate.results.run_file import RunFile
 from nameplate.results.summarise import summarise
@@ -501,8 +502,8 @@ class TestLargeSweeps:
         assert "25 experiments of large sweeps" in page_of(report(SWEEP), report(SWEEP, host="b")).text
 
     def test_many_notes_are_collapsed(self) -> None:
-        text = page_of(report([], notes=[f"note {n}" for n in range(MAX_NOTES + 3)])).text
-        assert f"note {MAX_NOTES - 1} 3 more note {MAX_NOTES}" in text
+        text = page_of(report([], notes=[f"note {n}" for n in range(MAX_WARNINGS + 3)])).text
+        assert f"note {MAX_WARNINGS - 1} 3 more note {MAX_WARNINGS}" in text
 
     def test_points_of_curves_that_were_not_needed_are_not_reported_as_missing(self) -> None:
         sparse = report(SWEEP)
@@ -544,10 +545,7 @@ class TestDerived:
 
     def test_have_a_table_of_their_own(self) -> None:
         page = page_of(report([latency_at(4096), self.smaller_cache()]))
-        assert (
-            "Derived from several experiments metric value 95 % interval reference share l1d_size 8.000 KiB"
-            in page.text
-        )
+        assert "Derived from several experiments metric value reference share l1d_size 8.000 KiB" in page.text
         assert "All experiments: size=4KiB stride=64B" in page.text
 
     def test_are_distinguishable_in_a_comparison(self) -> None:
@@ -587,8 +585,8 @@ def test_remarks_are_shown_next_to_the_experiment() -> None:
 class TestRooflineInThePage:
     def test_precedes_the_cards(self) -> None:
         page = page_of(memory_report())
+        assert page.text.index("Roofline: Attainable rate") < page.text.index("Latency against size")
         assert page.text.index("What this means:") < page.text.index("This probe measures the peak floating-point rate")
-        assert {"href": "#run-1-roofline"} in page.all("a")
 
     def test_needs_a_peak_and_a_bandwidth(self) -> None:
         assert "Roofline" not in page_of(report(scaling_results())).text

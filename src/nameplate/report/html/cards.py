@@ -38,8 +38,9 @@ class Card:
     except for details (``Result.is_detail``). In a sweep of more than ``MAX_EXPERIMENTS`` that tables or charts
     summarise, ``folded`` has all these rows, ``rows`` only those without a value, and ``no_series`` says why samples
     are not drawn; otherwise ``folded`` is empty and ``no_series`` is "". ``n_experiments`` is the number of
-    experiments, without derived values. ``explanations`` are sentences about the reference values, and ``sources`` has
-    the source of each with the command that repeats the experiment.
+    experiments, without derived values, and ``n_missing`` the number of those without a value. ``explanations`` are
+    sentences about the reference values, and ``sources`` has the source of each with the command that repeats the
+    experiment.
 
     Each list of charts may be empty: ``curves`` against a size or a similar parameter, ``along`` against other
     parameters or as distributions, ``heat_maps`` over two parameters, ``pair_maps`` over pairs of nodes or ranks,
@@ -57,6 +58,7 @@ class Card:
     rows: list[ReportRow]
     folded: list[ReportRow]
     n_experiments: int
+    n_missing: int
     explanations: list[str]
     sources: list[Source]
     curves: list[NumberedChart]
@@ -108,6 +110,7 @@ def make_card(anchor: str, report: Report, results: list[Result], points: int, c
         rows=[make_row(result, common) for result in shown if not is_large or result.summary.value is None],
         folded=[make_row(result, common) for result in shown if is_large],
         n_experiments=len(first),
+        n_missing=sum(result.summary.value is None for result in first),
         explanations=[line for line in explanations(report) if line.startswith(f"{probe} ")],
         sources=sources(results, common),
         curves=placed(curves(lines, level_ends(report.results)), charts),

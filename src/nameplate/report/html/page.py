@@ -19,22 +19,19 @@ from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.charts.theme import STYLE, THEME
 from nameplate.report.first_screen import FirstScreen, first_screen
 from nameplate.report.format import count
+from nameplate.report.html.area_section import AreaSection, make_area_sections
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.embed import embedded, packed
 from nameplate.report.html.facts import machine_facts, run_facts
 from nameplate.report.html.node_card import NodeCard, make_node_card
 from nameplate.report.html.roofline_card import RooflineCard, make_roofline_card
-from nameplate.report.html.rows import DERIVED_COLUMNS, HEADINGS, HEADINGS_IN_WORDS
+from nameplate.report.html.rows import DERIVED_COLUMNS, HEADINGS
 from nameplate.report.html.scripts import chart_bundle, policy, script_hash
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
 from nameplate.report.html.tiles import HEADINGS as TILE_HEADINGS
 from nameplate.report.html.tiles import Tile, make_tiles
-from nameplate.report.remarks import remarks
-from nameplate.report.terminal.run import MAX_NOTES
-
-# The charts over time of a probe with more experiments are folded, and drawn when unfolded.
-MAX_OPEN = 12
+from nameplate.report.remarks import remarks, warnings_of
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -56,16 +53,17 @@ class PageSection:
     """The page's content about one run.
 
     ``anchor`` is the ``id`` of its HTML element. ``screen`` is its first screen, whose values ``tiles`` has by area.
-    ``remarks`` are the basis of the verdict and its limits. ``machine`` and ``run`` are facts as (label, text).
-    ``efficiencies`` are the shares of the reference values as bars. ``roofline``, ``nodes`` and ``study`` are None for
-    a run without one. ``cards`` has one card per probe, in the order of the results. ``notes`` are the first
-    ``MAX_NOTES`` warnings about the run, ``further_notes`` the others.
+    ``further_warnings`` are those that the screen has no room for. ``remarks`` are the basis of the verdict and its
+    limits. ``machine`` and ``run`` are facts as (label, text). ``efficiencies`` are the shares of the reference values
+    as bars. ``nodes`` and ``study`` are None for a run without them. ``areas`` has the charts and the probes' values by
+    area, and ``roofline``, None for a run without one, is part of the CPU's.
     """
 
     anchor: str
     title: str
     screen: FirstScreen
     tiles: list[Tile]
+    further_warnings: list[str]
     remarks: list[str]
     machine: list[tuple[str, str]]
     run: list[tuple[str, str]]
@@ -73,9 +71,12 @@ class PageSection:
     roofline: RooflineCard | None
     nodes: NodeCard | None
     study: StudyCard | None
-    cards: list[Card]
-    notes: list[str]
-    further_notes: list[str]
+    areas: list[AreaSection]
+
+    @property
+    def cards(self) -> list[Card]:
+        """Return the cards of all probes, by area."""
+        return [card for area in self.areas for card in area.cards]
 
 
 def render(reports: Sequence[Report], detail: Detail) -> str:
@@ -98,9 +99,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
         side_by_side_chart=side_by_side_chart,
         headings=HEADINGS,
         derived_columns=DERIVED_COLUMNS,
-        in_words=HEADINGS_IN_WORDS,
         tile_headings=TILE_HEADINGS,
-        max_open=MAX_OPEN,
         detail=detail,
         policy=policy(bundle.hash, script_hash(script)),
         style=Markup(STYLE.read_text(encoding="utf-8")),
@@ -119,24 +118,27 @@ def make_section(number: int, report: Report, detail: Detail, charts: list[Chart
     ``points`` is used.
     """
     screen = first_screen(report)
+    roofline = make_roofline_card(f"run-{number}-roofline", report, charts)
+    nodes = make_node_card(f"run-{number}-nodes", report, charts)
+    study = make_study_card(f"run-{number}-study", report, charts)
+    cards = [
+        make_card(f"run-{number}-{index}", report, results, detail.points, charts)
+        for index, results in enumerate(_by_probe(report).values(), start=1)
+    ]
     return PageSection(
         anchor=f"run-{number}",
         title=f"Run {number}: {_model(report)}{_cores(report)}",
         screen=screen,
         tiles=make_tiles(screen),
+        further_warnings=warnings_of(report)[len(screen.warnings) :],
         remarks=remarks(report),
         machine=machine_facts(report.machine),
         run=run_facts(report),
         efficiencies=efficiencies(report),
-        roofline=make_roofline_card(f"run-{number}-roofline", report, charts),
-        nodes=make_node_card(f"run-{number}-nodes", report, charts),
-        study=make_study_card(f"run-{number}-study", report, charts),
-        cards=[
-            make_card(f"run-{number}-{index}", report, results, detail.points, charts)
-            for index, results in enumerate(_by_probe(report).values(), start=1)
-        ],
-        notes=report.notes[:MAX_NOTES],
-        further_notes=report.notes[MAX_NOTES:],
+        roofline=roofline,
+        nodes=nodes,
+        study=study,
+        areas=make_area_sections(f"run-{number}", cards, roofline),
     )
 
 

@@ -8,31 +8,35 @@ from dataclasses import dataclass
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Result, Summary
 from nameplate.report.experiments import is_derived, label_of, mood_of, own_params
-from nameplate.report.format import interval_text, quantity, share
+from nameplate.report.format import count, interval_text, quantity, share
 from nameplate.report.repeat_commands import repeat_command
 
-HEADINGS = (
-    "typical", "95 % interval", "capability", "its 95 % interval", "reference", "share", "best", "p95", "p99",
-    "sustained", "rounds", "samples", "disturbed", "outcome", "stopped by",
-)  # fmt: skip
-# Of a derived value, which has no samples of its own: its value, interval, reference value and share.
-DERIVED_COLUMNS = tuple(map(HEADINGS.index, ("typical", "95 % interval", "reference", "share")))
-HEADINGS_IN_WORDS = ("outcome", "stopped by")
+HEADINGS = ("typical", "capability", "reference", "share", "p95", "p99", "sustained", "samples")
+# Of a derived value, which has no samples of its own.
+DERIVED_COLUMNS = tuple(map(HEADINGS.index, ("typical", "reference", "share")))
+
+
+@dataclass(frozen=True)
+class ReportCell:
+    """A value as text, and the line below it: its 95 % interval, or how its samples were taken; "" if there is none."""
+
+    text: str
+    below: str = ""
 
 
 @dataclass(frozen=True)
 class ReportRow:
     """One row of a probe's table: one metric of one experiment, as text.
 
-    ``label`` has the parameters in which the experiment differs from the others. A row has either ``values``, one for
-    each of ``HEADINGS``, and "" as ``missing``; or no ``values``, and ``missing`` is the reason. ``mood`` is "good",
+    ``label`` has the parameters in which the experiment differs from the others. A row has either ``cells``, one for
+    each of ``HEADINGS``, and "" as ``missing``; or no ``cells``, and ``missing`` is the reason. ``mood`` is "good",
     "poor" or "plain": by the share of the reference value, or "poor" for an invalid or failed experiment. ``remarks``
     are words on the experiment, such as "oversubscribed".
     """
 
     label: str
     metric: str
-    values: tuple[str, ...]
+    cells: tuple[ReportCell, ...]
     missing: str
     mood: str
     remarks: list[str]
@@ -62,7 +66,7 @@ def make_row(result: Result, common: Mapping[str, Value]) -> ReportRow:
     return ReportRow(
         label=_label(result, common),
         metric=row.metric,
-        values=_values(row) if row.value is not None else (),
+        cells=_cells(row) if row.value is not None else (),
         missing=row.why_no_value if row.value is None else "",
         mood=mood_of(result),
         remarks=[*["oversubscribed"] * result.oversubscribed, *result.remarks],
@@ -100,13 +104,20 @@ def _label(result: Result, common: Mapping[str, Value]) -> str:
     return label_of(result.summary.params, common)
 
 
-def _values(row: Summary) -> tuple[str, ...]:
-    def shown(value: float | None) -> str:
-        return quantity(value, row.unit)
+def _cells(row: Summary) -> tuple[ReportCell, ...]:
+    def shown(value: float | None) -> ReportCell:
+        return ReportCell(quantity(value, row.unit))
+
+    def with_interval(value: float | None, interval: tuple[float, float] | None) -> ReportCell:
+        return ReportCell(quantity(value, row.unit), interval_text(value, interval, row.unit) if interval else "")
 
     return (
-        shown(row.value), interval_text(row.value, row.ci, row.unit), shown(row.capability),
-        interval_text(row.capability, row.capability_ci, row.unit), shown(row.rated), share(row.efficiency),
-        shown(row.best), shown(row.p95), shown(row.p99), shown(row.sustained), str(row.rounds), str(row.samples),
-        f"{row.disturbed * 100:.0f} %", row.outcome, row.stop or "–",
+        with_interval(row.value, row.ci), with_interval(row.capability, row.capability_ci), shown(row.rated),
+        ReportCell(share(row.efficiency)), shown(row.p95), shown(row.p99), shown(row.sustained), _samples(row),
     )  # fmt: skip
+
+
+def _samples(row: Summary) -> ReportCell:
+    """Return the number of samples, and below it the rounds, the disturbed samples and what ended the measurement."""
+    below = [count(row.rounds, "round"), *([f"{row.disturbed * 100:.0f} % disturbed"] if row.disturbed else [])]
+    return ReportCell(str(row.samples), ", ".join([*below, *([f"stopped by {row.stop}"] if row.stop else [])]))

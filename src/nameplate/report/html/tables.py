@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from nameplate.records.result import Quantity, Table
 from nameplate.report.format import cell_text, interval_text
 
+# A page of 1,400 pixels has room for this many columns of values.
+MAX_COLUMNS = 10
+
 
 @dataclass(frozen=True)
 class TableEntry:
@@ -36,9 +39,16 @@ class HtmlTable:
 def html_table(table: Table) -> HtmlTable:
     """Return the table as text: values as in the terminal, such as ``57.26 GFLOP/s``, words, and "–" for None.
 
-    The order of rows and columns does not change. The probe of ``table`` is left out.
+    The order of rows and columns does not change, but a table of more than ``MAX_COLUMNS`` columns and fewer rows is
+    transposed. The probe of ``table`` is left out.
     """
-    return HtmlTable(table.title, table.headings, [[_entry(cell) for cell in row] for row in table.rows], table.notes)
+    headings, rows = table.headings, [[_entry(cell) for cell in row] for row in table.rows]
+    if len(headings) > MAX_COLUMNS and len(rows) < len(headings):
+        columns = zip(*rows, strict=True)
+        names = next(columns, ())
+        rows = [[TableEntry(heading, ""), *column] for heading, column in zip(headings[1:], columns, strict=True)]
+        headings = [headings[0], *(name.text for name in names)]
+    return HtmlTable(table.title, headings, rows, table.notes)
 
 
 def _entry(cell: str | Quantity | None) -> TableEntry:

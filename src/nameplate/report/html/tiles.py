@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nameplate.report.areas import words_of_area
+from nameplate.report.areas import title_of_area
 from nameplate.report.brief import cells
 from nameplate.report.first_screen import FirstScreen
 
@@ -36,9 +36,9 @@ def make_tiles(screen: FirstScreen) -> list[Tile]:
     areas: dict[str, list[TileRow]] = {}
     for row in screen.rows:
         areas.setdefault(row.area, []).append(TileRow(row.label, cells(row), row.mood, row.remark))
-    return [_tile(words_of_area(area), rows) for area, rows in areas.items()]
+    return [_tile(title_of_area(area), rows) for area, rows in areas.items()]
 
 
 def _tile(title: str, rows: list[TileRow]) -> Tile:
     columns = [index for index in range(len(HEADINGS)) if any(row.values[index] != "–" for row in rows)]
-    return Tile(title[:1].upper() + title[1:], rows, columns)
+    return Tile(title, rows, columns)

@@ -70,30 +70,16 @@
 
   const drawAll = async (charts, theme) => {
     await drawIn(document, charts, theme);
-    document.querySelectorAll("details.series").forEach((details) => {
-      details.addEventListener("toggle", () => drawIn(details, charts, theme).catch(warn));
+    document.querySelectorAll("details:has([data-chart])").forEach((details) => {
+      details.addEventListener("toggle", () => details.open && drawIn(details, charts, theme).catch(warn));
     });
   };
 
-  // Longer tables are not useful on paper.
-  const MAX_ROWS_ON_PAPER = 100;
-
-  const belongsOnPaper = (details, charts) => {
-    const place = details.dataset.points;
-    const isUndrawn = details.matches(".series") || details.closest("details.series:not([open])");
-    return !isUndrawn && (place === undefined || pointsOf(charts[place]).length <= MAX_ROWS_ON_PAPER);
-  };
-
-  const readyPrinting = (charts) => {
+  const readyPrinting = () => {
     let opened = [];
     addEventListener("beforeprint", () => {
-      const folded = [...document.querySelectorAll("details:not([open])")];
-      opened = folded.filter((details) => belongsOnPaper(details, charts));
-      opened.forEach((details) => {
-        details.open = true;
-        // The toggle event, which usually fills the table, would come too late.
-        if (details.dataset.points && !details.querySelector("table")) fillTable(details, charts[details.dataset.points]);
-      });
+      opened = [...document.querySelectorAll("details.on-paper:not([open])")];
+      opened.forEach((details) => { details.open = true; });
     });
     addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));
   };
@@ -127,7 +113,7 @@
     if (navigator.clipboard) readyCopying();
     const { charts, theme } = JSON.parse(await unpacked("nameplate-charts"));
     readyTables(charts);
-    readyPrinting(charts);
+    readyPrinting();
     await runBundle();
     await drawAll(charts, theme);
     readyUnfolding();
