@@ -55,7 +55,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
       interval (lower, upper), None with fewer than five rounds
     - ``rounds``, ``samples``: the number of rounds and of samples that the value is computed from; a derived value has
       no samples
-    - ``mean``, ``best``: those of all samples; ``sustained``: all work over all time
+    - ``mean``, ``best``: those of all samples; ``best`` is None if a sample is above the ceiling of its round, which
+      was timed or counted wrongly. ``sustained``: all work over all time
     - ``p95``, ``p99``: reached by 95 % and 99 % of the samples: lower bounds of a rate, upper bounds of a time
     - ``rated``: the reference value; ``efficiency``: ``value`` ÷ ``rated``
     - ``outcome``: the worst outcome of a round; "failed" if there is no value although no round had another outcome

@@ -409,6 +409,29 @@ class _MetricSummary:
             remarks=self._probe.remarks(self._experiments[-1], self._all_samples), is_detail=self._metric.is_detail,
         )  # fmt: skip
 
+    @cached_property
+    def _references(self) -> list[Rated]:
+        """Return the reference value of each round; one that the user gave replaces the probe's."""
+        op = str(self._outcome.params.get("op", ""))
+        given = overriding(self._run.rated, self._probe.name, self._metric.unit, op)
+        own = [
+            self._probe.rated(self._metric, resolved, m.samples)
+            for resolved, m in zip(self._experiments, self._measurements, strict=True)
+        ]
+        return [_times(given, each.times) if given and each.can_be_given else each for each in own]
+
+    def _best(self) -> float | None:
+        """Return the best sample, or None if it is above the ceiling of its round: timed or counted wrongly."""
+        if self._metric.better == "lower":
+            return min(self._values)
+        values = iter(self._values)
+        of_rounds = [max(next(values) for _ in m.samples) for m in self._measurements]
+        is_possible = all(
+            not each.is_ceiling or not each.value or value <= each.value * (1 + CEILING_TOLERANCE)
+            for value, each in zip(of_rounds, self._references, strict=True)
+        )
+        return max(of_rounds) if is_possible else None
+
     def _rate(self) -> tuple[Rated, list[float]]:
         """Return the reference value, the median of the rounds, and the share of each round in it.
 
@@ -417,13 +440,7 @@ class _MetricSummary:
         then has the median, since a share without the disturbed rounds would be too good. If most rounds lack it, there
         is no reference value, and there are no shares.
         """
-        op = str(self._outcome.params.get("op", ""))
-        given = overriding(self._run.rated, self._probe.name, self._metric.unit, op)
-        ceilings = [
-            self._probe.rated(self._metric, resolved, m.samples)
-            for resolved, m in zip(self._experiments, self._measurements, strict=True)
-        ]
-        ceilings = [_times(given, c.times) if given and c.can_be_given else c for c in ceilings]
+        ceilings = self._references
         known = [(c.value, c) for c in ceilings if c.value is not None]
         if 2 * len(known) <= len(ceilings):
             return next(c for c in ceilings if c.value is None), []
@@ -441,7 +458,7 @@ class _MetricSummary:
             probe=self._probe.name, params=self._outcome.params, metric=self._metric.name,
             value=value, unit=self._metric.unit,
             ci=(interval.low, interval.high) if interval else None, rounds=len(self.rounds),
-            samples=len(self._values), mean=statistics.fmean(self._values), best=(max if higher else min)(self._values),
+            samples=len(self._values), mean=statistics.fmean(self._values), best=self._best(),
             sustained=self._metric.sustained(self._experiments[-1], self._samples),
             p95=reached_by(self._values, 0.95, higher), p99=reached_by(self._values, 0.99, higher), rated=rated.value,
             efficiency=value / rated.value if rated.value else None, outcome="ok",

@@ -87,6 +87,14 @@ def test_rounds_that_the_budget_left_out_are_noted(reason: str, said: bool) -> N
     assert (words in report.notes) == said
 
 
+@pytest.mark.parametrize(("flops", "best"), [(480_000_000, 48e9), (482_000_000, 48.2e9), (500_000_000, None)])
+def test_a_sample_above_its_ceiling_is_not_the_best(flops: int, best: float | None) -> None:
+    """The clock counts 30 million cycles of 16 operations in a sample of 10 ms: at most 48 GFLOP/s."""
+    row = rate_of(report_of(rounds(470_000_000, flops))).summary
+    assert row.rated == pytest.approx(48e9)
+    assert row.best == (best and pytest.approx(best))
+
+
 def with_stops(stopped_s: float) -> list[Measurement]:
     """Return rounds of three periods of 100 ms, in each of which the last of the samples is stopped by a quota."""
 
