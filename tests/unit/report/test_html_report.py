@@ -19,7 +19,7 @@ from nameplate.records.result import Quantity, Rated, Report, Result, Series, Ta
 from nameplate.report.aliases import without_names
 from nameplate.report.charts.bars import efficiencies
 from nameplate.report.charts.common import LINES_IN_A_CHART, Chart
-from nameplate.report.charts.over_time import over_time, thin
+from nameplate.report.charts.over_time import over_time, sample_states, thin
 from nameplate.report.charts.scaling import thread_scaling
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.experiments import headlines
@@ -609,6 +609,13 @@ class TestCharts:
     def test_a_short_series_is_drawn_whole(self) -> None:
         assert thin(series([1.0, 2.0, 3.0]), 3) == [0, 1, 2]
         assert thin(Series([], [], [], []), 3) == []
+
+    @pytest.mark.parametrize(("better", "slow"), [("higher", 24e9), ("lower", 100e9)])
+    def test_a_slow_sample_is_not_called_undisturbed(self, better: str, slow: float) -> None:
+        samples = series([48e9] * 8 + [slow, slow, 47e9], [9])
+        made = msgspec.structs.replace(result({"threads": 1}, samples=samples), better=better)
+        assert sample_states(made)[7:] == ["undisturbed", "slow, cause not recorded", "disturbed", "undisturbed"]
+        assert "11 samples, 1 disturbed, 1 slow for a cause that was not recorded." in over_time(made, 100).caption
 
     def test_thinning_is_stated(self) -> None:
         chart = over_time(result({"threads": 1}, samples=series([1e9, 2e9] * 50, [1])), 10)

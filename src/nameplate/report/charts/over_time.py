@@ -21,6 +21,14 @@ _HEIGHT_WITH_EVENTS = 220
 _STEADY, _WIDE = 0.03, 0.2
 _MIN_FOR_DRIFT = 20
 _LABEL_Y = -6  # above the plot
+# An undisturbed sample that is slower than the median by this factor must have been disturbed by something.
+_SLOW = 1.5
+_STATES = {
+    "undisturbed": ("circle", "var(--series-1)"),
+    "disturbed": ("triangle-up", "var(--series-2)"),
+    "slow, cause not recorded": ("square", "var(--series-5)"),
+}
+_UNDISTURBED, _DISTURBED, _UNEXPLAINED = _STATES
 
 
 def over_time(result: Result, limit: int) -> Chart:
@@ -32,9 +40,11 @@ def over_time(result: Result, limit: int) -> Chart:
     row = result.summary
     factor, unit = scale(row.value or 0.0, row.unit)
     shown = thin(result.series, limit)
-    points = [_point(result.series, index, factor) for index in shown]
+    states = sample_states(result)
+    points = [_point(result.series, index, factor, states[index]) for index in shown]
     count = len(result.series.value)
-    caption = f"{count} samples, {sum(result.series.disturbed)} disturbed."
+    slow = f", {states.count(_UNEXPLAINED)} slow for a cause that was not recorded" if _UNEXPLAINED in states else ""
+    caption = f"{count} samples, {sum(result.series.disturbed)} disturbed{slow}."
     if len(shown) < count:
         caption += f" {len(shown)} of them are drawn: the minimum and maximum of each stretch of time."
     seen = row.over_time
@@ -46,6 +56,23 @@ def over_time(result: Result, limit: int) -> Chart:
     columns = (("start", "start (s)"), ("value", f"{row.metric} ({unit})"), ("state", "state"))
     events = tuple((happening(e), cause(e)) for e in seen.events) if seen else None
     return Chart("", _meaning(result), caption, spec, columns, (repeat_command(result),), events)
+
+
+def sample_states(result: Result) -> list[str]:
+    """Return the state of each sample of ``result.series``, which has at least one, as the chart calls it.
+
+    A sample is "disturbed" if an interference was recorded during it. Of the others, one that is slower than the median
+    by a factor of ``_SLOW`` is "slow, cause not recorded", and the rest are "undisturbed".
+    """
+    values, flags = result.series.value, result.series.disturbed
+    usual = median([value for value, is_disturbed in zip(values, flags, strict=True) if not is_disturbed] or values)
+    is_rate = result.better == "higher"
+
+    def state(value: float, is_disturbed: bool) -> str:
+        is_slow = value * _SLOW < usual if is_rate else value > usual * _SLOW
+        return _DISTURBED if is_disturbed else _UNEXPLAINED if is_slow else _UNDISTURBED
+
+    return [state(value, is_disturbed) for value, is_disturbed in zip(values, flags, strict=True)]
 
 
 def _meaning(result: Result) -> str:
@@ -102,11 +129,11 @@ def thin(series: Series, limit: int) -> list[int]:
     return sorted(kept)
 
 
-def _point(series: Series, index: int, factor: float) -> Point:
+def _point(series: Series, index: int, factor: float, state: str) -> Point:
     return {
         "start": round(series.start_s[index], 3),
         "value": rounded(series.value[index] / factor),
-        "state": "disturbed" if series.disturbed[index] else "undisturbed",
+        "state": state,
     }
 
 
@@ -177,8 +204,8 @@ def _middle(unit: str) -> Any:
 
 def _points(unit: str) -> Any:
     x, y = _axes(unit)
-    states = alt.Scale(domain=["undisturbed", "disturbed"], range=["circle", "triangle-up"])
-    colours = alt.Scale(domain=["undisturbed", "disturbed"], range=["var(--series-1)", "var(--series-2)"])
+    states = alt.Scale(domain=[*_STATES], range=[shape for shape, _ in _STATES.values()])
+    colours = alt.Scale(domain=[*_STATES], range=[colour for _, colour in _STATES.values()])
     return (
         alt.Chart()
         .mark_point(filled=True, size=34, opacity=0.75)
