@@ -25,6 +25,12 @@ settings.load_profile("nameplate")
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the caches of the tests, and of the programs that they start, out of the user's."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def core_path() -> Path:
     """Return the path of the nameplate-core under test."""

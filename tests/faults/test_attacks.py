@@ -20,7 +20,7 @@ from nameplate.commands._reading import read_report
 from nameplate.errors import CoreDied, FileError, ReadError
 from nameplate.execution.core_process import describe_all, mpi_libraries
 from nameplate.history import update
-from nameplate.history.index import empty_index
+from nameplate.history.index import empty_index, index_file
 from nameplate.history.update import run_files, updated
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.run_writer import RunWriter
@@ -45,7 +45,8 @@ def test_history_does_not_overwrite_the_target_of_a_link(tmp_path: Path) -> None
     runs.mkdir()
     recorded_file("quick.jsonl", runs)
     (tmp_path / "notes.txt").write_text("precious")
-    (runs / ".nameplate-history").symlink_to(tmp_path / "notes.txt")
+    index_file(runs).parent.mkdir(parents=True, exist_ok=True)
+    index_file(runs).symlink_to(tmp_path / "notes.txt")
     answer = nameplate("history", runs)
     assert answer.returncode == 0
     assert "is a link and is not overwritten, so runs are read again each time" in answer.stderr

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from hostile_files import HEAVY, HOSTILE, SLOW_CALLS, Hostile
+from nameplate.history.index import index_file
 from recorded_runs import GOLDEN, unpacked
 
 CPU_S = 40
@@ -66,7 +67,8 @@ def test_history_shows_the_other_runs_and_names_unreadable_files(tmp_path: Path)
     (tmp_path / "text.jsonl").write_text("not a run")
     (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
     (tmp_path / os.fsdecode(b"latin-\xe4.jsonl")).write_bytes(unpacked("mpi_stream"))
-    os.mkfifo(tmp_path / ".nameplate-history")
+    index_file(tmp_path).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(index_file(tmp_path))
     ended = nameplate("history", tmp_path, "--json", folder=tmp_path)
     assert ended.returncode == 0, ended.stderr[-2000:]
     told = json.loads(ended.stdout)

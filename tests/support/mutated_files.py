@@ -30,7 +30,7 @@ from cyclopts import CycloptsError
 
 from nameplate.command_line import check_arguments, make_app
 from nameplate.errors import NameplateError
-from nameplate.history.index import NAME as INDEX
+from nameplate.history.index import index_file
 from nameplate.planning.plan_file import SHIPPED
 from nameplate.records.distributed_stream import KERNELS, StreamNode, StreamRun, stream_xml
 from nameplate.records.run_record import Spread
@@ -123,7 +123,7 @@ def index() -> bytes:
             (Path(folder) / name).write_bytes(run_file(kind))
             os.utime(Path(folder) / name, (1_700_000_000, 1_700_000_000))
         _output_of(["history", folder])
-        return (Path(folder) / INDEX).read_bytes()
+        return index_file(Path(folder)).read_bytes()
 
 
 HISTORY = {"a.jsonl": "mpi_pairs", "b.jsonl": "mpi_stream", "c.jsonl": "mpi_stream"}
@@ -299,7 +299,8 @@ def case_of_history(folder: Path, random: Random) -> list[str]:
         (folder / name).write_bytes(mutate_lines(_lines(kind), random) if is_changed else run_file(kind))
         os.utime(folder / name, (1_700_000_000, 1_700_000_000))
     if random.random() < 0.6:
-        (folder / INDEX).write_bytes(_mutated_index(random))
+        index_file(folder).parent.mkdir(parents=True, exist_ok=True)
+        index_file(folder).write_bytes(_mutated_index(random))
     words = random.choice(([], ["mpi_stream"], ["mpi_pairs", "size=8"], ["bandwidth"], ["x=y"]))
     machine = ["--machine", random.choice(("vm", "node1", "x"))] if random.random() < 0.2 else []
     return ["history", str(folder), *words, *machine, *(["--json"] if random.random() < 0.5 else [])]

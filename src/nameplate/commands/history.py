@@ -23,7 +23,7 @@ def command(
 ) -> int:
     """Show what changed between the runs of a folder: which metric, on which machine, and when.
 
-    FOLDER/.nameplate-history is an index of the runs. It is rebuilt whenever it does not match the run files.
+    An index of the runs is kept in the user's cache directory. It is rebuilt whenever it does not match the run files.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Keep an index of a folder of run files: the values of each run, in one file next to them.
+"""Keep an index of a folder of run files: the values of each run, in one file in the user's cache directory.
 
 The run files are authoritative. An entry is valid for a file of a certain size and modification time; other files are
 read again. The index is written to a temporary file and then renamed, so that of two writers, even on a network file
@@ -8,6 +8,8 @@ ignored.
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +25,6 @@ from nameplate.records.numbers import Positive, Real
 from nameplate.records.run_record import MetricKey, check_moment
 from nameplate.results.digest import code_fingerprint
 
-NAME = ".nameplate-history"
 # Enough for a hundred thousand runs of the plan full.
 _MAX_BYTES = 1 << 30
 
@@ -106,6 +107,25 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 _decoder = msgspec.msgpack.Decoder(_Stored)
 
 
+def index_file(folder: Path) -> Path:
+    """Return the path of the index of a folder, in ``$XDG_CACHE_HOME/nameplate/history`` or below ``~/.cache``.
+
+    Its name is a hash of the folder's path without links, so that a folder has one index however it is named. Nothing
+    is created.
+
+    Raises:
+        FileError: the user has no home directory.
+    """
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    try:
+        # The standard says that a relative path is to be ignored.
+        cache = given if given.is_absolute() else Path.home() / ".cache"
+        name = hashlib.blake2b(os.fsencode(folder.resolve()), digest_size=16).hexdigest()
+    except (OSError, RuntimeError) as error:
+        raise FileError(f"no place for the index of {folder}: {error}") from None
+    return cache / "nameplate" / "history" / f"{name}.index"
+
+
 def empty_index() -> Index:
     """Return the index of a folder without files."""
     return Index(entries=[], metrics=[], machines=[], changes=[], usual=np.empty(0, USUAL),
@@ -113,16 +133,17 @@ def empty_index() -> Index:
 
 
 def load_index(folder: Path) -> Index:
-    """Return the index stored in a folder, or an empty one if there is none or it cannot be used.
+    """Return the stored index of a folder, or an empty one if there is none or it cannot be used.
 
     It cannot be used if it is damaged, unreadable, larger than 1 GiB, a symbolic link, or written by another version of
     the code; none of these is an error. Its arrays may be read-only. It may be older than the files: ``updated``
     compares it with them.
     """
-    if (folder / NAME).is_symlink():
-        return empty_index()
     try:
-        stored = _decoder.decode(read_input(folder / NAME, _MAX_BYTES, "index"))
+        path = index_file(folder)
+        if path.is_symlink():
+            return empty_index()
+        stored = _decoder.decode(read_input(path, _MAX_BYTES, "index"))
         values, usual = np.frombuffer(stored.values, VALUES), np.frombuffer(stored.usual, USUAL)
     except (FileError, ValueError, msgspec.DecodeError, RecursionError):
         return empty_index()
@@ -178,16 +199,20 @@ def _are_places(column: NDArray[np.int32], size: int) -> bool:
 
 
 def save_index(index: Index, folder: Path) -> None:
-    """Write the index to the file ``NAME`` in a folder, replacing an earlier one.
+    """Write the index of a folder to its ``index_file``, replacing an earlier one; the cache directory is created.
 
     Raises:
         FileError: the file cannot be written, or it is a symbolic link.
     """
     stored = _Stored(by=code_fingerprint(), entries=index.entries, metrics=index.metrics, machines=index.machines,
                      changes=index.changes, usual=index.usual.tobytes(), values=index.values.tobytes())  # fmt: skip
-    if (folder / NAME).is_symlink():
-        raise FileError(f"{folder / NAME} is a link and is not overwritten, so runs are read again each time")
+    path = index_file(folder)
+    if path.is_symlink():
+        raise FileError(f"{path} is a link and is not overwritten, so runs are read again each time")
     try:
-        write_whole(msgspec.msgpack.encode(stored), folder / NAME)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(msgspec.msgpack.encode(stored), path)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror}; runs are read again each time") from None
     except FileError as error:
         raise FileError(f"{error}; runs are read again each time") from None

@@ -64,6 +64,8 @@ def run_files(folder: Path) -> list[FoundFile]:
     Raises:
         FileError: ``folder`` is not a folder or cannot be read.
     """
+    if not folder.exists():
+        raise FileError(f"cannot read {folder}: there is no such directory")
     if not folder.is_dir():
         raise FileError(f"{folder}: not a folder; nameplate history takes a folder with run files ({_SUFFIX})")
     found: list[FoundFile] = []

@@ -20,7 +20,7 @@ from nameplate.command_line import run as nameplate
 from nameplate.errors import FileError, UsageError
 from nameplate.history import update
 from nameplate.history.changes import change_reports, changes_found, metrics_named, run_rows, runs_of, series_of
-from nameplate.history.index import NAME, Index, empty_index, load_index, save_index
+from nameplate.history.index import Index, empty_index, index_file, load_index, save_index
 from nameplate.history.update import run_files, updated
 from nameplate.records.run_record import FileRecord, Stop
 from nameplate.records.run_writer import RunWriter
@@ -186,7 +186,7 @@ def test_many_files_are_read_by_several_processes(folder: Path, monkeypatch: pyt
 @pytest.mark.parametrize("damage", ["cut", "empty", "noise", "places", "code", "names"])
 def test_a_damaged_index_is_rebuilt(folder: Path, damage: str, reads: list[str]) -> None:
     whole = kept(folder)
-    path = folder / NAME
+    path = index_file(folder)
     content = path.read_bytes()
     stored = msgspec.msgpack.decode(content)
     match damage:
@@ -223,18 +223,37 @@ def test_two_writers_at_once(folder: Path) -> None:
     for writer in writers:
         writer.start()
     while any(writer.is_alive() for writer in writers):
-        is_there = (folder / NAME).exists()
+        is_there = index_file(folder).exists()
         assert len(load_index(folder).entries) == 40 or not is_there
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0]
-    assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [NAME]
+    own = index_file(folder)
+    assert [path for path in own.parent.iterdir() if path.name.startswith(own.stem)] == [own]
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
-def test_a_read_only_folder_works_without_an_index(folder: Path) -> None:
-    (folder / NAME).mkdir()
+def test_an_index_that_cannot_be_written_is_a_file_error(folder: Path) -> None:
+    index_file(folder).mkdir(parents=True)
     with pytest.raises(FileError, match="not a regular file; runs are read again each time"):
         save_index(read(folder), folder)
+
+
+def test_a_cache_directory_that_cannot_be_created_is_a_file_error(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(FileError, match="Not a directory; runs are read again each time"):
+        save_index(read(folder), folder)
+
+
+def test_a_folder_has_one_index_by_whatever_name(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative/is/ignored")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert index_file(tmp_path / "link") == index_file(folder)
+    assert index_file(folder).parent == tmp_path / ".cache" / "nameplate" / "history"
 
 
 HOSTILE = {
