@@ -172,6 +172,7 @@ CLI::App* add_serve(CLI::App& app, ServeWords& words) {
       ->check(CLI::Range(1, kMaxSessions))
       ->capture_default_str();
   serve->add_option("--user", words.options.user, "user to run as when started by root")->capture_default_str();
+  serve->add_flag("--json", words.options.is_json, "announce the addresses as JSON on standard output");
   serve->add_option("--cpus", peer.cpus, "")->delimiter(',')->group("");
   serve->add_option("--announce", words.options.announce, "")->group("");
   return serve;

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "probe/error.h"
 
@@ -40,11 +41,22 @@ void drop_rights(const std::string& user, Peer& peer) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-void announce(const Peer& peer, int to) {
-  if (to >= 0) {
+void announce_as_json(const Peer& peer) {
+  nlohmann::ordered_json document = {{"listening", nlohmann::json::array()}, {"has_key", peer.has_key()}};
+  for (const Address& address : peer.addresses()) document["listening"].push_back(address.text());
+  std::puts(document.dump().c_str());
+  std::fflush(stdout);
+}
+
+void announce(const Peer& peer, const ServeOptions& options) {
+  if (options.announce >= 0) {
     const std::string line = fmt::format("{}\n", peer.addresses().front().port());
-    if (write(to, line.data(), line.size()) < 0) fail("nobody waits for this peer");
-    close(to);
+    if (write(options.announce, line.data(), line.size()) < 0) fail("nobody waits for this peer");
+    close(options.announce);
+    return;
+  }
+  if (options.is_json) {
+    announce_as_json(peer);
     return;
   }
   for (const Address& address : peer.addresses()) {
@@ -63,7 +75,7 @@ void serve(ServeOptions options) {
   Peer peer(std::move(options.peer));
   drop_rights(options.user, peer);
   if (parent_death != 0) prctl(PR_SET_PDEATHSIG, parent_death);
-  announce(peer, options.announce);
+  announce(peer, options);
   peer.run(stop.number());
 }
 

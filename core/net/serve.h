@@ -14,6 +14,8 @@ struct ServeOptions {
   // A descriptor to which the port is written as a line when the peer listens; -1: none. A caller that gives one is a
   // program, which needs no messages.
   int announce = -1;
+  // Announces the addresses as a JSON object on standard output instead of in words on standard error.
+  bool is_json = false;
 };
 
 // Listens until SIGINT or SIGTERM. Throws ProbeError(failed).

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
+from nameplate.commands import doctor
 from nameplate.execution.launch import core_path
 from nameplate.records.result import Summary
 from nameplate.results.digest import code_fingerprint
@@ -243,6 +244,15 @@ def test_commands_that_show_information_have_json_output(arguments: list[str], t
     assert answer.stdout.strip()
     if arguments != ["plan"]:
         assert json.loads(nameplate(*arguments, "--json", cwd=tmp_path).stdout)
+
+
+def test_doctor_has_an_exit_code_for_ci(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(doctor, "overall", lambda _: "D")
+    assert [run(["doctor", *words]) for words in ([], ["--at-least", "D"], ["--at-least", "C"])] == [0, 0, 1]
+    assert run(["doctor", "--json", "--at-least", "A"]) == 1
+    capsys.readouterr()
+    assert run(["doctor", "--at-least", "X"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_budget_that_is_too_small_names_what_was_not_measured(tmp_path: Path) -> None:

@@ -172,6 +172,16 @@ class serving_here:  # noqa: N801 (used as a function)
         self.peer.communicate()
 
 
+def test_a_peer_announces_itself_as_json(core_path: Path) -> None:
+    with subprocess.Popen([str(core_path), "serve", "--port", "0", "--json"], stdout=subprocess.PIPE) as peer:
+        assert peer.stdout is not None
+        told = json.loads(peer.stdout.readline())
+        peer.terminate()
+    (address,) = told["listening"]
+    assert (address.rpartition(":")[0], told["has_key"]) == ("127.0.0.1", False)
+    assert int(address.rpartition(":")[2]) > 0
+
+
 def failed(command: list[str], probe: str = "net_pingpong", **params: Any) -> str:
     outcome, samples = measure(command, probe, **params)
     assert outcome["ending"] in ("failed", "skipped")

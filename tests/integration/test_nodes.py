@@ -137,7 +137,7 @@ def test_a_run_without_nodes_is_rejected_in_one_line(tmp_path: Path) -> None:
         assert len(answer.stderr.splitlines()) == 1
     write_stream_run(tmp_path / "run.jsonl", 4, rounds=1)
     answer = nodes(tmp_path / "run.jsonl", "-o", tmp_path / "map.gif")
-    assert (answer.returncode, "not a picture format; use .svg or .png" in answer.stderr) == (2, True)
+    assert (answer.returncode, "not a picture format; use .svg, .pdf, .png" in answer.stderr) == (2, True)
 
 
 def test_a_recheck_that_is_impossible_is_reported(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,42 @@ def test_charts_are_written_with_or_without_the_page(
     monkeypatch.chdir(tmp_path)
     assert run(["report", str(measured), "--charts", "charts"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["charts"]
-    assert any(path.suffix == ".png" for path in (tmp_path / "charts").iterdir())
+    for form in ("paper", "slide"):
+        assert {path.suffix for path in (tmp_path / "charts" / form).iterdir()} == {".svg", ".pdf", ".png"}
     assert run(["report", str(measured), "--charts", "charts", "-o", "r.html"]) == 0
     assert (tmp_path / "r.html").is_file()
     assert "wrote r.html" in capsys.readouterr().out
+
+
+def test_the_default_name_of_a_report_replaces_nothing(
+    measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.html").write_text("precious")
+    for name in ("run-2.html", "run-3.html"):
+        assert run(["report", str(measured)]) == 0
+        assert capsys.readouterr().out == f"wrote {name}\n"
+    assert run(["report", str(measured), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"report": "run-4.html", "charts": None, "n_charts": 0}
+    assert (tmp_path / "run.html").read_text() == "precious"
+
+
+def test_a_directory_stands_for_its_newest_run(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, at in (("new.jsonl", 2e9), ("old.jsonl", 1e9)):
+        (tmp_path / name).write_bytes(measured.read_bytes())
+        os.utime(tmp_path / name, (at, at))
+    with (tmp_path / "old.jsonl").open("a") as old:
+        old.write("not a record\n")
+    os.utime(tmp_path / "old.jsonl", (1e9, 1e9))
+    shown = []
+    for arguments in (["show", str(tmp_path), "--json"], ["show", str(measured), "--format", "json"]):
+        assert run(arguments) == 0
+        shown.append(json.loads(capsys.readouterr().out))
+    assert shown[0] == shown[1]
+    assert run(["show", str(measured), "--json", "--format", "csv"]) == 2
+    assert "--json and --format csv: use one of them" in capsys.readouterr().err
 
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:

@@ -5,7 +5,7 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--against --blas --budget --by --charts --detect --fail-on --format --key-file --last --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
+    set -l options_with_values '--against --at-least --blas --budget --by --charts --detect --fail-on --figures --format --key-file --last --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
     set -l all_commands 'ab compare doctor history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
@@ -96,6 +96,7 @@ complete -c nameplate -n '__fish_nameplate_using_command compare' -l json -d 'Pr
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l version -d 'Display application version.'
+complete -c nameplate -n '__fish_nameplate_using_command doctor' -l at-least -x -a 'A B C D F' -d 'End with exit code 1 if the grade is worse than this one: for scripts and CI.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l json -d 'Print the findings as JSON.'
 
 # Options for: history
@@ -104,8 +105,8 @@ complete -c nameplate -n '__fish_nameplate_using_command history' -s h -d 'Displ
 complete -c nameplate -n '__fish_nameplate_using_command history' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command history' -l machine -r -d 'Show this machine only: the name of a host, or of a node of a job.'
 complete -c nameplate -n '__fish_nameplate_using_command history' -l last -r -d 'The number of runs to list.'
-complete -c nameplate -n '__fish_nameplate_using_command history' -l output -r -F -d 'Draw the selected metrics over time into this file (.svg or .png).'
-complete -c nameplate -n '__fish_nameplate_using_command history' -s o -r -F -d 'Draw the selected metrics over time into this file (.svg or .png).'
+complete -c nameplate -n '__fish_nameplate_using_command history' -l output -r -F -d 'Draw the selected metrics over time into this file (.svg, .pdf or .png).'
+complete -c nameplate -n '__fish_nameplate_using_command history' -s o -r -F -d 'Draw the selected metrics over time into this file (.svg, .pdf or .png).'
 complete -c nameplate -n '__fish_nameplate_using_command history' -l json -d 'Print the runs, the changes and the values of the selected metrics as JSON.'
 
 # Options for: list
@@ -125,8 +126,8 @@ complete -c nameplate -n '__fish_nameplate_using_command machine' -l json -d 'Pr
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l version -d 'Display application version.'
-complete -c nameplate -n '__fish_nameplate_using_command nodes' -l output -r -F -d 'Also draw the maps of all metrics into this file (.svg or .png).'
-complete -c nameplate -n '__fish_nameplate_using_command nodes' -s o -r -F -d 'Also draw the maps of all metrics into this file (.svg or .png).'
+complete -c nameplate -n '__fish_nameplate_using_command nodes' -l output -r -F -d 'Also draw the maps of all metrics into this file (.svg, .pdf or .png).'
+complete -c nameplate -n '__fish_nameplate_using_command nodes' -s o -r -F -d 'Also draw the maps of all metrics into this file (.svg, .pdf or .png).'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l recheck -r -F -d 'Measure the slow nodes again, one node at a time, with up to three healthy node…'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l mpi -r -d 'The MPI launcher for --recheck, of a job that includes these nodes: "mpirun -n …'
 complete -c nameplate -n '__fish_nameplate_using_command nodes' -l json -d 'Print every value of every node as JSON.'
@@ -142,9 +143,11 @@ complete -c nameplate -n '__fish_nameplate_using_command report' -l help -d 'Dis
 complete -c nameplate -n '__fish_nameplate_using_command report' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command report' -l identify -d 'Keep the host names. By default hosts are called "machine 1", "machine 2".'
-complete -c nameplate -n '__fish_nameplate_using_command report' -l output -r -F -d 'The file to write. Default: nameplate-report.html.'
-complete -c nameplate -n '__fish_nameplate_using_command report' -s o -r -F -d 'The file to write. Default: nameplate-report.html.'
-complete -c nameplate -n '__fish_nameplate_using_command report' -l charts -r -F -d 'Write each chart into this directory as SVG and PNG. Without -o, the report its…'
+complete -c nameplate -n '__fish_nameplate_using_command report' -l output -r -F -d 'The file to write. Default: the name of the first run with .html, or a free nam…'
+complete -c nameplate -n '__fish_nameplate_using_command report' -s o -r -F -d 'The file to write. Default: the name of the first run with .html, or a free nam…'
+complete -c nameplate -n '__fish_nameplate_using_command report' -l charts -r -F -d 'Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, in…'
+complete -c nameplate -n '__fish_nameplate_using_command report' -l figures -r -F -d 'Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, in…'
+complete -c nameplate -n '__fish_nameplate_using_command report' -l json -d 'Print the names of what was written as JSON.'
 
 # Options for: run
 complete -c nameplate -n '__fish_nameplate_using_command run' -l help -d 'Display this message and exit.'
@@ -192,6 +195,7 @@ complete -c nameplate -n '__fish_nameplate_using_command serve' -l max-bytes -r 
 complete -c nameplate -n '__fish_nameplate_using_command serve' -l max-seconds -r -d 'The maximum duration of one session in seconds. Default: 3600.'
 complete -c nameplate -n '__fish_nameplate_using_command serve' -l max-sessions -r -d 'The maximum number of sessions at a time. Default: 64.'
 complete -c nameplate -n '__fish_nameplate_using_command serve' -l user -r -d 'The user to switch to if root starts the peer. Default: nobody.'
+complete -c nameplate -n '__fish_nameplate_using_command serve' -l json -d 'Print the addresses as JSON on standard output when the peer listens, instead o…'
 
 # Options for: show
 complete -c nameplate -n '__fish_nameplate_using_command show' -l help -d 'Display this message and exit.'
@@ -202,6 +206,7 @@ complete -c nameplate -n '__fish_nameplate_using_command show' -s f -r -d 'The o
 complete -c nameplate -n '__fish_nameplate_using_command show' -l output -r -F -d 'The file to write, or a directory to write a file with the default name of the …'
 complete -c nameplate -n '__fish_nameplate_using_command show' -s o -r -F -d 'The file to write, or a directory to write a file with the default name of the …'
 complete -c nameplate -n '__fish_nameplate_using_command show' -l all -d 'Show the tables of all values below the first screen.'
+complete -c nameplate -n '__fish_nameplate_using_command show' -l json -d 'The same as --format json.'
 complete -c nameplate -n '__fish_nameplate_using_command show' -l identify -d 'Keep the host name in formats other than the table.'
 
 # Options for: versus

@@ -52,10 +52,10 @@ class Look:
         self._changes = change_reports(index, changes, folder)
 
     def draw(self, path: Path) -> None:
-        """Draw the metrics that the words select over time into ``path``, an SVG or PNG file by its suffix.
+        """Draw the metrics that the words select over time into ``path``, an SVG, PDF or PNG file by its suffix.
 
-        There must be words. Raises UsageError for a suffix other than .svg and .png or more than 30 metrics, FileError
-        if the file cannot be written.
+        There must be words. Raises UsageError for a suffix other than .svg, .pdf and .png or more than 30 metrics,
+        FileError if the file cannot be written.
         """
         from nameplate.report.charts.history import write_series  # noqa: PLC0415 (charts take a second to import)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from nameplate.errors import UsageError
+from nameplate.errors import FileError, UsageError
 from nameplate.records.inputs import read_head
 from nameplate.records.result import Report
 from nameplate.results.run_file import read_run
@@ -18,9 +18,10 @@ _BEGINNING = b'{"type":'
 def read_reports(paths: Iterable[Path]) -> list[Report]:
     """Return all runs of the files, in the order of ``paths`` and within a file in its order.
 
-    A path is a run file, an HTML report with its runs (``.html`` or ``.htm``), the output of another tool, or a folder
-    of such outputs, which is one run. Runs of an HTML report have aliases as host names, unless it was written with
-    ``--identify``. Raises FileError for a file that cannot be read or is of no known kind. A run that is incomplete or
+    A path is a run file, an HTML report with its runs (``.html`` or ``.htm``), the output of another tool, a folder
+    with run files, of which the one that was last written is read, or a folder of outputs, which is one run. Runs of an
+    HTML report have aliases as host names, unless it was written with ``--identify``. Raises FileError for a file that
+    cannot be read or is of no known kind. A run that is incomplete or
     was interrupted is returned, too.
     """
     return [report for path in paths for report in _runs_in(path)]
@@ -44,9 +45,19 @@ def _runs_in(path: Path) -> list[Report]:
         from nameplate.report.html.embed import read_embedded  # noqa: PLC0415 (charts take a second to import)
 
         return read_embedded(path)
-    if path.is_dir() or not _may_be_run_file(path):
-        return [read_imported(path)]
-    return [summarise(read_run(path))]
+    if path.is_dir():
+        newest = _newest_run(path)
+        return [summarise(read_run(newest)) if newest else read_imported(path)]
+    return [summarise(read_run(path)) if _may_be_run_file(path) else read_imported(path)]
+
+
+def _newest_run(folder: Path) -> Path | None:
+    """Return the run file in the folder that was last written, not in its subfolders; None if it has none."""
+    try:
+        written = {path: path.stat().st_mtime_ns for path in folder.glob("*.jsonl") if path.is_file()}
+    except OSError as error:
+        raise FileError(f"cannot read {folder}: {error.strerror}") from None
+    return max(written, key=lambda path: (written[path], path.name), default=None)
 
 
 def _may_be_run_file(path: Path) -> bool:

@@ -28,11 +28,11 @@ def check_study(plan: str, folder: Path) -> None:
 def write_study(report: Report, folder: Path) -> str:
     """Write the results of a study into a folder, which must exist, and return a line that lists what was written.
 
-    It writes tables.csv, the charts (SVG, PNG, data and scripts for gnuplot) and report.html, without host names, and
-    replaces files of these names. Raises UsageError if the run's plan reproduces no study, FileError if a file cannot
-    be written.
+    It writes tables.csv, the charts (SVG, PDF, PNG, data and scripts for gnuplot) and report.html, without host names,
+    and replaces files of these names. Raises UsageError if the run's plan reproduces no study, FileError if a file
+    cannot be written.
     """
-    from nameplate.report.charts.pictures import write_pictures  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.charts.pictures import SLIDE, write_pictures  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.exports.study import export, study_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
@@ -40,6 +40,6 @@ def write_study(report: Report, folder: Path) -> str:
     for name, text in export(named).items():
         write_whole(text.encode(), folder / name)
     charts = {chart.name: chart for chart in study_charts(named)}
-    write_pictures(charts, folder)
+    write_pictures(charts, folder, SLIDE)
     write_html([report], folder / "report.html")
-    return f"{folder}: tables.csv, {len(charts)} charts as SVG, PNG and for gnuplot, report.html"
+    return f"{folder}: tables.csv, {len(charts)} charts as SVG, PDF, PNG and for gnuplot, report.html"

@@ -7,8 +7,10 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+from cyclopts import Parameter
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -39,6 +41,7 @@ _MEANING: dict[Grade, str] = {
     "F": "values mean little in this state",
 }
 _SPIN_S = 1.0
+_TOO_POOR = 1
 _STAT = Path("/proc/stat")
 
 
@@ -56,7 +59,7 @@ class Part:
     advice: str = ""
 
 
-def command(*, json: bool = False) -> int:
+def command(*, at_least: Annotated[Grade | None, Parameter(show_default=False)] = None, json: bool = False) -> int:
     """Check whether this machine is fit to measure on, and which optional parts are missing.
 
     The grade, A to F, is that of the worst finding. Each finding is shown with its cost and its remedy. Nothing is
@@ -64,6 +67,8 @@ def command(*, json: bool = False) -> int:
 
     Parameters
     ----------
+    at_least
+        End with exit code 1 if the grade is worse than this one: for scripts and CI.
     json
         Print the findings as JSON.
     """
@@ -71,16 +76,17 @@ def command(*, json: bool = False) -> int:
     measured = _measure(headers)
     findings = [*measured, *judge_machine(headers[0].machine)]
     parts = [_leftovers(), *_mpi(), _lapack(), *_missing(headers[0])]
-    if json:
-        document = {"grade": overall(findings), "environment": findings, "parts": parts}
-        print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
-        return 0
-    console = make_console()
     grade = overall(findings)
-    console.print(Text(f"{grade}: {_MEANING[grade]}", style=f"bold {_STYLES[grade]}"))
-    console.print(_environment(findings))
-    console.print(_parts(parts))
-    return 0
+    if json:
+        document = {"grade": grade, "environment": findings, "parts": parts}
+        print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    else:
+        console = make_console()
+        console.print(Text(f"{grade}: {_MEANING[grade]}", style=f"bold {_STYLES[grade]}"))
+        console.print(_environment(findings))
+        console.print(_parts(parts))
+    # The letters are in the order of the grades.
+    return _TOO_POOR if at_least is not None and grade > at_least else 0
 
 
 def _environment(findings: Sequence[Finding]) -> Table:

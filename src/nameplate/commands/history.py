@@ -36,7 +36,7 @@ def command(
     last
         The number of runs to list.
     output
-        Draw the selected metrics over time into this file (.svg or .png).
+        Draw the selected metrics over time into this file (.svg, .pdf or .png).
     json
         Print the runs, the changes and the values of the selected metrics as JSON.
     """

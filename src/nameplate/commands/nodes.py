@@ -53,7 +53,7 @@ def command(
     places
         With --recheck, the paths that the run was measured on, as name=value, such as file=/scratch.
     output
-        Also draw the maps of all metrics into this file (.svg or .png).
+        Also draw the maps of all metrics into this file (.svg, .pdf or .png).
     recheck
         Measure the slow nodes again, one node at a time, with up to three healthy nodes for comparison, into this run
         file. The result says whether a node is slow persistently, only under contention, or no longer.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from cyclopts import Parameter
 
 from nameplate.commands._reading import read_reports
@@ -17,7 +19,8 @@ def command(
     *runs: Path,
     identify: bool = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
-    charts: Annotated[Path | None, Parameter(show_default=False)] = None,
+    charts: Annotated[Path | None, Parameter(name=["--charts", "--figures"], show_default=False)] = None,
+    json: bool = False,
 ) -> int:
     """Write an HTML report of one or more runs: one file with charts and tables, which works offline.
 
@@ -28,22 +31,49 @@ def command(
     identify
         Keep the host names. By default hosts are called "machine 1", "machine 2".
     output
-        The file to write. Default: nameplate-report.html.
+        The file to write. Default: the name of the first run with .html, or a free name such as RUN-2.html.
     charts
-        Write each chart into this directory as SVG and PNG. Without -o, the report itself is not written.
+        Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, into subdirectories of this
+        directory. Without -o, the report itself is not written.
+    json
+        Print the names of what was written as JSON.
     """
     from nameplate.report.charts.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
-    page = output or (Path("nameplate-report.html") if charts is None else None)
+    page = output or (_free_name(runs[0]) if charts is None else None)
     check_output("-o", page, inputs=runs)
     reports = read_reports(runs)
+    n_charts = 0
     if charts is not None:
-        number = write_charts(reports if identify else without_names(reports), charts)
-        print(f"wrote {number} charts to {charts}, each as SVG and PNG")
+        n_charts = write_charts(reports if identify else without_names(reports), charts)
     if page is not None:
         write_html(reports, page, identify)
-        print(f"wrote {page}")
+    _print_written(page, charts, n_charts, json)
     return 0
+
+
+def _free_name(run: Path) -> Path:
+    """Return a name for the report of a run that no file in the current directory has.
+
+    Another report, or the page of a program that happens to have the name, would be lost.
+    """
+    stem = run.resolve().stem or "nameplate-report"
+    names = (f"{stem}.html", *(f"{stem}-{number}.html" for number in range(2, 100)))
+    free = next((name for name in names if not os.path.lexists(name)), None)
+    if free is None:
+        raise UsageError(f"{names[0]} to {names[-1]} exist: name the report with -o")
+    return Path(free)
+
+
+def _print_written(page: Path | None, charts: Path | None, n_charts: int, as_json: bool) -> None:
+    if as_json:
+        document = {"report": page and str(page), "charts": charts and str(charts), "n_charts": n_charts}
+        print(msgspec.json.encode(document).decode())
+        return
+    if charts is not None:
+        print(f"wrote {n_charts} charts to {charts}, each as SVG, PDF and PNG for a paper and for a slide")
+    if page is not None:
+        print(f"wrote {page}")

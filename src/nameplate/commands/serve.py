@@ -25,6 +25,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     max_seconds: float | None = None,
     max_sessions: int | None = None,
     user: Option = None,
+    json: bool = False,
 ) -> int:
     """Serve as the peer of another machine's network probes until Ctrl-C.
 
@@ -48,6 +49,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
         The maximum number of sessions at a time. Default: 64.
     user
         The user to switch to if root starts the peer. Default: nobody.
+    json
+        Print the addresses as JSON on standard output when the peer listens, instead of a message.
     """
     if port is not None and not 0 <= port <= _MAX_PORT:
         raise UsageError(f"--port {port}: not a port; use 0 to {_MAX_PORT}")
@@ -55,6 +58,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
              "--max-bytes": max_bytes, "--max-seconds": max_seconds, "--max-sessions": max_sessions,
              "--user": user}  # fmt: skip
     words = [word for option, value in given.items() if value is not None for word in (option, str(value))]
+    words += ["--json"] if json else []
     path = core_path()
     try:
         os.execve(path, [str(path), "serve", *words], core_environment())

@@ -25,6 +25,7 @@ def command(
     format: Annotated[str, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     all: bool = False,  # noqa: A002
+    json: bool = False,
     identify: bool = False,
 ) -> int:
     """Show what a run says about its machine on one screen, show all its values, or export them.
@@ -32,7 +33,7 @@ def command(
     Parameters
     ----------
     run
-        A run file (.jsonl), or a report (.html), which contains its runs.
+        A run file (.jsonl), a report (.html), which contains its runs, or a directory, for its newest run file.
     format
         The output format: table, json, csv, markdown, openmetrics, xml (of DistributedStream), study (the tables and
         charts of a published study) or gnuplot (data and scripts of the report's charts). Values of json, csv,
@@ -42,9 +43,15 @@ def command(
         gnuplot write several files and need a directory. Default: standard output.
     all
         Show the tables of all values below the first screen.
+    json
+        The same as --format json.
     identify
         Keep the host name in formats other than the table.
     """
+    if json:
+        if format not in ("table", "json"):
+            raise UsageError(f"--json and --format {format}: use one of them")
+        format = "json"  # noqa: A001
     if format == "table":
         for report in read_reports([run]):
             print_report(report, run, all)

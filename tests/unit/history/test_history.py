@@ -405,7 +405,9 @@ def test_a_metric_over_time(folder: Path, capsys: pytest.CaptureFixture[str], mo
     one = shown(folder, capsys, "rate", "--machine", "node02", "-o", str(folder / "rate.svg"))
     assert one.count(".jsonl") == 20
     assert "node02" in (folder / "rate.svg").read_text()
-    assert shown(folder, capsys, "rate", "-o", "rate.pdf", code=2).endswith("not a picture format; use .svg or .png\n")
+    assert shown(folder, capsys, "rate", "-o", "rate.gif", code=2).endswith(
+        "not a picture format; use .svg, .pdf, .png\n"
+    )
 
 
 def test_everything_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -433,7 +435,9 @@ def test_invalid_queries_are_rejected(
 
 def test_a_folder_without_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "has no run: write one with nameplate run -o" in shown(tmp_path, capsys, code=2)
-    assert "not a folder" in shown(tmp_path / "nowhere", capsys, code=2)
+    assert "there is no such directory" in shown(tmp_path / "nowhere", capsys, code=2)
+    (tmp_path / "file").touch()
+    assert "not a folder" in shown(tmp_path / "file", capsys, code=2)
 
 
 def test_the_nodes_of_a_job_have_metrics_of_their_own(tmp_path: Path) -> None:

@@ -12,23 +12,26 @@ from nameplate.report.charts.theme import THEME, coloured, day_colours
 from report_samples import failed, memory_report, report, scaling_results, twenty_seconds
 
 
-def test_every_chart_becomes_an_svg_and_a_png(tmp_path: Path) -> None:
+def test_every_chart_is_written_for_a_paper_and_for_a_slide(tmp_path: Path) -> None:
     made = report(scaling_results())
     names = [chart.name for chart in named_charts(made)]
     assert write_charts([made], tmp_path) == len(names) > 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        f"{n}{e}" for n in names for e in (".png", ".svg")
-    )
-    drawing = (tmp_path / "cpu-flops-thread-scaling.svg").read_text()
-    assert "cpu_flops: Thread scaling" in drawing
-    assert day_colours()["--series-1"] in drawing
-    assert "var(" not in drawing
-    assert (tmp_path / "cpu-flops-thread-scaling.png").read_bytes().startswith(b"\x89PNG")
+    for form, size, has_title in (("paper", "0 0 336 250", False), ("slide", "0 0 640 360", True)):
+        folder = tmp_path / form
+        expected = sorted(f"{name}{ending}" for name in names for ending in (".pdf", ".png", ".svg"))
+        assert sorted(path.name for path in folder.iterdir()) == expected
+        drawing = (folder / "cpu-flops-thread-scaling.svg").read_text()
+        assert ("cpu_flops: Thread scaling" in drawing) == has_title
+        assert day_colours()["--series-1"] in drawing
+        assert "var(" not in drawing
+        assert (folder / "cpu-flops-thread-scaling.png").read_bytes().startswith(b"\x89PNG")
+        (box,) = re.findall(rb"/MediaBox ?\[([^]]*)\]", (folder / "cpu-flops-thread-scaling.pdf").read_bytes())
+        assert box.decode() == size
 
 
 def test_several_runs_have_separate_chart_files(tmp_path: Path) -> None:
     write_charts([report([twenty_seconds()]), report([twenty_seconds()])], tmp_path / "new")
-    names = sorted(path.name for path in (tmp_path / "new").glob("*.svg"))
+    names = sorted(path.name for path in (tmp_path / "new" / "paper").glob("*.svg"))
     assert names == ["run-1-cpu-flops-over-time.svg", "run-2-cpu-flops-over-time.svg"]
 
 

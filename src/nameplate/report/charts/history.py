@@ -29,14 +29,14 @@ def write_series(
     ``series`` must not be empty and must be grouped by metric. The change points among ``changes`` are marked in the
     chart of their metric; the run ``since`` of each must be among the points of that metric. Drifts, and changes of
     metrics that are not in ``series``, are not marked. ``names`` gives the titles of the charts. The suffix of
-    ``path``, .svg or .png, chooses the format; an existing picture is replaced.
+    ``path``, .svg, .pdf or .png, chooses the format; an existing picture is replaced.
 
     Raises:
         UsageError: the file name has no suffix of a picture format, or there are more than 30 metrics.
         FileError: the file cannot be written.
     """
     if path.suffix not in FORMATS:
-        raise UsageError(f"{path}: not a picture format; use {' or '.join(FORMATS)}")
+        raise UsageError(f"{path}: not a picture format; use {', '.join(FORMATS)}")
     by_metric = [list(own) for _, own in groupby(series, key=lambda each: each.key)]
     if len(by_metric) > _MAX_CHARTS:
         raise UsageError(

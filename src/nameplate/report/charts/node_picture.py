@@ -16,15 +16,15 @@ def write_maps(nodes: Nodes, path: Path) -> None:
     """Write a picture with one row of maps for each metric of the nodes.
 
     A row has the map of the metric's values, or the maps of their average, minimum and maximum if the extremes of
-    single repeats are known. ``nodes`` must have at least one node and one metric. The suffix of ``path``, .svg or
-    .png, chooses the format; an existing picture is replaced.
+    single repeats are known. ``nodes`` must have at least one node and one metric. The suffix of ``path``, .svg, .pdf
+    or .png, chooses the format; an existing picture is replaced.
 
     Raises:
         UsageError: the file name has no suffix of a picture format.
         FileError: the file cannot be written.
     """
     if path.suffix not in FORMATS:
-        raise UsageError(f"{path}: not a picture format; use {' or '.join(FORMATS)}")
+        raise UsageError(f"{path}: not a picture format; use {', '.join(FORMATS)}")
     rows = [[node_map(nodes, metric, name) for name in statistics_of(metric)] for metric in nodes.metrics]
     # Properties of a whole chart are allowed only at the top level.
     data = {name: points for row in rows for chart in row for name, points in chart.spec["datasets"].items()}

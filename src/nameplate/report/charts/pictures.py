@@ -1,9 +1,10 @@
-"""Write charts as SVG and PNG files."""
+"""Write charts as SVG, PDF and PNG files."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,36 @@ from nameplate.records.result import Report
 from nameplate.report.charts.named import NamedChart, named_charts
 from nameplate.report.charts.theme import THEME, coloured
 
-FORMATS = (".svg", ".png")
+FORMATS = (".svg", ".pdf", ".png")
 
-_WIDTH = 720
-_PIXELS_A_POINT = 2.0
+
+@dataclass(frozen=True)
+class Form:
+    """A use of a picture, which decides its size: ``width`` and ``height`` are in pixels (SVG) or points (PDF).
+
+    Charts whose size depends on their number of cells keep it. A picture with ``has_title`` has its title and caption
+    inside. ``scale`` is the number of pixels of a PNG for each pixel of the SVG.
+    """
+
+    name: str
+    width: int
+    height: int
+    has_title: bool
+    scale: float
+
+
+# Fitted into a column of 3.5 inches, the text has 8 points; the caption is part of the document. A slide is 16:9.
+PAPER = Form("paper", 336, 250, has_title=False, scale=4.0)
+SLIDE = Form("slide", 640, 360, has_title=True, scale=2.0)
 
 
 def write_charts(reports: Sequence[Report], directory: Path) -> int:
-    """Write every chart of the reports into ``directory`` as SVG and PNG, and return the number of charts.
+    """Write every chart of the reports into ``directory``, and return the number of charts.
 
-    The directory is created if necessary, and files of the same names are replaced. The file names are those of
-    ``named_charts``. If there are several reports, they start with ``run-1-``, ``run-2-``, in the order of ``reports``.
-    There must be at least one report.
+    Each chart is written as ``PAPER`` and as ``SLIDE``, into the subdirectories ``paper`` and ``slide``, in each of
+    ``FORMATS``. Directories are created if necessary, and files of the same names are replaced. The file names are
+    those of ``named_charts``. If there are several reports, they start with ``run-1-``, ``run-2-``, in the order of
+    ``reports``. There must be at least one report.
 
     Raises:
         UsageError: the reports have no chart.
@@ -37,49 +56,60 @@ def write_charts(reports: Sequence[Report], directory: Path) -> int:
               for chart in named_charts(report)}  # fmt: skip
     if not charts:
         raise UsageError("--charts: the report on these runs has no chart; nameplate show prints their tables")
+    for form in (PAPER, SLIDE):
+        write_pictures(charts, directory / form.name, form)
+    return len(charts)
+
+
+def write_pictures(charts: Mapping[str, NamedChart], directory: Path, form: Form) -> None:
+    """Write each chart into a directory as NAME.svg, NAME.pdf and NAME.png.
+
+    The keys of ``charts`` are the file names without a suffix. The directory is created if necessary, and files of the
+    same names are replaced.
+
+    Raises:
+        FileError: the directory or a file cannot be written.
+    """
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot write to {directory}: {error.strerror}") from None
-    write_pictures(charts, directory)
-    return len(charts)
-
-
-def write_pictures(charts: Mapping[str, NamedChart], directory: Path) -> None:
-    """Write each chart into an existing directory as NAME.svg and NAME.png, with its title and caption inside.
-
-    The keys of ``charts`` are the file names without a suffix. Files of the same names are replaced.
-
-    Raises:
-        FileError: a file cannot be written.
-    """
     for name, chart in charts.items():
-        for ending in FORMATS:
-            write_picture(_by_itself(chart), directory / f"{name}{ending}")
+        _write(_by_itself(chart, form), [directory / f"{name}{ending}" for ending in FORMATS], form.scale)
 
 
 def write_picture(definition: Mapping[str, Any], path: Path) -> None:
     """Write a Vega-Lite definition as a picture in the colours of the light theme, on white.
 
-    The format is SVG if the suffix of ``path`` is .svg, otherwise PNG with two pixels per point. The width of
-    ``definition`` must be a number or a step. Its ``background`` and ``config`` are not used. A file of the same name
-    is replaced.
+    The format is SVG or PDF if the suffix of ``path`` is .svg or .pdf, otherwise PNG with two pixels for each pixel of
+    the definition. The width of ``definition`` must be a number or a step. Its ``background`` and ``config`` are not
+    used. A file of the same name is replaced.
 
     Raises:
         FileError: the file cannot be written, or is a run file, which is never replaced.
         KeyError: the definition has a colour name that the light theme does not have.
     """
-    drawing = coloured(json.dumps({**definition, "background": "white", "config": THEME}))
-    if path.suffix == ".svg":
-        write_whole(vl_convert.vegalite_to_svg(drawing).encode(), path)
-    else:
-        write_whole(vl_convert.vegalite_to_png(drawing, scale=_PIXELS_A_POINT), path)
+    _write(definition, [path], SLIDE.scale)
 
 
-def _by_itself(named: NamedChart) -> dict[str, Any]:
-    """Return the definition with its title inside and a fixed width."""
-    spec = dict(named.chart.spec)
+def _write(definition: Mapping[str, Any], paths: Sequence[Path], scale: float) -> None:
+    """Write a definition into several files, each in the format of its suffix."""
+    drawn = vl_convert.vegalite_to_svg(coloured(json.dumps({**definition, "background": "white", "config": THEME})))
+    for path in paths:
+        if path.suffix == ".svg":
+            write_whole(drawn.encode(), path)
+        elif path.suffix == ".pdf":
+            write_whole(vl_convert.svg_to_pdf(drawn), path)
+        else:
+            write_whole(vl_convert.svg_to_png(drawn, scale=scale), path)
+
+
+def _by_itself(named: NamedChart, form: Form) -> dict[str, Any]:
+    """Return the definition in the size of the form, with its title inside if the form has one."""
+    spec = {**named.chart.spec, "padding": 6}
     if spec["width"] == "container":
-        spec["width"] = _WIDTH
-    title = {"text": named.title, "subtitle": named.chart.caption, "anchor": "start"}
-    return {**spec, "title": title, "padding": 12}
+        spec |= {"width": form.width, "height": form.height, "autosize": {"type": "fit", "contains": "padding"}}
+    if not form.has_title:
+        return spec
+    title = {"text": named.title, "subtitle": named.chart.caption, "anchor": "start", "limit": form.width}
+    return {**spec, "title": title}
