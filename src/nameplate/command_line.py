@@ -11,15 +11,18 @@ from pathlib import Path
 from cyclopts import App, CycloptsError, Parameter
 
 from nameplate import __version__
-from nameplate.commands import register_all
+from nameplate.commands import register
 from nameplate.control_characters import clean_text
-from nameplate.errors import FileError, InternalError, Interrupted, NameplateError, OutputError, UsageError
+from nameplate.errors import FileError, InternalError, Interrupted, NameplateError, UsageError
 from nameplate.execution.launch import hide_key
-from nameplate.streams import failure_of
+from nameplate.streams import checked_exit_code
 
 
-def make_app() -> App:
-    """Return the cyclopts app of the command line, with all its commands, ``--help`` and ``--version``."""
+def make_app(arguments: Sequence[str] = ()) -> App:
+    """Return the cyclopts app of the command line with ``--help``, ``--version`` and its commands.
+
+    It has all commands, or only the one that is the first of ``arguments``.
+    """
     app = App(
         name="nameplate",
         help="Measure what a machine and its cluster deliver, and compare it with what they should deliver.",
@@ -28,7 +31,7 @@ def make_app() -> App:
         default_parameter=Parameter(negative=()),  # no --no-json, no --empty-rated
         help_format="plaintext",  # Markdown doubles the time that --help takes
     )
-    register_all(app)
+    register(app, arguments)
     app.register_install_completion_command()
     return app
 
@@ -43,12 +46,7 @@ def run(arguments: list[str]) -> int:
     first.
     """
     hide_key()
-    code = _run(arguments)
-    lost = failure_of(sys.stdout)
-    if lost is not None:
-        print(f"nameplate: cannot write standard output: {lost.strerror}", file=sys.stderr)
-        return code or OutputError.exit_code
-    return code
+    return checked_exit_code(_run(arguments))
 
 
 def _run(arguments: list[str]) -> int:
@@ -56,7 +54,7 @@ def _run(arguments: list[str]) -> int:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         check_arguments(arguments)
-        code = make_app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        code = make_app(arguments)(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except KeyboardInterrupt:
         return _report("stopped", Interrupted.exit_code)
     except Exception as error:

@@ -13,6 +13,8 @@ import select
 import sys
 from typing import TextIO
 
+from nameplate.errors import OutputError
+
 # Replacements for streams that cannot encode a character; one character each, so that tables stay aligned.
 _PLAIN = str.maketrans({"±": "~", "×": "x", "–": "-", "…": "~", "µ": "u", "²": "2", "³": "3", "·": "-", "→": ">"})
 _ERROR_HANDLER = "nameplate.plain"
@@ -98,6 +100,18 @@ def has_reader(stream: TextIO) -> bool:
     poll = select.poll()
     poll.register(number, select.POLLOUT)
     return not any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))
+
+
+def checked_exit_code(code: int) -> int:
+    """Return the exit code of a process that has written its output: ``code``, or 3 for 0 if output was lost.
+
+    Standard output is flushed, and a loss is reported on standard error.
+    """
+    lost = failure_of(sys.stdout)
+    if lost is None:
+        return code
+    print(f"nameplate: cannot write standard output: {lost.strerror}", file=sys.stderr)
+    return code or OutputError.exit_code
 
 
 def failure_of(stream: TextIO) -> OSError | None:

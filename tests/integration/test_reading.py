@@ -6,6 +6,8 @@ import base64
 import gzip
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,38 @@ def test_the_default_name_of_a_report_replaces_nothing(
     assert run(["report", str(measured), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"report": "run-4.html", "charts": None, "n_charts": 0}
     assert (tmp_path / "run.html").read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["report", "RUN"], "report"),
+        (["run", "null", "--report", "x.html"], "--report"),
+        (["show", "RUN", "--format", "gnuplot"], "--format gnuplot"),
+        (["nodes", "RUN", "-o", "x.svg"], "-o"),
+        (["history", ".", "rate", "-o", "x.svg"], "-o"),
+    ],
+)
+def test_a_command_that_draws_names_the_missing_packages(
+    measured: Path, tmp_path: Path, arguments: list[str], named: str
+) -> None:
+    """A process without these packages: a module that is None in sys.modules cannot be imported."""
+    words = [str(measured) if word == "RUN" else word for word in arguments]
+    hidden = "import sys; sys.modules.update(dict.fromkeys(('altair', 'jinja2', 'vl_convert')));"
+    command = f"{hidden} from nameplate.command_line import run; sys.exit(run({words!r}))"
+    ended = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    wanted = f"nameplate: {named} needs packages that are not installed: pip install 'nameplate[report]'\n"
+    assert (ended.returncode, ended.stderr) == (2, wanted)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_report_is_read_without_the_packages_that_draw_it(measured: Path) -> None:
+    words = ["show", str(measured.with_suffix(".html")), "--json"]
+    hidden = "import sys; sys.modules.update(dict.fromkeys(('altair', 'jinja2', 'vl_convert')));"
+    command = f"{hidden} from nameplate.command_line import run; sys.exit(run({words!r}))"
+    ended = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["rows"]
 
 
 def test_a_directory_stands_for_its_newest_run(

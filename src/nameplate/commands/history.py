@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from nameplate.errors import UsageError
 from nameplate.records.outputs import check_output
+from nameplate.report.optional_packages import check_report_packages
 from nameplate.report.terminal.console import make_console
 
 
@@ -45,6 +46,8 @@ def command(
     if output is not None and not metric:
         raise UsageError("-o draws a metric over time: name one, such as memory_stream op=triad bandwidth")
 
+    if output is not None:
+        check_report_packages("-o")
     check_output("-o", output)
     from nameplate.commands._history import Look  # noqa: PLC0415 (numpy and scipy take half a second)
 

@@ -25,6 +25,7 @@ from nameplate.records.outputs import check_output
 from nameplate.records.result import Nodes
 from nameplate.records.run_record import Run
 from nameplate.records.run_writer import RunWriter
+from nameplate.report.optional_packages import check_report_packages
 from nameplate.report.terminal.nodes import print_findings, print_nodes, slow_nodes
 from nameplate.report.terminal.progress import make_progress
 from nameplate.results.run_file import read_run
@@ -63,6 +64,8 @@ def command(
         Print every value of every node as JSON.
     """
     check_output("-o", output, inputs=[run])
+    if output is not None:
+        check_report_packages("-o")
     nodes, measured = _view(run)
     if recheck is not None:
         if output is not None or json:

@@ -13,6 +13,7 @@ from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
 from nameplate.records.outputs import check_output
 from nameplate.report.aliases import without_names
+from nameplate.report.optional_packages import check_report_packages
 
 
 def command(
@@ -38,13 +39,14 @@ def command(
     json
         Print the names of what was written as JSON.
     """
-    from nameplate.report.charts.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
-    from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
-
+    check_report_packages("report")
     if not runs:
         raise UsageError("nothing to report: name one or more run files (.jsonl)")
     page = output or (_free_name(runs[0]) if charts is None else None)
     check_output("-o", page, inputs=runs)
+    from nameplate.report.charts.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
+    from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
+
     reports = read_reports(runs)
     n_charts = 0
     if charts is not None:

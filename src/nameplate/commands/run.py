@@ -58,6 +58,7 @@ from nameplate.records.result import Report
 from nameplate.records.run_record import Reference, Run
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.aliases import without_names
+from nameplate.report.optional_packages import check_report_packages
 from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
 from nameplate.results.run_file import RunFile, read_run
@@ -288,8 +289,15 @@ def _check(options: RunOptions) -> None:
     if options.output is not None and options.output.is_dir():
         raise FileError(f"-o {options.output} is a directory: name a file in it")
     base = options.against.base if options.against else None
+    _check_report_packages(options)
     check_output("--report", options.report, others=(options.output, options.resume, options.slurm, base))
     check_output("--slurm", options.slurm, others=(options.output, options.resume))
+
+
+def _check_report_packages(options: RunOptions) -> None:
+    for option, given in (("--report", options.report), ("--study", options.study)):
+        if given is not None:
+            check_report_packages(option)
 
 
 def _resumed(options: RunOptions, path: Path, stack: ExitStack) -> Prepared:

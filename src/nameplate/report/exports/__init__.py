@@ -15,6 +15,7 @@ from pathlib import Path
 from nameplate.errors import UsageError
 from nameplate.planning.sweep import nearest
 from nameplate.records.result import Report
+from nameplate.report.optional_packages import check_report_packages
 
 Export = Callable[[Report], str | dict[str, str]]
 
@@ -32,11 +33,16 @@ def find_export(name: str) -> Export:
     hide host names, so pass the report through ``report.aliases.without_names`` before.
 
     Raises:
-        UsageError: the format is unknown, which includes "table"; the message suggests the nearest one.
+        UsageError: the format is unknown, which includes "table"; the message suggests the nearest one. Or it needs a
+            package that is not installed.
     """
     if name not in export_names():
         raise UsageError(f"unknown format '{name}'; {nearest(name, ['table', *export_names()])}")
-    export: Export = importlib.import_module(f"{__name__}.{name}").export
+    try:
+        export: Export = importlib.import_module(f"{__name__}.{name}").export
+    except ModuleNotFoundError:
+        check_report_packages(f"--format {name}")
+        raise
     return export
 
 
