@@ -100,7 +100,15 @@ def test_an_argument_that_is_not_text_is_reported_in_one_line(tmp_path: Path) ->
         assert len(answer.stderr.splitlines()) == 1, answer.stderr
 
 
-START = "import nameplate.__main__ as start; print('ready', flush=True); start.main()"
+# The first thing that main does is to set the handler. Before, a signal is lost where a runner in the background ignores
+# it.
+START = """
+import signal
+import nameplate.__main__ as start
+signal.signal(signal.SIGINT, start.leave_at_once)
+print("ready", flush=True)
+start.main()
+"""
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4])
