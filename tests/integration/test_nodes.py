@@ -92,7 +92,7 @@ def test_a_file_of_one_node_has_its_values(tmp_path: Path) -> None:
     path.write_text(ONE_NODE, encoding="utf-8")
     answer = nodes(path, "-o", tmp_path / "map.svg")
     assert (answer.returncode, answer.stderr) == (0, "")
-    rows = [line.split() for line in answer.stdout.splitlines() if line.startswith("cn01")]
+    rows = [line.split() for line in answer.stdout.splitlines() if line.startswith("  cn01")]
     assert [row[1:6:2] for row in rows] == [
         ["135.7", "131.6", "134.9"], ["134.6", "129.8", "133.9"], ["153.9", "149.5", "152.7"],
         ["154.3", "143.9", "152.9"],

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
-from rich import box
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
 from nameplate.execution.core_process import describe_all
 from nameplate.planning.sweep import ProbeInfo, find_probe
 from nameplate.probes import load_probes
 from nameplate.report.parameter_values import possible_values
+from nameplate.report.terminal.columns import wrapped
 from nameplate.report.terminal.console import make_console
 
 
@@ -36,28 +37,37 @@ def command(probe: str = "", /, *, json: bool = False) -> int:
 
 
 def _show_all(probes: list[ProbeInfo]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("probe", "measures", "parameters", "metrics"):
-        table.add_column(heading)
+    console = make_console()
     for info in probes:
         known = load_probes().get(info.name)
-        metrics = " ".join(metric.name for metric in known.metrics) if known else ""
-        table.add_row(info.name, info.summary, " ".join(p.name for p in info.parameters), metrics)
-    make_console().print(table)
+        rows = {
+            "parameters": [p.name for p in info.parameters],
+            "metrics": [m.name for m in known.metrics] if known else [],
+        }
+        _print_entry(
+            console, info.name, info.summary, {name: ", ".join(words) for name, words in rows.items() if words}
+        )
 
 
 def _show_one(info: ProbeInfo) -> None:
     console = make_console()
-    console.print(Text.assemble((info.name, "bold"), f": {info.summary}"))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("parameter", "values", "default", "meaning"):
-        table.add_column(heading)
+    _print_entry(console, info.name, info.summary, {})
     for parameter in info.parameters:
-        table.add_row(
-            parameter.name, possible_values(parameter), parameter.default or parameter.automatic, parameter.summary
-        )
-    console.print(table)
+        rows = {"values": possible_values(parameter), "default": parameter.default or parameter.automatic}
+        _print_entry(console, parameter.name, parameter.summary, {name: words for name, words in rows.items() if words})
     known = load_probes().get(info.name)
     for metric in known.metrics if known else ():
         unit = f" ({metric.unit})" if metric.unit else ""
         console.print(f"metric {metric.name}{unit}, {metric.better} is better")
+
+
+def _print_entry(console: Console, name: str, summary: str, rows: Mapping[str, str]) -> None:
+    """Print a name with its meaning, and below it a line for each of ``rows``: a title and its text."""
+    head = wrapped(summary, console.width, "  ", f"{name}  ")
+    head[0].stylize("bold", 0, len(name))
+    for line in [
+        *head,
+        *(line for title, text in rows.items() for line in wrapped(text, console.width, "      ", f"    {title}: ")),
+    ]:
+        console.print(line)
+    console.print()

@@ -398,7 +398,7 @@ def test_the_overview(folder: Path, capsys: pytest.CaptureFixture[str], monkeypa
 def test_a_metric_over_time(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     text = shown(folder, capsys, "cpu_flops", "rate")
-    assert [line.split()[:2] for line in text.splitlines() if line.startswith("node")] == [
+    assert [line.split()[:2] for line in text.splitlines() if line.startswith("  node")] == [
         ["node01", "20"],
         ["node02", "20"],
     ]

@@ -37,7 +37,7 @@ def view(unit: str) -> Nodes:
 @pytest.mark.parametrize("unit", ["B/s", "s"])
 def test_a_share_is_computed_from_the_values_in_its_line(unit: str, capsys: pytest.CaptureFixture[str]) -> None:
     print_nodes(view(unit))
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("x y "))
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  x y "))
     numbers = [float(number) for number in re.findall(r"[\d.]+(?= )", line)]
     middle, slowest, behind = numbers[:3]
     assert line.split()[-2] == "n4", "of the old ones, though the new ones are twice as fast"

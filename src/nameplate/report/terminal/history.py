@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from nameplate.history.changes import ChangeReport, MetricHistory, RunRow
 from nameplate.history.index import Entry
 from nameplate.report.format import count, quantity
 from nameplate.report.metric_names import MetricNames
+from nameplate.report.terminal.columns import Line, lay_out, wrapped
 from nameplate.report.terminal.strip import bars
 
 # Colours mean better and worse, never larger and smaller.
@@ -64,38 +64,36 @@ def print_changes(changes: Sequence[ChangeReport], names: MetricNames, console: 
         if kind == "drift":
             when = f"gradually from {own[0].until_started:.10} to {own[0].since_started:.10}"
         console.print(Text.assemble("\n", (verdict, _STYLES[verdict]), f" {machine} {when}"))
-        console.print(_changes(own[:_MAX_METRICS], names))
+        _print_lines(_changes(own[:_MAX_METRICS], names, console.width), console)
         if len(own) > _MAX_METRICS:
-            console.print(f"  … and {len(own) - _MAX_METRICS} more metrics")
+            console.print(f"  and {len(own) - _MAX_METRICS} more metrics")
         for setting in own[0].settings:
             console.print(Text(f"  with {setting.name}: {setting.base} → {setting.new}", style="bold"))
 
 
-def _changes(changes: Sequence[ChangeReport], names: MetricNames) -> Table:
-    table = Table(box=None, show_header=False)
-    for _ in range(2):
-        table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
+def _changes(changes: Sequence[ChangeReport], names: MetricNames, width: int) -> Iterator[Text]:
     for each in changes:
         before, after = (quantity(value, each.key.unit) for value in (each.before, each.after))
-        table.add_row(_share(each.after / each.before), f"{before} → {after}", Text(names.of(each.key)))
-    return table
+        words = f"{_share(each.after / each.before):>8}  {before} → {after}  {names.of(each.key)}"
+        yield from wrapped(words, width, "          ", "  ")
+
+
+def _print_lines(lines: Iterable[Text], console: Console) -> None:
+    for line in lines:
+        console.print(line)
+
+
+def _line(label: str, *cells: str) -> Line:
+    return Line(label, tuple(map(Text, cells)))
 
 
 def _print_runs(rows: Sequence[RunRow], names: MetricNames, console: Console) -> None:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("started", no_wrap=True)
-    for name in ("machine", "plan", "file"):
-        table.add_column(name, overflow="fold")
-    for name in ("metrics", "vs. usual"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            f"{row.started:.16}".replace("T", " "), Text(row.machine), Text(row.plan),
-            Text(row.path + (" (unfinished)" if row.unfinished else "")), str(row.metrics),
-            _share(row.relative_to_usual),
-        )  # fmt: skip
-    console.print(table)
+    lines = [
+        _line(f"{row.started:.16} {row.path}".replace("T", " ", 1) + (" (unfinished)" if row.unfinished else ""),
+              row.machine, row.plan, str(row.metrics), _share(row.relative_to_usual))
+        for row in rows
+    ]  # fmt: skip
+    _print_lines(lay_out(("machine", "plan", "metrics", "vs. usual"), lines, console.width, "started, file"), console)
     for row in rows:
         if row.worst is not None and (row.worst_relative_to_usual or 1.0) < _WORTH_NAMING:
             console.print(Text(f"{row.path}: {_share(row.worst_relative_to_usual)} {names.of(row.worst)}", style="dim"))
@@ -117,7 +115,7 @@ def print_not_read(entries: Iterable[Entry], console: Console) -> None:
     for reason in reasons[:_MAX_REASONS]:
         console.print(Text(f"  {reason}"))
     if len(reasons) > _MAX_REASONS:
-        console.print(f"  … and {len(reasons) - _MAX_REASONS} more; --json lists all")
+        console.print(f"  and {len(reasons) - _MAX_REASONS} more; --json lists all")
 
 
 def print_series(
@@ -132,18 +130,15 @@ def print_series(
     """
     for key, group in groupby(series, key=lambda each: each.key):
         console.print(Text(names.of(key), style="bold"))
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        table.add_column("machine", overflow="fold")
-        for name in ("runs", "usual", "latest"):
-            table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("latest runs", no_wrap=True)
+        lines = []
         for each in group:
             values = [point.value for point in each.points]
-            table.add_row(
-                Text(each.machine), str(len(values)), quantity(each.usual, key.unit),
-                quantity(values[-1], key.unit), bars(values[-_STRIP:]),
+            lines.append(
+                _line(each.machine, str(len(values)), quantity(each.usual, key.unit), quantity(values[-1], key.unit),
+                      bars(values[-_STRIP:]))
             )  # fmt: skip
-        console.print(table)
+        headings = ("runs", "usual", "latest", "latest runs")
+        _print_lines(lay_out(headings, lines, console.width, "machine"), console)
     if len(series) == 1:
         _print_values(series[0], console)
     print_changes(changes, names, console)
@@ -151,18 +146,15 @@ def print_series(
 
 def _print_values(series: MetricHistory, console: Console) -> None:
     shown = series.points[-_MAX_VALUES:]
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("started", no_wrap=True)
-    for name in (series.key.metric, "95 %", "vs. usual"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("file", overflow="fold")
+    lines = []
     for point in shown:
         ends = [quantity(end, series.key.unit) for end in point.ci or ()]
         interval = f"{ends[0].split()[0]} to {ends[1]}" if ends else "–"
         relative = _share(point.value / series.usual) if series.usual else "–"
         value = quantity(point.value, series.key.unit)
-        table.add_row(f"{point.started:.16}".replace("T", " "), value, interval, relative, Text(point.path))
+        lines.append(_line(f"{point.started:.16} {point.path}".replace("T", " ", 1), value, interval, relative))
+    headings = (series.key.metric, "95 %", "vs. usual")
     console.print()
-    console.print(table)
+    _print_lines(lay_out(headings, lines, console.width, "started, file"), console)
     if len(shown) < len(series.points):
-        console.print(f"… and {len(series.points) - len(shown)} earlier runs; --json lists all")
+        console.print(f"and {len(series.points) - len(shown)} earlier runs; --json lists all")

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from nameplate.comparison.recheck import RecheckFinding
@@ -16,6 +15,7 @@ from nameplate.hostlist import compress
 from nameplate.records.result import NodeMetric, Nodes
 from nameplate.report.format import count, digits, quantity, scale, share
 from nameplate.report.node_values import class_medians
+from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.statistics.stats import median
 
@@ -64,12 +64,14 @@ def print_findings(found: Sequence[RecheckFinding]) -> None:
     Each finding is a row, in the order of ``found``: node, metric, how far it was behind before and alone in percent,
     and the label. Below the table is the meaning of each label in it.
     """
-    table = _table("node", "metric", "before", "alone", "")
-    for each in found:
-        style = "red" if each.label == "persistent" else "green"
-        table.add_row(each.node, each.title, share(each.before), share(each.alone), each.label, style=style)
     console = _console()
-    console.print(table)
+    lines = [
+        _line(f"{each.node} {each.title}", (share(each.before), share(each.alone), each.label),
+              "red" if each.label == "persistent" else "green")
+        for each in found
+    ]  # fmt: skip
+    for line in lay_out(("before", "alone", ""), lines, console.width, "node and metric"):
+        console.print(line)
     for label, words in _MEANINGS.items():
         if any(each.label == label for each in found):
             console.print(Text(f"{label}: {words}", style="dim"))
@@ -83,12 +85,12 @@ def render(nodes: Nodes, width: int) -> RenderableType:
     ranked metric, and is left out if this metric judges no node. ``nodes`` has at least one metric. ``width`` is the
     width of the output in characters, which limits the rows of the map.
     """
-    parts: list[RenderableType] = [*_hardware(nodes), Text(), _summary(nodes), Text(BEHIND, style="dim")]
+    parts: list[RenderableType] = [*_hardware(nodes), Text(), *_summary(nodes, width), Text(BEHIND, style="dim")]
     ranked = _ranked(nodes)
     if any(map(_exceeds_maximum, ranked)):
         parts.append(Text(BY_EVERY_RANK, style="dim"))
     for metric in ranked:
-        parts += [Text(), Text(metric.title, style="bold"), _ranking(nodes, metric)]
+        parts += [Text(), Text(metric.title, style="bold"), *_ranking(nodes, metric, width)]
     if ranking(ranked[0]):
         parts += [Text(), *_map(nodes, ranked[0], width)]
     return Group(*parts, Text())
@@ -181,20 +183,20 @@ def _hardware(nodes: Nodes) -> Iterator[Text]:
             yield Text(f"  {count(number, 'node')} of {name}: {compress(own)}", style="dim")
 
 
-def _summary(nodes: Nodes) -> Table:
-    table = _table(*OVERVIEW)
-    for metric in nodes.metrics:
-        order = slowest_first(metric)
-        if not order:
-            table.add_row(metric.title, "–", "–", "–", "–", "not measured")
-            continue
-        worst = order[0]
-        table.add_row(
-            metric.title, quantity(class_medians(nodes, metric.value)[nodes.classes[worst]], metric.unit),
-            quantity(metric.value[worst], metric.unit), share(metric.gap[worst]), nodes.names[worst],
-            slow_count(metric),
-        )  # fmt: skip
-    return table
+def _summary(nodes: Nodes, width: int) -> list[Text]:
+    lines = [_line(metric.title, _overview(nodes, metric)) for metric in nodes.metrics]
+    return lay_out(OVERVIEW[1:], lines, width, OVERVIEW[0])
+
+
+def _overview(nodes: Nodes, metric: NodeMetric) -> Sequence[str]:
+    order = slowest_first(metric)
+    if not order:
+        return "–", "–", "–", "–", "not measured"
+    worst = order[0]
+    return (
+        quantity(class_medians(nodes, metric.value)[nodes.classes[worst]], metric.unit),
+        quantity(metric.value[worst], metric.unit), share(metric.gap[worst]), nodes.names[worst], slow_count(metric),
+    )  # fmt: skip
 
 
 def slow_count(metric: NodeMetric) -> str:
@@ -207,21 +209,22 @@ def slow_count(metric: NodeMetric) -> str:
     return str(len(metric.slow) or "none")
 
 
-def _ranking(nodes: Nodes, metric: NodeMetric) -> Table:
+def _ranking(nodes: Nodes, metric: NodeMetric, width: int) -> list[Text]:
     order = slowest_first(metric)
     shown = order[: max(MAX_RANKED, 2 * len(metric.slow))][: 5 * MAX_RANKED]
     extremes = ("minimum", "maximum") if metric.minimum else ()
-    table = _table("node", "average" if extremes else "value", *extremes, "behind", "robust z", "std. error", "")
+    lines = []
     for place in [*shown, *([order[-1]] if order and order[-1] not in shown else [])]:
         is_slow = place in metric.slow
         note = "slow" if is_slow else "fastest" if place == order[-1] and len(order) > 1 else ""
         values = (metric.value, metric.minimum, metric.maximum) if extremes else (metric.value,)
         cells = [
-            nodes.names[place], *(_alike(metric, own[place]) for own in values), share(metric.gap[place]),
-            distance(metric.z[place]), share(metric.spread[place]), note,
+            *(_alike(metric, own[place]) for own in values), share(metric.gap[place]), distance(metric.z[place]),
+            share(metric.spread[place]), note,
         ]  # fmt: skip
-        table.add_row(*cells, style="red" if is_slow else "")
-    return table
+        lines.append(_line(nodes.names[place], cells, "red" if is_slow else ""))
+    headings = ("average" if extremes else "value", *extremes, "behind", "robust z", "std. error", "")
+    return lay_out(headings, lines, width, "node")
 
 
 def distance(z: float | None) -> str:
@@ -273,7 +276,7 @@ def _map(nodes: Nodes, metric: NodeMetric, width: int) -> Iterator[Text]:
         for place in places:
             sign = _sign(metric, place)
             row.append(sign, style="red" if sign == "█" else "")
-        row.append(f"  {nodes.names[first]} …" if len(places) > 1 else f"  {nodes.names[first]}", style="dim")
+        row.append(f"  from {nodes.names[first]}" if len(places) > 1 else f"  {nodes.names[first]}", style="dim")
         yield row
 
 
@@ -286,8 +289,5 @@ def _sign(metric: NodeMetric, place: int) -> str:
     return _SHADES[sum(gap >= step for step in _STEPS)]
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for index, heading in enumerate(headings):
-        table.add_column(Text(heading), justify="left" if index == 0 or not heading else "right")
-    return table
+def _line(label: str, cells: Sequence[str], style: str = "") -> Line:
+    return Line(label, tuple(Text(cell, style=style) for cell in cells))

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from nameplate.report.format import parameters, quantity
+from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.tools.paired import PairedRow
 
@@ -31,7 +31,8 @@ def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> Non
     for (tool, version), own in groupby(measured, key=lambda row: (row.tool, row.version)):
         several = list(own)
         console.print(Text(f"\n{tool} {version}".rstrip(), style="bold"))
-        console.print(_table(tool, several))
+        for row in _table(tool, several, console.width):
+            console.print(row)
         for line in _what_was_run(several):
             console.print(Text(line, style="dim"), soft_wrap=True)
     if measured:
@@ -42,21 +43,17 @@ def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> Non
     _print_rest(console, [row for row in rows if row.ratio is None or (row.reason and row.verdict != "other work")])
 
 
-def _table(tool: str, rows: Sequence[PairedRow]) -> Table:
-    """Return the table of one tool. Commands are listed below it by number, so that it fits 80 columns."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", width=4)
-    for heading in ("nameplate", tool, "ratio", "95 %"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("nameplate is")
-    table.add_column("", overflow="fold", style="dim")
+def _table(tool: str, rows: Sequence[PairedRow], width: int) -> list[Text]:
+    """Return the table of one tool. Commands are listed below it by number, so that it fits a narrow terminal."""
+    lines = []
     for number, row in enumerate(rows, start=1):
-        table.add_row(
-            f"{number:3d}", _median(row.ours, row.unit), _median(row.theirs, row.unit), f"{row.ratio:.3f}",
+        cells = (
+            _median(row.ours, row.unit), _median(row.theirs, row.unit), f"{row.ratio:.3f}",
             f"{row.ci[0]:.3f} to {row.ci[1]:.3f}" if row.ci else f"{len(row.ours)} pairs only",
-            Text(_WORDS[row.verdict], style=_STYLES.get(row.verdict, "dim")), row.work,
         )  # fmt: skip
-    return table
+        verdict = Text(_WORDS[row.verdict], style=_STYLES.get(row.verdict, "dim"))
+        lines.append(Line(f"{number:3d}", (*map(Text, cells), verdict), row.work or ""))
+    return lay_out(("nameplate", tool, "ratio", "95 %", "nameplate is"), lines, width)
 
 
 def _what_was_run(rows: Sequence[PairedRow]) -> Iterator[str]:

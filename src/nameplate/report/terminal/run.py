@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from nameplate.planning.budget import MIN_ROUNDS
@@ -30,10 +30,13 @@ from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.first_screen import screen_lines, warning_lines
 
 HEADINGS = ("", "typical", "95 %", "capability", "its 95 %", "reference", "share", "sustained", "cores", "notes")
-_RIGHT = HEADINGS[1:-1]
-_IN_A_NARROW_TERMINAL = ("typical", "95 %", "capability", "share")
+# In the order of their importance.
+_ALWAYS = ("typical", "95 %", "capability", "share")
+_IF_THERE_IS_ROOM = ("reference", "its 95 %", "sustained", "cores")
 _SHARE = HEADINGS.index("share")
-_WIDE = 120
+# A wider label does not keep a column out; it is put above its row.
+_LABEL = 36
+_GAP = 2
 MAX_EXPERIMENTS = 24
 MAX_NOTES = 12
 
@@ -142,16 +145,6 @@ def _remarks(result: Result) -> list[str]:
 _STYLES = {"good": "green", "poor": "red", "plain": ""}
 
 
-def _wide_table(section: TableSection) -> Padding:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", overflow="fold")
-    for heading in HEADINGS[1:]:
-        table.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=heading in _RIGHT)
-    for row in section.rows:
-        table.add_row(*_styled(row))
-    return Padding(table, (0, 0, 0, 2))
-
-
 def _styled(row: TableRow) -> list[Text]:
     """Return a row's cells; the mood colours the share, or the outcome of a row without one."""
     cells = [Text(cell) for cell in row.cells]
@@ -159,8 +152,23 @@ def _styled(row: TableRow) -> list[Text]:
     return cells
 
 
-def _narrow_lines(section: TableSection, width: int) -> list[Text]:
-    shown = [i for i, heading in enumerate(HEADINGS) if heading in _IN_A_NARROW_TERMINAL]
+def _columns(section: TableSection, width: int) -> list[int]:
+    """Return the indices of the columns to show: the important ones, and as many others as fit next to the labels."""
+    widths = [max(cell_len(text) for text in (HEADINGS[i], *(row.cells[i] for row in section.rows if row.cells[2])))
+              for i in range(len(HEADINGS) - 1)]  # fmt: skip
+    used = min(widths[0], _LABEL) + sum(widths[HEADINGS.index(heading)] + _GAP for heading in _ALWAYS)
+    shown = [HEADINGS.index(heading) for heading in _ALWAYS]
+    for heading in _IF_THERE_IS_ROOM:
+        index = HEADINGS.index(heading)
+        used += widths[index] + _GAP
+        if used + _GAP > width:
+            break
+        shown.append(index)
+    return sorted(shown)
+
+
+def _lines(section: TableSection, width: int) -> list[Text]:
+    shown = _columns(section, width)
     lines = [
         Line(row.cells[0], tuple(_styled(row)[i] for i in shown), row.cells[-1])
         for row in section.rows
@@ -171,8 +179,7 @@ def _narrow_lines(section: TableSection, width: int) -> list[Text]:
 def _section_parts(report: Report, width: int) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for section in sections(report):
-        table = [_wide_table(section)] if width >= _WIDE else _narrow_lines(section, width)
-        parts += [Text(), Text(section.heading, style="bold"), *table]
+        parts += [Text(), Text(section.heading, style="bold"), *_lines(section, width)]
     return parts
 
 
@@ -253,9 +260,9 @@ def render(report: Report, path: Path, width: int, has_tables: bool) -> list[Ren
     """Return a run in parts to print: the first screen, events of series, customary tables, and warnings.
 
     ``path`` is the run file, which hints name. ``width`` is in characters. With ``has_tables``, the tables of all
-    results and of all probes are among them, and the sources of the reference values at the end: from 120 characters on
-    they have all of ``HEADINGS``, below that only the value, its interval, the capability and the share. At most
-    ``MAX_NOTES`` warnings are then shown.
+    results and of all probes are among them, and the sources of the reference values at the end: the value, its
+    interval, the capability, the share, and as many further columns as fit. At most ``MAX_NOTES`` warnings are then
+    shown.
     """
     screen = first_screen(report)
     tables = all_tables(report) if has_tables else _customary_tables(report)

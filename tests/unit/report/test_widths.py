@@ -1,0 +1,125 @@
+"""At every width, the output of every command has all its words and numbers, whatever was recorded."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from rich.console import Console, RenderableType
+
+from nameplate.commands import list as list_command
+from nameplate.comparison.run_comparison import compare_runs
+from nameplate.history.changes import change_reports, changes_found, run_rows, runs_of, series_of
+from nameplate.history.index import empty_index
+from nameplate.history.update import run_files, updated
+from nameplate.planning.sweep import ProbeInfo
+from nameplate.records.result import Report
+from nameplate.report.format import quantity
+from nameplate.report.metric_names import MetricNames
+from nameplate.report.terminal import history, nodes
+from nameplate.report.terminal.comparison import print_comparison
+from nameplate.report.terminal.run import render, sections
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
+from recorded_runs import RUNS, recorded_file, unpacked
+
+WIDTHS = (60, 80, 100, 120)
+WIDEST = 200
+NAMES = [path.name.partition(".")[0] for path in RUNS]
+
+
+@cache
+def recorded(name: str) -> Report:
+    with TemporaryDirectory() as folder:
+        return summarise(read_run(recorded_file(f"{name}.jsonl", Path(folder))))
+
+
+def printed(width: int, *parts: RenderableType) -> str:
+    console = Console(file=io.StringIO(), width=width, record=True, markup=False, emoji=False, highlight=False)
+    for part in parts:
+        console.print(part, crop=False)
+    return console.export_text()
+
+
+def check(text_at: Callable[[int], str]) -> None:
+    """Check that no word of the widest output is cut in a narrower one, and that only single words are too wide."""
+    known = set(text_at(WIDEST).split())
+    for width in WIDTHS:
+        text = text_at(width)
+        assert "…" not in text
+        assert set(text.split()) <= known, sorted(set(text.split()) - known)
+        too_wide = [line for line in text.splitlines() if len(line) > width]
+        assert all(line.lstrip().startswith(("all values", "charts: ", "scontrol ")) for line in too_wide), too_wide
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_values_of_a_run(name: str) -> None:
+    report = recorded(name)
+    check(lambda width: printed(width, *render(report, Path("run.jsonl"), width, has_tables=True)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_value_is_missing(name: str, width: int) -> None:
+    report = recorded(name)
+    text = printed(width, *render(report, Path("run.jsonl"), width, has_tables=True))
+    shown = {cell for section in sections(report) for row in section.rows for cell in row.cells[1:2] if cell}
+    assert shown
+    assert all(value in text for value in shown)
+    rows = [result.summary for result in report.results]
+    assert {quantity(row.value, row.unit) for row in rows if row.value is not None} & shown
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("has_all", [False, True])
+def test_a_comparison(name: str, has_all: bool) -> None:
+    found = compare_runs(recorded(name), recorded(name))
+
+    def text_at(width: int) -> str:
+        console = Console(file=io.StringIO(), width=width, record=True)
+        print_comparison(found, console, has_all)
+        return console.export_text()
+
+    check(text_at)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if recorded(name).nodes])
+def test_the_nodes_of_a_job(name: str) -> None:
+    found = recorded(name).nodes
+    assert found
+    check(lambda width: printed(width, nodes.render(found, width)))
+
+
+def test_the_list_of_probes(
+    described: dict[str, ProbeInfo], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(list_command, "describe_all", lambda: described)
+    for probe in ("", *described):
+
+        def text_at(width: int, probe: str = probe) -> str:
+            monkeypatch.setenv("COLUMNS", str(width))
+            list_command.command(probe)
+            return capsys.readouterr().out
+
+        check(text_at)
+
+
+def test_a_history(tmp_path: Path) -> None:
+    for name in ("quick", "mpi_pairs", "soak"):
+        (tmp_path / f"{name}.jsonl").write_bytes(unpacked(name))
+    index = updated(empty_index(), tmp_path, run_files(tmp_path))
+    changes = change_reports(index, changes_found(index), tmp_path)
+    rows = run_rows(index, runs_of(index, None), None)
+    names = MetricNames(index.metrics)
+
+    def text_at(width: int) -> str:
+        console = Console(file=io.StringIO(), width=width, record=True, highlight=False)
+        history.print_overview(index.entries, rows, changes, names, console)
+        history.print_series(series_of(index, [*range(len(index.metrics))], None), changes, names, console)
+        return console.export_text()
+
+    check(text_at)
