@@ -100,8 +100,8 @@ def test_an_argument_that_is_not_text_is_reported_in_one_line(tmp_path: Path) ->
         assert len(answer.stderr.splitlines()) == 1, answer.stderr
 
 
-# The first thing that main does is to set the handler. Before, a signal is lost where a runner in the background ignores
-# it.
+# The first thing that main does is to set the handler. Where a runner in the background ignores the signal, one that
+# comes earlier is lost.
 START = """
 import signal
 import nameplate.__main__ as start
