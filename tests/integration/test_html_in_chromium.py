@@ -190,7 +190,12 @@ class TestMemory:
 
     def test_the_roofline_has_its_roofs_slopes_and_ridges(self, memory_seen: Browser) -> None:
         assert count(memory_seen, ".roofline .mark-line path") == 6
-        assert "memory, 2 threads: 20.00 GB/s" in texts(memory_seen, ".roofline .role-legend-label text")
+        assert "memory, 2 threads: 20.00 GB/s" in texts(memory_seen, ".roofline .mark-text.role-mark text")
+        boxes = (
+            "[...document.querySelectorAll('.roofline .mark-text.role-mark text')].map(e => e.getBoundingClientRect())"
+        )
+        apart = "(a, b) => a.right < b.left || b.right < a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2"
+        assert memory_seen.value(f"{boxes}.every((a, i, all) => all.every((b, j) => i == j || ({apart})(a, b)))")
         assert {"1/16", "16"} <= set(texts(memory_seen, ".roofline .role-axis-label text"))
 
     def test_tables_have_the_data_of_their_charts(self, memory_seen: Browser) -> None:

@@ -6,7 +6,7 @@ Source: Williams, Waterman and Patterson, "Roofline", Communications of the ACM 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nameplate.probes import ResolvedExperiment
 from nameplate.probes.shared.levels import find
@@ -15,9 +15,12 @@ from nameplate.records.result import Quantity, Report, Result
 from nameplate.report.experiments import is_derived
 from nameplate.report.format import count, digits, parameters
 from nameplate.report.repeat_commands import repeat_command, sweep_command
+from nameplate.units import size_text
 
 # The first precision that was measured is drawn; loops compute in double precision unless stated otherwise.
 _PRECISIONS = ("fp64", "fp32", "bf16")
+# In FLOP/byte: a triad does 2 operations for 24 bytes, and the loop of cpu_workset 28 for 64.
+_TRIAD, _WORKSET = 2 / 24, 28 / 64
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,31 @@ class Bound:
 
 
 @dataclass(frozen=True)
+class Kernel:
+    """A measured loop of known arithmetic intensity, as a point of the roofline.
+
+    ``name`` is such as "triad, 2 threads". ``intensity`` is in FLOP/byte, without the reads that a store causes
+    (write-allocate). ``quantity`` is the rate in FLOP/s with its interval. ``command`` repeats the measurement.
+    """
+
+    name: str
+    intensity: float
+    quantity: Quantity
+    command: str
+
+
+@dataclass(frozen=True)
 class Roofline:
     """The bounds of one machine: ``peaks`` are horizontal, ``slopes`` rise with the arithmetic intensity.
 
     Both lists have at least one bound, which is not checked. All peaks have the same precision; there is one of a
     single thread, one of several threads, or both, in this order. ``slopes`` has the caches first, then memory.
+    ``kernels`` are measured loops, possibly none.
     """
 
     peaks: list[Bound]
     slopes: list[Bound]
+    kernels: list[Kernel] = field(default_factory=list)
 
     def peak_over(self, slope: Bound) -> Bound | None:
         """Return the peak rate that bounds a slope from above, or None if no such peak was measured.
@@ -81,10 +100,11 @@ def roofline(report: Report) -> Roofline | None:
     Peaks are the best rates of cpu_flops with one thread and with several threads, in the first precision measured of
     fp64, fp32 and bf16. Slopes are the bandwidths that one core reads from each cache level, and those of memory_stream
     on regions far larger than the caches, with one thread and with several. Oversubscribed results are not used.
+    Kernels are the triad on such a region, and the loop of cpu_workset on its smallest and its largest working set.
     """
     peaks = _peaks(report.results)
     slopes = _slopes(report) if peaks else []
-    return Roofline(peaks, slopes) if slopes else None
+    return Roofline(peaks, slopes, _kernels(report)) if slopes else None
 
 
 def meaning(roofs: Roofline) -> str:
@@ -116,16 +136,29 @@ def _peaks(results: Iterable[Result]) -> list[Bound]:
 
 def _slopes(report: Report) -> list[Bound]:
     """Return the bandwidths: of each cache level for one core, and of memory."""
-    streams = [r for r in report.results if r.summary.probe == "memory_stream" and r.summary.metric == "bandwidth"]
-    measured = [r for r in streams if _is_usable(r)]
-    machine = report.machine
-    beyond = [
-        r for r in measured if machine and is_beyond_caches(ResolvedExperiment(r.summary.params, r.facts, machine))
-    ]
-    caches = _of_levels(report, measured)
-    memory = [_bound("memory", best) for best in _best_by_cores(beyond)]
+    caches = _of_levels(report, _streams(report))
+    memory = [_bound("memory", best) for best in _best_by_cores(_beyond_caches(report))]
     has_own = any(bound.is_of_one_core for bound in memory)
     return [bound for bound in caches if bound.name != "memory" or not has_own] + memory
+
+
+def _kernels(report: Report) -> list[Kernel]:
+    triads = [r for r in _beyond_caches(report) if r.summary.params.get("op") == "triad"]
+    loops = [r for r in report.results
+             if r.summary.probe == "cpu_workset" and r.summary.metric == "rate" and _is_usable(r)]  # fmt: skip
+    by_size = sorted(loops, key=lambda result: int(result.summary.params["size"]))
+    found = [_kernel(f"triad, {count(_threads(r), 'thread')}", _TRIAD, r, _TRIAD) for r in _best_by_cores(triads)]
+    for loop in dict.fromkeys(range(len(by_size))[:: max(1, len(by_size) - 1)]):
+        size = size_text(int(by_size[loop].summary.params["size"]))
+        found.append(_kernel(f"cpu_workset, {size}", _WORKSET, by_size[loop]))
+    return found
+
+
+def _kernel(name: str, intensity: float, result: Result, times: float = 1.0) -> Kernel:
+    """Return a kernel whose rate is the result's value multiplied by ``times``, in FLOP/byte for a bandwidth."""
+    row = result.summary
+    interval = (row.ci[0] * times, row.ci[1] * times) if row.ci else None
+    return Kernel(name, intensity, Quantity((row.value or 0.0) * times, "FLOP/s", interval), repeat_command(result))
 
 
 def _of_levels(report: Report, streams: Sequence[Result]) -> list[Bound]:
@@ -142,6 +175,19 @@ def _of_levels(report: Report, streams: Sequence[Result]) -> list[Bound]:
         for level in (find(by_probe, report.machine) if read and report.machine else [])
         if level.bandwidth is not None
     ]
+
+
+def _streams(report: Report) -> list[Result]:
+    """Return the usable bandwidths of memory_stream."""
+    return [r for r in report.results
+            if r.summary.probe == "memory_stream" and r.summary.metric == "bandwidth" and _is_usable(r)]  # fmt: skip
+
+
+def _beyond_caches(report: Report) -> list[Result]:
+    """Return the bandwidths of regions that are far larger than the caches."""
+    machine = report.machine
+    return [r for r in _streams(report)
+            if machine and is_beyond_caches(ResolvedExperiment(r.summary.params, r.facts, machine))]  # fmt: skip
 
 
 def _is_of(params: Mapping[str, object], **wanted: object) -> bool:

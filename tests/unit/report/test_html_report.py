@@ -614,7 +614,7 @@ class TestCharts:
     def test_a_slow_sample_is_not_called_undisturbed(self, better: str, slow: float) -> None:
         samples = series([48e9] * 8 + [slow, slow, 47e9], [9])
         made = msgspec.structs.replace(result({"threads": 1}, samples=samples), better=better)
-        assert sample_states(made)[7:] == ["undisturbed", "slow, cause not recorded", "disturbed", "undisturbed"]
+        assert sample_states(made)[7:] == ["undisturbed", "unexplained", "disturbed", "undisturbed"]
         assert "11 samples, 1 disturbed, 1 slow for a cause that was not recorded." in over_time(made, 100).caption
 
     def test_thinning_is_stated(self) -> None:

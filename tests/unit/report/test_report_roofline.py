@@ -11,7 +11,7 @@ from nameplate.records.result import Report, Result
 from nameplate.report.charts.roofline import INTENSITIES, roofline_chart
 from nameplate.report.html.roofline_card import make_roofline_card
 from nameplate.report.roofline import Roofline, meaning, roofline
-from report_samples import KIB, latency_at, memory_report, read_at, report, result, sizes
+from report_samples import KIB, latency_at, memory_report, read_at, report, result, sizes, with_summary
 
 BEYOND = 2**26
 
@@ -95,28 +95,64 @@ class TestRidges:
 class TestChart:
     @staticmethod
     def points(*results: Result) -> list[dict[str, Any]]:
-        (points,) = roofline_chart(roofs_of(*results)).spec["datasets"].values()
-        return list(points)
+        datasets = roofline_chart(roofs_of(*results)).spec["datasets"].values()
+        return [point for points in datasets for point in points if "rate" in point]
 
     def test_a_slope_ends_at_its_ridge_and_the_peak_continues(self) -> None:
         roof, slope = "fp64, 1 thread: 50.00 GFLOP/s", "memory, 1 thread: 10.00 GB/s"
         assert self.points(peak(1, 5e10), read_at(BEYOND)) == [
-            {"intensity": 5.0, "rate": 50.0, "kind": "line", "line": roof},
-            {"intensity": 64.0, "rate": 50.0, "kind": "end", "line": roof},
-            {"intensity": 1 / 64, "rate": 0.15625, "kind": "end", "line": slope},
-            {"intensity": 5.0, "rate": 50.0, "kind": "ridge", "line": slope},
+            {"intensity": 5.0, "rate": 50.0, "kind": "line", "line": roof, "low": 49.0, "high": 51.0},
+            {"intensity": 64.0, "rate": 50.0, "kind": "peak", "line": roof, "low": 49.0, "high": 51.0},
+            {"intensity": 1 / 64, "rate": 0.15625, "kind": "slope", "line": slope, "low": 0.15313, "high": 0.15937},
+            {"intensity": 5.0, "rate": 50.0, "kind": "ridge", "line": slope, "low": 49.0, "high": 51.0},
         ]
 
     def test_a_ridge_beyond_the_axis_is_not_marked(self) -> None:
         points = self.points(peak(1, 5e12), read_at(BEYOND))
-        assert [point["kind"] for point in points] == ["line", "end", "end", "line"]
+        assert [point["kind"] for point in points] == ["line", "peak", "slope", "line"]
         assert all(INTENSITIES[0] <= point["intensity"] <= INTENSITIES[1] for point in points)
 
     def test_both_axes_are_logarithmic(self) -> None:
         encoding = roofline_chart(roofs_of(peak(1, 5e10), read_at(BEYOND))).spec["layer"][0]["encoding"]
         assert encoding["x"]["scale"]["domain"] == [1 / 64, 64]
         assert encoding["x"]["axis"]["values"] == [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64]
-        assert encoding["y"]["scale"] == {"type": "log", "domain": [0.1, 50], "nice": False}
+        assert encoding["y"]["scale"] == {"type": "log", "domain": [0.1, 100], "nice": False}
+
+
+class TestLabels:
+    @staticmethod
+    def of(*results: Result) -> list[dict[str, Any]]:
+        datasets = roofline_chart(roofs_of(*results)).spec["datasets"].values()
+        return [point for points in datasets for point in points if "place" in point]
+
+    def test_each_line_has_one_at_its_end(self) -> None:
+        labels = {each["line"]: (each["x"], each["y"]) for each in self.of(peak(1, 5e10), read_at(BEYOND))}
+        assert labels == {
+            "fp64, 1 thread: 50.00 GFLOP/s": (64.0, 50.0), "memory, 1 thread: 10.00 GB/s": (1 / 64, 0.15625),
+        }  # fmt: skip
+
+    def test_lines_close_to_each_other_have_theirs_apart(self) -> None:
+        close = [peak(1, 5e10), peak(2, 5.1e10), read_at(BEYOND), read_at(BEYOND, threads=2)]
+        places = [(each["x"], each["y"], each["place"]) for each in self.of(*close)]
+        assert len(set(places)) == len(places) == 4
+        assert [place for *_, place in places][:2] == ["peak above", "peak below"]
+
+
+class TestKernels:
+    def test_are_the_triad_and_the_loop_of_cpu_workset(self) -> None:
+        triad = read_at(BEYOND, threads=2)
+        triad = with_summary(triad, value=24e9, ci=(12e9, 36e9), params={**triad.summary.params, "op": "triad"})
+        loops = [result({"size": size, "threads": 1}, 4e9, probe="cpu_workset") for size in (4096, 8192, 1 << 26)]
+        roofs = roofs_of(peak(1, 5e10), peak(2, 9e10), triad, *loops)
+        assert [(kernel.name, kernel.intensity, kernel.quantity.value) for kernel in roofs.kernels] == [
+            ("triad, 2 threads", 2 / 24, 2e9), ("cpu_workset, 4KiB", 28 / 64, 4e9),
+            ("cpu_workset, 64MiB", 28 / 64, 4e9),
+        ]  # fmt: skip
+        assert roofs.kernels[0].quantity.ci == (1e9, 3e9)
+        assert "triad, 2 threads" in str(roofline_chart(roofs).spec)
+
+    def test_without_them_the_chart_has_no_points(self) -> None:
+        assert "diamond" not in str(roofline_chart(roofs_of(peak(1, 5e10), read_at(BEYOND))).spec)
 
 
 def test_the_table_has_values_intervals_ridges_and_sources() -> None:

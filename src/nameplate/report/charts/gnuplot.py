@@ -210,6 +210,14 @@ class _Drawing:
             style = f"boxxyerror fillstyle empty {_colour(layer, 0)}"
             yield self._plot(layer, "", layer.points, ("x", "y", "half", "half"), style)
 
+    def _draw_area(self, layer: _Layer) -> Iterator[str]:
+        for place, name, points in _groups(layer):
+            index, columns = self._block(layer, name, points)
+            low, high = (columns.index(layer.encoding[end]["field"]) + 1 for end in ("y", "y2"))
+            style = f"filledcurves {_colour(layer, place)} fillstyle transparent solid 0.16 noborder"
+            yield (f"{quoted(self.file)} index {index} using {self._using(layer, columns, 'x')}:{low}:{high} "
+                   f"with {style} notitle")  # fmt: skip
+
     def _draw_text(self, layer: _Layer) -> Iterator[str]:
         name = layer.encoding["text"]["field"]
         if "value" in layer.encoding["y"]:
@@ -219,7 +227,8 @@ class _Drawing:
                 text = quoted(str(point[name]))
                 self.placed.append(f"set label {text} at first {at}, graph 1 offset 0,{above:.1f} center noenhanced")
         else:
-            yield self._plot(layer, "", layer.points, ("x", "y", "text"), "labels noenhanced")
+            side = layer.mark.get("align", "center")
+            yield self._plot(layer, "", layer.points, ("x", "y", "text"), f"labels {side} noenhanced")
 
     def _plot(self, layer: _Layer, name: str, points: Points, wanted: Sequence[str], style: str) -> str:
         place, columns = self._block(layer, name, points)

@@ -26,7 +26,7 @@ _SLOW = 1.5
 _STATES = {
     "undisturbed": ("circle", "var(--series-1)"),
     "disturbed": ("triangle-up", "var(--series-2)"),
-    "slow, cause not recorded": ("square", "var(--series-5)"),
+    "unexplained": ("square", "var(--series-5)"),
 }
 _UNDISTURBED, _DISTURBED, _UNEXPLAINED = _STATES
 
@@ -62,7 +62,7 @@ def sample_states(result: Result) -> list[str]:
     """Return the state of each sample of ``result.series``, which has at least one, as the chart calls it.
 
     A sample is "disturbed" if an interference was recorded during it. Of the others, one that is slower than the median
-    by a factor of ``_SLOW`` is "slow, cause not recorded", and the rest are "undisturbed".
+    by a factor of ``_SLOW`` is "unexplained", and the rest are "undisturbed".
     """
     values, flags = result.series.value, result.series.disturbed
     usual = median([value for value, is_disturbed in zip(values, flags, strict=True) if not is_disturbed] or values)

@@ -2,45 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Literal
 
 import altair as alt
 
-from nameplate.report.charts.common import Chart, Point, definition, legend, log_axis, rounded, tick_labels
+from nameplate.records.result import Quantity
+from nameplate.report.charts.common import Chart, Point, definition, log_axis, rounded, tick_labels
 from nameplate.report.format import quantity, scale
-from nameplate.report.roofline import Bound, Roofline, meaning
+from nameplate.report.roofline import Bound, Kernel, Roofline, meaning
 
 # In FLOP/byte: from loops that only move data to the largest matrix products that fit a cache.
 INTENSITIES = (1 / 64, 64.0)
 
 _HEIGHT = 340
+# The height of a label above its line in pixels, and the factor of the intensity by which it is further inside.
+_LIFTS = {"above": 8, "below": -12}
+_INSIDE = 8.0
+_LINE_OF_TEXT = 13
+# The kind of a line, the alignment of its label, and the label's distance in pixels from the end of the axis.
+_SIDES: tuple[tuple[str, Literal["left", "right"], int], ...] = (("slope", "left", 8), ("peak", "right", -4))
 
 
 def roofline_chart(roofs: Roofline) -> Chart:
     """Return the chart of the attainable rate in FLOP/s against arithmetic intensity, with a line for each bound.
 
-    The intensity goes from 1/64 to 64 FLOP/byte (``INTENSITIES``); both axes are logarithmic.
+    The intensity goes from 1/64 to 64 FLOP/byte (``INTENSITIES``); both axes are logarithmic. Each line has its label,
+    its interval as a band, and a large mark where it meets its peak. Kernels are points.
     """
     factor, unit = scale(max(peak.quantity.value for peak in roofs.peaks), "FLOP/s")
     labels = {bound.label: _label(bound) for bound in [*roofs.peaks, *roofs.slopes]}
     points = [
-        {**point, "line": labels[bound.label], "rate": rounded(float(point["rate"]) / factor)}
+        {**point, "line": labels[bound.label], **_in_unit(point, bound.quantity, factor)}
         for bound in [*roofs.peaks, *roofs.slopes]
         for point in (_roof_points(roofs, bound) if bound in roofs.peaks else _slope_points(roofs, bound))
     ]
-    spec = _spec(points, list(labels.values()), f"attainable rate ({unit})")
+    spec = _spec(points, [_kernel_point(each, factor) for each in roofs.kernels], list(labels.values()), unit)
     spec["description"] = "attainable floating-point rate against arithmetic intensity, both logarithmic"
     caption = (
         "Horizontal lines are peak rates. Rising lines are bandwidths, up to where they meet the peak of as many "
-        "cores. Large marks are ridge points; small marks tell the lines apart. Both axes are logarithmic."
+        "cores. Bands are 95 % intervals, large marks are ridge points, and diamonds are measured loops. Both axes are "
+        "logarithmic."
     )
-    commands = tuple(dict.fromkeys(bound.command for bound in [*roofs.peaks, *roofs.slopes]))
+    repeated = [bound.command for bound in [*roofs.peaks, *roofs.slopes]]
+    commands = tuple(dict.fromkeys([*repeated, *(kernel.command for kernel in roofs.kernels)]))
     columns = (("line", "bound"), ("intensity", "FLOP/byte"), ("rate", f"attainable rate ({unit})"))
     return Chart("Attainable rate against arithmetic intensity", meaning(roofs), caption, spec, columns, commands)
 
 
 def _label(bound: Bound) -> str:
     return f"{bound.label}: {quantity(bound.quantity.value, bound.quantity.unit)}"
+
+
+def _in_unit(point: Point, bound: Quantity, factor: float) -> Point:
+    """Return the rate of a point of a line in the chart's unit, and the interval of the line there, if it has one."""
+    rate = float(point["rate"]) / factor
+    interval = {} if bound.ci is None or not bound.value else {
+        "low": rounded(rate * bound.ci[0] / bound.value), "high": rounded(rate * bound.ci[1] / bound.value)
+    }  # fmt: skip
+    return {"rate": rounded(rate), **interval}
+
+
+def _kernel_point(kernel: Kernel, factor: float) -> Point:
+    rate = rounded(kernel.quantity.value / factor)
+    return {"kernel": kernel.name, "intensity": rounded(kernel.intensity), "measured": rate}
 
 
 def _roof_points(roofs: Roofline, peak: Bound) -> list[Point]:
@@ -50,7 +77,7 @@ def _roof_points(roofs: Roofline, peak: Bound) -> list[Point]:
     begin = min([ridge for ridge in ridges if ridge is not None and first <= ridge <= last], default=first)
     return [
         {"intensity": rounded(begin), "rate": peak.quantity.value, "kind": "line"},
-        {"intensity": last, "rate": peak.quantity.value, "kind": "end"},
+        {"intensity": last, "rate": peak.quantity.value, "kind": "peak"},
     ]
 
 
@@ -64,13 +91,35 @@ def _slope_points(roofs: Roofline, slope: Bound) -> list[Point]:
     end = max(first, min(last, ridge or highest))
     is_ridge = ridge is not None and first <= ridge <= last
     return [
-        {"intensity": first, "rate": slope.quantity.value * first, "kind": "end"},
+        {"intensity": first, "rate": slope.quantity.value * first, "kind": "slope"},
         {"intensity": rounded(end), "rate": slope.quantity.value * end, "kind": "ridge" if is_ridge else "line"},
     ]
 
 
-def _spec(points: list[Point], labels: list[str], title: str) -> dict[str, Any]:
-    rates = [float(point["rate"]) for point in points]
+def _line_labels(points: list[Point], domain: list[float]) -> list[Point]:
+    """Return the place of each line's label: below the left end of a slope, or above the right end of a peak.
+
+    Where another label is in the way, it is on the other side of the line, or further inside.
+    """
+    placed: list[tuple[float, float]] = []
+    labels = []
+    ends = [point for point in points if point["kind"] in ("slope", "peak")]
+    for point in sorted(ends, key=lambda point: -float(point["rate"])):
+        is_slope = point["kind"] == "slope"
+        for inside, where in product((1.0, _INSIDE), ("below", "above") if is_slope else ("above", "below")):
+            x = float(point["intensity"]) * (inside if is_slope else 1 / inside)
+            y = float(point["rate"]) * (inside if is_slope else 1.0)
+            height = _HEIGHT * math.log(y / domain[0]) / math.log(domain[1] / domain[0]) + _LIFTS[where]
+            if all(other != x or abs(height - up) >= _LINE_OF_TEXT for other, up in placed):
+                break
+        placed.append((x, height))
+        labels.append({"line": point["line"], "x": rounded(x), "y": rounded(y), "place": f"{point['kind']} {where}"})
+    return labels
+
+
+def _axes(points: list[Point], kernels: list[Point], title: str) -> tuple[alt.X, alt.Y, list[float]]:
+    rates = [float(point[key]) for point in [*points, *kernels] for key in ("rate", "low", "high", "measured")
+             if key in point]  # fmt: skip
     domain, numbers = log_axis(min(rates), max(rates))
     intensities = [4.0**power for power in range(-3, 4)]
     names = tick_labels({i: f"1/{1 / i:.0f}" if i < 1 else f"{i:g}" for i in intensities})
@@ -79,16 +128,47 @@ def _spec(points: list[Point], labels: list[str], title: str) -> dict[str, Any]:
               axis=alt.Axis(values=intensities, labelExpr=names))  # fmt: skip
     y = alt.Y("rate:Q", title=title, scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
+    return x, y, domain
+
+
+def _spec(points: list[Point], kernels: list[Point], labels: list[str], unit: str) -> dict[str, Any]:
+    title = f"attainable rate ({unit})"
+    x, y, domain = _axes(points, kernels, title)
     lines = alt.Scale(domain=labels)
-    key = legend(labels)
+    colour = alt.Color("line:N", scale=lines, legend=None)
     base = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y)
     layers = [
-        base.mark_line(strokeWidth=2).encode(color=alt.Color("line:N", scale=lines, legend=None)),
-        base.mark_point(filled=True, opacity=1).transform_filter("datum.kind != 'line'").encode(
-            alt.Color("line:N", scale=lines, legend=key),
-            alt.Shape("line:N", scale=lines, legend=key),
-            size=alt.condition("datum.kind == 'ridge'", alt.value(130), alt.value(40)),
-            tooltip=["line:N", alt.Tooltip("intensity:Q", title="FLOP/byte"), alt.Tooltip("rate:Q", title=title)],
-        ),
+        base.mark_line(strokeWidth=2).encode(color=colour),
+        base.mark_area(opacity=0.16).transform_filter("isValid(datum.low)").encode(
+            y=alt.Y("low:Q", title=title), y2="high:Q", color=colour),
+        base.mark_point(filled=True, opacity=1, size=110).transform_filter("datum.kind == 'ridge'").encode(
+            color=colour, tooltip=["line:N", alt.Tooltip("intensity:Q", title="FLOP/byte"),
+                                   alt.Tooltip("rate:Q", title=title)]),
+        *_label_layers(_line_labels(points, domain), x, y, colour),
+        *(_kernel_layers(kernels, x, title) if kernels else []),
     ]  # fmt: skip
-    return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), _HEIGHT)
+    return definition(alt.layer(*layers).resolve_scale(color="independent"), _HEIGHT)
+
+
+def _label_layers(labels: list[Point], x: alt.X, y: alt.Y, colour: alt.Color) -> Iterator[Any]:
+    base = alt.Chart(alt.InlineData(values=labels)).encode(x=_of_field(x, "x:Q"), y=_of_field(y, "y:Q"), color=colour)
+    for end, side, shift in _SIDES:
+        for where, lift in _LIFTS.items():
+            place = f"{end} {where}"
+            if any(label["place"] == place for label in labels):
+                text = base.mark_text(align=side, dx=shift, dy=-lift, fontSize=11, fontWeight="bold")
+                yield text.encode(text="line:N").transform_filter(f"datum.place == '{place}'")
+
+
+def _kernel_layers(kernels: list[Point], x: alt.X, title: str) -> list[Any]:
+    base = alt.Chart(alt.InlineData(values=kernels)).encode(x=x, y=alt.Y("measured:Q", title=title))
+    marks = base.mark_point(filled=True, opacity=1, size=70, shape="diamond", color="var(--ink)")
+    names = base.mark_text(align="right", dx=-8, dy=-4, fontSize=11, color="var(--ink)").encode(text="kernel:N")
+    return [marks.encode(tooltip=["kernel:N", "intensity:Q", alt.Tooltip("measured:Q", title=title)]), names]
+
+
+def _of_field(channel: Any, field: str) -> Any:
+    """Return the same axis for another field."""
+    copy = channel.copy()
+    copy.shorthand = field
+    return copy
