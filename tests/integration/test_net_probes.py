@@ -73,7 +73,9 @@ def rate_of(samples: list[dict[str, Any]]) -> float:
 @pytest.mark.parametrize("wait", ["block", "spin"])
 @pytest.mark.parametrize("payload", ["1", "1KiB", "64KiB"])
 def test_round_trips_on_loopback(core_path: Path, protocol: str, wait: str, payload: str) -> None:
-    outcome, samples = measure([str(core_path)], "net_pingpong", protocol=protocol, wait=wait, payload=payload)
+    outcome, samples = measure(
+        [str(core_path)], "net_pingpong", samples=5, protocol=protocol, wait=wait, payload=payload
+    )
     assert outcome["ending"] == "ok", outcome
     assert (outcome["labels"]["peer"], outcome["labels"]["route"], outcome["facts"]["is_local"]) == (
         "own", "this machine", 1,
@@ -81,8 +83,11 @@ def test_round_trips_on_loopback(core_path: Path, protocol: str, wait: str, payl
     expected = 65507 if (protocol, payload) == ("udp", "64KiB") else {"1": 1, "1KiB": 1024, "64KiB": 65536}[payload]
     assert outcome["params"]["payload"] == expected
     for sample in samples:
-        assert sum(sample["histogram"]["count"]) == sample["work"]["ops"] > 0
+        assert sum(sample["histogram"]["count"]) == sample["work"]["ops"]
+        # On a busy machine an answer can be so late that its datagram counts as lost.
+        assert sample["work"]["ops"] + (sample["counters"]["lost"] if protocol == "udp" else 0) > 0
         assert sample["work"]["bytes"] == 2 * expected * sample["work"]["ops"]
+    assert any(sample["work"]["ops"] for sample in samples)
 
 
 @pytest.mark.parametrize(
