@@ -24,7 +24,7 @@ from nameplate.records.result import Nodes
 from nameplate.records.run_record import Stop
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.csv_cells import plain
-from nameplate.report.terminal.nodes import verdict
+from nameplate.report.terminal.nodes import drain_command, slow_nodes
 from nameplate.results.run_file import read_run
 from recorded_runs import GOLDEN, recorded_file
 from report_kinds import cluster
@@ -42,14 +42,15 @@ def slow_node_named(name: str) -> Nodes:
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_nodes_name_never_becomes_a_command(name: str) -> None:
-    lines = [line.plain for line in verdict(slow_node_named(name))]
-    assert not any("scontrol" in line for line in lines)
-    assert any("is not a valid Slurm node name" in line for line in lines)
+    nodes = slow_node_named(name)
+    command = drain_command(nodes, slow_nodes(nodes))
+    assert "scontrol" not in command
+    assert "is not a valid Slurm node name" in command
 
 
 def test_a_command_to_paste_is_one_command_of_quoted_words() -> None:
-    lines = [line.plain for line in verdict(slow_node_named("rack1-node7.site"))]
-    (command,) = [line for line in lines if "scontrol" in line]
+    nodes = slow_node_named("rack1-node7.site")
+    command = drain_command(nodes, slow_nodes(nodes))
     words = shlex.split(command)
     assert words[:2] == ["scontrol", "update"]
     assert words[3] == "State=DRAIN"

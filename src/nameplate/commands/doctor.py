@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import ctypes
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from cyclopts import Parameter
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from nameplate.errors import FileError
 from nameplate.execution.core_process import CoreProcess, make_request, mpi_libraries
 from nameplate.execution.launch import how_to_build
 from nameplate.records.plan_record import Experiment, Limits
 from nameplate.records.run_record import Header, Outcome, Sample
-from nameplate.report.terminal.console import make_console
+from nameplate.report.terminal.doctor import print_fitness
 from nameplate.results.fitness import (
     Finding,
     Grade,
+    Part,
     busy_shares,
     judge_machine,
     judge_others,
@@ -32,31 +28,9 @@ from nameplate.results.fitness import (
     overall,
 )
 
-_STYLES: dict[Grade, str] = {"A": "green", "B": "", "C": "yellow", "D": "red", "F": "bold red"}
-_MEANING: dict[Grade, str] = {
-    "A": "fit to measure on",
-    "B": "values may vary by one or two percent from run to run",
-    "C": "values may vary by several percent from run to run",
-    "D": "values may vary by ten percent or more from run to run",
-    "F": "values mean little in this state",
-}
 _SPIN_S = 1.0
 _TOO_POOR = 1
 _STAT = Path("/proc/stat")
-
-
-@dataclass(frozen=True)
-class Part:
-    """An optional part that nameplate can use, such as an MPI launcher, or the check for files that killed runs left.
-
-    ``is_there`` says whether the part is present and works; for the check, that no file was left. ``what`` names it,
-    ``state`` describes it or what is wrong, and ``advice`` says what to do, "" if there is no advice.
-    """
-
-    is_there: bool
-    what: str
-    state: str
-    advice: str = ""
 
 
 def command(*, at_least: Annotated[Grade | None, Parameter(show_default=False)] = None, json: bool = False) -> int:
@@ -81,30 +55,9 @@ def command(*, at_least: Annotated[Grade | None, Parameter(show_default=False)] 
         document = {"grade": grade, "environment": findings, "parts": parts}
         print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
-        console = make_console()
-        console.print(Text(f"{grade}: {_MEANING[grade]}", style=f"bold {_STYLES[grade]}"))
-        console.print(_environment(findings))
-        console.print(_parts(parts))
+        print_fitness(grade, findings, parts)
     # The letters are in the order of the grades.
     return _TOO_POOR if at_least is not None and grade > at_least else 0
-
-
-def _environment(findings: Sequence[Finding]) -> Table:
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
-    for finding in sorted(findings, key=lambda finding: finding.grade, reverse=True):
-        words = [Text(finding.state)]
-        words += [Text(f"cost: {finding.cost}", style="dim")] if finding.cost else []
-        words += [Text(f"remedy: {finding.advice}", style="dim")] if finding.advice else []
-        table.add_row(Text(finding.grade, style=_STYLES[finding.grade]), finding.what, Text("\n").join(words))
-    return table
-
-
-def _parts(parts: Sequence[Part]) -> Table:
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
-    for part in parts:
-        mark = Text("present" if part.is_there else "–", style="green" if part.is_there else "dim")
-        table.add_row(mark, part.what, part.state, part.advice)
-    return table
 
 
 def _measure(headers: list[Header]) -> list[Finding]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-from rich import box
-from rich.table import Table
 
 from nameplate.errors import FileError
 from nameplate.execution.core_process import read_machine
@@ -15,6 +13,7 @@ from nameplate.records.run_record import SCHEMA
 from nameplate.report.format import count
 from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_modules
 from nameplate.report.terminal.console import make_console
+from nameplate.report.terminal.entries import Entry, lay_out_entries
 
 
 def command(*, root: Path | None = None, json: bool = False) -> int:
@@ -34,10 +33,9 @@ def command(*, root: Path | None = None, json: bool = False) -> int:
         whole = {"type": "machine", "schema": SCHEMA, **msgspec.to_builtins(found)}
         print(msgspec.json.format(msgspec.json.encode(whole), indent=2).decode())
         return 0
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
-    for label, value in _facts(found):
-        table.add_row(label, value)
-    make_console().print(table)
+    console = make_console()
+    for line in lay_out_entries([Entry(label, (value,)) for label, value in _facts(found)], console.width):
+        console.print(line)
     return 0
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import msgspec
-from rich import box
-from rich.table import Table
 
 from nameplate.execution.core_process import describe_all, read_machine
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans
+from nameplate.report.terminal.columns import wrapped
 from nameplate.report.terminal.console import make_console
+from nameplate.report.terminal.entries import Entry, lay_out_entries
 from nameplate.units import percent_text
 
 
@@ -24,12 +24,9 @@ def command(name: str = "", /, *, json: bool = False) -> int:
     """
     console = make_console()
     if not name:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("plan")
-        table.add_column("measures")
-        for shipped in shipped_plans():
-            table.add_row(shipped, read_plan(shipped).summary)
-        console.print(table)
+        entries = [Entry(shipped, (read_plan(shipped).summary,)) for shipped in shipped_plans()]
+        for line in lay_out_entries(entries, console.width):
+            console.print(line)
         return 0
     text = read_plan(name)
     built = build_plan(text, describe_all(), {}, read_machine())
@@ -37,9 +34,11 @@ def command(name: str = "", /, *, json: bool = False) -> int:
     if json:
         print(msgspec.json.format(msgspec.json.encode(built), indent=2).decode())
         return 0
-    console.print(
-        f"{built.name}: {text.summary}; budget {limits.budget_s:g} s, precision {percent_text(limits.precision)}"
-    )
-    for experiment in built.experiments:
-        console.print(f"  {experiment.id}  ({experiment.slice_s:g} s per round)")
+    head = f"{built.name}: {text.summary}; budget {limits.budget_s:g} s, precision {percent_text(limits.precision)}"
+    items = [f"{experiment.id}  ({experiment.slice_s:g} s per round)" for experiment in built.experiments]
+    for line in (
+        *wrapped(head, console.width, "  "),
+        *(line for item in items for line in wrapped(item, console.width, "    ", "  ")),
+    ):
+        console.print(line)
     return 0

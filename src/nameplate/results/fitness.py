@@ -41,6 +41,20 @@ class Finding:
     advice: str = ""
 
 
+@dataclass(frozen=True)
+class Part:
+    """An optional part that nameplate can use, such as an MPI launcher, or the check for files that killed runs left.
+
+    ``is_there`` says whether the part is present and works; for the check, that no file was left. ``what`` names it,
+    ``state`` describes it or what is wrong, and ``advice`` says what to do, "" if there is no advice.
+    """
+
+    is_there: bool
+    what: str
+    state: str
+    advice: str = ""
+
+
 def judge_machine(machine: Machine) -> list[Finding]:
     """Return one finding for each of ten aspects of a machine, from the facts of its record; nothing is measured.
 
@@ -56,7 +70,7 @@ def overall(findings: Sequence[Finding]) -> Grade:
 
 
 def judge_spins(burst_s: Sequence[float]) -> Finding:
-    """Judge the variation of a control loop; the finding is named "quiet".
+    """Judge the variation of a control loop; the finding is named "noise".
 
     ``burst_s`` has the times of the loop in seconds, above 0 and in any order, and must not be empty. The variation is
     the difference between the 95th and the 5th percentile as a share of the median. The grade is A below 1 %, B from
@@ -66,8 +80,8 @@ def judge_spins(burst_s: Sequence[float]) -> Finding:
     state = f"the time of a control loop varies by {percent_text(spread)} (5th to 95th percentile)"
     grade = _graded(spread, _SPREADS)
     if grade == "A":
-        return Finding("A", "quiet", state)
-    return Finding(grade, "quiet", state, "every sample varies by this share",
+        return Finding("A", "noise", state)
+    return Finding(grade, "noise", state, "every sample varies by this share",
                    "stop other programs, fix the clock, or measure more rounds")  # fmt: skip
 
 

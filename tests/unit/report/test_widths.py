@@ -11,7 +11,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from rich.console import Console, RenderableType
 
+from nameplate.command_line import run
 from nameplate.commands import list as list_command
+from nameplate.comparison.best_of_several import Several
+from nameplate.comparison.false_positives import FalsePositiveCount
 from nameplate.comparison.run_comparison import compare_runs
 from nameplate.history.changes import change_reports, changes_found, run_rows, runs_of, series_of
 from nameplate.history.index import empty_index
@@ -20,11 +23,14 @@ from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.result import Report
 from nameplate.report.format import quantity
 from nameplate.report.metric_names import MetricNames
-from nameplate.report.terminal import history, nodes
-from nameplate.report.terminal.comparison import print_comparison
+from nameplate.report.terminal import history, nodes, paired
+from nameplate.report.terminal.comparison import print_comparison, print_false_positives, print_several
+from nameplate.report.terminal.doctor import print_fitness
 from nameplate.report.terminal.run import render, sections
+from nameplate.results.fitness import Part, judge_machine, judge_spins, judge_steal
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
+from nameplate.tools.paired import PairedRow, Verdict
 from recorded_runs import RUNS, recorded_file, unpacked
 
 WIDTHS = (60, 80, 100, 120)
@@ -92,6 +98,79 @@ def test_the_nodes_of_a_job(name: str) -> None:
     found = recorded(name).nodes
     assert found
     check(lambda width: printed(width, nodes.render(found, width)))
+
+
+@pytest.mark.parametrize("arguments", [["machine"], ["plan"], ["plan", "quick"]])
+def test_what_is_here(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def text_at(width: int) -> str:
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert run(arguments) == 0
+        return capsys.readouterr().out
+
+    check(text_at)
+
+
+def test_a_judgement_of_the_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = recorded("quick").machine
+    assert machine
+    findings = [judge_spins([1.0, 2.0] * 20), judge_steal(0.0, 1.0, 2), *judge_machine(machine)]
+    parts = [Part(True, "LAPACK", "OpenBLAS 0.3"), Part(False, "MPI", "not built in", "apt install it, then build it")]
+
+    def text_at(width: int) -> str:
+        monkeypatch.setenv("COLUMNS", str(width))
+        print_fitness("F", findings, parts)
+        return capsys.readouterr().out
+
+    check(text_at)
+    first = text_at(80).splitlines()[0]
+    assert first == "F: values mean little in this state, because of: noise"
+
+
+_PAIRED_VERDICTS: list[tuple[str, float, Verdict]] = [
+    ("iops", 1.2, "more"), ("bandwidth", 0.8, "less"), ("latency", 1.01, "same"),
+]  # fmt: skip
+PAIRED = [
+    PairedRow(tool="fio", version="fio-3.33", command="fio --name=x --rw=randread", work="random reads of 4 KiB",
+              probe="disk_block", metric=metric, unit="op/s", ours=[ratio] * 7, theirs=[1.0] * 7, ratio=ratio,
+              ci=(ratio, ratio), verdict=verdict, reason="")
+    for metric, ratio, verdict in _PAIRED_VERDICTS
+]  # fmt: skip
+
+
+def test_a_comparison_with_tools() -> None:
+    rows = [*PAIRED, PairedRow(tool="iperf3", reason="not installed", install="apt install iperf3")]
+
+    def text_at(width: int) -> str:
+        console = Console(file=io.StringIO(), width=width, record=True)
+        paired.print_rows(rows, console)
+        return console.export_text()
+
+    check(text_at)
+    counts = "better in 1, the same in 1, worse in 1 (fio, disk_block bandwidth: 0.800)"
+    assert text_at(120).splitlines()[0] == f"Of 3 comparisons, nameplate's result is {counts}."
+
+
+def test_several_runs_and_false_positives() -> None:
+    several = [
+        Several(probe="memory_stream", params={"op": "triad", "stores": "nontemporal"}, metric="bandwidth", unit="B/s",
+                values=[4.2e10, None, 4.1e10], best=[0, 2], reason="the second run has no value"),
+    ]  # fmt: skip
+    counts = [
+        FalsePositiveCount(
+            probe="memory_latency", params={"size": "128MiB"}, metric="latency", pairs=24, wrong=1, same=20, unsure=3
+        )
+    ]
+
+    def text_at(width: int) -> str:
+        console = Console(file=io.StringIO(), width=width, record=True, highlight=False)
+        print_several(several, ("first.jsonl", "second.jsonl", "third.jsonl"), console)
+        print_false_positives(counts, console)
+        return console.export_text()
+
+    check(text_at)
+    assert text_at(80).count(" *") == 2
 
 
 def test_the_list_of_probes(

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from nameplate.comparison.best_of_several import Several
@@ -38,9 +37,9 @@ def print_comparison(found: RunComparison, console: Console | None = None, has_a
 
     The settings that differ follow, and the metrics that only one of the runs has, of which the first six are named. Of
     the metrics that changed, the first ``MAX_CHANGED`` have rows. With ``has_all``, every metric has, in the order of
-    ``print_rows``. Without ``console``, it prints to standard output, 100 characters wide if that is no terminal.
+    ``print_rows``. Without ``console``, it prints to standard output.
     """
-    console = console or make_console(width_without_terminal=100)
+    console = console or make_console()
     for part in (summary(found.rows), *_meanings(found.rows)):
         console.print(part)
     changed = [row for row in found.rows if _has_changed(row)]
@@ -197,20 +196,17 @@ def print_several(rows: Sequence[Several], names: Sequence[str], console: Consol
     runs, in the order of ``values`` in each row. Without ``console``, it prints to standard output.
     """
     console = console or make_console()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", overflow="fold")
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            _words(row.probe, row.params, row.metric),
-            *(Text(quantity(value, row.unit) + (" *" if place in row.best else "  "),
-                   style="bold" if place in row.best else "") for place, value in enumerate(row.values)),
-        )  # fmt: skip
-        if row.reason:
-            table.add_row(Text(f"  {row.reason}", style="dim"))
-    console.print(table)
+    lines = [Line(_words(row.probe, row.params, row.metric), _of_several(row), row.reason) for row in rows]
+    for text in lay_out(names, lines, console.width):
+        console.print(text)
     console.print("\n*: the best value, or not distinguishable from it", style="dim")
+
+
+def _of_several(row: Several) -> tuple[Text, ...]:
+    return tuple(
+        Text(quantity(value, row.unit) + (" *" if place in row.best else "  "), "bold" if place in row.best else "")
+        for place, value in enumerate(row.values)
+    )
 
 
 def print_false_positives(counts: Sequence[FalsePositiveCount], console: Console | None = None) -> None:
@@ -220,14 +216,13 @@ def print_false_positives(counts: Sequence[FalsePositiveCount], console: Console
     printed with its upper bound (95 % confidence, ``upper_bound``). Without ``console``, it prints to standard output.
     """
     console = console or make_console()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", overflow="fold")
-    for heading in ("pairs", "FASTER or SLOWER", "SAME", "UNSURE"):
-        table.add_column(heading, justify="right")
-    for row in counts:
-        table.add_row(_words(row.probe, row.params, row.metric), str(row.pairs), str(row.wrong), str(row.same),
-                      str(row.unsure))  # fmt: skip
-    console.print(table)
+    lines = [
+        Line(_words(row.probe, row.params, row.metric),
+             tuple(map(Text, map(str, (row.pairs, row.wrong, row.same, row.unsure)))))
+        for row in counts
+    ]  # fmt: skip
+    for text in lay_out(("pairs", "FASTER or SLOWER", "SAME", "UNSURE"), lines, console.width):
+        console.print(text)
     wrong, pairs = sum(row.wrong for row in counts), sum(row.pairs for row in counts)
     bound = upper_bound(wrong, pairs)
     console.print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -11,6 +12,8 @@ from nameplate.control_characters import clean_text
 
 # COLUMNS may have any value, even 0; no table is readable below this width.
 _MIN_WIDTH = 20
+# The width of output to a file or a pipe, unless COLUMNS gives one.
+_WIDTH_WITHOUT_TERMINAL = 100
 
 
 class _CleanConsole(Console):
@@ -22,15 +25,15 @@ class _CleanConsole(Console):
             yield segment if segment.control else Segment(clean_text(segment.text), segment.style)
 
 
-def make_console(stderr: bool = False, width_without_terminal: int | None = None) -> Console:
+def make_console(stderr: bool = False) -> Console:
     """Return a console for standard output or, with ``stderr``, for standard error.
 
     It has colour if that is a terminal. Text is printed literally, without markup, and its control characters are
-    replaced. ``width_without_terminal`` is the width in characters if the output is not a terminal; None means COLUMNS,
-    or 80 if that is not set. The width is at least 20.
+    replaced. The width is COLUMNS, if that is a number, or that of the terminal, or 100 characters if there is no
+    terminal; it is at least 20.
     """
     console = _CleanConsole(stderr=stderr, markup=False, emoji=False, highlight=False)
-    if not console.is_terminal and width_without_terminal is not None:
-        console.width = width_without_terminal
+    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
+        console.width = _WIDTH_WITHOUT_TERMINAL
     console.width = max(_MIN_WIDTH, console.width)
     return console

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from nameplate.comparison.recheck import RecheckFinding
@@ -19,8 +19,6 @@ from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
 from nameplate.statistics.stats import median
 
-# The width if the output is not a terminal.
-_NO_TERMINAL = 140
 # The number of nodes shown in a ranking, slowest first.
 MAX_RANKED = 10
 # Shades of a map's cells, from "like its class" to the largest step.
@@ -42,20 +40,33 @@ BEHIND = "behind: 1 − value ÷ class median; for a time, 1 − class median ÷
 
 
 def print_nodes(nodes: Nodes) -> None:
-    """Print the view of ``render`` to standard output, then the nodes that were not measured and the slow ones.
+    """Print to standard output which nodes are slow, and then the view of ``render``.
 
-    If a node is slow, a Slurm command that drains it follows. ``nodes`` has at least one metric. The width is that of
-    the terminal, or 140 characters if the output is not a terminal.
+    If a node is slow, a Slurm command that drains it comes last. ``nodes`` has at least one metric.
     """
-    console = _console()
+    console = make_console()
+    slow = slow_nodes(nodes)
+    console.print(Text(summary(nodes), style="bold red" if slow else "bold"))
+    for line in _missing(nodes):
+        console.print(line)
+    console.print()
     console.print(render(nodes, console.width))
-    for line in (*_missing(nodes), *verdict(nodes)):
+    if slow:
+        console.print(Text("To drain them, once you have checked:", style="dim"))
         # Commands are not wrapped, so that they can be pasted into a shell.
-        console.print(line, soft_wrap=True)
+        console.print(drain_command(nodes, slow), soft_wrap=True)
 
 
-def _console() -> Console:
-    return make_console(width_without_terminal=_NO_TERMINAL)
+def summary(nodes: Nodes) -> str:
+    """Return a sentence on which nodes are slow, by which metric and how far, or that none is.
+
+    A sentence may also say that no node could be called slow, and why. ``nodes`` has at least one metric.
+    """
+    slow = slow_nodes(nodes)
+    if not slow and _has_too_few_rounds(nodes):
+        return "No node can be called slow: a node's variation needs 3 rounds."
+    found = found_slow(nodes)
+    return f"{found[0].upper()}{found[1:]}{f': {reason(nodes, slow)}' if slow else ''}."
 
 
 def print_findings(found: Sequence[RecheckFinding]) -> None:
@@ -64,7 +75,7 @@ def print_findings(found: Sequence[RecheckFinding]) -> None:
     Each finding is a row, in the order of ``found``: node, metric, how far it was behind before and alone in percent,
     and the label. Below the table is the meaning of each label in it.
     """
-    console = _console()
+    console = make_console()
     lines = [
         _line(f"{each.node} {each.title}", (share(each.before), share(each.alone), each.label),
               "red" if each.label == "persistent" else "green")
@@ -115,29 +126,23 @@ def _missing(nodes: Nodes) -> Iterator[Text]:
     missing = [name for place, name in enumerate(nodes.names) if all(m.value[place] is None for m in nodes.metrics)]
     if missing:
         yield Text(f"! not measured: {compress(missing)}", style="yellow")
-    if all(spread is None for metric in nodes.metrics for spread in metric.spread):
-        yield Text("! no node can be called slow: a node's variation needs 3 rounds", style="yellow")
 
 
-def verdict(nodes: Nodes) -> Iterator[Text]:
-    """Yield the lines that say which nodes are slow, and the Slurm command that drains them.
+def _has_too_few_rounds(nodes: Nodes) -> bool:
+    return all(spread is None for metric in nodes.metrics for spread in metric.spread)
 
-    If no node is slow or could be judged, the only line says so. If the name of a slow node is not a plain host name, a
-    line says why there is no command. Commands must not be wrapped when they are printed.
+
+def drain_command(nodes: Nodes, slow: Sequence[int]) -> str:
+    """Return the Slurm command that drains nodes, to paste into a shell, or why there is none.
+
+    ``slow`` is the result of ``slow_nodes`` and not empty. Names come from files, so there is a command only if all of
+    them are plain host names.
     """
-    slow = slow_nodes(nodes)
-    yield Text(found_slow(nodes), style="red" if slow else "green")
-    if slow:
-        yield Text("To drain them, once you have checked:", style="dim")
-        yield Text(_drain_command([nodes.names[place] for place in slow], reason(nodes, slow)))
-
-
-def _drain_command(names: Sequence[str], why: str) -> str:
-    """Return a command to paste into a shell. Names come from files, so only plain ones are put into it."""
+    names = [nodes.names[place] for place in slow]
     odd = [name for name in names if not _NODE_NAME.fullmatch(name)]
     if odd:
         return f"(no drain command: {odd[0]!r} is not a valid Slurm node name)"
-    words = [f"NodeName={compress(names)}", "State=DRAIN", f"Reason=nameplate: {why}"]
+    words = [f"NodeName={compress(names)}", "State=DRAIN", f"Reason=nameplate: {reason(nodes, slow)}"]
     return shlex.join(["scontrol", "update", *words])
 
 

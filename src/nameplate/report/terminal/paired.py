@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
 from rich.text import Text
 
-from nameplate.report.format import parameters, quantity
+from nameplate.report.format import count, parameters, quantity
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
-from nameplate.tools.paired import PairedRow
+from nameplate.tools.paired import PairedRow, Verdict
 
 _WORDS = {"same": "the same", "more": "better", "less": "worse", "unsure": "unsure", "other work": "other work"}
+_IN_SUMMARY: dict[Verdict, str] = {
+    "more": "better", "same": "the same", "unsure": "not decided", "other work": "of other work", "less": "worse",
+}  # fmt: skip
+# The number of works with a worse result that the first sentence names.
+_MAX_NAMED = 3
 _STYLES = {"same": "green", "more": "", "less": "red"}
 
 
 def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> None:
-    """Print one table per reference tool with its commands, and then the works that were not compared, and why.
+    """Print a sentence that counts the verdicts, then one table per reference tool with its commands.
+
+    The works that were not compared follow, and why.
 
     Tools that are not installed are among the latter. Rows of the same tool and version must be adjacent. A row with a
     ratio is in a table; a ratio above 1 means that nameplate's result is better. If such a row has a reason why no more
@@ -28,6 +36,8 @@ def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> Non
     """
     console = console or make_console()
     measured = [row for row in rows if row.ratio is not None]
+    if measured:
+        console.print(Text(summary(measured), style="bold"))
     for (tool, version), own in groupby(measured, key=lambda row: (row.tool, row.version)):
         several = list(own)
         console.print(Text(f"\n{tool} {version}".rstrip(), style="bold"))
@@ -41,6 +51,19 @@ def print_rows(rows: Sequence[PairedRow], console: Console | None = None) -> Non
             style="dim",
         )
     _print_rest(console, [row for row in rows if row.ratio is None or (row.reason and row.verdict != "other work")])
+
+
+def summary(rows: Sequence[PairedRow]) -> str:
+    """Return a sentence that says in how many works nameplate's result is better, the same or worse than the tools'.
+
+    The worse ones are named, up to three. Each of ``rows`` has a ratio.
+    """
+    numbers = Counter(row.verdict for row in rows)
+    counts = [f"{_IN_SUMMARY[verdict]} in {numbers[verdict]}" for verdict in _IN_SUMMARY if numbers[verdict]]
+    worse = [f"{row.tool}, {row.probe} {row.metric}: {row.ratio:.3f}" for row in rows if row.verdict == "less"]
+    more = f" and {len(worse) - _MAX_NAMED} more" if len(worse) > _MAX_NAMED else ""
+    named = f" ({'; '.join(worse[:_MAX_NAMED])}{more})" if worse else ""
+    return f"Of {count(len(rows), 'comparison')}, nameplate's result is {', '.join(counts)}{named}."
 
 
 def _table(tool: str, rows: Sequence[PairedRow], width: int) -> list[Text]:

@@ -292,8 +292,8 @@ def _next_lines(screen: FirstScreen, path: Path) -> list[Text]:
 def print_report(report: Report, path: Path, has_tables: bool = False) -> None:
     """Print a run to standard output, with colour if it is a terminal; ``has_tables`` adds the tables of all results.
 
-    ``path`` is the run file that ``report`` summarises. Without a terminal, the output is 100 characters wide.
+    ``path`` is the run file that ``report`` summarises.
     """
-    console = make_console(width_without_terminal=100)
+    console = make_console()
     for part in render(report, path, console.width, has_tables):
         console.print(part, crop=False)

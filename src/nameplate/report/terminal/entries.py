@@ -1,0 +1,58 @@
+"""Lay out names with their descriptions so that they fit the terminal without truncating a word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from nameplate.report.terminal.columns import wrapped
+
+_INDENT = 2
+_GAP = 2
+# Descriptions get at least this much room; if the names leave less, they start on the line below the name.
+_MIN_ROOM = 24
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name and its description in paragraphs, the first next to the name and the others dimmed below it.
+
+    ``style`` is the style of the name in rich's notation.
+    """
+
+    name: str
+    paragraphs: tuple[str, ...]
+    style: str = ""
+
+
+def lay_out_entries(entries: Sequence[Entry], width: int) -> list[Text]:
+    """Return the lines of a list of names and their wrapped descriptions, at most ``width`` characters wide.
+
+    The descriptions begin in one column, or below each name if the names leave too little room for that. A word is
+    never broken, so one that is wider than ``width`` makes its line longer. Empty paragraphs are left out.
+    """
+    column = _INDENT + max((cell_len(entry.name) for entry in entries), default=0) + _GAP
+    has_column = width - column >= _MIN_ROOM
+    margin = " " * (column if has_column else 2 * _INDENT)
+    lines: list[Text] = []
+    for entry in entries:
+        head = Text(" " * _INDENT).append(entry.name, style=entry.style)
+        texts = _paragraphs(entry, width, margin)
+        if has_column and texts:
+            first = texts.pop(0)
+            head.append(" " * (column - head.cell_len)).append_text(first[len(margin) :])
+        lines += [head, *texts]
+    return lines
+
+
+def _paragraphs(entry: Entry, width: int, margin: str) -> list[Text]:
+    texts: list[Text] = []
+    for number, paragraph in enumerate(filter(None, entry.paragraphs)):
+        below = wrapped(paragraph, width, margin, margin)
+        for text in below if number else ():
+            text.stylize("dim")
+        texts += below
+    return texts
