@@ -22,7 +22,7 @@ from nameplate.probes.shared.ceilings import disk_link
 from nameplate.probes.shared.disk_tables import tables
 from nameplate.probes.shared.percentiles import PERCENTILES
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine
+from nameplate.probes.shared.screen_line import DisplayUnit, ScreenLine
 from nameplate.probes.shared.served import evidence, is_device, served_by, source
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Value
@@ -144,7 +144,7 @@ PROBE = Probe(
     rated=_rated,
     screen=(
         ScreenLine("{block} random {op}, QD{depth}", ("iops",), {"pattern": "random", "cache": "direct"},
-                   below={"p50/p99": ("latency_p50", "latency_p99")}),
+                   unit=DisplayUnit("IOPS"), below={"its latency, p50/p99": ("latency_p50", "latency_p99")}),
         ScreenLine("{block} sequential {op}", ("bandwidth",), {"pattern": "sequential", "cache": "direct"}),
     ),
     quick=(

@@ -18,10 +18,10 @@ from nameplate.probes import (
     moved_bytes,
 )
 from nameplate.probes.shared.grid import Row, crossed, labels, quantity_of
-from nameplate.probes.shared.network import in_bits, network_use, notes_of, rated_link, way
+from nameplate.probes.shared.network import BITS, in_bits, network_use, notes_of, rated_link, way
 from nameplate.probes.shared.percentiles import MAX_ROWS
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine
+from nameplate.probes.shared.screen_line import DisplayUnit, ScreenLine
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
@@ -178,7 +178,7 @@ PROBE = Probe(
         counters=("up_bytes", "down_bytes", *_SUMS, *_LAST, "other_sessions"),
     ),
     rated=_rated,
-    screen=(ScreenLine("{protocol} stream", ("bandwidth",), {"protocol": "tcp"}),),
+    screen=(ScreenLine("{protocol} stream", ("bandwidth",), {"protocol": "tcp"}, unit=DisplayUnit("bit/s", BITS)),),
     quick=(
         ParameterSweep({"protocol": "tcp"}, slice_s=0.1, sample_s=0.01),
     ),

@@ -10,6 +10,7 @@ from itertools import groupby
 import msgspec
 
 from nameplate.probes import Probe, probe_of
+from nameplate.probes.shared.screen_line import DisplayUnit
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
 from nameplate.report.aliases import is_alias
@@ -33,9 +34,10 @@ class ScreenRow(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the first screen: one value with its interval and reference value, or several values with one unit.
 
     ``area`` is that of the probe, such as "memory". ``metrics``, ``values``, ``capabilities`` and ``references`` have
-    one entry for each value, in the SI base unit ``unit``; None is unknown. ``ci`` is the 95 % interval of a single
-    value and ``share`` that value ÷ its reference value; both are None for several values. ``mood`` is "good", "poor"
-    or "plain". ``remark`` are a few words that the reader must know, such as "not a network", or "".
+    one entry for each value, in ``unit``, an SI base unit, "bit/s" or "IOPS"; None is unknown. ``ci`` is the 95 %
+    interval of a single value and ``share`` that value ÷ its reference value; both are None for several values.
+    ``mood`` is "good", "poor" or "plain". ``remark`` are a few words that the reader must know, such as
+    "loopback only", or "".
     """
 
     area: str
@@ -144,7 +146,8 @@ def _declared_rows(results: Sequence[Result]) -> Iterable[ScreenRow]:
             continue
         best = max(fitting, key=_preference)
         shown.add((best.id, line.metrics[0]))
-        yield _row(probe, _filled(line.label, best), _of_line(results, best, line.metrics), _short_remark(best))
+        values = _of_line(results, best, line.metrics)
+        yield _in_unit(_row(probe, _filled(line.label, best), values, _short_remark(best)), line.unit)
         for label, metrics in line.below.items():
             further = _of_line(results, best, metrics)
             if all(further):
@@ -210,9 +213,27 @@ def _row(probe: Probe, label: str, results: Sequence[Result | None], remark: str
     )
 
 
+def _in_unit(row: ScreenRow, unit: DisplayUnit | None) -> ScreenRow:
+    if unit is None:
+        return row
+    factor = unit.per_base_unit
+    return msgspec.structs.replace(
+        row,
+        unit=unit.name,
+        values=_multiplied(row.values, factor),
+        ci=(row.ci[0] * factor, row.ci[1] * factor) if row.ci else None,
+        capabilities=_multiplied(row.capabilities, factor),
+        references=_multiplied(row.references, factor),
+    )
+
+
+def _multiplied(values: Sequence[float | None], factor: float) -> list[float | None]:
+    return [None if value is None else value * factor for value in values]
+
+
 def _short_remark(result: Result) -> str:
     if result.facts.get("is_local"):
-        return "not a network"
+        return "loopback only"
     return "oversubscribed" if result.oversubscribed else ""
 
 

@@ -47,7 +47,8 @@ def trust_in(report: Report) -> Trust:
         return Trust("low", f"95 % intervals need {MIN_ROUNDS} rounds (got {rounds})")
     disturbed = sum(result.summary.disturbed > DISTURBED for result in own)
     width = statistics.median(widths)
-    why = f"{disturbed} of {count(len(own), 'experiment')} disturbed, median typical interval ±{width * 100:.1f} %"
+    widest = f" to ±{max(widths) * 100:.0f} %" if max(widths) > 2 * width else ""
+    why = f"{disturbed} of {count(len(own), 'experiment')} disturbed; intervals ±{width * 100:.1f} % (median){widest}"
     return Trust(level_of(disturbed / len(own), width), why)
 
 

@@ -42,8 +42,8 @@ def quota_limit(machine: Machine | None) -> list[str]:
     if quota_cpus is None:
         return []
     return [
-        f"A CPU quota limits processes to {quota_cpus:g} of {count(cpus, 'CPU')} on average: "
-        f"{share(quota_cpus / cpus)} of their time."
+        f"A CPU quota of the cgroup limits processes to {quota_cpus:g} of {count(cpus, 'CPU')}: "
+        f"{share(quota_cpus / cpus)} of the machine's CPU time."
     ]
 
 

@@ -573,7 +573,7 @@ def _notes_without_number(results: Sequence[Result]) -> Iterator[str]:
 
 def _notes(file: RunFile, results: list[Result], same: Mapping[str, str]) -> list[str]:
     notes = list(file.run.plan.notes)
-    notes += [f"{later} is the same experiment as {first}: its parameters resolve to the same values"
+    notes += [f"{later} has no row of its own: on this machine its parameters have the same values as those of {first}"
               for later, first in same.items()]  # fmt: skip
     if file.lost:
         notes.append(f"{file.lost} samples are left out, because their experiment was cut off")

@@ -71,6 +71,26 @@ def test_quick_fits_24_lines_of_80_characters(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("probe", "metric", "unit", "factor"), [
+    ("net_stream", "bandwidth", "bit/s", 8),
+    ("disk_block", "iops", "IOPS", 1),
+])  # fmt: skip
+def test_values_have_the_unit_in_which_people_know_them(
+    probe: str, metric: str, unit: str, factor: int, tmp_path: Path
+) -> None:
+    shown = summarise(read_run(recorded_file("quick.jsonl", tmp_path)))
+    row = next(row for row in first_screen(shown).rows if row.probe == probe and row.metrics == [metric])
+    measured = next(one.summary for one in shown.results if (one.summary.probe, one.summary.params, one.summary.metric)
+                    == (probe, row.params, metric))  # fmt: skip
+    assert measured.value
+    assert (row.unit, row.values, row.capabilities) == (
+        unit,
+        [measured.value * factor],
+        [measured.capability * factor if measured.capability else None],
+    )
+    assert row.ci == (tuple(bound * factor for bound in measured.ci) if measured.ci else None)
+
+
 def test_the_line_of_all_threads_and_that_of_one_are_of_the_right_experiments() -> None:
     shown = report([fp64(1), fp64(2, 100e9), fp64(4, 120e9, oversubscribed=True), other_area()])
     assert labels(shown)[:2] == ["fp64, 2 threads", "fp64, 1 thread"]
@@ -106,6 +126,15 @@ def test_a_failed_experiment_has_no_row() -> None:
 def test_trust_depends_on_disturbance_and_intervals(disturbed: float, half_width: float, level: str) -> None:
     ci = (50e9 * (1 - half_width), 50e9 * (1 + half_width))
     assert trust_in(report([with_summary(fp64(1), disturbed=disturbed, ci=ci)])).level == level
+
+
+def test_trust_names_the_widest_interval_if_it_is_much_wider_than_most() -> None:
+    def with_width(threads: int, half_width: float) -> Result:
+        return with_summary(fp64(threads), ci=(50e9 * (1 - half_width), 50e9 * (1 + half_width)))
+
+    most = [with_width(threads, 0.01) for threads in (1, 2, 4)]
+    assert trust_in(report(most)).why.endswith("intervals ±1.0 % (median)")
+    assert trust_in(report([*most, with_width(8, 0.35)])).why.endswith("intervals ±1.0 % (median) to ±35 %")
 
 
 def test_trust_is_low_without_intervals_or_without_an_end() -> None:

@@ -266,7 +266,7 @@ class TestEscaping:
 
 
 # That of the machine of all made-up reports.
-QUOTA = "A CPU quota limits processes to 1.5 of 2 CPUs on average: 75.0 % of their time."
+QUOTA = "A CPU quota of the cgroup limits processes to 1.5 of 2 CPUs: 75.0 % of the machine's CPU time."
 
 
 class TestVerdict:
@@ -276,8 +276,8 @@ class TestVerdict:
     @pytest.mark.parametrize(
         ("quota", "first"),
         [
-            (0.8, "A CPU quota limits processes to 0.8 of 2 CPUs on average: 40.0 % of their time. CPU"),
-            (1.5, "A CPU quota limits processes to 1.5 of 2 CPUs on average: 75.0 % of their time. CPU"),
+            (0.8, "A CPU quota of the cgroup limits processes to 0.8 of 2 CPUs: 40.0 % of the machine's CPU time. CPU"),
+            (1.5, "A CPU quota of the cgroup limits processes to 1.5 of 2 CPUs: 75.0 % of the machine's CPU time. CPU"),
             (2.0, "CPU"),
             (None, "CPU"),
         ],

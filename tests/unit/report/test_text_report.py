@@ -10,7 +10,7 @@ import pytest
 from machines import machine_with
 from nameplate.report.exports import markdown
 from nameplate.report.terminal.run import print_report
-from report_samples import report, scaling_results
+from report_samples import report, result, scaling_results, with_summary
 
 PATH = Path("/home/alice/run.jsonl")
 CUT_OFF = report(scaling_results(), truncated=True, notes=["a note"])
@@ -20,8 +20,17 @@ def test_the_terminal_says_how_to_resume(capsys: pytest.CaptureFixture[str]) -> 
     print_report(CUT_OFF, PATH)
     warnings = " ".join(capsys.readouterr().out.partition("\n! ")[2].split())
     assert warnings.startswith(
-        f"{PATH} ends before the run did; continue it with nameplate run --resume {PATH} ! a note all values"
+        f"{PATH} ends before the run did; continue it with nameplate run --resume {PATH} ! a note share ="
     )
+
+
+def test_columns_are_explained_if_they_have_values(capsys: pytest.CaptureFixture[str]) -> None:
+    print_report(report(scaling_results()), PATH)
+    assert "\nshare = typical ÷ reference\nall values" in capsys.readouterr().out
+    print_report(report([with_summary(result({"threads": 1}, rated=None), capability=60e9)]), PATH)
+    assert "\ncapability: the value if nothing else had run\nall values" in capsys.readouterr().out
+    print_report(report([result({"threads": 1}, rated=None)]), PATH)
+    assert "capability:" not in capsys.readouterr().out
 
 
 def test_a_complete_run_has_no_hint_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,7 +47,7 @@ def test_markdown_says_that_the_run_was_cut_off() -> None:
 def test_a_quota_below_the_cpus_is_named_first(capsys: pytest.CaptureFixture[str]) -> None:
     machine = machine_with(limits={"cpus": 1.5}, topology={"allowed_cpus": [0, 1]})
     print_report(msgspec.structs.replace(report(scaling_results()), machine=machine), PATH)
-    assert "VERDICT  A CPU quota limits processes to 1.5 of 2 CPUs" in capsys.readouterr().out
+    assert "VERDICT  A CPU quota of the cgroup limits processes to 1.5 of 2 CPUs" in capsys.readouterr().out
 
 
 def test_tables_follow_the_first_screen_if_asked(capsys: pytest.CaptureFixture[str]) -> None:

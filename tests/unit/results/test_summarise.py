@@ -165,7 +165,7 @@ def test_experiments_with_the_same_resolved_parameters_have_one_result() -> None
     file = RunFile("x.jsonl", run(plan("a", "b")), [header()], measured, None, 0, 0)
     report = summarise(file)
     assert {result.id for result in report.results} == {"a"}
-    assert "b is the same experiment as a: its parameters resolve to the same values" in report.notes
+    assert "b has no row of its own: on this machine its parameters have the same values as those of a" in report.notes
     assert {identity for identity, *_ in headlines(file)} == {"a"}
 
 

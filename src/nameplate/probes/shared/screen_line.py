@@ -10,6 +10,14 @@ from nameplate.records.result import Result
 
 
 @dataclass(frozen=True)
+class DisplayUnit:
+    """The unit in which people know a metric: ``name``, and how many of it make one SI base unit of the metric."""
+
+    name: str
+    per_base_unit: float = 1.0
+
+
+@dataclass(frozen=True)
 class ScreenLine:
     """A line of the first screen: metrics of one experiment, and what they are called there.
 
@@ -18,6 +26,7 @@ class ScreenLine:
     - ``metrics``: names of measured or derived metrics with the same unit, which are shown as "a/b/c"
     - ``params``: values that the experiment has; ``when`` returns whether its result of the first metric is meant. Of
       several, the line shows that with the most threads that have a CPU each, and among those the best value
+    - ``unit``: the unit of the first screen, if it is not the SI base unit of the metrics
     - ``below``: further lines on the same experiment, by their labels, each with its metrics
     """
 
@@ -25,6 +34,7 @@ class ScreenLine:
     metrics: tuple[str, ...]
     params: Mapping[str, Value] = field(default_factory=dict)
     when: Callable[[Result], bool] = lambda _: True
+    unit: DisplayUnit | None = None
     below: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def fits(self, result: Result) -> bool:
