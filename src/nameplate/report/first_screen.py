@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -141,10 +140,9 @@ def _declared_rows(results: Sequence[Result]) -> Iterable[ScreenRow]:
     probe = probe_of(results[0].summary.probe)
     shown: set[tuple[str, str]] = set()
     for line in probe.screen:
-        fitting = [result for result in results if line.fits(result) and (result.id, line.metrics[0]) not in shown]
-        if not fitting:
+        best = line.best_of(result for result in results if (result.id, line.metrics[0]) not in shown)
+        if best is None:
             continue
-        best = max(fitting, key=_preference)
         shown.add((best.id, line.metrics[0]))
         values = _of_line(results, best, line.metrics)
         yield _in_unit(_row(probe, _filled(line.label, best), values, _short_remark(best)), line.unit)
@@ -152,12 +150,6 @@ def _declared_rows(results: Sequence[Result]) -> Iterable[ScreenRow]:
             further = _of_line(results, best, metrics)
             if all(further):
                 yield _row(probe, label, further, "")
-
-
-def _preference(result: Result) -> tuple[bool, int, float]:
-    row = result.summary
-    value = row.value or math.nan
-    return not result.oversubscribed, int(row.params.get("threads", 1)), value if result.better == "higher" else -value
 
 
 def _of_line(results: Sequence[Result], shown: Result, metrics: Sequence[str]) -> list[Result | None]:

@@ -115,8 +115,9 @@ def _range(shares: Sequence[float]) -> str:
 def judged_by(report: Report) -> list[Result]:
     """Return for each probe the result that stands for the whole machine, in the order of the probes in the run.
 
-    Only the first metric of each experiment counts. The result is that with the highest reference value, and among
-    equal ones that with the highest share. For a metric of which less is better, it is that with the lowest reference
+    Only the first metric of each experiment counts. The result is that of the first line of the first screen, so that
+    a reader finds the share there. Without one, it is that with the highest reference value, and among equal ones that
+    with the highest share. For a metric of which less is better, it is that with the lowest reference
     value, and among equal ones that with the largest memory region (the fact ``touched_bytes``, 0 if missing).
     Oversubscribed experiments count only if the probe has no others. Probes without a reference value are left out, and
     so are derived results: a cache that is smaller than listed is not slower than listed.
@@ -125,7 +126,13 @@ def judged_by(report: Report) -> list[Result]:
     for result in main_results(report):
         if result.summary.efficiency is not None:
             by_probe.setdefault(result.summary.probe, []).append(result)
-    return [_highest_reference(results) for results in by_probe.values()]
+    return [_on_first_screen(results) or _highest_reference(results) for results in by_probe.values()]
+
+
+def _on_first_screen(results: Sequence[Result]) -> Result | None:
+    """Return the result of the first line of the probe's screen that any of these results of one probe fits."""
+    lines = probe_of(results[0].summary.probe).screen
+    return next(filter(None, (line.best_of(results) for line in lines)), None)
 
 
 def main_results(report: Report) -> list[Result]:

@@ -96,6 +96,13 @@ def test_the_line_of_all_threads_and_that_of_one_are_of_the_right_experiments() 
     assert labels(shown)[:2] == ["fp64, 2 threads", "fp64, 1 thread"]
 
 
+def test_the_verdict_has_the_share_of_the_first_screen() -> None:
+    params: dict[str, Value] = {"isa": "avx512", "mix": "fma", "precision": "fp32", "threads": 2}
+    screen = first_screen(report([fp64(2, 90e9), result(params, 50e9, rated=200e9), other_area()]))
+    assert screen.rows[0].share == 0.9
+    assert "CPU reaches 90 % of its peak" in screen.verdict
+
+
 def test_an_experiment_is_shown_once() -> None:
     assert labels(report([fp64(1), other_area()]))[:1] == ["fp64, 1 thread"]
     assert len(labels(report([fp64(1), other_area()]))) == 2

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nameplate.records.plan_record import Value
@@ -46,3 +47,16 @@ class ScreenLine:
             and all(row.params.get(name) == value for name, value in self.params.items())
             and self.when(result)
         )
+
+    def best_of(self, results: Iterable[Result]) -> Result | None:
+        """Return the result that the line shows: of those that fit, most threads with a CPU each, and then the best.
+
+        The result is None if none fits.
+        """
+        return max((result for result in results if self.fits(result)), key=_preference, default=None)
+
+
+def _preference(result: Result) -> tuple[bool, int, float]:
+    row = result.summary
+    value = row.value or math.nan
+    return not result.oversubscribed, int(row.params.get("threads", 1)), value if result.better == "higher" else -value
