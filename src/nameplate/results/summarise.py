@@ -515,7 +515,7 @@ class _MetricSummary:
 
     def over_time(self, interval_s: float) -> OverTime | None:
         """Summarise the last round as a series, since there are gaps between rounds."""
-        from nameplate.results.series_summary import summarise_series  # noqa: PLC0415 (scipy and ruptures take seconds to import)
+        from nameplate.results.series_summary import summarise_series  # noqa: PLC0415 (scipy takes a second to import)
 
         resolved, samples = self._experiments[-1], self._measurements[-1].samples
         sustained = self._metric.sustained(resolved, samples)

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-import ruptures
 from scipy import ndimage, stats
 
 from nameplate.statistics.constants import MAD_TO_SD
+from nameplate.statistics.optimal_partition import segment_ends
 
 SIGNIFICANT = 0.01
 
@@ -101,9 +101,9 @@ def levels(goodness: Array) -> list[SeriesLevel]:
     It has at least one step. A series without a change point, or of fewer than 20 steps, has a single level. Changes of
     less than 1 % are ignored.
 
-    Change points are proposed by PELT (Killick, Fearnhead and Eckley 2012; ``ruptures``) with a penalty derived from
-    the noise. One is accepted if the means of the steps on both sides differ by more than such means do elsewhere in
-    the series. A slow drift, whose means differ everywhere, therefore has no levels.
+    Change points are proposed by optimal partitioning with a penalty derived from the noise. One is accepted if the
+    means of the steps on both sides differ by more than such means do elsewhere in the series. A slow drift, whose
+    means differ everywhere, therefore has no levels.
     """
     count = len(goodness)
     cuts = _proposed(goodness) if count >= MIN_SAMPLES else []
@@ -128,16 +128,13 @@ def _window(count: int) -> int:
 
 
 def _proposed(goodness: Array) -> list[int]:
-    """Return PELT's change points in the mean of the clipped series. The penalty is low, since each is tested
-    afterwards.
-    """
+    """Return change points in the mean of the clipped series. The penalty is low, since each is tested afterwards."""
     noise = _deviation(np.diff(goodness)) / math.sqrt(2)
     if noise == 0:
         noise = float(np.std(goodness)) or 1.0
     clipped = ndimage.median_filter(goodness, 5, mode="nearest") / noise
     penalty = 3 * math.log(len(goodness))
-    found = ruptures.KernelCPD(kernel="linear", min_size=_window(len(goodness)) // 2).fit(clipped).predict(pen=penalty)
-    return [int(cut) for cut in found[:-1]]
+    return segment_ends(clipped, penalty, _window(len(goodness)) // 2)[:-1]
 
 
 def _deviation(values: Array) -> float:
