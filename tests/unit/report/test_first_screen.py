@@ -55,6 +55,14 @@ def test_nothing_is_cut_at_any_width(recorded: Report, width: int) -> None:
     assert "…" not in text
 
 
+def test_a_share_is_the_value_by_the_reference_value_of_its_row(recorded: Report) -> None:
+    rows = [one.summary for one in recorded.results]
+    for row in rows:
+        assert row.efficiency is None or (row.value and row.rated and row.efficiency == row.value / row.rated)
+    for line in first_screen(recorded).rows:
+        assert line.share is None or line.share == (line.values[0] or 0.0) / (line.references[0] or 1.0)
+
+
 def test_a_recorded_run_fits_a_terminal(recorded: Report, capsys: pytest.CaptureFixture[str]) -> None:
     whole = msgspec.structs.replace(recorded, study=None)
     print_report(whole, Path("run.jsonl"))
