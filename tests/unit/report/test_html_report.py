@@ -373,6 +373,12 @@ class TestContent:
         assert [(line.short, line.to_first) for line in lines[:2]] == [
             ("cpu_flops threads=1", [1.0, 1.25]), ("memory_latency", [1.0, 0.25]),
         ]  # fmt: skip
+        own = first[0].summary.ci
+        assert own
+        # The second run has the interval of the first one, so the ratios of their ends lie around 1.
+        assert lines[0].to_first_ci == [(own[0] / own[1], own[1] / own[0])] * 2
+        without = report([with_summary(first[0], ci=None)], host="b")
+        assert side_by_side([reports[0], without])[0].to_first_ci[1] is None
         charts: list[Chart] = []
         append_side_by_side_chart(lines, charts)
         (chart,) = charts

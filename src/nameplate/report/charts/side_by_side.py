@@ -18,8 +18,16 @@ _MIN_SPAN = 1.1
 _CLOSE_SPAN = 2.0
 _CLOSE = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0)
 _MARGIN = 1.02
-_CAPTION = "The dashed line is the first run. The axis is logarithmic: twice and half are at equal distances from 1."
-_COLUMNS = (("experiment", "experiment"), ("line", "run"), ("ratio", "relative to the first run"))
+# A bar is cut at this factor beyond the outermost mark, or one wide interval would hide the others.
+_MAX_BAR = 2.0
+_CAPTION = (
+    "The dashed line is the first run. The axis is logarithmic: twice and half are at equal distances from 1. A bar "
+    "spans the ratios of all values within the two runs' 95 % intervals."
+)
+_COLUMNS = (
+    ("experiment", "experiment"), ("line", "run"), ("ratio", "relative to the first run"),
+    ("low", "from"), ("high", "to"),
+)  # fmt: skip
 
 
 def append_side_by_side_chart(lines: Sequence[SideBySideRow], charts: list[Chart]) -> list[NumberedChart]:
@@ -39,10 +47,14 @@ def append_side_by_side_chart(lines: Sequence[SideBySideRow], charts: list[Chart
 
 def _points(line: SideBySideRow) -> list[Point]:
     return [
-        {"experiment": line.short, "line": f"Run {number}", "ratio": rounded(ratio)}
-        for number, ratio in enumerate(line.to_first[1:], start=2)
+        {"experiment": line.short, "line": f"Run {number}", "ratio": rounded(ratio), **_ends(interval)}
+        for number, (ratio, interval) in enumerate(zip(line.to_first[1:], line.to_first_ci[1:], strict=True), start=2)
         if ratio is not None
     ]
+
+
+def _ends(interval: tuple[float, float] | None) -> dict[str, float]:
+    return {"low": rounded(interval[0]), "high": rounded(interval[1])} if interval else {}
 
 
 def _meaning(points: Sequence[Point]) -> str:
@@ -62,8 +74,16 @@ def _axis(ratios: Sequence[float]) -> tuple[list[float], list[float]]:
     return [1 / span, span], [number for number in _CLOSE if 1 / span <= number <= span]
 
 
+def _shown_ratios(points: Sequence[Point]) -> list[float]:
+    """Return the ratios that the axis has to show: all marks, and the bars up to ``_MAX_BAR`` beyond them."""
+    ratios = [float(point["ratio"]) for point in points]
+    lowest, highest = min(ratios) / _MAX_BAR, max(ratios) * _MAX_BAR
+    ends = [float(point[key]) for point in points for key in ("low", "high") if key in point]
+    return [*ratios, *(min(max(end, lowest), highest) for end in ends)]
+
+
 def _spec(points: Sequence[Point]) -> dict[str, Any]:
-    ends, shown = _axis([float(point["ratio"]) for point in points])
+    ends, shown = _axis(_shown_ratios(points))
     names = list(dict.fromkeys(str(point["line"]) for point in points))
     lines = alt.Scale(domain=names)
     key = legend(names)
@@ -74,8 +94,16 @@ def _spec(points: Sequence[Point]) -> dict[str, Any]:
     marks = alt.Chart(alt.InlineData(values=list(points))).mark_point(filled=True, size=70, opacity=1)
     drawn = marks.encode(
         x, y, alt.Color("line:N", scale=lines, legend=key), alt.Shape("line:N", scale=lines, legend=key),
-        tooltip=["experiment:N", "line:N", "ratio:Q"],
+        tooltip=["experiment:N", "line:N", "ratio:Q", "low:Q", "high:Q"],
     )  # fmt: skip
-    spec = definition(alt.layer(first, drawn), _ROW_PX * len({point["experiment"] for point in points}))
+    with_interval = [point for point in points if "low" in point]
+    bars = alt.Chart(alt.InlineData(values=with_interval)).mark_rule(strokeWidth=1.5, clip=True).encode(
+        alt.X("low:Q", title="relative to the first run"), y, x2="high:Q",
+        color=alt.Color("line:N", scale=lines, legend=None),
+    )  # fmt: skip
+    # Vega warns about a layer without points: it has no extent.
+    intervals = [bars] if with_interval else []
+    both = alt.layer(first, *intervals, drawn).resolve_scale(color="independent", shape="independent")
+    spec = definition(both, _ROW_PX * len({point["experiment"] for point in points}))
     spec["description"] = "the value of each run relative to the first one, by experiment"
     return spec

@@ -25,7 +25,9 @@ class SideBySideRow:
     ``label`` has the probe, the metric of a derived value, and all parameters; ``short`` leaves out the parameters
     common to all experiments of the probe. ``values`` are texts: the value with its unit, the outcome if there is no
     value, or "not measured". ``to_first`` is the ratio of each run to the first run, inverted if lower is better, so
-    that more than 1 is better; it is None if the value of the run or of the first run is missing or 0. ``command``
+    that more than 1 is better; it is None if the value of the run or of the first run is missing or 0.
+    ``to_first_ci`` has the lowest and the highest such ratio of any two values in the 95 % intervals of the two runs,
+    which is at least as wide as the 95 % interval of the ratio, or None if one of the intervals is unknown. ``command``
     repeats the experiment as in the first run that has it. ``is_folded`` says that the experiment belongs to a sweep of
     more than ``MAX_EXPERIMENTS`` shared experiments, which the page folds; it is False for a derived value.
     """
@@ -34,6 +36,7 @@ class SideBySideRow:
     short: str
     values: list[str]
     to_first: list[float | None]
+    to_first_ci: list[tuple[float, float] | None]
     command: str
     is_folded: bool
 
@@ -58,6 +61,7 @@ def side_by_side(reports: Sequence[Report]) -> list[SideBySideRow]:
             short=_label(result, common[result.summary.probe]),
             values=[_value_in(run[key].summary if key in run else None) for run in by_run],
             to_first=[_to_first(by_run[0].get(key), run.get(key)) for run in by_run],
+            to_first_ci=[_to_first_ci(by_run[0].get(key), run.get(key)) for run in by_run],
             command=repeat_command(result),
             is_folded=key not in derived and n_experiments[key[0]] > MAX_EXPERIMENTS,
         )
@@ -85,6 +89,15 @@ def _to_first(first: Result | None, own: Result | None) -> float | None:
         return None
     ratio = own.summary.value / first.summary.value
     return ratio if first.better == "higher" else 1 / ratio
+
+
+def _to_first_ci(first: Result | None, own: Result | None) -> tuple[float, float] | None:
+    if first is None or own is None or not first.summary.ci or not own.summary.ci:
+        return None
+    (first_low, first_high), (low, high) = first.summary.ci, own.summary.ci
+    if min(first_low, low) <= 0:
+        return None
+    return (low / first_high, high / first_low) if first.better == "higher" else (first_low / high, first_high / low)
 
 
 def _value_in(row: Summary | None) -> str:
