@@ -29,6 +29,13 @@ def test_every_chart_is_written_for_a_paper_and_for_a_slide(tmp_path: Path) -> N
         assert box.decode() == size
 
 
+def test_no_caption_is_cut_on_a_slide(tmp_path: Path) -> None:
+    write_charts([memory_report()], tmp_path)
+    drawing = (tmp_path / "slide" / "memory-latency-latency-against-size.svg").read_text()
+    assert "that the system" in drawing
+    assert not any("…" in path.read_text() for path in (tmp_path / "slide").glob("*.svg"))
+
+
 def test_several_runs_have_separate_chart_files(tmp_path: Path) -> None:
     write_charts([report([twenty_seconds()]), report([twenty_seconds()])], tmp_path / "new")
     names = sorted(path.name for path in (tmp_path / "new" / "paper").glob("*.svg"))

@@ -106,6 +106,15 @@ class TestLevels:
     def test_a_metric_of_an_experiment_is_not_a_level(self) -> None:
         assert level_ends([with_summary(latency_at(4096), metric="page_size")]) == []
 
+    def test_the_listed_size_is_marked_too(self) -> None:
+        (first, *_) = level_ends(memory_report().results)
+        assert first.listed == 32 * KIB
+        end = LevelEnd("L1d", 24 * KIB, (20 * KIB, 30 * KIB), 32 * KIB)
+        chart = drawn([latency_at(size) for size in sizes(20)], end, LevelEnd("L3", 64 * KIB, (1.0, 1.0), 1e12))
+        assert points_with(chart, "listed") == [{"name": "L1d", "listed": 32 * KIB}]
+        assert "Dotted lines mark the sizes that the system lists (L1d 32KiB)." in chart.caption
+        assert "Dotted" not in drawn([latency_at(size) for size in sizes(20)], L1D).caption
+
     def test_are_marked_with_their_names_and_intervals(self) -> None:
         chart = drawn([latency_at(size) for size in sizes(20)], L1D)
         mark = {"name": "L1d", "end": 32 * KIB, "from": 30 * KIB, "to": 36 * KIB, "lift": 0}

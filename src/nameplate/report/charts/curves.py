@@ -59,12 +59,14 @@ class LevelEnd:
     """The size in bytes at which a level of the memory hierarchy ends.
 
     ``name`` is the level as in the table of levels, such as "L1d". ``interval`` has the lower and the upper bound of
-    the 95 % interval in bytes, both equal to ``size`` if there is no interval.
+    the 95 % interval in bytes, both equal to ``size`` if there is no interval. ``listed`` is the size in bytes that the
+    system lists for the cache, or None.
     """
 
     name: str
     size: float
     interval: tuple[float, float]
+    listed: float | None = None
 
 
 def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
@@ -78,7 +80,7 @@ def level_ends(results: Iterable[Result]) -> list[LevelEnd]:
         row = result.summary
         if is_derived(result) and row.metric.endswith(_END_OF_SIZE) and row.value:
             name = _shown(row.metric.removesuffix(_END_OF_SIZE))
-            found.setdefault(name, LevelEnd(name, row.value, row.ci or (row.value, row.value)))
+            found.setdefault(name, LevelEnd(name, row.value, row.ci or (row.value, row.value), row.rated))
     return sorted(found.values(), key=lambda end: end.size)
 
 
@@ -166,6 +168,9 @@ def _caption(points: Sequence[Point], sizes: Sequence[int], ends: Sequence[Level
             f" Vertical lines mark the ends of the levels that this run found ({found}); the bands are their 95 % "
             "intervals."
         )
+    if listed := _listed(ends, (sizes[0], sizes[-1])):
+        found = ", ".join(f"{mark['name']} {size_text(int(mark['listed']))}" for mark in listed)
+        words += f" Dotted lines mark the sizes that the system lists ({found})."
     return words
 
 
@@ -203,7 +208,11 @@ def _spec(
     measured = alt.Chart(alt.InlineData(values=points)).encode(
         x=x, y=y, tooltip=shown if len(labels) > 1 else shown[1:]
     )
-    layers = [*_ends_marked(marks), *lines_with_intervals(measured, labels, key, title)]
+    layers = [
+        *_ends_marked(marks),
+        *_listed_marked(_listed(ends, sizes)),
+        *lines_with_intervals(measured, labels, key, title),
+    ]
     return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), _HEIGHT)
 
 
@@ -230,6 +239,23 @@ def _marks(ends: Sequence[LevelEnd], sizes: tuple[int, int]) -> list[Point]:
             "lift": _LINE_OF_NAMES if is_lifted else 0,
         })  # fmt: skip
     return marks
+
+
+def _listed(ends: Sequence[LevelEnd], sizes: tuple[int, int]) -> list[Point]:
+    """Return the listed sizes of the levels that are within the chart's sizes."""
+    return [
+        {"name": end.name, "listed": round(end.listed)}
+        for end in ends
+        if end.listed is not None and sizes[0] <= end.listed <= sizes[1]
+    ]
+
+
+def _listed_marked(listed: Sequence[Point]) -> list[Any]:
+    """Return the layer of the listed sizes."""
+    if not listed:
+        return []
+    rule = alt.Chart(alt.InlineData(values=list(listed))).mark_rule(strokeDash=[1, 3], strokeWidth=1.5)
+    return [rule.encode(x="listed:Q", tooltip=["name:N", "listed:Q"])]
 
 
 def _ends_marked(marks: Sequence[Point]) -> list[Any]:

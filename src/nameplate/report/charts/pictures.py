@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from nameplate.records.result import Report
 from nameplate.report.charts.named import NamedChart, named_charts
 from nameplate.report.charts.theme import THEME, coloured
 
+# Characters are narrower on average, so that no line is cut at the edge of the picture.
+_PX_PER_CHARACTER = 6
+_PX_PER_HEADING_CHARACTER = 8
 FORMATS = (".svg", ".pdf", ".png")
 
 
@@ -111,5 +115,7 @@ def _by_itself(named: NamedChart, form: Form) -> dict[str, Any]:
         spec |= {"width": form.width, "height": form.height, "autosize": {"type": "fit", "contains": "padding"}}
     if not form.has_title:
         return spec
-    title = {"text": named.title, "subtitle": named.chart.caption, "anchor": "start", "limit": form.width}
+    caption = textwrap.wrap(named.chart.caption, form.width // _PX_PER_CHARACTER)
+    heading = textwrap.wrap(named.title, form.width // _PX_PER_HEADING_CHARACTER)
+    title = {"text": heading, "subtitle": caption, "anchor": "start", "limit": form.width}
     return {**spec, "title": title}
