@@ -33,7 +33,8 @@ def trust_in(report: Report) -> Trust:
     """Return how far the typical values of a run can be trusted.
 
     Trust is low without intervals, which need six rounds, and in a run that did not end. Otherwise it depends on how
-    many experiments had more than 10 % disturbed samples, and on the median half width of the 95 % intervals.
+    many experiments had more than 10 % disturbed samples, and on the median half width of the 95 % intervals. The
+    widest one is named if it is more than twice as wide.
     """
     measured = [result for result in headlines(report.results) if result.summary.value is not None]
     own = [result for result in measured if not is_derived(result)]
@@ -47,8 +48,8 @@ def trust_in(report: Report) -> Trust:
         return Trust("low", f"95 % intervals need {MIN_ROUNDS} rounds (got {rounds})")
     disturbed = sum(result.summary.disturbed > DISTURBED for result in own)
     width = statistics.median(widths)
-    widest = f" to ±{max(widths) * 100:.0f} %" if max(widths) > 2 * width else ""
-    why = f"{disturbed} of {count(len(own), 'experiment')} disturbed; intervals ±{width * 100:.1f} % (median){widest}"
+    widest = f", widest ±{max(widths) * 100:.0f} %" if max(widths) > 2 * width else ""
+    why = f"{disturbed} of {count(len(own), 'experiment')} disturbed; median ±{width * 100:.1f} %{widest}"
     return Trust(level_of(disturbed / len(own), width), why)
 
 
