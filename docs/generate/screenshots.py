@@ -41,7 +41,7 @@ def main() -> None:
         browser = Browser(Path(folder) / "profile")
         try:
             terminal = Path(folder) / "terminal.html"
-            terminal.write_text(f'<body style="margin:0;background:#0c0c0c">{as_svg(run)}</body>')
+            terminal.write_text(f'<body style="margin:0;overflow:hidden;background:#0c0c0c">{as_svg(run)}</body>')
             write("terminal.png", picture_of_terminal(browser, terminal))
             write("report.png", picture_of_report(browser, report))
         finally:
