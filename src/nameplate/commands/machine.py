@@ -13,7 +13,7 @@ from nameplate.records.run_record import SCHEMA
 from nameplate.report.format import count
 from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_modules
 from nameplate.report.terminal.console import make_console
-from nameplate.report.terminal.entries import Entry, lay_out_entries
+from nameplate.report.terminal.entries import Described, lay_out_entries
 
 
 def command(*, root: Path | None = None, json: bool = False) -> int:
@@ -34,7 +34,7 @@ def command(*, root: Path | None = None, json: bool = False) -> int:
         print(msgspec.json.format(msgspec.json.encode(whole), indent=2).decode())
         return 0
     console = make_console()
-    for line in lay_out_entries([Entry(label, (value,)) for label, value in _facts(found)], console.width):
+    for line in lay_out_entries([Described(label, (value,)) for label, value in _facts(found)], console.width):
         console.print(line)
     return 0
 

@@ -8,7 +8,7 @@ from nameplate.execution.core_process import describe_all, read_machine
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans
 from nameplate.report.terminal.columns import wrapped
 from nameplate.report.terminal.console import make_console
-from nameplate.report.terminal.entries import Entry, lay_out_entries
+from nameplate.report.terminal.entries import Described, lay_out_entries
 from nameplate.units import percent_text
 
 
@@ -24,7 +24,7 @@ def command(name: str = "", /, *, json: bool = False) -> int:
     """
     console = make_console()
     if not name:
-        entries = [Entry(shipped, (read_plan(shipped).summary,)) for shipped in shipped_plans()]
+        entries = [Described(shipped, (read_plan(shipped).summary,)) for shipped in shipped_plans()]
         for line in lay_out_entries(entries, console.width):
             console.print(line)
         return 0

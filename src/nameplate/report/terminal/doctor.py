@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.text import Text
 
 from nameplate.report.terminal.console import make_console
-from nameplate.report.terminal.entries import Entry, lay_out_entries
+from nameplate.report.terminal.entries import Described, lay_out_entries
 from nameplate.results.fitness import Finding, Grade, Part
 
 _STYLES: dict[Grade, str] = {"A": "green", "B": "", "C": "yellow", "D": "red", "F": "bold red"}
@@ -41,11 +41,11 @@ def _verdict(grade: Grade, findings: Sequence[Finding]) -> str:
     return f"{grade}: {_MEANING[grade]}{because}"
 
 
-def _of_finding(finding: Finding) -> Entry:
+def _of_finding(finding: Finding) -> Described:
     cost = f"cost: {finding.cost}" if finding.cost else ""
     remedy = f"remedy: {finding.advice}" if finding.advice else ""
-    return Entry(f"{finding.grade}  {finding.what}", (finding.state, cost, remedy), _STYLES[finding.grade])
+    return Described(f"{finding.grade}  {finding.what}", (finding.state, cost, remedy), _STYLES[finding.grade])
 
 
-def _of_part(part: Part) -> Entry:
-    return Entry(part.what, (part.state, part.advice), "green" if part.is_there else "dim")
+def _of_part(part: Part) -> Described:
+    return Described(part.what, (part.state, part.advice), "green" if part.is_there else "dim")

@@ -17,7 +17,7 @@ _MIN_ROOM = 24
 
 
 @dataclass(frozen=True)
-class Entry:
+class Described:
     """A name and its description in paragraphs, the first next to the name and the others dimmed below it.
 
     ``style`` is the style of the name in rich's notation.
@@ -28,7 +28,7 @@ class Entry:
     style: str = ""
 
 
-def lay_out_entries(entries: Sequence[Entry], width: int) -> list[Text]:
+def lay_out_entries(entries: Sequence[Described], width: int) -> list[Text]:
     """Return the lines of a list of names and their wrapped descriptions, at most ``width`` characters wide.
 
     The descriptions begin in one column, or below each name if the names leave too little room for that. A word is
@@ -48,7 +48,7 @@ def lay_out_entries(entries: Sequence[Entry], width: int) -> list[Text]:
     return lines
 
 
-def _paragraphs(entry: Entry, width: int, margin: str) -> list[Text]:
+def _paragraphs(entry: Described, width: int, margin: str) -> list[Text]:
     texts: list[Text] = []
     for number, paragraph in enumerate(filter(None, entry.paragraphs)):
         below = wrapped(paragraph, width, margin, margin)
