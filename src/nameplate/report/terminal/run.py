@@ -311,4 +311,5 @@ def print_report(report: Report, path: Path, has_tables: bool = False) -> None:
     """
     console = make_console()
     for part in render(report, path, console.width, has_tables):
-        console.print(part, crop=False)
+        # Of a Text that is printed by itself, rich ignores no_wrap.
+        console.print(part, crop=False, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
