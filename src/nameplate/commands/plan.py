@@ -35,10 +35,9 @@ def command(name: str = "", /, *, json: bool = False) -> int:
         print(msgspec.json.format(msgspec.json.encode(built), indent=2).decode())
         return 0
     head = f"{built.name}: {text.summary}; budget {limits.budget_s:g} s, precision {percent_text(limits.precision)}"
-    items = [f"{experiment.id}  ({experiment.slice_s:g} s per round)" for experiment in built.experiments]
-    for line in (
-        *wrapped(head, console.width, "  "),
-        *(line for item in items for line in wrapped(item, console.width, "    ", "  ")),
-    ):
+    lines = wrapped(head, console.width, "  ")
+    for experiment in built.experiments:
+        lines += wrapped(f"{experiment.id}  ({experiment.slice_s:g} s per round)", console.width, "    ", "  ")
+    for line in lines:
         console.print(line)
     return 0

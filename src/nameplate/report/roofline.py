@@ -148,9 +148,8 @@ def _kernels(report: Report) -> list[Kernel]:
              if r.summary.probe == "cpu_workset" and r.summary.metric == "rate" and _is_usable(r)]  # fmt: skip
     by_size = sorted(loops, key=lambda result: int(result.summary.params["size"]))
     found = [_kernel(f"triad, {count(_threads(r), 'thread')}", _TRIAD, r, _TRIAD) for r in _best_by_cores(triads)]
-    for loop in dict.fromkeys(range(len(by_size))[:: max(1, len(by_size) - 1)]):
-        size = size_text(int(by_size[loop].summary.params["size"]))
-        found.append(_kernel(f"cpu_workset, {size}", _WORKSET, by_size[loop]))
+    for loop in [*by_size[:1], *by_size[1:][-1:]]:
+        found.append(_kernel(f"cpu_workset, {size_text(int(loop.summary.params['size']))}", _WORKSET, loop))
     return found
 
 

@@ -115,12 +115,13 @@ def _range(shares: Sequence[float]) -> str:
 def judged_by(report: Report) -> list[Result]:
     """Return for each probe the result that stands for the whole machine, in the order of the probes in the run.
 
-    Only the first metric of each experiment counts. The result is that of the first line of the first screen, so that
-    a reader finds the share there. Without one, it is that with the highest reference value, and among equal ones that
-    with the highest share. For a metric of which less is better, it is that with the lowest reference
-    value, and among equal ones that with the largest memory region (the fact ``touched_bytes``, 0 if missing).
-    Oversubscribed experiments count only if the probe has no others. Probes without a reference value are left out, and
-    so are derived results: a cache that is smaller than listed is not slower than listed.
+    Only the first metric of each experiment counts. The result is that of the probe's first line on the first screen,
+    where a reader finds its share. A probe without such a line is judged by the result with the highest reference
+    value, and among equal ones by that with the highest share. For a metric of which less is better, it is the result
+    with the lowest reference value, and among equal ones that with the largest memory region (the fact
+    ``touched_bytes``, 0 if missing). Oversubscribed experiments count only if the probe has no others. Probes without a
+    reference value are left out, and so are derived results: a cache that is smaller than listed is not slower than
+    listed.
     """
     by_probe: dict[str, list[Result]] = {}
     for result in main_results(report):

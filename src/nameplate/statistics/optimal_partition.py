@@ -14,7 +14,7 @@ def segment_ends(values: Array, penalty: float, min_size: int) -> list[int]:
     A segment costs the sum of the squared deviations of its values from their mean, plus ``penalty``. It has at least
     ``min_size`` values, at least 1; a shorter sequence is one segment. The last end is the number of values. Every
     division is considered (Jackson and others, "An algorithm for optimal partitioning of data on an interval", IEEE
-    Signal Processing Letters 12, 2005), so the time grows with the square of the number of values: 1,500 take 20 ms.
+    Signal Processing Letters 12, 2005), so the time grows with the square of the number of values: 1,500 take 25 ms.
     """
     count = len(values)
     # Sums of deviations lose fewer digits than sums of values.

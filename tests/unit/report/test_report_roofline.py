@@ -92,11 +92,16 @@ class TestRidges:
         assert "On this machine" not in meaning(alone)
 
 
+def points_with(field: str, *results: Result) -> list[dict[str, Any]]:
+    """Return the points of the chart that have a field, in the order of its datasets."""
+    datasets = roofline_chart(roofs_of(*results)).spec["datasets"].values()
+    return [point for points in datasets for point in points if field in point]
+
+
 class TestChart:
     @staticmethod
     def points(*results: Result) -> list[dict[str, Any]]:
-        datasets = roofline_chart(roofs_of(*results)).spec["datasets"].values()
-        return [point for points in datasets for point in points if "rate" in point]
+        return points_with("rate", *results)
 
     def test_a_slope_ends_at_its_ridge_and_the_peak_continues(self) -> None:
         roof, slope = "fp64, 1 thread: 50.00 GFLOP/s", "memory, 1 thread: 10.00 GB/s"
@@ -122,8 +127,7 @@ class TestChart:
 class TestLabels:
     @staticmethod
     def of(*results: Result) -> list[dict[str, Any]]:
-        datasets = roofline_chart(roofs_of(*results)).spec["datasets"].values()
-        return [point for points in datasets for point in points if "place" in point]
+        return points_with("place", *results)
 
     def test_each_line_has_one_at_its_end(self) -> None:
         labels = {each["line"]: (each["x"], each["y"]) for each in self.of(peak(1, 5e10), read_at(BEYOND))}

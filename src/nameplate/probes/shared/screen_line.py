@@ -49,9 +49,9 @@ class ScreenLine:
         )
 
     def best_of(self, results: Iterable[Result]) -> Result | None:
-        """Return the result that the line shows: of those that fit, most threads with a CPU each, and then the best.
+        """Return the result that the line shows, or None if no result fits.
 
-        The result is None if none fits.
+        Results with a CPU for each thread come first, then those with the most threads, then the best value.
         """
         return max((result for result in results if self.fits(result)), key=_preference, default=None)
 

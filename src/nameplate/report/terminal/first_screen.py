@@ -126,3 +126,16 @@ def warning_lines(warnings: Sequence[str], further: int, width: int) -> list[Tex
     for line in lines:
         line.stylize("yellow")
     return lines
+
+
+def legend_lines(rows: Sequence[ScreenRow], width: int) -> list[Text]:
+    """Return what the columns of the first screen mean, if one of its values has a reference value or a capability."""
+    meanings = []
+    if any(row.share is not None for row in rows):
+        meanings.append("share = typical ÷ reference")
+    if any(known is not None for row in rows for known in row.capabilities):
+        meanings.append("capability: the value if nothing else had run")
+    lines = wrapped("; ".join(meanings), width, "")
+    for line in lines:
+        line.stylize("dim")
+    return lines

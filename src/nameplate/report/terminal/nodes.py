@@ -58,9 +58,10 @@ def print_nodes(nodes: Nodes) -> None:
 
 
 def summary(nodes: Nodes) -> str:
-    """Return a sentence on which nodes are slow, by which metric and how far, or that none is.
+    """Return a sentence that names the slow nodes, with the metric and how far they are behind.
 
-    A sentence may also say that no node could be called slow, and why. ``nodes`` has at least one metric.
+    If no node is slow, the sentence says so; if no node could be called slow, it says why. ``nodes`` has at least one
+    metric.
     """
     slow = slow_nodes(nodes)
     if not slow and _has_too_few_rounds(nodes):

@@ -21,13 +21,13 @@ from nameplate.records.result import Report, Result
 from nameplate.records.result import Table as ProbeTable
 from nameplate.report import event_words
 from nameplate.report.experiments import common_params, headlines, mood_of, own_params, title_of_table
-from nameplate.report.first_screen import MAX_WARNINGS, FirstScreen, ScreenRow, first_screen
+from nameplate.report.first_screen import MAX_WARNINGS, FirstScreen, first_screen
 from nameplate.report.format import cell_text, count, parameters, quantity, share, spread
 from nameplate.report.remarks import CUT_OFF, warnings_of
 from nameplate.report.study_tables import all_tables
-from nameplate.report.terminal.columns import Line, lay_out, wrapped
+from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
-from nameplate.report.terminal.first_screen import screen_lines, warning_lines
+from nameplate.report.terminal.first_screen import legend_lines, screen_lines, warning_lines
 
 HEADINGS = ("", "typical", "95 %", "capability", "its 95 %", "reference", "share", "sustained", "cores", "notes")
 # In the order of their importance.
@@ -276,22 +276,9 @@ def render(report: Report, path: Path, width: int, has_tables: bool) -> list[Ren
     shown = warning_lines(warnings[:limit], max(0, len(warnings) - limit), width)
     parts += [Text(), *shown] if shown else []
     end = [Text(line, style="dim") for line in explanations(report)] if has_tables else [
-        *_legend(screen.rows, width), *_next_lines(screen, path)
+        *legend_lines(screen.rows, width), *_next_lines(screen, path)
     ]  # fmt: skip
     return [*parts, Text(), *end]
-
-
-def _legend(rows: Sequence[ScreenRow], width: int) -> list[Text]:
-    """Return what the columns of the first screen mean, if one of its values has a reference value or a capability."""
-    meanings = []
-    if any(row.share is not None for row in rows):
-        meanings.append("share = typical ÷ reference")
-    if any(known is not None for row in rows for known in row.capabilities):
-        meanings.append("capability: the value if nothing else had run")
-    lines = wrapped("; ".join(meanings), width, "")
-    for line in lines:
-        line.stylize("dim")
-    return lines
 
 
 def _next_lines(screen: FirstScreen, path: Path) -> list[Text]:
@@ -311,5 +298,5 @@ def print_report(report: Report, path: Path, has_tables: bool = False) -> None:
     """
     console = make_console()
     for part in render(report, path, console.width, has_tables):
-        # Of a Text that is printed by itself, rich ignores no_wrap.
+        # rich ignores the no_wrap of a Text that is printed on its own.
         console.print(part, crop=False, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
