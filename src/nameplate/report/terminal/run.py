@@ -25,7 +25,7 @@ from nameplate.report.first_screen import MAX_WARNINGS, FirstScreen, first_scree
 from nameplate.report.format import cell_text, count, parameters, quantity, share, spread
 from nameplate.report.remarks import CUT_OFF, warnings_of
 from nameplate.report.study_tables import all_tables
-from nameplate.report.terminal.columns import Line, lay_out
+from nameplate.report.terminal.columns import Line, lay_out, wrapped
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.first_screen import legend_lines, screen_lines, warning_lines
 
@@ -276,19 +276,23 @@ def render(report: Report, path: Path, width: int, has_tables: bool) -> list[Ren
     shown = warning_lines(warnings[:limit], max(0, len(warnings) - limit), width)
     parts += [Text(), *shown] if shown else []
     end = [Text(line, style="dim") for line in explanations(report)] if has_tables else [
-        *legend_lines(screen.rows, width), *_next_lines(screen, path)
+        *legend_lines(screen.rows, width), *_next_lines(screen, path, width)
     ]  # fmt: skip
     return [*parts, Text(), *end]
 
 
-def _next_lines(screen: FirstScreen, path: Path) -> list[Text]:
-    """Return the commands that show more. They are not broken into lines, so that they can be copied."""
+def _next_lines(screen: FirstScreen, path: Path, width: int) -> list[Text]:
+    """Return the commands that show more, broken only between words, so that a long path stays whole."""
     more = f" ({count(screen.left_out, 'further experiment')})" if screen.left_out else ""
     words = (
         f"all values{more}: nameplate show --all {shlex.quote(str(path))}",
         f"charts: nameplate report {shlex.quote(str(path))} -o report.html",
     )
-    return [Text(line, style="dim", no_wrap=True, overflow="ignore") for line in words]
+    lines = [line for command in words for line in wrapped(command, width, "  ")]
+    for line in lines:
+        line.stylize("dim")
+        line.no_wrap = True
+    return lines
 
 
 def print_report(report: Report, path: Path, has_tables: bool = False) -> None:
