@@ -52,7 +52,11 @@ def test_curves_maps_roofline_scaling_and_samples(tmp_path: Path) -> None:
 def test_the_data_files_have_the_values_of_the_charts(tmp_path: Path) -> None:
     draw(memory_report(), tmp_path)
     text = (tmp_path / "memory-latency-latency-against-size.dat").read_text()
-    ends, line = text.split("\n\n\n")
+    ends, listed, line = text.split("\n\n\n")
+    assert listed.splitlines()[1].split("\t")[0] == "# listed"
+    script = (tmp_path / "memory-latency-latency-against-size.gp").read_text()
+    assert script.count("nohead dashtype 2") == len(ends.splitlines()) - 2
+    assert script.count("nohead dashtype 3") == len(listed.splitlines()) - 2
     assert ends.splitlines()[1].split("\t")[:2] == ["# end", "from"]
     assert line.splitlines()[1:3] == ["# size\tvalue\tlow\thigh\tline\tat", '4096\t1\t0.98\t1.02\t"measured"\t"4KiB"']
     assert len(line.splitlines()) == 2 + 31

@@ -25,6 +25,9 @@ LINES_IN_A_CHART = 8
 
 HEIGHT = 260
 
+# The dashes of a dotted line, which exports draw dotted as well.
+DOTS = [1, 3]
+
 # Legend entries up to this length fit side by side on a phone.
 SHORT_LABEL = 18
 

@@ -12,6 +12,7 @@ import altair as alt
 from nameplate.probes import probe_of
 from nameplate.records.result import Result
 from nameplate.report.charts.common import (
+    DOTS,
     Chart,
     Point,
     chunks,
@@ -254,7 +255,7 @@ def _listed_marked(listed: Sequence[Point]) -> list[Any]:
     """Return the layer of the listed sizes."""
     if not listed:
         return []
-    rule = alt.Chart(alt.InlineData(values=list(listed))).mark_rule(strokeDash=[1, 3], strokeWidth=1.5)
+    rule = alt.Chart(alt.InlineData(values=list(listed))).mark_rule(strokeDash=DOTS, strokeWidth=1.5)
     return [rule.encode(x="listed:Q", tooltip=["name:N", "listed:Q"])]
 
 

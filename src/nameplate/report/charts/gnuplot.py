@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nameplate.report.charts.common import Chart
+from nameplate.report.charts.common import DOTS, Chart
 from nameplate.report.charts.named import NamedChart
 from nameplate.statistics.stats import median
 
@@ -186,9 +186,10 @@ class _Drawing:
             at = f"{median([point[encoding['y']['field']] for point in layer.points]):.15g}"
             self.placed.append(f"set arrow from graph 0, first {at} to graph 1, first {at} nohead dashtype 2")
         elif "y" not in encoding:
+            dash = 3 if layer.mark.get("strokeDash") == DOTS else 2
             for point in layer.points:
                 at = f"{float(point[encoding['x']['field']]):.15g}"
-                self.placed.append(f"set arrow from first {at}, graph 0 to first {at}, graph 1 nohead dashtype 2")
+                self.placed.append(f"set arrow from first {at}, graph 0 to first {at}, graph 1 nohead dashtype {dash}")
             self._block(layer, "", layer.points)
         else:
             ends = ("x", "y", "x2", "y2")
