@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include "measure/clock.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double kShortSample_s = 10e-3;
 constexpr double kLargestGrowth = 10;
+constexpr double kSurprising = 2;  // a call that took longer than expected by this factor may have been delayed
 constexpr std::uint64_t kFarGrowth = 8;
 constexpr double kClockSteps = 1000;              // minimum length of a sample in steps of the clock
 constexpr double kFlushSampleLongerThan_s = 0.5;  // with shorter samples, the reader would disturb the next sample
@@ -25,6 +27,7 @@ constexpr Ticks kCallsInAnInterval = 8;
 constexpr Ticks kNearItsEnd = 500;        // a smaller part of an interval is not worth another call
 constexpr double kShortestCall_s = 1e-4;  // in a series; starting shorter ones would cost too much
 constexpr int kTriesOfShortestCall = 5;
+constexpr double kUnknown_s = std::numeric_limits<double>::infinity();  // of a call that nothing is compared with
 constexpr std::uint64_t kMaxRepetitions = std::uint64_t{1} << 50U;
 
 double now_s() { return Clock::get().seconds(Clock::now()); }
@@ -138,7 +141,7 @@ class Experiment {
   void measure(const RegisteredProbe& registered);
   void check_facts() const;
   void calibrate();
-  double shorter_of_two_s();
+  double shorter_of_two_s(double expected_s);
   double shortest_call_s(double short_enough_s);
   void take_samples(double end_s);
   void take_series();
@@ -226,7 +229,7 @@ void Experiment::check_facts() const {
 
 // Multiplies the repetitions until a call is long enough to be timed, then extrapolates to the sample's length; the
 // calls also warm up the machine. A single call may have been delayed, so the smaller of two counts is used, unless
-// each needs a preparation, which takes longer.
+// each needs a preparation, which takes longer, or is long and took as long as expected.
 void Experiment::calibrate() {
   stage_ = Stage::run;
   const auto batches = static_cast<double>(prepared_.batches);
@@ -236,8 +239,10 @@ void Experiment::calibrate() {
   const double warm_s = now_s() + request_.warmup_s;
   if (fixed_) repetitions_ = *fixed_;
   const std::uint64_t most = prepared_.max_repetitions.value_or(kMaxRepetitions);
+  double expected_s = kUnknown_s;
   while (!context_.stop_requested) {
-    const double elapsed_s = shorter_of_two_s();
+    const double elapsed_s = shorter_of_two_s(expected_s);
+    const std::uint64_t tried = repetitions_;
     if (fixed_ || elapsed_s >= wanted_s || repetitions_ >= most) {
       if (now_s() >= warm_s) return;
     } else if (elapsed_s < timeable_s) {
@@ -249,10 +254,11 @@ void Experiment::calibrate() {
       // The last step is not verified: that would take as long as the samples themselves.
       if (elapsed_s * growth >= wanted_s && request_.sample_s > kShortSample_s) return;
     }
+    expected_s = elapsed_s * static_cast<double>(repetitions_) / static_cast<double>(tried);
   }
 }
 
-double Experiment::shorter_of_two_s() {
+double Experiment::shorter_of_two_s(double expected_s) {
   const auto once_s = [this] {
     probe_->prepare();
     Total total;
@@ -261,7 +267,8 @@ double Experiment::shorter_of_two_s() {
     return total.elapsed_s();
   };
   const double first_s = once_s();
-  const bool once = fixed_ || prepared_.max_repetitions || first_s > kShortSample_s * kLargestGrowth;
+  const bool is_long = first_s > kShortSample_s * kLargestGrowth && first_s < kSurprising * expected_s;
+  const bool once = fixed_ || prepared_.max_repetitions || is_long;
   return once ? first_s : std::min(first_s, once_s());
 }
 
@@ -273,7 +280,7 @@ double Experiment::shortest_call_s(double short_enough_s) {
   };
   double shortest_s = last_s();
   for (int more = kTriesOfShortestCall; shortest_s > short_enough_s && more > 0 && !context_.stop_requested; --more) {
-    shorter_of_two_s();
+    shorter_of_two_s(kUnknown_s);
     shortest_s = std::min(shortest_s, last_s());
   }
   return shortest_s;

@@ -19,6 +19,7 @@ namespace {
 struct Script {
   std::uint64_t step_ns = 1'000;  // the time of one repetition
   bool takes_its_time = false;    // whether it really takes that time
+  int delayed_run = 0;            // the call, from 1, that takes a second longer
   Ending setup_ends = Ending::ok;
   Ending verify_ends = Ending::ok;
   std::optional<std::uint64_t> repetitions;
@@ -57,7 +58,9 @@ class Scripted final : public Probe {
   Work run(std::uint64_t repetitions) override {
     ++g_script.runs;
     worker_.start = Clock::now();
-    worker_.finish = worker_.start + Clock::get().ticks(static_cast<double>(repetitions * g_script.step_ns) * 1e-9);
+    const double delay_s = g_script.runs == g_script.delayed_run ? 1 : 0;
+    const double run_s = static_cast<double>(repetitions * g_script.step_ns) * 1e-9 + delay_s;
+    worker_.finish = worker_.start + Clock::get().ticks(run_s);
     while (g_script.takes_its_time && Clock::now() < worker_.finish) {
     }
     counters_ = {static_cast<double>(repetitions), static_cast<double>(repetitions)};
@@ -142,6 +145,16 @@ TEST_F(SamplerTest, CalibratesToTheSampleLengthAndEndsWithTheOutcome) {
   EXPECT_GE(g_script.runs, 3);
   EXPECT_EQ(g_script.prepared, g_script.runs) << "also before what calibrates";
   EXPECT_EQ(g_script.torn_down, 1);
+}
+
+TEST_F(SamplerTest, OneDelayedCallDoesNotShortenTheSamples) {
+  for (int call = 3; call <= 8; ++call) {
+    g_script = Script();
+    g_script.delayed_run = call;
+    const auto records = run(request());
+    EXPECT_GE(records[0]["elapsed_s"], 0.01) << "call " << call;
+    EXPECT_GT(g_script.runs, 8 + 3) << "the delayed call is not one of the samples";
+  }
 }
 
 TEST_F(SamplerTest, NoSampleExceedsThePreparedRepetitions) {
