@@ -82,12 +82,12 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
     wait_for(port)
     yield f"127.0.0.1:{port}", key
     process.terminate()
-    process.wait(timeout=10)
+    process.wait(timeout=60)
 
 
 def wait_for(port: int) -> None:
-    """Return when a process listens on this port; raise after ten seconds."""
-    deadline = time.monotonic() + 10
+    """Return when a process listens on this port; raise after a minute."""
+    deadline = time.monotonic() + 60
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()

@@ -39,7 +39,7 @@ def limited(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # each thread reserves address space
     return subprocess.run(
         command, cwd=folder, env=environment, preexec_fn=_limit, stdin=subprocess.DEVNULL, capture_output=True,
-        text=True, timeout=60, check=False,
+        text=True, timeout=600, check=False,
     )  # fmt: skip
 
 

@@ -103,7 +103,7 @@ def test_one_copy_of_a_key_remains_in_memory(core_path: Path, key: Path, source:
 
 def listening_child_of(process: int) -> int:
     """Wait until the process starts a child that opens a socket, and return that child."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for status in Path("/proc").glob("[0-9]*/status"):
             with suppress(OSError):  # the child may end meanwhile
@@ -223,7 +223,7 @@ def who_stays(port: int, wait_s: float) -> tuple[bool, bool, bool] | None:
     """Return whether three strangers stay connected when 1,200 of one network connect.
 
     They are the oldest and the newest of these 1,200, and an older one of another network. Return None if connecting
-    took so long that the peer closed the first connections for their silence.
+    took so long that the peer closed the first connections for their silence, or if it has displaced none yet.
     """
     with ExitStack() as stack:
         began = time.monotonic()
@@ -233,13 +233,14 @@ def who_stays(port: int, wait_s: float) -> tuple[bool, bool, bool] | None:
         while is_open(busy[0]) and time.monotonic() - began < wait_s:
             time.sleep(0.01)
         found = is_open(busy[0]), is_open(busy[-1]), is_open(quiet)
-        return found if time.monotonic() - began < HANDSHAKE_S else None
+        # As long as the oldest is connected, the peer has not come to displace any.
+        return found if not found[0] and time.monotonic() - began < HANDSHAKE_S else None
 
 
 def test_strangers_of_one_network_do_not_displace_those_of_another(core_path: Path) -> None:
     with serving(core_path) as (_, port):
         tries = (who_stays(port, HANDSHAKE_S - 0.2) for _ in range(20))
-        assert next(found for found in tries if found is not None) == (False, True, True)
+        assert next((found for found in tries if found is not None), None) == (False, True, True)
         assert outcome_of(core_path, port, "net_pingpong", {"protocol": "udp"})["ending"] == "ok"
 
 

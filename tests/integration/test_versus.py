@@ -127,10 +127,10 @@ def test_a_failing_tool_affects_only_its_own_rows(tools: Path, tmp_path: Path) -
 
 def test_a_hanging_tool_is_ended_with_its_children(tmp_path: Path) -> None:
     script = f"sleep 600 & echo $! > {tmp_path}/child; sleep 600"
-    with pytest.raises(ToolFailed, match="did not finish within 1 s and was ended"):
-        run_tool(["sh", "-c", script], tmp_path, 1)
+    with pytest.raises(ToolFailed, match="did not finish within 5 s and was ended"):
+        run_tool(["sh", "-c", script], tmp_path, 5)
     child = int((tmp_path / "child").read_text())
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while is_running(child):
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -75,7 +75,7 @@ def serving(command: list[str], ready: str = "listening") -> Iterator[subprocess
         finally:
             if peer.poll() is None:
                 peer.terminate()
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + 60
             while peer.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
             assert peer.returncode in (0, -9)
