@@ -23,10 +23,20 @@ MAX_HALF_WIDTH = {"high": 0.03, "medium": 0.1}
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """How far the values of a run can be trusted: ``level``, and ``why`` as text without a full stop."""
+    """How far the values of a run can be trusted: ``level``, and ``why`` as text without a full stop.
+
+    ``disturbed`` of ``experiments`` have more than 10 % disturbed samples. ``rounds`` is the smallest number of rounds
+    of an experiment. ``half_width`` is the median half width of the 95 % intervals of the typical values as a share of
+    the value, and ``widest`` the largest; both are None if fewer than half of the experiments have an interval.
+    """
 
     level: Level
     why: str
+    experiments: int = 0
+    disturbed: int = 0
+    rounds: int = 0
+    half_width: float | None = None
+    widest: float | None = None
 
 
 def trust_in(report: Report) -> Trust:
@@ -40,17 +50,20 @@ def trust_in(report: Report) -> Trust:
     own = [result for result in measured if not is_derived(result)]
     if not own:
         return Trust("low", "nothing was measured")
-    if report.truncated or report.interrupted:
-        return Trust("low", "the run did not reach its end")
-    widths = _half_widths(own)
-    if len(widths) < len(own) / 2:
-        rounds = min(result.summary.rounds for result in own)
-        return Trust("low", f"95 % intervals need {MIN_ROUNDS} rounds (got {rounds})")
     disturbed = sum(result.summary.disturbed > DISTURBED for result in own)
-    width = statistics.median(widths)
-    widest = f", widest ±{max(widths) * 100:.0f} %" if max(widths) > 2 * width else ""
-    why = f"{disturbed} of {count(len(own), 'experiment')} disturbed; median ±{width * 100:.1f} %{widest}"
-    return Trust(level_of(disturbed / len(own), width), why)
+    rounds = min(result.summary.rounds for result in own)
+    widths = _half_widths(own)
+    level: Level
+    if len(widths) < len(own) / 2:
+        width, widest, level, why = None, None, "low", f"95 % intervals need {MIN_ROUNDS} rounds (got {rounds})"
+    else:
+        width, widest = statistics.median(widths), max(widths)
+        level = level_of(disturbed / len(own), width)
+        wide = f", widest ±{widest * 100:.0f} %" if widest > 2 * width else ""
+        why = f"{disturbed} of {count(len(own), 'experiment')} disturbed; median interval ±{width * 100:.1f} %{wide}"
+    if report.truncated or report.interrupted:
+        level, why = "low", "the run did not reach its end"
+    return Trust(level, why, len(own), disturbed, rounds, width, widest)
 
 
 def level_of(disturbed: float, half_width: float = 0.0) -> Level:

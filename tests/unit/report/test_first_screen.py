@@ -148,8 +148,18 @@ def test_trust_names_the_widest_interval_if_it_is_much_wider_than_most() -> None
         return with_summary(fp64(threads), ci=(50e9 * (1 - half_width), 50e9 * (1 + half_width)))
 
     most = [with_width(threads, 0.01) for threads in (1, 2, 4)]
-    assert trust_in(report(most)).why.endswith("median ±1.0 %")
-    assert trust_in(report([*most, with_width(8, 0.35)])).why.endswith("median ±1.0 %, widest ±35 %")
+    assert trust_in(report(most)).why.endswith("median interval ±1.0 %")
+    assert trust_in(report([*most, with_width(8, 0.35)])).why.endswith("median interval ±1.0 %, widest ±35 %")
+
+
+def test_trust_has_the_numbers_it_depends_on() -> None:
+    found = trust_in(report([with_summary(fp64(n), disturbed=share) for n, share in ((1, 0.5), (2, 0.0))]))
+    assert (found.experiments, found.disturbed) == (2, 1)
+    assert found.half_width is not None
+    assert found.widest is not None
+    assert found.half_width <= found.widest
+    few = trust_in(report([with_summary(fp64(1), ci=None, rounds=3)]))
+    assert (few.rounds, few.half_width, few.widest) == (3, None, None)
 
 
 def test_trust_is_low_without_intervals_or_without_an_end() -> None:

@@ -45,6 +45,17 @@ def test_columns_are_explained_if_they_have_values(capsys: pytest.CaptureFixture
     assert "capability:" not in capsys.readouterr().out
 
 
+def test_a_missing_interval_is_explained_once(capsys: pytest.CaptureFixture[str]) -> None:
+    few = [with_summary(result({"threads": n}), ci=None, rounds=n) for n in (2, 3)]
+    print_report(report([*few, result({"threads": 8})]), PATH, has_tables=True)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.count("2 of 3 experiments without a 95 % interval, which needs 6 rounds (got 2 to 3).") == 1
+    print_report(report([*few, result({"threads": 8})]), PATH)
+    assert "±95% needs 6 rounds" in capsys.readouterr().out
+    print_report(report([result({"threads": 8})]), PATH, has_tables=True)
+    assert "rounds" not in capsys.readouterr().out
+
+
 def test_a_complete_run_has_no_hint_to_resume(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(report(scaling_results()), PATH)
     assert "--resume" not in capsys.readouterr().out

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from rich.text import Text
 
+from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.report.areas import label_of_area
 from nameplate.report.brief import cells
 from nameplate.report.first_screen import FirstScreen, ScreenRow
@@ -129,12 +130,20 @@ def warning_lines(warnings: Sequence[str], further: int, width: int) -> list[Tex
 
 
 def legend_lines(rows: Sequence[ScreenRow], width: int) -> list[Text]:
-    """Return what the columns of the first screen mean, if one of its values has a reference value or a capability."""
+    """Return what the columns of the first screen mean, as far as its values have them.
+
+    Why an interval is missing is said if only some are; if all are, the trust says it.
+    """
     meanings = []
     if any(row.share is not None for row in rows):
         meanings.append("share = typical ÷ reference")
+    if any(row.unit == "B" and any(row.references) for row in rows):
+        meanings.append("reference of a cache: its listed size, of which a guest may have a part")
     if any(known is not None for row in rows for known in row.capabilities):
         meanings.append("capability: the value if nothing else had run")
+    single = [row for row in rows if len(row.values) == 1]
+    if 0 < sum(row.ci is None for row in single) < len(single):
+        meanings.append(f"±95% needs {MIN_ROUNDS} rounds")
     lines = wrapped("; ".join(meanings), width, "")
     for line in lines:
         line.stylize("dim")

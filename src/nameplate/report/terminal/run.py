@@ -137,8 +137,6 @@ def _remarks(result: Result) -> list[str]:
     remarks = ["oversubscribed"] * result.oversubscribed
     if row.disturbed > 0:
         remarks.append(f"{row.disturbed * 100:.0f} % disturbed")
-    if row.ci is None:
-        remarks.append(f"95 % interval needs {MIN_ROUNDS} rounds (got {row.rounds})")
     return [*remarks, *result.remarks]
 
 
@@ -180,7 +178,19 @@ def _section_parts(report: Report, width: int) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for section in sections(report):
         parts += [Text(), Text(section.heading, style="bold"), *_lines(section, width)]
-    return parts
+    missing = _without_intervals(report)
+    return [*parts, Text(), *wrapped(missing, width, "")] if missing else parts
+
+
+def _without_intervals(report: Report) -> str:
+    """Return a sentence on the experiments with too few rounds for an interval, or "" if there are none."""
+    measured = [result for result in headlines(report.results) if result.summary.value is not None]
+    few = [result.summary.rounds for result in measured if result.summary.ci is None]
+    if not few:
+        return ""
+    got = f"{min(few)} to {max(few)}" if min(few) < max(few) else f"{few[0]}"
+    of = f"{len(few)} of {count(len(measured), 'experiment')}"
+    return f"{of} without a 95 % interval, which needs {MIN_ROUNDS} rounds (got {got})."
 
 
 def _over_time_parts(report: Report) -> list[RenderableType]:
