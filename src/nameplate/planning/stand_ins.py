@@ -12,12 +12,15 @@ from nameplate.records.machine_record import Job, Machine
 # A size that no cache holds: STREAM's rule, with a minimum for systems that list no cache or one that is too small.
 BEYOND_CACHES = 4
 SMALLEST_BEYOND = 128 << 20
+# A core's part of an array in its L1, its L2 and its share of the L3 cache, of the cores of the last ten years.
+IN_CACHES = (16 << 10, 256 << 10, 2 << 20)
 
 
 def stand_ins_of(machine: Machine) -> dict[str, str]:
     """Return the text that replaces ``{name}`` in a plan, for each name. ``machine`` is that of the job's first rank.
 
     - ``beyond``: a size in bytes that no cache holds (``beyond_caches_bytes``)
+    - ``in_caches``: sizes in bytes to sweep, of arrays whose parts for each core the process may use fit its caches
     - ``nodes``: the indices of the NUMA nodes, as a list to sweep (``0,1``); ``0`` if the machine lists none
     - ``pairs``, ``up_to_4_pairs``: numbers of pairs of ranks to sweep, up to half the job's ranks: 1, 2, 4 … and the
       maximum, or all numbers up to 4
@@ -35,6 +38,7 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
     ranks, threads, cores = _ranks_per_node(job), machine.topology.allowed_cores, _cores_of_node(machine)
     return {
         "beyond": str(beyond_caches_bytes(machine)),
+        "in_caches": ",".join(str(part * machine.topology.allowed_cores) for part in IN_CACHES),
         "nodes": ",".join(str(node.index) for node in nodes) or "0",
         "pairs": _doubling(pairs),
         "up_to_4_pairs": ",".join(map(str, range(1, min(4, pairs) + 1))),

@@ -71,3 +71,8 @@ def test_more_ranks_than_cores_are_measured_as_they_are() -> None:
     plan = build_plan(read_plan("distributed-stream"), {"mpi_stream": stream_info()}, {}, machine(2, 2, 4))
     triads = [(e.params["ranks_per_node"], e.params["threads"]) for e in plan.experiments if e.params["op"] == "triad"]
     assert triads == [(4, 1), (1, 1), (1, 2), (2, 1)]
+
+
+def test_arrays_in_caches_grow_with_the_cores() -> None:
+    assert stand_ins_of(machine(48, 2, 1))["in_caches"] == "32768,524288,4194304"
+    assert stand_ins_of(machine(48, 1, 1))["in_caches"] == "16384,262144,2097152"
