@@ -5,12 +5,13 @@ Source: Williams, Waterman and Patterson, "Roofline", Communications of the ACM 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from nameplate.probes import ResolvedExperiment
-from nameplate.probes.shared.levels import find
+from nameplate.probes.shared.levels import MeasuredLevel, find
 from nameplate.probes.shared.memory import is_beyond_caches
+from nameplate.records.machine_record import Machine
 from nameplate.records.result import Quantity, Report, Result
 from nameplate.report.experiments import is_derived
 from nameplate.report.format import count, digits, parameters
@@ -54,11 +55,13 @@ class Bound:
 class Kernel:
     """A measured loop of known arithmetic intensity, as a point of the roofline.
 
-    ``name`` is such as "triad, 2 threads". ``intensity`` is in FLOP/byte, without the reads that a store causes
-    (write-allocate). ``quantity`` is the rate in FLOP/s with its interval. ``command`` repeats the measurement.
+    ``name`` is such as "triad, 2 threads", and ``threads`` the number of threads that ran it. ``intensity`` is in
+    FLOP/byte, without the reads that a store causes (write-allocate). ``quantity`` is the rate in FLOP/s with its
+    interval. ``command`` repeats the measurement.
     """
 
     name: str
+    threads: int
     intensity: float
     quantity: Quantity
     command: str
@@ -76,6 +79,18 @@ class Roofline:
     peaks: list[Bound]
     slopes: list[Bound]
     kernels: list[Kernel] = field(default_factory=list)
+
+    def by_cores(self) -> list[Roofline]:
+        """Return the rooflines of one core and of several cores, or only this one if either lacks peak or slopes."""
+        parts = [
+            Roofline(
+                [peak for peak in self.peaks if peak.is_of_one_core == is_one],
+                [slope for slope in self.slopes if slope.is_of_one_core == is_one],
+                [kernel for kernel in self.kernels if (kernel.threads == 1) == is_one],
+            )
+            for is_one in (True, False)
+        ]
+        return parts if all(part.peaks and part.slopes for part in parts) else [self]
 
     def peak_over(self, slope: Bound) -> Bound | None:
         """Return the peak rate that bounds a slope from above, or None if no such peak was measured.
@@ -98,8 +113,8 @@ def roofline(report: Report) -> Roofline | None:
     """Return the roofline of a run, or None if it lacks a usable peak rate, a usable bandwidth or a machine record.
 
     Peaks are the best rates of cpu_flops with one thread and with several threads, in the first precision measured of
-    fp64, fp32 and bf16. Slopes are the bandwidths that one core reads from each cache level, and those of memory_stream
-    on regions far larger than the caches, with one thread and with several. Oversubscribed results are not used.
+    fp64, fp32 and bf16. Slopes are the bandwidths that one core and several cores read from each cache level, and those
+    of memory_stream on regions far larger than the caches. Oversubscribed results are not used.
     Kernels are the triad on such a region, and the loop of cpu_workset on its smallest and its largest working set.
     """
     peaks = _peaks(report.results)
@@ -107,16 +122,19 @@ def roofline(report: Report) -> Roofline | None:
     return Roofline(peaks, slopes, _kernels(report)) if slopes else None
 
 
-def meaning(roofs: Roofline) -> str:
-    """Return the explanation shown under the chart, with the ridge points of memory in FLOP/byte.
+def meaning(roofs: Roofline, is_again: bool = False) -> str:
+    """Return the explanation shown above the chart, with the ridge points of memory in FLOP/byte.
 
-    If ``roofs`` has no ridge point of memory, the explanation has no sentence about this machine.
+    If ``roofs`` has no ridge point of memory, the explanation has no sentence about this machine. ``is_again`` says
+    that it follows an earlier chart with the explanation of the axes, which is then left out.
     """
     ridges = [(slope, roofs.ridge(slope)) for slope in roofs.slopes if slope.name == "memory"]
     words = [
         f"from {digits(ridge)} FLOP/byte with {count(slope.threads, 'thread')}" for slope, ridge in ridges if ridge
     ]
     here = f" On this machine, arithmetic limits a loop over data in memory {', '.join(words)}." if words else ""
+    if is_again:
+        return f"The same for several cores at once, on the same axes.{here}"
     return (
         "The x axis is the number of floating-point operations that a loop does for each byte that it reads or "
         "writes; a triad does 2 per 24 bytes, 1/12. The rate that the loop can reach is the lower of two lines at "
@@ -135,11 +153,14 @@ def _peaks(results: Iterable[Result]) -> list[Bound]:
 
 
 def _slopes(report: Report) -> list[Bound]:
-    """Return the bandwidths: of each cache level for one core, and of memory."""
-    caches = _of_levels(report, _streams(report))
+    """Return the bandwidths of each cache level, for one core and for several, and of memory."""
+    streams = _streams(report)
+    levels = _levels(report)
+    caches = _of_levels(levels, streams)
     memory = [_bound("memory", best) for best in _best_by_cores(_beyond_caches(report))]
     has_own = any(bound.is_of_one_core for bound in memory)
-    return [bound for bound in caches if bound.name != "memory" or not has_own] + memory
+    one = [bound for bound in caches if bound.name != "memory" or not has_own]
+    return [*one, *_of_shared_levels(report.machine, levels, streams), *memory]
 
 
 def _kernels(report: Report) -> list[Kernel]:
@@ -157,22 +178,58 @@ def _kernel(name: str, intensity: float, result: Result, times: float = 1.0) -> 
     """Return a kernel whose rate is the result's value multiplied by ``times``, in FLOP/byte for a bandwidth."""
     row = result.summary
     interval = (row.ci[0] * times, row.ci[1] * times) if row.ci else None
-    return Kernel(name, intensity, Quantity((row.value or 0.0) * times, "FLOP/s", interval), repeat_command(result))
+    rate = Quantity((row.value or 0.0) * times, "FLOP/s", interval)
+    return Kernel(name, _threads(result), intensity, rate, repeat_command(result))
 
 
-def _of_levels(report: Report, streams: Sequence[Result]) -> list[Bound]:
-    """Return the bandwidth that one core reads from each level, as shown in the table of cache levels."""
+def _levels(report: Report) -> list[MeasuredLevel]:
     by_probe: dict[str, list[Result]] = {}
     for result in report.results:
         if not is_derived(result):
             by_probe.setdefault(result.summary.probe, []).append(result)
-    read = [r for r in streams if _is_of(r.summary.params, op="read", threads=1) and "block" not in r.summary.params]
+    return find(by_probe, report.machine) if report.machine else []
+
+
+def _reads(streams: Iterable[Result]) -> list[Result]:
+    return [r for r in streams if r.summary.params.get("op") == "read" and "block" not in r.summary.params]
+
+
+def _of_shared_levels(
+    machine: Machine | None, levels: Sequence[MeasuredLevel], streams: Iterable[Result]
+) -> list[Bound]:
+    """Return the bandwidth that the largest number of threads reads from each cache level."""
+    reads = [result for result in _reads(streams) if _threads(result) > 1]
+    most = max(map(_threads, reads), default=0)
+    found: dict[str, Result] = {}
+    for result in sorted(reads, key=lambda result: result.summary.value or 0.0):
+        level = _level_of(result, levels, machine) if machine and _threads(result) == most else None
+        if level:
+            found[level.shown] = result
+    return [_bound(level.shown, found[level.shown]) for level in levels if level.shown in found]
+
+
+def _level_of(result: Result, levels: Sequence[MeasuredLevel], machine: Machine) -> MeasuredLevel | None:
+    """Return the first cache level that holds the array, of which each of the level's caches has an equal part.
+
+    A level that the system does not list counts as one cache that all threads share.
+    """
+    size, threads = int(result.summary.params["size"]), _threads(result)
+    for number, level in enumerate(levels, start=1):
+        n_caches = sum(c.count for c in machine.topology.caches if c.level == number and c.type != "instruction")
+        if level.size and size / min(threads, max(1, n_caches)) <= level.size.value:
+            return level
+    return None
+
+
+def _of_levels(levels: Sequence[MeasuredLevel], streams: Iterable[Result]) -> list[Bound]:
+    """Return the bandwidth that one core reads from each level, as shown in the table of cache levels."""
+    read = [result for result in _reads(streams) if _threads(result) == 1]
     sizes = len({result.summary.params["size"] for result in read})
     source = f"table of the cache levels: memory_stream op=read threads=1, {count(sizes, 'size')}, by level"
     return [
         Bound(level.shown, 1, level.bandwidth, source, sweep_command(read, "size"))
-        for level in (find(by_probe, report.machine) if read and report.machine else [])
-        if level.bandwidth is not None
+        for level in levels
+        if read and level.bandwidth is not None
     ]
 
 
@@ -187,10 +244,6 @@ def _beyond_caches(report: Report) -> list[Result]:
     machine = report.machine
     return [r for r in _streams(report)
             if machine and is_beyond_caches(ResolvedExperiment(r.summary.params, r.facts, machine))]  # fmt: skip
-
-
-def _is_of(params: Mapping[str, object], **wanted: object) -> bool:
-    return all(params.get(name) == value for name, value in wanted.items())
 
 
 def _is_usable(result: Result) -> bool:

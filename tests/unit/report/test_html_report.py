@@ -351,6 +351,15 @@ class TestContent:
         assert "FLOP/s" not in page.text
         assert "reaches 0" not in page.text
 
+    def test_a_tile_says_what_the_trust_depends_on(self) -> None:
+        widths = [with_summary(result({"threads": n}), ci=(50e9 * (1 - n / 100), 50e9 * (1 + n / 100)), disturbed=0.2)
+                  for n in (1, 2, 4)]  # fmt: skip
+        tile = render([report(widths)], DETAILS[0]).partition('<h3>Trust: <span class="trust low">low</span></h3>')[2]
+        assert re.findall("<dt>(.*)</dt><dd>(.*)</dd>", tile)[:4] == [
+            ("disturbed", "3 of 3 experiments"), ("rounds", "at least 6"), ("median interval", "±2.0 %"),
+            ("widest interval", "±4.0 %"),
+        ]  # fmt: skip
+
     def test_every_experiment_has_its_command(self) -> None:
         text = page_of(report(scaling_results())).text
         for one in headlines(scaling_results()):

@@ -20,7 +20,8 @@ from report_kinds import cluster, every_kind, one_machine
 from report_samples import latency_at, twenty_seconds
 
 KINDS = {
-    "Attainable rate against arithmetic intensity", "Latency against size", "Bandwidth against size", "Thread scaling",
+    "Attainable rate against arithmetic intensity, 1 thread", "Latency against size", "Bandwidth against size",
+    "Thread scaling",
     "Bandwidth against block", "Bandwidth by library", "Times of single operations", "Latency against payload",
     "Distribution of operation times", "Bandwidth against pairs", "bandwidth pattern=random", "threads=1",
     "disk against block", "mpi_stream op=triad node_bandwidth, average",

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from nameplate.records.result import Report, Result
-from nameplate.report.charts.roofline import INTENSITIES, roofline_chart
+from nameplate.report.charts.roofline import INTENSITIES, roofline_charts
 from nameplate.report.html.roofline_card import make_roofline_card
 from nameplate.report.roofline import Roofline, meaning, roofline
 from report_samples import KIB, latency_at, memory_report, read_at, report, result, sizes, with_summary
@@ -68,6 +68,20 @@ class TestBounds:
         assert labels(roofs)[1:] == ["L1d, 1 thread", "L2, 1 thread", "memory, 1 thread"]
         assert roofs.slopes[-1].source.endswith("cache levels: memory_stream op=read threads=1, 3 sizes, by level")
 
+    def test_several_cores_have_a_bandwidth_of_each_level_that_holds_their_parts(self) -> None:
+        latencies = [latency_at(size) for size in sizes(31)]
+        # Each of the two L1d caches has half of an array. A level that is not listed counts as one shared cache.
+        reads = [read_at(size * KIB, threads=2) for size in (48, 768, 1536)]
+        roofs = roofs_of(peak(2, 9e10), *latencies, *reads, read_at(BEYOND, threads=2))
+        assert labels(roofs) == ["fp64, 2 threads", "L1d, 2 threads", "L2, 2 threads", "memory, 2 threads"]
+        assert [bound.source.split("size=")[1].split()[0] for bound in roofs.slopes] == ["48KiB", "768KiB", "64MiB"]
+
+    def test_the_most_threads_count(self) -> None:
+        latencies = [latency_at(size) for size in sizes(31)]
+        reads = [read_at(16 * KIB, threads=n) for n in (2, 4)]
+        more = [msgspec.structs.replace(read, oversubscribed=False) for read in reads]
+        assert labels(roofs_of(peak(2, 9e10), *latencies, *more))[1:] == ["L1d, 4 threads"]
+
     def test_every_bound_can_be_measured_again(self) -> None:
         roofs = roofs_of(peak(1, 5e10), read_at(BEYOND))
         assert [bound.command for bound in [*roofs.peaks, *roofs.slopes]] == [
@@ -94,7 +108,7 @@ class TestRidges:
 
 def points_with(field: str, *results: Result) -> list[dict[str, Any]]:
     """Return the points of the chart that have a field, in the order of its datasets."""
-    datasets = roofline_chart(roofs_of(*results)).spec["datasets"].values()
+    datasets = [points for chart in roofline_charts(roofs_of(*results)) for points in chart.spec["datasets"].values()]
     return [point for points in datasets for point in points if field in point]
 
 
@@ -104,7 +118,7 @@ class TestChart:
         return points_with("rate", *results)
 
     def test_a_slope_ends_at_its_ridge_and_the_peak_continues(self) -> None:
-        roof, slope = "fp64, 1 thread: 50.00 GFLOP/s", "memory, 1 thread: 10.00 GB/s"
+        roof, slope = "fp64: 50.00 GFLOP/s", "memory: 10.00 GB/s"
         assert self.points(peak(1, 5e10), read_at(BEYOND)) == [
             {"intensity": 5.0, "rate": 50.0, "kind": "line", "line": roof, "low": 49.0, "high": 51.0},
             {"intensity": 64.0, "rate": 50.0, "kind": "peak", "line": roof, "low": 49.0, "high": 51.0},
@@ -118,10 +132,27 @@ class TestChart:
         assert all(INTENSITIES[0] <= point["intensity"] <= INTENSITIES[1] for point in points)
 
     def test_both_axes_are_logarithmic(self) -> None:
-        encoding = roofline_chart(roofs_of(peak(1, 5e10), read_at(BEYOND))).spec["layer"][0]["encoding"]
+        (chart,) = roofline_charts(roofs_of(peak(1, 5e10), read_at(BEYOND)))
+        encoding = chart.spec["layer"][0]["encoding"]
         assert encoding["x"]["scale"]["domain"] == [1 / 64, 64]
         assert encoding["x"]["axis"]["values"] == [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64]
         assert encoding["y"]["scale"] == {"type": "log", "domain": [0.1, 100], "nice": False}
+
+
+class TestCores:
+    ONE = (peak(1, 5e10), read_at(BEYOND))
+    SEVERAL = (peak(2, 2e12), read_at(BEYOND, threads=2))
+
+    def test_one_and_several_have_a_chart_each_with_the_same_axes(self) -> None:
+        one, several = roofline_charts(roofs_of(*self.ONE, *self.SEVERAL))
+        assert [chart.title.rpartition(", ")[2] for chart in (one, several)] == ["1 thread", "2 threads"]
+        domains = [chart.spec["layer"][0]["encoding"]["y"]["scale"]["domain"] for chart in (one, several)]
+        assert domains[0] == domains[1]
+        assert several.meaning.startswith("The same for several cores")
+
+    def test_a_part_without_a_bound_shares_the_chart(self) -> None:
+        (chart,) = roofline_charts(roofs_of(*self.ONE, self.SEVERAL[0]))
+        assert "fp64, 2 threads: 2.000 TFLOP/s" in str(chart.spec)
 
 
 class TestLabels:
@@ -132,13 +163,13 @@ class TestLabels:
     def test_each_line_has_one_at_its_end(self) -> None:
         labels = {each["line"]: (each["x"], each["y"]) for each in self.of(peak(1, 5e10), read_at(BEYOND))}
         assert labels == {
-            "fp64, 1 thread: 50.00 GFLOP/s": (64.0, 50.0), "memory, 1 thread: 10.00 GB/s": (1 / 64, 0.15625),
+            "fp64: 50.00 GFLOP/s": (64.0, 50.0), "memory: 10.00 GB/s": (1 / 64, 0.15625),
         }  # fmt: skip
 
     def test_lines_close_to_each_other_have_theirs_apart(self) -> None:
-        close = [peak(1, 5e10), peak(2, 5.1e10), read_at(BEYOND), read_at(BEYOND, threads=2)]
+        close = [peak(1, 5e10), peak(2, 5.1e10), read_at(BEYOND, threads=2)]
         places = [(each["x"], each["y"], each["place"]) for each in self.of(*close)]
-        assert len(set(places)) == len(places) == 4
+        assert len(set(places)) == len(places) == 3
         assert [place for *_, place in places][:2] == ["peak above", "peak below"]
 
 
@@ -153,10 +184,11 @@ class TestKernels:
             ("cpu_workset, 64MiB", 28 / 64, 4e9),
         ]  # fmt: skip
         assert roofs.kernels[0].quantity.ci == (1e9, 3e9)
-        assert "triad, 2 threads" in str(roofline_chart(roofs).spec)
+        assert "triad, 2 threads" in str([chart.spec for chart in roofline_charts(roofs)])
 
     def test_without_them_the_chart_has_no_points(self) -> None:
-        assert "diamond" not in str(roofline_chart(roofs_of(peak(1, 5e10), read_at(BEYOND))).spec)
+        (chart,) = roofline_charts(roofs_of(peak(1, 5e10), read_at(BEYOND)))
+        assert "diamond" not in str(chart.spec)
 
 
 def test_the_table_has_values_intervals_ridges_and_sources() -> None:

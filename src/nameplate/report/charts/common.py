@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -30,6 +31,9 @@ DOTS = [1, 3]
 
 # Legend entries up to this length fit side by side on a phone.
 SHORT_LABEL = 18
+
+# A legend entry of this length is as wide as a chart on a phone.
+LONG_LABEL = 44
 
 # More numbers do not fit the axis of a chart of this height.
 MAX_TICKS = 13
@@ -110,15 +114,22 @@ def tick_labels(names: Mapping[float, str]) -> str:
 def legend(labels: Sequence[str], above: int = 0) -> alt.Legend | None:
     """Return the legend above a chart whose lines have these labels, or None if there is only one line.
 
-    Labels are in two columns if none has more than ``SHORT_LABEL`` characters. ``above`` is the additional space in
+    Labels are in two columns if none has more than ``SHORT_LABEL`` characters, and those of more than ``LONG_LABEL``
+    are in several lines. ``above`` is the additional space in
     pixels between legend and chart.
 
     Raises:
         ValueError: ``labels`` is empty.
     """
-    columns = 2 if max(map(len, labels)) <= SHORT_LABEL else 1
-    shown = alt.Legend(title=None, orient="top", columns=columns, columnPadding=18, labelLimit=320, offset=10 + above)
-    return shown if len(labels) > 1 else None
+    longest = max(map(len, labels))
+    if len(labels) == 1:
+        return None
+    # An expression that returns a list draws one line for each item.
+    lines = {label: textwrap.wrap(label, LONG_LABEL) for label in labels} if longest > LONG_LABEL else {}
+    return alt.Legend(
+        title=None, orient="top", columns=2 if longest <= SHORT_LABEL else 1, columnPadding=18, labelLimit=0,
+        offset=10 + above, labelExpr=f"{json.dumps(lines)}[datum.label]" if lines else alt.Undefined,
+    )  # fmt: skip
 
 
 def interval_of(row: Summary, factor: float) -> dict[str, float]:

@@ -26,6 +26,7 @@ from nameplate.report.charts.common import (
     rounded,
     tick_labels,
 )
+from nameplate.report.charts.line_labels import LogPlane, label_layer, place_labels
 from nameplate.report.experiments import is_derived
 from nameplate.report.format import count, scale
 from nameplate.report.repeat_commands import sweep_command
@@ -198,7 +199,8 @@ def _spec(
     y = alt.Y("value:Q", title=title, scale=alt.Scale(type="log", domain=domain, nice=False),
               axis=alt.Axis(values=numbers, format="~g"))  # fmt: skip
     marks = _marks(ends, sizes)
-    key = legend(labels, max((int(mark["lift"]) + _LINE_OF_NAMES for mark in marks), default=0))
+    at_lines = _labels_at_lines(points, labels, LogPlane(sizes, (domain[0], domain[-1]), _HEIGHT))
+    key = None if at_lines else legend(labels, max((int(mark["lift"]) + _LINE_OF_NAMES for mark in marks), default=0))
     shown: list[Any] = [
         "line:N",
         alt.Tooltip("at:N", title="size"),
@@ -213,8 +215,18 @@ def _spec(
         *_ends_marked(marks),
         *_listed_marked(_listed(ends, sizes)),
         *lines_with_intervals(measured, labels, key, title),
+        *label_layer(at_lines, x, y, alt.Color("line:N", scale=alt.Scale(domain=labels), legend=None)),
     ]
     return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), _HEIGHT)
+
+
+def _labels_at_lines(points: Sequence[Point], labels: Sequence[str], plane: LogPlane) -> list[Point]:
+    """Return the labels of several lines, placed at the lines, or an empty list if there is one or they do not fit."""
+    lines = {
+        label: [(float(p["size"]), float(p["value"])) for p in points if p["line"] == label]
+        for label in labels
+    }  # fmt: skip
+    return place_labels(lines, plane) if len(labels) > 1 else []
 
 
 def _sizes_on_axis(first: int, last: int) -> list[int]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nameplate.records.result import Report
 from nameplate.report.charts.common import Chart
 from nameplate.report.experiments import ALL_COMMON
-from nameplate.report.html.page import Detail, PageSection, make_section
+from nameplate.report.html.page import Detail, PageSection, make_sections
 
 # One day with a sample per second; longer series are thinned.
 _MAX_POINTS = 100_000
@@ -34,34 +34,27 @@ class NamedChart:
 
 
 def named_charts(report: Report) -> list[NamedChart]:
-    """Return all charts of the report on one run, in the order of the page.
+    """Return all charts of the report on one run, in the order of the page, as ``named_charts_of`` does."""
+    return named_charts_of([report])[0]
 
-    The list is empty if the page would have no chart. A chart over time has at most 100000 points; longer series are
-    thinned.
+
+def named_charts_of(reports: Sequence[Report]) -> list[list[NamedChart]]:
+    """Return all charts of the report on one or several runs, by run and in the order of the page.
+
+    The list of a run is empty if the page would have no chart of it. A chart over time has at most 100000 points;
+    longer series are thinned.
     """
     charts: list[Chart] = []
-    section = make_section(1, report, Detail(_MAX_POINTS, has_samples=True), charts)
+    sections = make_sections(reports, Detail(_MAX_POINTS, has_samples=True), charts)
+    return [_named(section, charts) for section in sections]
+
+
+def _named(section: PageSection, charts: Sequence[Chart]) -> list[NamedChart]:
     seen: Counter[str] = Counter()
     named = []
-    for place, words in sorted(_places(section)):
+    for place, words in sorted(section.places()):
         title = ": ".join(part for part in words if part not in ("", ALL_COMMON))
         name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_LONGEST_NAME].rstrip("-")
         seen[name] += 1
         named.append(NamedChart(words[0], name if seen[name] == 1 else f"{name}-{seen[name]}", title, charts[place]))
     return named
-
-
-def _places(section: PageSection) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Yield the part and the title for each chart."""
-    if section.roofline:
-        yield section.roofline.chart.index, ("roofline", "")
-    for part, charts in (
-        ("nodes", section.nodes.maps if section.nodes else []),
-        ("study", section.study.charts if section.study else []),
-        *((card.probe, card.drawn) for card in section.cards),
-    ):
-        for numbered in charts:
-            yield numbered.index, (part, numbered.chart.title)
-    for card in section.cards:
-        for numbered in card.over_time:
-            yield numbered.index, (f"{card.probe} over time", numbered.chart.title)

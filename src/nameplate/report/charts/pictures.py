@@ -14,7 +14,7 @@ import vl_convert
 from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.result import Report
-from nameplate.report.charts.named import NamedChart, named_charts
+from nameplate.report.charts.named import NamedChart, named_charts_of
 from nameplate.report.charts.theme import THEME, coloured
 
 # Characters are narrower on average, so that no line is cut at the edge of the picture.
@@ -48,7 +48,7 @@ def write_charts(reports: Sequence[Report], directory: Path) -> int:
 
     Each chart is written as ``PAPER`` and as ``SLIDE``, into the subdirectories ``paper`` and ``slide``, in each of
     ``FORMATS``. Directories are created if necessary, and files of the same names are replaced. The file names are
-    those of ``named_charts``. If there are several reports, they start with ``run-1-``, ``run-2-``, in the order of
+    those of ``named_charts_of``. If there are several reports, they start with ``run-1-``, ``run-2-``, in the order of
     ``reports``. There must be at least one report.
 
     Raises:
@@ -56,8 +56,8 @@ def write_charts(reports: Sequence[Report], directory: Path) -> int:
         FileError: the directory or a file cannot be written.
     """
     prefixes = [f"run-{number}-" for number in range(1, len(reports) + 1)] if len(reports) > 1 else [""]
-    charts = {prefix + chart.name: chart for prefix, report in zip(prefixes, reports, strict=True)
-              for chart in named_charts(report)}  # fmt: skip
+    charts = {prefix + chart.name: chart for prefix, own in zip(prefixes, named_charts_of(reports), strict=True)
+              for chart in own}  # fmt: skip
     if not charts:
         raise UsageError("--charts: the report on these runs has no chart; nameplate show prints their tables")
     for form in (PAPER, SLIDE):

@@ -20,7 +20,7 @@ from nameplate.report.charts.common import (
     log_axis,
     rounded,
 )
-from nameplate.report.format import count, scale
+from nameplate.report.format import count, parameters, scale
 from nameplate.report.repeat_commands import sweep_command
 
 # With a larger span of threads or values, a linear axis hides its small end.
@@ -73,7 +73,9 @@ def _meaning(lines: Sequence[Sequence[Result]], has_ideal: bool) -> str:
     few, many = (own[0], own[-1]) if len(own) > 1 else (lines[0][0], lines[0][-1])
     times = (many.summary.value or 0.0) / (few.summary.value or 1.0)
     found = f"{count(_threads(many), 'thread')} reach {times:.2f} times the value of {count(_threads(few), 'thread')}"
-    where = f" ({label})" if len(lines) > 1 and (label := labels_of(lines, "threads")[0]) else ""
+    others = {name: value for name, value in lines[0][0].summary.params.items() if name != "threads"}
+    label = labels_of(lines, "threads")[0] if len(lines) > 1 else parameters(others)
+    where = f" ({label})" if label else ""
     if has_ideal:
         return (
             f"{found}{where}. Arithmetic should follow the dashed line. If it falls short early, the clock drops "
@@ -134,8 +136,7 @@ def _spec(points: list[Point], ideal: list[Point], labels: list[str], title: str
     ]
     # Vega warns about a layer without points: it has no extent.
     if ideal:
-        dashed = alt.Chart(alt.InlineData(values=ideal)).mark_line(strokeDash=[4, 4], strokeWidth=1.2)
-        layers.insert(0, dashed.encode(x=x, y=alt.Y("ideal:Q", title=title), color=colour))
+        layers = [*_ideal_layers(ideal, x, alt.Y("ideal:Q", title=title), colour), *layers]
     if any(point["state"] == "oversubscribed" for point in points):
         hollow = measured.mark_point(filled=True, size=24, opacity=1, color="var(--card)")
         layers.append(
@@ -144,6 +145,14 @@ def _spec(points: list[Point], ideal: list[Point], labels: list[str], title: str
         )  # fmt: skip
     # A shared scale for all layers would draw a legend for each kind of mark.
     return definition(alt.layer(*layers).resolve_scale(color="independent", shape="independent"), HEIGHT)
+
+
+def _ideal_layers(ideal: list[Point], x: alt.X, y: alt.Y, colour: alt.Color) -> list[Any]:
+    """Return dashed lines, and a word at the end of the highest one."""
+    highest = {**max(ideal, key=lambda point: float(point["ideal"])), "name": "ideal"}
+    dashed = alt.Chart(alt.InlineData(values=ideal)).mark_line(strokeDash=[4, 4], strokeWidth=1.2)
+    word = alt.Chart(alt.InlineData(values=[highest])).mark_text(align="right", dx=-8, fontSize=11, color="var(--ink)")
+    return [dashed.encode(x=x, y=y, color=colour), word.encode(x=x, y=y, text="name:N")]
 
 
 def _axes(points: list[Point], title: str) -> tuple[alt.X, alt.Y]:

@@ -12,7 +12,8 @@ from nameplate.report.charts.common import NumberedChart
 from nameplate.report.html.cards import Card
 from nameplate.report.html.roofline_card import RooflineCard
 
-# The open charts of all areas, with the roofline, fit one printed page: three rows of three.
+# The open charts of all areas, with one roofline, fit one printed page: three rows of three. A second roofline takes
+# the place of another chart.
 MAX_OPEN = 8
 # The roofline has the peak rates of the cores as its upper bounds.
 _AREA_OF_ROOFLINE = "cpu"
@@ -68,8 +69,10 @@ def make_area_sections(anchor: str, cards: Sequence[Card], roofline: RooflineCar
 def _section(anchor: str, area: str, cards: list[Card], roofline: RooflineCard | None, limit: int) -> AreaSection:
     eventful = [PlacedChart(item, "timeline", f"{card.title}: {item.chart.title}") for card in cards
                 for item in card.over_time if item.chart.events]  # fmt: skip
-    roofs = [PlacedChart(roofline.chart, "roofline", f"Roofline: {roofline.chart.chart.title}")] if roofline else []
+    roofs = [PlacedChart(item, "roofline", f"Roofline: {item.chart.title}")
+             for item in (roofline.charts if roofline else [])]  # fmt: skip
     others = [*_in_turn([list(_drawn(card)) for card in cards])]
+    limit = max(1, limit + 1 - max(1, len(roofs)))
     shown = [*eventful, *roofs, *others[:limit]]
     return AreaSection(anchor, title_of_area(area), roofline, shown, others[limit:], cards)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from nameplate import __version__
 from nameplate.records.result import Report, Result
 from nameplate.report.charts.bars import Bars, efficiencies
 from nameplate.report.charts.common import Chart
+from nameplate.report.charts.same_axes import share_axes
 from nameplate.report.charts.side_by_side import append_side_by_side_chart
 from nameplate.report.charts.theme import STYLE, THEME
 from nameplate.report.first_screen import FirstScreen, first_screen
@@ -30,7 +31,7 @@ from nameplate.report.html.scripts import chart_bundle, policy, script_hash
 from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
 from nameplate.report.html.tiles import HEADINGS as TILE_HEADINGS
-from nameplate.report.html.tiles import Tile, make_tiles
+from nameplate.report.html.tiles import Tile, make_tiles, trust_facts
 from nameplate.report.remarks import remarks, warnings_of
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -53,6 +54,7 @@ class PageSection:
     """The page's content about one run.
 
     ``anchor`` is the ``id`` of its HTML element. ``screen`` is its first screen, whose values ``tiles`` has by area.
+    ``trust`` are the facts on which the trust depends, as (label, text).
     ``further_warnings`` are those that the screen has no room for. ``remarks`` are the basis of the verdict and its
     limits. ``machine`` and ``run`` are facts as (label, text). ``efficiencies`` are the shares of the reference values
     as bars. ``nodes`` and ``study`` are None for a run without them. ``areas`` has the charts and the probes' values by
@@ -63,6 +65,7 @@ class PageSection:
     title: str
     screen: FirstScreen
     tiles: list[Tile]
+    trust: list[tuple[str, str]]
     further_warnings: list[str]
     remarks: list[str]
     machine: list[tuple[str, str]]
@@ -78,6 +81,21 @@ class PageSection:
         """Return the cards of all probes, by area."""
         return [card for area in self.areas for card in area.cards]
 
+    def places(self) -> Iterator[tuple[int, tuple[str, str]]]:
+        """Yield for each chart its index, and the part of the page and its title.
+
+        The part is "roofline", "nodes", "study", the name of a probe, or the name followed by " over time".
+        """
+        for part, charts in (
+            ("roofline", self.roofline.charts if self.roofline else []),
+            ("nodes", self.nodes.maps if self.nodes else []),
+            ("study", self.study.charts if self.study else []),
+            *((card.probe, card.drawn) for card in self.cards),
+            *((f"{card.probe} over time", card.over_time) for card in self.cards),
+        ):
+            for numbered in charts:
+                yield numbered.index, (part, numbered.chart.title)
+
 
 def render(reports: Sequence[Report], detail: Detail) -> str:
     """Return the page as HTML text, with one section per run in the order of ``reports``, which has at least one.
@@ -86,7 +104,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     ``detail`` limits the size of the page. Nothing is written.
     """
     charts: list[Chart] = []
-    sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
+    sections = make_sections(reports, detail, charts)
     side_by_side_rows = side_by_side(reports)
     side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
     bundle = chart_bundle()
@@ -110,6 +128,16 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     )
 
 
+def make_sections(reports: Sequence[Report], detail: Detail, charts: list[Chart]) -> list[PageSection]:
+    """Return the page's content about each run, in order, and append its charts to ``charts``.
+
+    Charts of the same values have the same axes in all sections.
+    """
+    sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
+    share_axes([place for section in sections for place in section.places()], charts)
+    return sections
+
+
 def make_section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> PageSection:
     """Return the page's content about one run, and append its charts to ``charts``.
 
@@ -130,6 +158,7 @@ def make_section(number: int, report: Report, detail: Detail, charts: list[Chart
         title=f"Run {number}: {_model(report)}{_cores(report)}",
         screen=screen,
         tiles=make_tiles(screen),
+        trust=trust_facts(screen.trust),
         further_warnings=warnings_of(report)[len(screen.warnings) :],
         remarks=remarks(report),
         machine=machine_facts(report.machine),

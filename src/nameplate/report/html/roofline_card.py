@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nameplate.records.result import Report
 from nameplate.report.charts.common import Chart, NumberedChart, placed
-from nameplate.report.charts.roofline import roofline_chart
+from nameplate.report.charts.roofline import roofline_charts
 from nameplate.report.format import digits, interval_text, quantity
 from nameplate.report.roofline import Bound, Roofline, roofline
 
@@ -30,29 +30,28 @@ class RoofRow:
 
 @dataclass(frozen=True)
 class RooflineCard:
-    """The roofline as a chart and as a table, whose rows are the peak rates and then the bandwidths.
+    """The roofline as charts and as a table, whose rows are the peak rates and then the bandwidths.
 
     ``anchor`` is the ``id`` of its HTML element.
     """
 
     anchor: str
-    chart: NumberedChart
+    charts: list[NumberedChart]
     rows: list[RoofRow]
 
 
 def make_roofline_card(anchor: str, report: Report, charts: list[Chart]) -> RooflineCard | None:
-    """Return the content about the roofline, and append its chart to ``charts``.
+    """Return the content about the roofline, and append its charts to ``charts``.
 
     It is None if no peak rate or no bandwidth was measured. ``anchor`` becomes the ``id`` of the HTML element and must
-    be unique in the page. ``charts`` has the charts of the whole page; the chart's index in the card is its position in
-    this list.
+    be unique in the page. ``charts`` has the charts of the whole page; the index of a chart in the card is its position
+    in this list.
     """
     roofs = roofline(report)
     if roofs is None:
         return None
-    (chart,) = placed([roofline_chart(roofs)], charts)
     rows = [_roof_row(roofs, bound) for bound in [*roofs.peaks, *roofs.slopes]]
-    return RooflineCard(anchor, chart, rows)
+    return RooflineCard(anchor, placed(roofline_charts(roofs), charts), rows)
 
 
 def _roof_row(roofs: Roofline, bound: Bound) -> RoofRow:

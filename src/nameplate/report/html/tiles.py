@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from nameplate.report.areas import title_of_area
 from nameplate.report.brief import cells
 from nameplate.report.first_screen import FirstScreen
+from nameplate.report.format import count
+from nameplate.report.trust import Trust
 
 # In the order of ``cells``.
 HEADINGS = ("typical", "±95 %", "capability", "reference", "share")
@@ -37,6 +39,23 @@ def make_tiles(screen: FirstScreen) -> list[Tile]:
     for row in screen.rows:
         areas.setdefault(row.area, []).append(TileRow(row.label, cells(row), row.mood, row.remark))
     return [_tile(title_of_area(area), rows) for area, rows in areas.items()]
+
+
+def trust_facts(trust: Trust) -> list[tuple[str, str]]:
+    """Return what the trust depends on, as (label, text), for its tile."""
+    facts = [("why", trust.why)] if trust.half_width is None else []
+    if trust.experiments:
+        facts += [
+            ("disturbed", f"{trust.disturbed} of {count(trust.experiments, 'experiment')}"),
+            ("rounds", f"at least {trust.rounds}"),
+        ]
+    if trust.half_width is not None and trust.widest is not None:
+        facts += [("median interval", _plus_minus(trust.half_width)), ("widest interval", _plus_minus(trust.widest))]
+    return facts
+
+
+def _plus_minus(share: float) -> str:
+    return f"±{share * 100:.1f} %"
 
 
 def _tile(title: str, rows: list[TileRow]) -> Tile:
