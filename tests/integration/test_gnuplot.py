@@ -45,7 +45,9 @@ def test_curves_maps_roofline_scaling_and_samples(tmp_path: Path) -> None:
     curve = drawings["memory-latency-latency-against-size"]
     assert {"memory_latency: Latency against size", "latency (ns)", "64KiB", "L1d", "L2"} <= set(words(curve))
     assert {"300.0 MB/s", "17.00 GB/s"} <= set(words(drawings["memory-block-bandwidth-pattern-random"]))
-    assert "memory, 2 threads: 20.00 GB/s" in words(drawings["roofline"])
+    roofline = "roofline-attainable-rate-against-arithmetic-intensity"
+    assert "memory: 10.00 GB/s" in words(drawings[f"{roofline}-1-thread"])
+    assert "memory: 20.00 GB/s" in words(drawings[f"{roofline}-2-threads"])
     assert "cpu-flops-over-time-threads-1" in drawings
 
 

@@ -18,7 +18,7 @@ _AXES = ("x", "y")
 
 
 def share_axes(places: Iterable[tuple[int, tuple[str, str]]], charts: list[Chart]) -> None:
-    """Set the axes of charts with the same part and title to common ones, in the list ``charts``.
+    """Combine the axes of charts with the same part and title, in the list ``charts``, so that they are the same.
 
     ``places`` has for each chart its index in the list, and the part of the page and its title: those of several runs
     agree in both. So do the parts of a chart that was split, "(1 of 3)" and so on.
