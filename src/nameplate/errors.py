@@ -12,6 +12,7 @@ NameplateError            one line for the user; ``exit_code`` is that of the pr
 │   ├── CoreMissing       it is not installed, or has another version
 │   ├── CoreDied          it ended too early, or its output is invalid
 │   └── CoreHung          it missed its deadline
+├── NothingExpected   5   nothing is known of the machine that is checked
 ├── OutputError       3   standard output cannot be written, or its reader left before the end of a run
 ├── InternalError    70   a defect of nameplate itself
 └── Interrupted       3   stopped by the user; samples taken before are kept
@@ -46,6 +47,12 @@ class FileError(InputError):
 
 class ReadError(FileError):
     """The system refuses to read a file, or it is not a regular file. This may change although its content does not."""
+
+
+class NothingExpected(NameplateError):
+    """Nothing is known of the machine that is checked, so no area of it can be judged."""
+
+    exit_code = 5
 
 
 class ToolError(NameplateError):

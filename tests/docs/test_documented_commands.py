@@ -65,7 +65,7 @@ SMALL = {
 }
 FAST = ("--rounds", "1", "--time", "10ms", "--samples", "1", "--warmup", "1ms")
 LAUNCHER = "mpirun.openmpi --oversubscribe -n 2"
-# The exit codes with which compare, nodes and doctor report their findings.
+# The exit codes with which compare, nodes, doctor and check report their findings.
 VERDICTS = (0, 1, 4, 5)
 
 
@@ -126,20 +126,26 @@ def make_inputs(words: list[str], folder: Path) -> None:
     written = {words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-o", "--report", "--charts", "--study")}
     recorded = recorded_file(f"{recording_for(words)}.jsonl", folder)
     for name in (word for word in words[1:] if word not in written and "=" not in word):
-        path = folder / name
-        if path.suffix == ".jsonl":
-            shutil.copy(recorded, path)
-        elif name == "RUNS/":
-            path.mkdir()
-            shutil.copy(recorded, path / "a.jsonl")
-        elif path.suffix == ".html":
-            assert run(["report", str(recorded), "-o", str(path)]) == 0
-        elif path.suffix == ".dat":
-            path.write_text(stream_file())
-        elif name == "old-fio.json":
-            shutil.copy(TOOLS / "fio-3.33.json", path)
+        make_input(folder / name, recorded)
     if recorded.name not in words:
         recorded.unlink()
+
+
+def make_input(path: Path, recorded: Path) -> None:
+    """Write the input file of this name, if a test has one of its kind."""
+    if path.suffix == ".jsonl":
+        shutil.copy(recorded, path)
+    elif path.name == "RUNS":
+        path.mkdir()
+        shutil.copy(recorded, path / "a.jsonl")
+    elif path.suffix == ".html":
+        assert run(["report", str(recorded), "-o", str(path)]) == 0
+    elif path.suffix == ".dat":
+        path.write_text(stream_file())
+    elif path.name == "old-fio.json":
+        shutil.copy(TOOLS / "fio-3.33.json", path)
+    elif path.name == "site.toml":
+        assert run(["check", "--learn", str(recorded), str(recorded), "-o", str(path)]) == 0
 
 
 def replaced(words: list[str], peer: tuple[str, Path]) -> list[str]:
@@ -210,7 +216,10 @@ def test_a_shown_command_works(
         assert run([*words, "--budget", "20s"]) in VERDICTS
         return
     make_inputs(words, tmp_path)
-    assert run(words) in (VERDICTS if words[0] in ("compare", "nodes", "doctor") else (0,))
+    if words[:2] == ["check", "--expect"]:
+        words += ["--budget", "5s"]
+    judges = words[0] in ("compare", "nodes", "doctor", "check")
+    assert run(words) in (VERDICTS if judges else (0,))
 
 
 @pytest.mark.usefixtures("as_root")

@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 
 # A package may import from itself and from the packages before it.
 PACKAGES = [
-    "records", "statistics", "probes", "planning", "results", "execution", "comparison", "tools", "history", "report",
+    "records", "statistics", "probes", "planning", "results", "execution", "comparison", "expectations", "tools",
+    "history", "report",
     "commands",
 ]  # fmt: skip
 # Modules that every package may use, and that use no package.

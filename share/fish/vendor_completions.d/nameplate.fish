@@ -5,8 +5,8 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--against --at-least --blas --budget --by --charts --detect --fail-on --figures --format --key-file --last --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
-    set -l all_commands 'ab compare doctor history list machine nodes plan report run serve show versus'
+    set -l options_with_values '--against --at-least --blas --budget --by --charts --detect --expect --fail-on --figures --format --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
+    set -l all_commands 'ab check compare doctor history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
     set -e cmd[1]
@@ -43,6 +43,7 @@ end
 
 # Root-level commands
 complete -c nameplate -n __fish_use_subcommand -a 'ab' -d 'Measure two variants in alternation until it is decided whether B is FASTER, SL…'
+complete -c nameplate -n __fish_use_subcommand -a 'check' -d 'Say whether this machine, or that of a run, delivers what it should.'
 complete -c nameplate -n __fish_use_subcommand -a 'compare' -d 'Compare the metrics of two runs: each is FASTER, SLOWER, SAME, UNSURE or INCOMP…'
 complete -c nameplate -n __fish_use_subcommand -a 'doctor' -d 'Check whether this machine is fit to measure on, and which optional parts are m…'
 complete -c nameplate -n __fish_use_subcommand -a 'history' -d 'Show what changed between the runs of a folder: which metric, on which machine,…'
@@ -80,6 +81,21 @@ complete -c nameplate -n '__fish_nameplate_using_command ab' -s o -r -F -d 'The 
 complete -c nameplate -n '__fish_nameplate_using_command ab' -l json -d 'Print the rows as JSON.'
 complete -c nameplate -n '__fish_nameplate_using_command ab' -l quiet -d 'Show neither progress nor the table.'
 complete -c nameplate -n '__fish_nameplate_using_command ab' -s q -d 'Show neither progress nor the table.'
+# Options for: check
+complete -c nameplate -n '__fish_nameplate_using_command check' -l help -d 'Display this message and exit.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -s h -d 'Display this message and exit.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l version -d 'Display application version.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l expect -r -F -d 'The site file with the expected ranges, which --learn writes.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l learn -r -F -d 'Learn the expected ranges from the runs of healthy machines: run files, or fold…'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l output -r -F -d 'With --learn, the site file to write (default: site.toml). Otherwise the run fi…'
+complete -c nameplate -n '__fish_nameplate_using_command check' -s o -r -F -d 'With --learn, the site file to write (default: site.toml). Otherwise the run fi…'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l budget -r -d 'The maximum duration of the measurement, such as 30s.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l strict -d 'End with exit code 4 if an area is UNSURE or UNKNOWN.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l all -d 'Show all values that are judged, and not only the one that decides on each area.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l json -d 'Print the values with their verdicts as JSON.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l quiet -d 'Do not show progress.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -s q -d 'Do not show progress.'
+
 # Options for: compare
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -s h -d 'Display this message and exit.'

@@ -1,0 +1,1 @@
+"""Say what a machine should deliver, and judge a run by it."""

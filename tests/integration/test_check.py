@@ -1,0 +1,106 @@
+"""nameplate check: learn from runs, judge a run, and measure what is expected."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nameplate.expectations.site_file import read_site
+
+
+def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nameplate", "check", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the text of a run of six rounds on this machine."""
+    folder = tmp_path_factory.mktemp("measured")
+    run = ("run", "cpu_flops", "threads=1", "--rounds", "6", "--samples", "12", "--quiet", "-o", "x.jsonl")
+    subprocess.run([sys.executable, "-m", "nameplate", *run], cwd=folder, check=True)
+    return (folder / "x.jsonl").read_text()
+
+
+@pytest.fixture
+def site(tmp_path: Path, measured: str) -> Path:
+    """Learn from twelve machines with the values of one run, and return the site file beside the run x.jsonl."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (tmp_path / "x.jsonl").write_text(measured)
+    for number in range(12):
+        named = re.sub('"hostname":"[^"]*"', f'"hostname":"n{number}"', measured)
+        (runs / f"{number}.jsonl").write_text(named)
+    answer = check(tmp_path, "--learn", "runs", "-o", "site.toml")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == "wrote site.toml: 1 class of 12 machines, from 12 runs\n"
+    return tmp_path / "site.toml"
+
+
+def test_a_machine_like_those_it_was_learned_from_is_as_expected(site: Path) -> None:
+    answer = check(site.parent, "x.jsonl", "--expect", "site.toml", "--json")
+    verdicts = [value["verdict"] for value in json.loads(answer.stdout)["values"]]
+    assert verdicts
+    assert "BELOW" not in verdicts
+    assert answer.returncode == 0
+
+
+def test_a_worse_machine_is_below_and_ends_with_exit_code_1(site: Path) -> None:
+    text = site.read_text()
+    raised = re.sub(r"(low|typical|high) = ([\d.e+-]+)", lambda m: f"{m[1]} = {float(m[2]) * 2}", text)
+    site.write_text(raised)
+    answer = check(site.parent, "x.jsonl", "--expect", "site.toml")
+    assert answer.returncode == 1
+    assert answer.stdout.startswith("BELOW: CPU delivers less than expected.")
+    assert "12 machines with 12 runs" in " ".join(answer.stdout.split())
+
+
+def test_an_unknown_machine_is_no_pass(site: Path) -> None:
+    site.write_text(re.sub("cores = .*", "cores = 4711", site.read_text()))
+    for run in ([], ["x.jsonl"]):
+        answer = check(site.parent, *run, "--expect", "site.toml")
+        assert answer.returncode == 5
+        assert answer.stderr.startswith("nameplate: site.toml has no class ")
+        assert answer.stderr.count("\n") == 1
+
+
+def test_without_a_range_nothing_is_judged(site: Path) -> None:
+    site.write_text(site.read_text().partition("[[class.range]]")[0])
+    answer = check(site.parent, "x.jsonl", "--expect", "site.toml")
+    assert answer.returncode == 5
+    assert answer.stdout.startswith("UNKNOWN: ")
+
+
+def test_what_is_expected_is_measured_here(site: Path) -> None:
+    (learned,) = read_site(site).classes
+    assert [each.experiment for each in learned.range] == ["cpu_flops threads=1"]
+    site.write_text(re.sub("low = .*", "low = 1.0", site.read_text()))
+    answer = check(site.parent, "--expect", "site.toml", "--budget", "5s", "-o", "new.jsonl", "--json", "--quiet")
+    assert answer.returncode == 0, answer.stderr
+    assert {value["verdict"] for value in json.loads(answer.stdout)["values"]} <= {"AS EXPECTED", "ABOVE"}
+    assert check(site.parent, "new.jsonl", "--expect", "site.toml", "--strict").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give --expect SITE.toml, which nameplate check --learn RUNS/ writes"),
+        (["x.jsonl", "--learn", "runs"], "leave out RUN and --expect"),
+        (["x.jsonl", "--expect", "s.toml", "-o", "y.jsonl"], "-o names the run file to write"),
+        (["--learn", "."], "there is no complete run to learn from"),
+        (["--expect", "missing.toml"], "cannot read missing.toml"),
+        (["--learn", "bad.jsonl"], "there is no complete run to learn from"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "bad.jsonl").write_text("not a run\n")
+    answer = check(tmp_path, *arguments)
+    assert answer.returncode == 2
+    assert message in answer.stderr.splitlines()[-1]
+    assert "Traceback" not in answer.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.jsonl"]
