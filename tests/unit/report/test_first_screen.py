@@ -14,7 +14,7 @@ from nameplate.report.brief import brief
 from nameplate.report.exports.json import export
 from nameplate.report.first_screen import MAX_ROWS, first_screen
 from nameplate.report.terminal.first_screen import screen_lines
-from nameplate.report.terminal.run import print_report
+from nameplate.report.terminal.run import MAX_LINES, print_report, render
 from nameplate.report.trust import trust_in
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
@@ -69,6 +69,12 @@ def test_a_recorded_run_fits_a_terminal(recorded: Report, capsys: pytest.Capture
     printed = capsys.readouterr().out.splitlines()
     n_over_time = sum(line.startswith("  ") for line in printed)
     assert len(printed) - n_over_time <= 33  # of 100 characters; long labels have a line of their own
+
+
+def test_all_that_show_prints_of_quick_fits_a_terminal(tmp_path: Path) -> None:
+    path = recorded_file("quick.jsonl", tmp_path)
+    lines = render(summarise(read_run(path)), Path("quick.jsonl"), 80, has_tables=False)
+    assert len(lines) <= MAX_LINES
 
 
 def test_quick_fits_24_lines_of_80_characters(tmp_path: Path) -> None:

@@ -129,22 +129,31 @@ def warning_lines(warnings: Sequence[str], further: int, width: int) -> list[Tex
     return lines
 
 
-def legend_lines(rows: Sequence[ScreenRow], width: int) -> list[Text]:
-    """Return what the columns of the first screen mean, as far as its values have them.
+def legend_lines(screen: FirstScreen, width: int, room: int) -> list[Text]:
+    """Return what the columns of the first screen mean, as far as its values have them, in at most ``room`` lines.
 
-    Why an interval is missing is said if only some are; if all are, the trust says it.
+    The first meaning is always there. Why an interval is missing is said if only some are; if most are, the trust says
+    it.
     """
-    meanings = []
-    if any(row.share is not None for row in rows):
-        meanings.append("share = typical ÷ reference")
-    if any(row.unit == "B" and any(row.references) for row in rows):
-        meanings.append("reference of a cache: its listed size, of which a guest may have a part")
-    if any(known is not None for row in rows for known in row.capabilities):
-        meanings.append("capability: the value if nothing else had run")
-    single = [row for row in rows if len(row.values) == 1]
-    if 0 < sum(row.ci is None for row in single) < len(single):
-        meanings.append(f"±95% needs {MIN_ROUNDS} rounds")
+    meanings = _meanings(screen)
     lines = wrapped("; ".join(meanings), width, "")
+    while len(lines) > max(1, room) and len(meanings) > 1:
+        meanings.pop()
+        lines = wrapped("; ".join(meanings), width, "")
     for line in lines:
         line.stylize("dim")
     return lines
+
+
+def _meanings(screen: FirstScreen) -> list[str]:
+    """Return what the columns mean, the most important one first."""
+    meanings = []
+    if any(row.share is not None for row in screen.rows):
+        meanings.append("share = typical ÷ reference")
+    if any(known is not None for row in screen.rows for known in row.capabilities):
+        meanings.append("capability: the value if nothing else had run")
+    if screen.trust.half_width is not None and any(row.ci is None for row in screen.rows if len(row.values) == 1):
+        meanings.append(f"±95% needs {MIN_ROUNDS} rounds")
+    if any(row.unit == "B" and any(row.references) for row in screen.rows):
+        meanings.append("reference of a cache: its listed size, of which a guest may have a part")
+    return meanings

@@ -38,6 +38,8 @@ _SHARE = HEADINGS.index("share")
 _LABEL = 36
 _GAP = 2
 MAX_EXPERIMENTS = 24
+# The lines of a terminal, in which the first screen fits if possible.
+MAX_LINES = 24
 MAX_NOTES = 12
 
 
@@ -285,10 +287,11 @@ def render(report: Report, path: Path, width: int, has_tables: bool) -> list[Ren
     limit = MAX_NOTES if has_tables else MAX_WARNINGS
     shown = warning_lines(warnings[:limit], max(0, len(warnings) - limit), width)
     parts += [Text(), *shown] if shown else []
-    end = [Text(line, style="dim") for line in explanations(report)] if has_tables else [
-        *legend_lines(screen.rows, width), *_next_lines(screen, path, width)
-    ]  # fmt: skip
-    return [*parts, Text(), *end]
+    if has_tables:
+        return [*parts, Text(), *(Text(line, style="dim") for line in explanations(report))]
+    commands = _next_lines(screen, path, width)
+    legend = legend_lines(screen, width, MAX_LINES - len(parts) - 1 - len(commands))
+    return [*parts, Text(), *legend, *commands]
 
 
 def _next_lines(screen: FirstScreen, path: Path, width: int) -> list[Text]:
