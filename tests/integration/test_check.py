@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -80,10 +81,37 @@ def test_what_is_expected_is_measured_here(site: Path) -> None:
     (learned,) = read_site(site).classes
     assert [each.experiment for each in learned.range] == ["cpu_flops threads=1"]
     site.write_text(re.sub("low = .*", "low = 1.0", site.read_text()))
-    answer = check(site.parent, "--expect", "site.toml", "--budget", "5s", "-o", "new.jsonl", "--json", "--quiet")
+    options = ("--fast", "--even-if-busy", "--json", "--quiet")
+    answer = check(site.parent, "--expect", "site.toml", "-o", "new.jsonl", *options)
     assert answer.returncode == 0, answer.stderr
     assert {value["verdict"] for value in json.loads(answer.stdout)["values"]} <= {"AS EXPECTED", "ABOVE"}
     assert check(site.parent, "new.jsonl", "--expect", "site.toml", "--strict").returncode == 0
+
+
+def test_a_busy_machine_is_refused(site: Path) -> None:
+    site.write_text(re.sub("low = .*", "low = 1.0", site.read_text()))
+    spin = [sys.executable, "-c", "while True: pass"]
+    workers = [subprocess.Popen(spin) for _ in os.sched_getaffinity(0)]
+    try:
+        answer = check(site.parent, "--expect", "site.toml", "--fast", "--quiet")
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    assert answer.returncode == 3
+    assert re.fullmatch(r"nameplate: this machine is busy: CPU \d+ was busy for .*\n", answer.stderr)
+    assert list(site.parent.glob("nameplate-*.jsonl")) == []
+
+
+def test_one_line_is_safe_for_the_reason_of_a_node(site: Path) -> None:
+    line = check(site.parent, "x.jsonl", "--expect", "site.toml", "--one-line").stdout
+    assert re.fullmatch(r"nameplate: (AS EXPECTED|UNSURE): [A-Za-z0-9 .:,%/()+-]{1,80}\n", line)
+    site.write_text(re.sub(r"(low|typical|high) = (\S+)", lambda m: f"{m[1]} = {float(m[2]) * 2}", site.read_text()))
+    line = check(site.parent, "x.jsonl", "--expect", "site.toml", "--one-line").stdout
+    assert re.fullmatch(
+        r"nameplate: BELOW: CPU [A-Za-z0-9 .:,%/()+-]+ GFLOP/s, expected [\d.]+ to [\d.]+ GFLOP/s\n", line
+    )
+    assert len(line) <= 101
 
 
 @pytest.mark.parametrize(

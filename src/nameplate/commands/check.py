@@ -13,7 +13,8 @@ from cyclopts import Parameter
 
 from nameplate.commands._measuring import Place, make_run, measure_to_file, new_run_file
 from nameplate.commands._reading import read_report
-from nameplate.errors import FileError, NothingExpected, UsageError
+from nameplate.errors import CoreError, FileError, NothingExpected, UsageError
+from nameplate.execution.busy_cpus import busiest_cpu
 from nameplate.execution.core_process import CoreDescription, CoreProcess, OnRecord, describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import alone
@@ -27,12 +28,15 @@ from nameplate.records.outputs import check_output
 from nameplate.records.plan_record import Plan
 from nameplate.records.result import Report
 from nameplate.report.format import count
-from nameplate.report.terminal.check import Checked, print_checked
+from nameplate.report.terminal.check import Checked, print_checked, short_line
 from nameplate.report.terminal.progress import make_progress
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 
 _BELOW, _STRICT = 1, 4
+_BUDGET, _FAST_BUDGET = "30s", "5s"
+# A CPU that is busy for a larger share of this time spoils the measurement.
+_BUSY, _LOOK_S = 0.2, 0.5
 # As many classes as a message names.
 _FEW = 3
 
@@ -44,8 +48,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
     expect: Annotated[Path | None, Parameter(show_default=False)] = None,
     learn: Annotated[tuple[Path, ...], Parameter(show_default=False, consume_multiple=True)] = (),
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
-    budget: str = "30s",
+    fast: bool = False,
+    even_if_busy: bool = False,
     strict: bool = False,
+    one_line: bool = False,
     all: bool = False,  # noqa: A002
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
@@ -66,10 +72,14 @@ def command(  # noqa: PLR0913 (the options of the command line)
         Learn the expected ranges from the runs of healthy machines: run files, or folders with run files.
     output
         With --learn, the site file to write (default: site.toml). Otherwise the run file to write.
-    budget
-        The maximum duration of the measurement, such as 30s.
+    fast
+        Measure for 5 seconds instead of 30, without values that are derived from many experiments.
+    even_if_busy
+        Measure even if other programs keep a CPU busy. By default that is an error with exit code 3.
     strict
         End with exit code 4 if an area is UNSURE or UNKNOWN.
+    one_line
+        Print one line of at most 100 ASCII characters, for the reason of a drained node.
     all
         Show all values that are judged, and not only the one that decides on each area.
     json
@@ -85,8 +95,10 @@ def command(  # noqa: PLR0913 (the options of the command line)
         raise UsageError("nothing to compare with: give --expect SITE.toml, which nameplate check --learn RUNS/ writes")
     if run is not None and output is not None:
         raise UsageError("-o names the run file to write, but RUN is judged as it is: leave out one of them")
-    checked = _of_run(run, expect) if run is not None else _measured(expect, output, budget, quiet)
-    if json:
+    checked = _of_run(run, expect) if run is not None else _measured(expect, output, fast, even_if_busy, quiet)
+    if one_line:
+        print(short_line(checked))
+    elif json:
         document = {"machine": checked.found.machine, "expected": str(expect), "provisional": checked.found.provisional,
                     "values": checked.values}  # fmt: skip
         print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
@@ -151,12 +163,14 @@ def _of_run(run: Path, expect: Path) -> Checked:
     return _checked(report, site, expect, _expected_of(site, report.machine, expect), run)
 
 
-def _measured(expect: Path, output: Path | None, budget: str, quiet: bool) -> Checked:
+def _measured(expect: Path, output: Path | None, is_fast: bool, even_if_busy: bool, quiet: bool) -> Checked:
     """Measure on this machine what the site expects of it."""
     site = read_site(expect)
     core = describe_core(alone(), [])
     found = _expected_of(site, core.machine, expect)
-    plan = _plan(core, found, expect, budget)
+    plan = _plan(core, found, expect, is_fast)
+    if not even_if_busy:
+        _refuse_if_busy(core.machine)
 
     def start_core(on_record: OnRecord, keeper: FileDescriptorCache) -> CoreProcess:
         return CoreProcess(on_record, 0, keeper, [], alone())
@@ -180,11 +194,23 @@ def _expected_of(site: Site, machine: Machine, expect: Path) -> ClassRanges:
     return found
 
 
-def _plan(core: CoreDescription, found: ClassRanges, expect: Path, budget: str) -> Plan:
+def _refuse_if_busy(machine: Machine) -> None:
+    busiest = busiest_cpu(machine.topology.allowed_cpus, _LOOK_S)
+    if busiest is not None and busiest[1] > _BUSY:
+        raise CoreError(
+            f"this machine is busy: CPU {busiest[0]} was busy for {busiest[1] * 100:.0f} % of half a second; "
+            "wait, or add --even-if-busy"
+        )
+
+
+def _plan(core: CoreDescription, found: ClassRanges, expect: Path, is_fast: bool) -> Plan:
     """Return the experiments of quick that have an expected range, or from which a value with one is derived."""
-    plan = build_plan(read_plan("quick"), core.probes, {"budget": budget}, core.machine)
+    limits = {"budget": _FAST_BUDGET if is_fast else _BUDGET}
+    plan = build_plan(read_plan("quick"), core.probes, limits, core.machine)
     wanted = {each.experiment for each in found.range}
     of_whole_probe = {each.split()[0] for each in wanted - {experiment.id for experiment in plan.experiments}}
+    if is_fast:
+        of_whole_probe = set()
     experiments = [each for each in plan.experiments if each.id in wanted or each.probe in of_whole_probe]
     if not experiments:
         raise NothingExpected(f"{expect} expects nothing that the plan quick measures: learn from runs of quick")

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.errors import FileError
+from nameplate.execution.busy_cpus import read_cpu_times
 from nameplate.execution.core_process import CoreProcess, make_request, mpi_libraries
 from nameplate.execution.launch import how_to_build
 from nameplate.records.plan_record import Experiment, Limits
@@ -30,7 +30,6 @@ from nameplate.results.fitness import (
 
 _SPIN_S = 1.0
 _TOO_POOR = 1
-_STAT = Path("/proc/stat")
 
 
 def command(*, at_least: Annotated[Grade | None, Parameter(show_default=False)] = None, json: bool = False) -> int:
@@ -77,9 +76,9 @@ def _measure(headers: list[Header]) -> list[Finding]:
     experiment = Experiment(id="quiet", probe="cpu_clock", params={"under": "idle", "threads": 1})
     limits = Limits(budget_s=_SPIN_S, precision=1.0)
     with CoreProcess(keep) as core:
-        before = _stat()
+        before = read_cpu_times()
         core.measure(make_request(experiment, limits, _SPIN_S), _SPIN_S + 20, keep)
-        busy = busy_shares(before, _stat())
+        busy = busy_shares(before, read_cpu_times())
         core.close()
     topology = headers[0].machine.topology
     return [
@@ -91,13 +90,6 @@ def _measure(headers: list[Header]) -> list[Finding]:
         ),
         judge_others(busy, topology.threads > topology.cores),
     ]
-
-
-def _stat() -> str:
-    try:
-        return _STAT.read_text()
-    except OSError as error:
-        raise FileError(f"cannot read the load of this machine from {_STAT}: {error.strerror}") from None
 
 
 def _mpi() -> list[Part]:

@@ -15,7 +15,7 @@ from nameplate.records.result import Report, Result
 
 Verdict: TypeAlias = Literal["BELOW", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN"]
 # The verdict of an area is the first of these that one of its values has.
-_ORDER: tuple[Verdict, ...] = ("BELOW", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN")
+ORDER: tuple[Verdict, ...] = ("BELOW", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN")
 
 
 class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ def judge(report: Report, ranges: Sequence[ExpectedRange]) -> list[JudgedValue]:
 
 def verdict_of_area(values: Sequence[JudgedValue]) -> JudgedValue:
     """Return the value that decides on an area, of which ``values`` has all, at least one."""
-    return min(values, key=lambda value: _ORDER.index(value.verdict))
+    return min(values, key=lambda value: ORDER.index(value.verdict))
 
 
 def _judged(result: Result, ranges: Mapping[tuple[str, str], ExpectedRange]) -> JudgedValue:

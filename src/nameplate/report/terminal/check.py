@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +11,7 @@ from itertools import groupby
 from rich.text import Text
 
 from nameplate.expectations.expected_range import ExpectedRange
-from nameplate.expectations.judging import JudgedValue, Verdict, verdict_of_area
+from nameplate.expectations.judging import ORDER, JudgedValue, Verdict, verdict_of_area
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges
 from nameplate.probes import probe_of
 from nameplate.probes.shared.screen_line import DisplayUnit
@@ -25,6 +26,9 @@ from nameplate.report.terminal.console import make_console
 _STYLES: dict[Verdict, str] = {
     "BELOW": "bold red", "UNSURE": "yellow", "AS EXPECTED": "green", "ABOVE": "green", "UNKNOWN": "dim",
 }  # fmt: skip
+# As much as Slurm shows of the reason of a drained node, and other tools of a message.
+LONGEST_LINE = 100
+_UNSAFE = re.compile(r"[^A-Za-z0-9 .:,%/()+-]")
 _HEADINGS = ("verdict", "measured", "±95%", "expected")
 
 
@@ -71,6 +75,31 @@ def check_lines(checked: Checked, width: int, has_all: bool) -> list[Text]:
     for line in dim:
         line.stylize("dim")
     return [*first, *table, Text(), *dim]
+
+
+def short_line(checked: Checked) -> str:
+    """Return the verdict and the value that decides it in at most ``LONGEST_LINE`` ASCII characters.
+
+    The characters are letters, digits, spaces and ``.:,%/()+-``, which need no quoting within quotes.
+    """
+    deciding = [verdict_of_area(own) for own in _by_area(checked.values)]
+    verdict = min((value.verdict for value in deciding), key=ORDER.index, default="UNKNOWN")
+    labels = _labels(checked.report)
+    own = [value for value in deciding if value.verdict == verdict]
+    if verdict in ("AS EXPECTED", "ABOVE"):
+        words = ", ".join(words_of_area(value.area) for value in own)
+    else:
+        words = "".join(_short(value, labels) for value in own[:1])
+        words += f", and {', '.join(words_of_area(value.area) for value in own[1:])}" if own[1:] else ""
+    text = _UNSAFE.sub(" ", f"nameplate: {verdict}: {words}".replace("µ", "u").replace("–", "-"))
+    return text[:LONGEST_LINE].rstrip(" ,:")
+
+
+def _short(value: JudgedValue, labels: dict[tuple[str, str, str], str]) -> str:
+    unit = _unit(value)
+    measured = brief([value.value * unit.per_base_unit], unit.name)
+    expected = f", expected {_range(value.expected, unit)}" if value.expected else ""
+    return f"{words_of_area(value.area)} {_label(value, labels)} {measured}{expected}"
 
 
 def _by_area(values: Sequence[JudgedValue]) -> list[list[JudgedValue]]:

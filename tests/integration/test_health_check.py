@@ -1,0 +1,105 @@
+"""The programs of docs/howto/health-check.md: drained by a real Slurm, called by NHC, and as a job of Kubernetes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from slurm_here import slurm_here
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "health-check.md"
+DEADLINE_S = 120.0
+
+
+def block(language: str, holding: str) -> str:
+    """Return the code block of the page in a language that has some text."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    (found,) = [each for each in blocks if holding in each]
+    return str(found)
+
+
+@pytest.fixture
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with site.toml, which this machine fulfils, and put a nameplate on PATH that measures if busy."""
+    words = ("cpu_flops", "threads=1", "--rounds", "6", "--samples", "12", "--quiet", "-o", "x.jsonl")
+    for arguments in (("run", *words), ("check", "--learn", "x.jsonl", "x.jsonl", "-o", "site.toml")):
+        subprocess.run([sys.executable, "-m", "nameplate", *arguments], cwd=tmp_path, check=True)
+    program = tmp_path / "bin" / "nameplate"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m nameplate "$@" --even-if-busy\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("NAMEPLATE_SITE", str(tmp_path / "site.toml"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "bin"))
+    demand(tmp_path / "site.toml", 1e-3, low_only=True)
+    return tmp_path
+
+
+def demand(site: Path, times: float, low_only: bool = False) -> None:
+    """Multiply the expected values of a site file, or only the lower ends."""
+    names = "low" if low_only else "low|typical|high"
+    site.write_text(re.sub(rf"({names}) = (\S+)", lambda m: f"{m[1]} = {float(m[2]) * times}", site.read_text()))
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "bin").iterdir())
+
+
+def test_slurm_drains_a_slow_node_and_only_that(node: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    script = node / "health-check"
+    script.write_text(block("bash", "scontrol update"))
+    with slurm_here(tmp_path_factory.mktemp("slurm")) as configuration:
+        environment = {**os.environ, "SLURM_CONF": str(configuration)}
+
+        def checked() -> str:
+            subprocess.run(["bash", str(script)], env=environment, timeout=DEADLINE_S, check=True)
+            shown = subprocess.run(
+                ["scontrol", "show", "node"], env=environment, capture_output=True, text=True, check=True
+            )
+            return shown.stdout
+
+        assert "DRAIN" not in checked()
+        demand(node / "site.toml", 1e6)
+        drained = checked()
+    assert re.search(r"State=\S*DRAIN", drained)
+    assert re.search(r"Reason=nameplate: BELOW: CPU Floating-point rate .*, expected .* \w?FLOP/s", drained)
+    assert left_in(node) == ["nameplate"]
+
+
+def test_nhc_dies_for_a_slow_node_and_only_then(node: Path) -> None:
+    script = node / "nameplate.nhc"
+    stub = 'die() { echo "died with $1: $2"; exit $1; }\n'
+    script.write_text(f"{stub}{block('bash', 'check_nameplate')}\ncheck_nameplate\necho healthy\n")
+
+    def said() -> str:
+        return subprocess.run(
+            ["bash", str(script)], capture_output=True, text=True, timeout=DEADLINE_S, check=False
+        ).stdout
+
+    assert said() == "healthy\n"
+    demand(node / "site.toml", 1e6)
+    assert said().startswith("died with 1: nameplate: BELOW: CPU Floating-point rate")
+    assert left_in(node) == ["nameplate"]
+
+
+def test_the_job_of_kubernetes_labels_its_node(node: Path) -> None:
+    job = yaml.safe_load(block("yaml", "kind: Job"))
+    assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
+    assert job["spec"]["template"]["spec"]["restartPolicy"] == "Never"
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert container["env"][0]["valueFrom"]["fieldRef"]["fieldPath"] == "spec.nodeName"
+    kubectl = node / "bin" / "kubectl"
+    kubectl.write_text(f'#!/bin/sh\necho "$@" >> {node}/labels\n')
+    kubectl.chmod(0o755)
+    text = container["args"][0].replace("/etc/nameplate/site.toml", f"{node}/site.toml")
+    for times, label in ((1.0, "expected"), (1e6, "below")):
+        demand(node / "site.toml", times)
+        command = [*container["command"], text.replace("/tmp/run.jsonl", f"{node}/{label}.jsonl")]
+        subprocess.run(command, env={**os.environ, "NODE": "n1"}, timeout=DEADLINE_S, check=True)
+        assert (node / "labels").read_text().splitlines()[-1] == f"label --overwrite node n1 nameplate={label}"
