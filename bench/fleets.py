@@ -1,7 +1,7 @@
-"""Simulate fleets of machines, and count the healthy ones that learned ranges accuse and the sick ones they find.
+"""Simulate fleets of machines, and count the healthy ones that learned ranges judge BELOW and the slow ones they find.
 
 Healthy machines differ by 1 %, with normally distributed values, with long tails (Student's t with 5 degrees of
-freedom), or skewed to the slow side (a gamma distribution). Up to one in ten is sick: 3, 5, 10, 20 or 50 % slower.
+freedom), or skewed to the slow side (a gamma distribution). Up to one in ten is slow, by 3, 5, 10, 20 or 50 %.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nameplate.expectations.learning import ACCUSED
+from nameplate.expectations.learning import FALSE_POSITIVE_RATE
 from nameplate.statistics.tolerance_interval import tolerance_interval
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -22,7 +22,7 @@ Draw: TypeAlias = Callable[[np.random.Generator, int], Floats]
 
 SPREAD = 0.01
 METRICS = 12
-SICK = (0.03, 0.05, 0.1, 0.2, 0.5)
+SLOW_BY = (0.03, 0.05, 0.1, 0.2, 0.5)
 LOSSES = (0.05, 0.1, 0.2)
 SHAPES: dict[str, Draw] = {
     "normal": lambda rng, n: rng.normal(0, SPREAD, n),
@@ -32,33 +32,33 @@ SHAPES: dict[str, Draw] = {
 LATER = 2000
 
 
-def simulate(draw: Draw, machines: int, sick: float, fleets: int, seed: int) -> tuple[float, list[float]]:
-    """Return the share of healthy machines that one range accuses, and of machines with each loss that it finds."""
+def simulate(draw: Draw, machines: int, slow: float, fleets: int, seed: int) -> tuple[float, list[float]]:
+    """Return the shares of healthy machines that one range judges BELOW, and of slow ones that it finds, by loss."""
     rng = np.random.default_rng(seed)
-    accused, found = [], []
+    below, found = [], []
     for _ in range(fleets):
         fleet = draw(rng, machines)
-        n_sick = round(sick * machines)
-        fleet[:n_sick] += np.log1p(-rng.choice(SICK, n_sick))
-        interval = tolerance_interval([[math.exp(value)] for value in fleet], ACCUSED / METRICS)
+        n_slow = round(slow * machines)
+        fleet[:n_slow] += np.log1p(-rng.choice(SLOW_BY, n_slow))
+        interval = tolerance_interval([[math.exp(value)] for value in fleet], FALSE_POSITIVE_RATE / METRICS)
         assert interval is not None
         later = np.exp(draw(rng, LATER))
-        accused.append(float(np.mean(later < interval.low)))
+        below.append(float(np.mean(later < interval.low)))
         found.append([float(np.mean(later * (1 - loss) < interval.low)) for loss in LOSSES])
-    return float(np.mean(accused)), [float(value) for value in np.mean(found, axis=0)]
+    return float(np.mean(below)), [float(value) for value in np.mean(found, axis=0)]
 
 
 def main() -> int:
     """Print the table of all shapes and sizes, as Markdown."""
-    print("| healthy values | machines | sick | accused | found: 5 % | 10 % | 20 % |")
+    print("| healthy values | machines | slow | false | found: 5 % | 10 % | 20 % |")
     print("|---|---|---|---|---|---|---|")
     for name, draw in SHAPES.items():
         for machines in (20, 50, 200, 1000, 5000):
-            for sick in (0.0, 0.1):
+            for slow in (0.0, 0.1):
                 fleets = max(100, min(1000, 100_000 // machines))
-                accused, found = simulate(draw, machines, sick, fleets, machines)
+                below, found = simulate(draw, machines, slow, fleets, machines)
                 shares = " | ".join(f"{share * 100:.0f} %" for share in found)
-                print(f"| {name} | {machines} | {sick * 100:.0f} % | {accused * METRICS * 100:.2f} % | {shares} |")
+                print(f"| {name} | {machines} | {slow * 100:.0f} % | {below * METRICS * 100:.2f} % | {shares} |")
     return 0
 
 

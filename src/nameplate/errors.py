@@ -50,7 +50,7 @@ class ReadError(FileError):
 
 
 class NothingExpected(NameplateError):
-    """Nothing is known of the machine that is checked, so no area of it can be judged."""
+    """Nothing is known of the machine that is checked, or of its run, so no area of it can be judged."""
 
     exit_code = 5
 

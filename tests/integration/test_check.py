@@ -40,6 +40,7 @@ def site(tmp_path: Path, measured: str) -> Path:
     answer = check(tmp_path, "--learn", "runs", "-o", "site.toml")
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == "wrote site.toml: 1 class of 12 machines, from 12 runs\n"
+    assert check(tmp_path, "--learn", "runs").returncode == 2, "site.toml may have been edited"
     return tmp_path / "site.toml"
 
 

@@ -27,8 +27,9 @@ def block(language: str, holding: str) -> str:
 @pytest.fixture
 def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with site.toml, which this machine fulfils, and put a nameplate on PATH that measures if busy."""
-    words = ("cpu_flops", "threads=1", "--rounds", "6", "--samples", "12", "--quiet", "-o", "x.jsonl")
-    for arguments in (("run", *words), ("check", "--learn", "x.jsonl", "x.jsonl", "-o", "site.toml")):
+    words = ("run", "cpu_flops", "threads=1", "--rounds", "6", "--samples", "12", "--quiet")
+    learn = ("check", "--learn", "x.jsonl", "y.jsonl", "-o", "site.toml")
+    for arguments in ((*words, "-o", "x.jsonl"), (*words, "-o", "y.jsonl"), learn):
         subprocess.run([sys.executable, "-m", "nameplate", *arguments], cwd=tmp_path, check=True)
     program = tmp_path / "bin" / "nameplate"
     program.parent.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -18,7 +19,8 @@ from nameplate.execution.busy_cpus import busiest_cpu
 from nameplate.execution.core_process import CoreDescription, CoreProcess, OnRecord, describe_core
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import alone
-from nameplate.expectations.judging import JudgedValue, judge
+from nameplate.expectations.judged_results import why_not_judged
+from nameplate.expectations.judging import JudgedValue, areas_of, judge
 from nameplate.expectations.machine_class import class_of
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, read_site, site_text
 from nameplate.planning.plan_file import build_plan, read_plan
@@ -34,6 +36,7 @@ from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 
 _BELOW, _STRICT = 1, 4
+_SITE = Path("site.toml")
 _BUDGET, _FAST_BUDGET = "30s", "5s"
 # A CPU that is busy for a larger share of this time spoils the measurement.
 _BUSY, _LOOK_S = 0.2, 0.5
@@ -59,8 +62,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     """Say whether this machine, or that of a run, delivers what it should.
 
     The verdict of an area is BELOW if a value's whole 95 % interval is worse than its expected range, AS EXPECTED,
-    ABOVE, UNSURE if the interval reaches beyond the range, or UNKNOWN. The exit code is 1 if an area is BELOW, and 5 if
-    none could be judged.
+    ABOVE, UNSURE if the interval reaches beyond the range, NOT MEASURED, or UNKNOWN. The exit code is 1 if an area is
+    BELOW, 3 if one is NOT MEASURED, and 5 if none could be judged.
 
     Parameters
     ----------
@@ -90,7 +93,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     if learn:
         if run is not None or expect is not None:
             raise UsageError("--learn takes runs and writes a site file: leave out RUN and --expect")
-        return _learn(learn, output or Path("site.toml"), quiet)
+        return _learn(learn, output, quiet)
     if expect is None:
         raise UsageError("nothing to compare with: give --expect SITE.toml, which nameplate check --learn RUNS/ writes")
     if run is not None and output is not None:
@@ -108,18 +111,23 @@ def command(  # noqa: PLR0913 (the options of the command line)
 
 
 def _exit_code(values: Sequence[JudgedValue], strict: bool) -> int:
-    verdicts = {value.verdict for value in values}
+    verdicts = {own[0].verdict for own in areas_of(values).values()}
     if "BELOW" in verdicts:
         return _BELOW
+    if "NOT MEASURED" in verdicts:
+        return CoreError.exit_code
     if verdicts <= {"UNKNOWN"}:
         return NothingExpected.exit_code
     return _STRICT if strict and verdicts & {"UNSURE", "UNKNOWN"} else 0
 
 
-def _learn(paths: Sequence[Path], output: Path, quiet: bool) -> int:
+def _learn(paths: Sequence[Path], given: Path | None, quiet: bool) -> int:
     # numpy and scipy take half a second.
     from nameplate.expectations.learning import Learner  # noqa: PLC0415
 
+    output = given or _SITE
+    if given is None and output.exists():
+        raise UsageError(f"{output} exists and may have been edited: name the file to write with -o")
     check_output("-o", output)
     learner = Learner()
     n_learned = 0
@@ -136,7 +144,18 @@ def _learn(paths: Sequence[Path], output: Path, quiet: bool) -> int:
     site = learner.site(date.today())
     write_whole(site_text(site).encode(), output)
     print(f"wrote {output}: {_learned_words(site)} from {count(n_learned, 'run')}")
+    for each in site.classes:
+        for line in _notes(each):
+            print(f"{each.machine.words}: {line}")
     return 0
+
+
+def _notes(learned: ClassRanges) -> list[str]:
+    """Return what the reviewer of a site file must know: machines that were left out, and metrics without a range."""
+    left_out = Counter(name for each in learned.range for name in each.left_out)
+    names = ", ".join(f"{name} ({count(n, 'metric')})" for name, n in left_out.most_common(_FEW))
+    more = f" and {len(left_out) - _FEW} more" if len(left_out) > _FEW else ""
+    return [*([f"far from the others and left out: {names}{more}"] if names else []), *learned.without_range]
 
 
 def _learned_words(site: Site) -> str:
@@ -157,10 +176,8 @@ def _run_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _of_run(run: Path, expect: Path) -> Checked:
     report = read_report(run)
-    if report.machine is None:
-        raise UsageError(f"{run} does not say on which machine it was measured, so its class is unknown")
     site = read_site(expect)
-    return _checked(report, site, expect, _expected_of(site, report.machine, expect), run)
+    return _checked(report, site, expect, run)
 
 
 def _measured(expect: Path, output: Path | None, is_fast: bool, even_if_busy: bool, quiet: bool) -> Checked:
@@ -179,10 +196,14 @@ def _measured(expect: Path, output: Path | None, is_fast: bool, even_if_busy: bo
         progress = make_progress(quiet, False, plan.experiments)
         header = make_run(plan, None, {}, "normal", "")
         report = measure_to_file(header, writer, None, progress, Place(core.machine, start_core, None))
-    return _checked(report, site, expect, found, writer.path)
+    return _checked(report, site, expect, writer.path)
 
 
-def _checked(report: Report, site: Site, expect: Path, found: ClassRanges, run: Path) -> Checked:
+def _checked(report: Report, site: Site, expect: Path, run: Path) -> Checked:
+    why = why_not_judged(report)
+    if why or report.machine is None:
+        raise NothingExpected(f"{run} cannot be judged: {why}")
+    found = _expected_of(site, report.machine, expect)
     return Checked(report, judge(report, found.range), str(expect), found, str(run), site.learned)
 
 

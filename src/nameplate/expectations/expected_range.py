@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
-_Above = Annotated[float, msgspec.Meta(gt=0, le=1e30)]
-_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+MAX_VALUE = 1e30
+_Above = Annotated[float, msgspec.Meta(gt=0, le=MAX_VALUE)]
+_Name = Annotated[str, msgspec.Meta(pattern=r"^\S", max_length=1024)]
+
+# Of a run's result: what the machine does when nothing else takes part, or what a user got.
+Kind: TypeAlias = Literal["capability", "typical"]
 
 
 class ExpectedRange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The range of a metric of healthy machines.
 
     ``experiment`` is the experiment's id in a run, such as "cpu_clock under=idle", and ``metric`` the name of its
-    metric. ``low``, ``typical`` and ``high`` are in ``unit``, an SI base unit. The range comes from ``machines``
-    machines; ``left_out`` has the names of further ones whose values were too far from the others.
+    metric. ``kind`` says which of its values is meant. ``low``, ``typical`` and ``high`` are in ``unit``, an SI base
+    unit. The range comes from ``machines`` machines; ``left_out`` has the names of further ones whose values were too
+    far from the others.
     """
 
     experiment: _Name
     metric: _Name
+    kind: Kind
     unit: Annotated[str, msgspec.Meta(max_length=64)]
     low: _Above
     typical: _Above

@@ -4,37 +4,52 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from nameplate.expectations.expected_range import Kind
+from nameplate.planning.budget import MIN_ROUNDS
 from nameplate.probes import probe_of
+from nameplate.records.machine_record import binding_quota_cpus
 from nameplate.records.result import Report, Result
 
 
 def judged_results(report: Report) -> list[Result]:
     """Return the results of the first screen's lines, by which a machine is judged, in the order of the run.
 
-    Lines of several metrics are left out, such as the sizes of the caches, and so are oversubscribed results and those
-    of the loopback, which is no network. Results of one probe must be adjacent, as ``summarise`` returns them.
+    They are all experiments that fit a line, of which the screen shows one. Lines of several metrics are left out, such
+    as the sizes of the caches, and so are oversubscribed results and those of the loopback, which is no network.
+    Results of one probe must be adjacent, as ``summarise`` returns them.
     """
     found: dict[tuple[str, str], Result] = {}
     for name, group in groupby(report.results, key=lambda result: result.summary.probe):
-        measured = [result for result in group if _is_judged(result)]
-        for line in (line for line in probe_of(name).screen if len(line.metrics) == 1):
-            best = line.best_of(result for result in measured if (result.id, line.metrics[0]) not in found)
-            if best is not None:
-                found[best.id, line.metrics[0]] = best
+        lines = [line for line in probe_of(name).screen if len(line.metrics) == 1]
+        for result in group:
+            if is_judged(result) and any(line.fits(result) for line in lines):
+                found.setdefault((result.id, result.summary.metric), result)
     return list(found.values())
 
 
-def value_of(result: Result) -> float:
-    """Return what the machine is capable of in the result's unit, or the typical value if no capability is known."""
-    row = result.summary
-    return row.capability or row.value or 0.0
-
-
-def interval_of(result: Result) -> tuple[float, float] | None:
-    """Return the 95 % interval of ``value_of``, or None if there were too few rounds for one."""
-    row = result.summary
-    return row.capability_ci if row.capability else row.ci
-
-
-def _is_judged(result: Result) -> bool:
+def is_judged(result: Result) -> bool:
+    """Return whether a result says something about the machine and no other: see ``judged_results``."""
     return result.kind != "imported" and not result.oversubscribed and not result.facts.get("is_local")
+
+
+def known_value(result: Result, kind: Kind) -> tuple[float, tuple[float, float]] | None:
+    """Return the capability or the typical value of a result and its 95 % interval, or None if either is unknown."""
+    row = result.summary
+    if kind == "capability":
+        value, interval = row.capability, row.capability_ci
+    else:
+        value, interval = row.value, row.ci if row.rounds >= MIN_ROUNDS else None
+    return (value, interval) if value and interval else None
+
+
+def why_not_judged(report: Report) -> str:
+    """Return why a run says nothing about what its machine should deliver, or "" if it does."""
+    if report.machine is None:
+        return "it does not say on which machine it was measured"
+    if report.truncated or report.interrupted:
+        return "it did not reach its end"
+    if binding_quota_cpus(report.machine) is not None:
+        return "a CPU quota limited it"
+    if report.nodes is not None:
+        return "it has several nodes, of which each needs a run of its own"
+    return ""

@@ -8,21 +8,21 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from nameplate.expectations.expected_range import ExpectedRange
-from nameplate.expectations.judged_results import interval_of, judged_results, value_of
+from nameplate.expectations.judged_results import is_judged, judged_results, known_value
 from nameplate.probes import probe_of
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Report, Result
 
-Verdict: TypeAlias = Literal["BELOW", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN"]
+Verdict: TypeAlias = Literal["BELOW", "NOT MEASURED", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN"]
 # The verdict of an area is the first of these that one of its values has.
-ORDER: tuple[Verdict, ...] = ("BELOW", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN")
+ORDER: tuple[Verdict, ...] = ("BELOW", "NOT MEASURED", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN")
 
 
 class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
     """A value of a run beside its expected range, in SI base units.
 
-    ``value`` is the capability of the machine, or the typical value if that is unknown, and ``ci`` its 95 % interval.
-    ``expected`` is None if nothing is known, and then the verdict is UNKNOWN.
+    ``value`` is the one that the range is about, with its 95 % interval ``ci``, which is None if there were too few
+    rounds or samples. ``expected`` is None if nothing is known; the verdict is then UNKNOWN.
     """
 
     area: str
@@ -31,33 +31,45 @@ class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     unit: str
     better: Literal["higher", "lower"]
-    value: float
+    value: float | None
     ci: tuple[float, float] | None
     expected: ExpectedRange | None
     verdict: Verdict
 
 
 def judge(report: Report, ranges: Sequence[ExpectedRange]) -> list[JudgedValue]:
-    """Return every value by which the machine of a run is judged, with its verdict, in the order of the run.
+    """Return every value of a run by which its machine is judged, with its verdict.
 
     BELOW means that the whole interval is on the worse side of the range, ABOVE that it is on the better side. UNSURE
-    means that the interval reaches beyond the worse end of the range, or that there were too few rounds for an
-    interval. UNKNOWN means that ``ranges`` has no such metric.
+    means that the interval reaches beyond the worse end of the range, or that there is none. NOT MEASURED means that
+    the run planned the experiment and has no value of it. A range of an experiment that the run did not plan is left
+    out. UNKNOWN are the values of the first screen in an area in which no range was judged.
     """
-    by_metric = {(each.experiment, each.metric): each for each in ranges}
-    return [_judged(result, by_metric) for result in judged_results(report)]
+    results = {(result.id, result.summary.metric): result for result in report.results if is_judged(result)}
+    planned = {experiment.id: experiment.probe for experiment in report.run.plan.experiments}
+    judged = []
+    for expected in ranges:
+        result = results.get((expected.experiment, expected.metric))
+        if result is not None and result.summary.unit == expected.unit and result.summary.value is not None:
+            judged.append(_judged(result, expected))
+        elif expected.experiment in planned:
+            judged.append(_missing(expected, planned[expected.experiment]))
+    known = {value.area for value in judged}
+    unknown = [result for result in judged_results(report) if probe_of(result.summary.probe).area not in known]
+    return [*judged, *(_judged(result, None) for result in unknown)]
 
 
-def verdict_of_area(values: Sequence[JudgedValue]) -> JudgedValue:
-    """Return the value that decides on an area, of which ``values`` has all, at least one."""
-    return min(values, key=lambda value: ORDER.index(value.verdict))
+def areas_of(values: Sequence[JudgedValue]) -> dict[str, list[JudgedValue]]:
+    """Return the values by area, the one that decides on the area first."""
+    areas: dict[str, list[JudgedValue]] = {}
+    for value in values:
+        areas.setdefault(value.area, []).append(value)
+    return {area: sorted(own, key=lambda value: ORDER.index(value.verdict)) for area, own in areas.items()}
 
 
-def _judged(result: Result, ranges: Mapping[tuple[str, str], ExpectedRange]) -> JudgedValue:
+def _judged(result: Result, expected: ExpectedRange | None) -> JudgedValue:
     row = result.summary
-    expected = ranges.get((result.id, row.metric))
-    if expected is not None and expected.unit != row.unit:
-        expected = None
+    known = known_value(result, expected.kind) if expected else None
     return JudgedValue(
         area=probe_of(row.probe).area,
         probe=row.probe,
@@ -65,11 +77,19 @@ def _judged(result: Result, ranges: Mapping[tuple[str, str], ExpectedRange]) -> 
         metric=row.metric,
         unit=row.unit,
         better=result.better,
-        value=value_of(result),
-        ci=interval_of(result),
+        value=known[0] if known else row.value,
+        ci=known[1] if known else None,
         expected=expected,
-        verdict=_verdict(interval_of(result), expected, result.better) if expected else "UNKNOWN",
+        verdict=_verdict(known[1] if known else None, expected, result.better) if expected else "UNKNOWN",
     )
+
+
+def _missing(expected: ExpectedRange, probe: str) -> JudgedValue:
+    words: Mapping[str, Value] = dict(word.split("=", 1) for word in expected.experiment.split() if "=" in word)
+    return JudgedValue(
+        area=probe_of(probe).area, probe=probe, params=dict(words), metric=expected.metric, unit=expected.unit,
+        better="higher", value=None, ci=None, expected=expected, verdict="NOT MEASURED",
+    )  # fmt: skip
 
 
 def _verdict(ci: tuple[float, float] | None, expected: ExpectedRange, better: str) -> Verdict:

@@ -6,34 +6,48 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 
-from nameplate.expectations.expected_range import ExpectedRange
-from nameplate.expectations.judged_results import judged_results, value_of
+import msgspec
+
+from nameplate.expectations.expected_range import ExpectedRange, Kind
+from nameplate.expectations.judged_results import judged_results, known_value, why_not_judged
 from nameplate.expectations.machine_class import MachineClass, class_of
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges, Site, make_site
-from nameplate.records.machine_record import binding_quota_cpus
-from nameplate.records.result import Report, Result
-from nameplate.statistics.tolerance_interval import tolerance_interval
+from nameplate.planning.budget import MIN_ROUNDS
+from nameplate.records.result import Report
+from nameplate.statistics.tolerance_interval import ToleranceInterval, tolerance_interval
 
-# The share of healthy machines that all ranges together may accuse.
-ACCUSED = 0.001
-# A range that reaches below this part of the typical value would accuse nothing, and is left out.
-_WIDEST = 0.25
+# The share of healthy machines that all ranges together may judge BELOW.
+FALSE_POSITIVE_RATE = 0.001
+# A range that reaches below this part of the typical value would find nothing.
+_MIN_LOW = 0.25
+# If a larger share of the machines is far from the others, they are of several kinds.
+_MAX_LEFT_OUT = 0.15
 _DIGITS = 6
+_KINDS: tuple[Kind, ...] = ("capability", "typical")
 
 
 @dataclass
-class _Seen:
-    """The values of a metric by machine, and a result as an example."""
+class _Metric:
+    """The values of a metric in ``unit``: by kind, then by host, one for each run."""
 
-    example: Result
-    by_host: dict[str, list[float]] = field(default_factory=dict)
+    unit: str
+    values: dict[Kind, dict[str, list[float]]] = field(default_factory=lambda: {"capability": {}, "typical": {}})
+
+    def add(self, kind: Kind, host: str, value: float) -> None:
+        self.values[kind].setdefault(host, []).append(value)
+
+    @property
+    def kind(self) -> Kind:
+        """Return the capability, unless fewer than half of the runs have one."""
+        runs = {kind: sum(map(len, hosts.values())) for kind, hosts in self.values.items()}
+        return "capability" if runs["capability"] * 2 >= max(runs["typical"], 1) else "typical"
 
 
 @dataclass
 class _Class:
     runs: int = 0
     hosts: set[str] = field(default_factory=set)
-    seen: dict[tuple[str, str], _Seen] = field(default_factory=dict)
+    metrics: dict[tuple[str, str], _Metric] = field(default_factory=dict)
 
 
 class Learner:
@@ -41,26 +55,39 @@ class Learner:
 
     def __init__(self) -> None:
         self._classes: dict[MachineClass, _Class] = {}
+        self._seen: set[tuple[str, str, int | None]] = set()
 
     def add(self, report: Report) -> str:
         """Add a run, and return "" or the reason why nothing can be learned from it."""
-        why = _unusable(report)
+        why = why_not_judged(report)
         if why or report.machine is None:
             return why
-        own = self._classes.setdefault(class_of(report.machine), _Class())
+        host = report.machine.hostname
+        identity = (host, report.run.started, report.run.seed)
+        if identity in self._seen:
+            return "it is a copy of an earlier one"
+        try:
+            name = msgspec.convert(msgspec.to_builtins(class_of(report.machine)), MachineClass)
+        except msgspec.ValidationError as error:
+            return f"its machine has no class: {error}"
+        values = [(result, kind, known[0]) for result in judged_results(report) for kind in _KINDS
+                  if (known := known_value(result, kind)) and known[0] > 0]  # fmt: skip
+        if not values:
+            return f"it has no value with an interval, which needs {MIN_ROUNDS} rounds"
+        self._seen.add(identity)
+        own = self._classes.setdefault(name, _Class())
         own.runs += 1
-        own.hosts.add(report.machine.hostname)
-        for result in judged_results(report):
-            if value_of(result) > 0:
-                seen = own.seen.setdefault((result.id, result.summary.metric), _Seen(result))
-                seen.by_host.setdefault(report.machine.hostname, []).append(value_of(result))
+        own.hosts.add(host)
+        for result, kind, value in values:
+            metric = own.metrics.setdefault((result.id, result.summary.metric), _Metric(result.summary.unit))
+            metric.add(kind, host, value)
         return ""
 
     def site(self, learned: date) -> Site:
-        """Return the ranges of each class of machines, outside of which at most ``ACCUSED`` of healthy ones lie.
+        """Return the ranges of each class, which together judge ``FALSE_POSITIVE_RATE`` of its healthy machines BELOW.
 
-        A metric that was measured once, or whose values differ by more than any range could use, has none. A class of
-        fewer than ``MIN_MACHINES`` machines is provisional; with a single machine, its runs take the place of machines.
+        A class of fewer than ``MIN_MACHINES`` machines is provisional; with a single machine, its runs take the place
+        of machines. ``without_range`` of a class says which metrics have no range, and why.
         """
         return make_site([_ranges(name, self._classes[name]) for name in sorted(self._classes)], learned)
 
@@ -73,46 +100,56 @@ def learn(reports: Iterable[Report], learned: date) -> Site:
     return learner.site(learned)
 
 
-def _unusable(report: Report) -> str:
-    if report.machine is None:
-        return "it has no machine"
-    if report.truncated or report.interrupted:
-        return "it did not reach its end"
-    if binding_quota_cpus(report.machine) is not None:
-        return "a CPU quota limited it"
-    if report.nodes is not None:
-        return "it has several nodes, of which each needs a run of its own"
-    return ""
-
-
 def _ranges(name: MachineClass, seen: _Class) -> ClassRanges:
-    found = [_range(key, each, len(seen.seen)) for key, each in seen.seen.items()]
+    ranges, without = [], []
+    for key, metric in seen.metrics.items():
+        found = _range(key, metric, len(seen.metrics), len(seen.hosts))
+        if isinstance(found, str):
+            without.append(f"{' '.join(key)}: {found}")
+        else:
+            ranges.append(found)
     return ClassRanges(
         machine=name,
         machines=len(seen.hosts),
         runs=seen.runs,
         provisional=len(seen.hosts) < MIN_MACHINES,
-        range=[each for each in found if each is not None],
+        without_range=without,
+        range=ranges,
     )
 
 
-def _range(key: tuple[str, str], seen: _Seen, metrics: int) -> ExpectedRange | None:
-    hosts = list(seen.by_host)
+def _range(key: tuple[str, str], metric: _Metric, metrics: int, machines: int) -> ExpectedRange | str:
+    """Return the range of a metric, or why it has none."""
+    by_host = metric.values[metric.kind]
+    hosts = list(by_host)
+    if len(hosts) == 1 and machines > 1:
+        return "only one machine measured it"
     # The runs of a single machine say at least what that machine does.
-    groups = list(seen.by_host.values()) if len(hosts) > 1 else [[value] for value in seen.by_host[hosts[0]]]
-    found = tolerance_interval(groups, ACCUSED / metrics)
-    if found is None or found.low < _WIDEST * found.typical:
-        return None
+    groups = list(by_host.values()) if len(hosts) > 1 else [[value] for value in by_host[hosts[0]]]
+    found = tolerance_interval(groups, FALSE_POSITIVE_RATE / metrics)
+    if found is None:
+        return "it was measured once"
+    if why := _useless(found, len(groups)):
+        return why
     return ExpectedRange(
         experiment=key[0],
         metric=key[1],
-        unit=seen.example.summary.unit,
+        kind=metric.kind,
+        unit=metric.unit,
         low=_rounded(found.low),
         typical=_rounded(found.typical),
         high=_rounded(found.high),
         machines=found.machines if len(hosts) > 1 else 1,
         left_out=sorted(hosts[index] for index in found.left_out) if len(hosts) > 1 else [],
     )
+
+
+def _useless(found: ToleranceInterval, machines: int) -> str:
+    if found.low < _MIN_LOW * found.typical:
+        return "its values differ too much for a range"
+    if len(found.left_out) > _MAX_LEFT_OUT * machines:
+        return f"{len(found.left_out)} of {machines} machines are far from the others, so they are of several kinds"
+    return ""
 
 
 def _rounded(value: float) -> float:

@@ -12,7 +12,7 @@ _BITS = 3
 
 
 class MachineClass(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
-    """What machines of one class have in common.
+    """The properties that machines of one class share.
 
     ``cpu`` is the model's name, or the architecture if it has none. ``cores`` is the number of physical cores that a
     run may use. ``memory_gib`` is the installed memory as in ``installed_gib``. ``product`` is that of the DMI, "" if

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import tomllib
 
 from nameplate.errors import FileError
 from nameplate.expectations.expected_range import ExpectedRange
 from nameplate.expectations.machine_class import MachineClass
 from nameplate.records.inputs import read_text
+from nameplate.records.toml_text import parse_toml
 
 MAX_BYTES = 8 << 20
 # Ranges from fewer machines are provisional.
 MIN_MACHINES = 10
 _SCHEMA = 1
-_MAX_DOTS = 8
 _PATH = re.compile(r" - at `\$((?:\.\w+|\[\d+\])*)`$")
 _PARTS = re.compile(r"\.(\w+)(?:\[(\d+)\])?")
 
@@ -29,13 +29,15 @@ _PARTS = re.compile(r"\.(\w+)(?:\[(\d+)\])?")
 class ClassRanges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The expected ranges of a class of machines, learned from ``machines`` machines with ``runs`` runs in all.
 
-    They are ``provisional`` if there were fewer than ``MIN_MACHINES`` machines.
+    They are ``provisional`` if there were fewer than ``MIN_MACHINES`` machines. ``without_range`` says for each metric
+    that was measured and has no range why.
     """
 
     machine: MachineClass
     machines: Annotated[int, msgspec.Meta(ge=1)]
     runs: Annotated[int, msgspec.Meta(ge=1)]
     provisional: bool
+    without_range: list[str] = []
     range: list[ExpectedRange] = []
 
 
@@ -63,21 +65,28 @@ def read_site(path: Path) -> Site:
         FileError: the file cannot be read or is not such a file; the message has the line, and what is allowed.
     """
     text = read_text(path, MAX_BYTES, "site file")
-    for number, line in enumerate(text.splitlines(), start=1):
-        # The parser's time is quadratic in the number of parts of a dotted key.
-        if not line.lstrip().startswith("#") and line.partition("=")[0].count(".") > _MAX_DOTS:
-            raise FileError(f"{path}, line {number}: a key with more than {_MAX_DOTS} dots; shorten it")
+    tables = parse_toml(path, text)
     try:
-        site = msgspec.convert(tomllib.loads(text), Site)
-    except RecursionError:
-        raise FileError(f"{path}: lists or tables are nested too deeply") from None
+        site = msgspec.convert(tables, Site)
     except msgspec.ValidationError as error:
         raise FileError(_words(path, text, str(error))) from None
-    except ValueError as error:
-        raise FileError(f"{path}: {error}") from None
     if site.schema != _SCHEMA:
         raise FileError(f"{path}: schema = {site.schema}, but this version of nameplate reads {_SCHEMA}")
+    _check_unique(path, site)
     return site
+
+
+def _check_unique(path: Path, site: Site) -> None:
+    classes = Counter(each.machine for each in site.classes)
+    for machine, times in classes.items():
+        if times > 1:
+            raise FileError(f"{path}: the class {machine.words} is there {times} times; leave one")
+    for each in site.classes:
+        for (experiment, metric), times in Counter((one.experiment, one.metric) for one in each.range).items():
+            if times > 1:
+                raise FileError(
+                    f"{path}: {experiment} {metric} of {each.machine.words} is there {times} times; leave one"
+                )
 
 
 def site_text(site: Site) -> str:
@@ -97,6 +106,7 @@ def site_text(site: Site) -> str:
 
 
 def _pairs(table: msgspec.Struct, leave_out: Sequence[str] = ()) -> list[str]:
+    """Return the lines of a table; a JSON string, number or list of strings is TOML as well."""
     return [
         f"{name} = {json.dumps(value, ensure_ascii=False)}"
         for name, value in msgspec.structs.asdict(table).items()
@@ -109,7 +119,7 @@ def _words(path: Path, text: str, error: str) -> str:
     place = _PATH.search(error)
     message = error[: place.start()] if place else error
     key = place[1].rpartition(".")[2] if place else ""
-    named = re.sub(r"Object contains unknown field `(\w+)`", r"unknown key '\1'", message)
+    named = re.sub(r"Object contains unknown field `([^`]+)`", r"unknown key '\1'", message)
     shown = f"{key}: {named}" if key and "[" not in key and named == message else named
     return f"{path}, line {_line_of(text, place[1] if place else '', message)}: {shown}"
 
@@ -118,7 +128,7 @@ def _line_of(text: str, place: str, message: str) -> int:
     """Return the line of the innermost part of a path that the text has, from 1."""
     lines = [line.strip() for line in text.splitlines()]
     at, table = 0, ""
-    quoted = re.search(r"unknown field `(\w+)`", message)
+    quoted = re.search(r"unknown field `([^`]+)`", message)
     for name, number in [*_PARTS.findall(place), *([(quoted[1], "")] if quoted else [])]:
         table = f"{table}.{name}" if table else name
         heads = [i for i, line in enumerate(lines) if i >= at and line in (f"[[{table}]]", f"[{table}]")]

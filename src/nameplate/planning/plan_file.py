@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -49,12 +48,8 @@ from nameplate.probes import ParameterSweep, load_probes, probe_of
 from nameplate.records.inputs import read_text
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Limits, PerNode, Plan, ReferenceWork
+from nameplate.records.toml_text import parse_toml
 from nameplate.units import parse_count, parse_duration, parse_fraction
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SHIPPED = Path(__file__).parent / "plans"
 DEFAULT_SLICE_S = 0.25
@@ -67,7 +62,6 @@ CURVE_PRECISION = "5%"
 _ENTRY_KEYS = ("probe", "slice", "sample", "where", "series", "experiments", "from_budget")
 _WORD = re.compile(r"[\w-]+")
 MAX_BYTES = 128 << 10
-_MAX_DOTS = 200
 # The error for a plan of an earlier version.
 _RENAMED = "cells is now called experiments"
 _LIMIT_KEYS = ("budget", "precision", "rounds", "samples", "time", "warmup", "series")
@@ -143,20 +137,7 @@ def read_plan(name: str) -> PlanText:
     if path is None:
         raise UsageError(f"unknown plan '{name}'; {nearest(name, shipped_plans())}")
     written = read_text(path, MAX_BYTES, "plan")
-    return msgspec.structs.replace(_check_shape(path, _parse(path, written), written), path=str(path), text=written)
-
-
-def _parse(path: Path, written: str) -> dict[str, Any]:
-    # The parser's time and memory are quadratic in the number of parts of a dotted key.
-    for number, line in enumerate(written.splitlines(), start=1):
-        if line.count(".") > _MAX_DOTS:
-            raise FileError(f"{path}: line {number} has more than {_MAX_DOTS} dots; shorten it")
-    try:
-        return tomllib.loads(written)
-    except RecursionError:
-        raise FileError(f"{path}: lists or tables are nested too deeply") from None
-    except ValueError as error:
-        raise FileError(f"{path}: {error}") from None
+    return msgspec.structs.replace(_check_shape(path, parse_toml(path, written), written), path=str(path), text=written)
 
 
 def _check_keys(path: Path, text: Mapping[str, Any], written: str) -> None:

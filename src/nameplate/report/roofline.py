@@ -201,7 +201,8 @@ def _of_shared_levels(
     reads = [result for result in _reads(streams) if _threads(result) > 1]
     most = max(map(_threads, reads), default=0)
     found: dict[str, Result] = {}
-    for result in sorted(reads, key=lambda result: result.summary.value or 0.0):
+    # The largest array is furthest from the level below.
+    for result in sorted(reads, key=lambda result: int(result.summary.params["size"])):
         level = _level_of(result, levels, machine) if machine and _threads(result) == most else None
         if level:
             found[level.shown] = result

@@ -1,7 +1,7 @@
 """Compute tolerance intervals: a range that contains nearly all healthy machines, from a few of them.
 
 Values are taken as log-normal, and machines far from the others are left out before the interval is computed, since a
-few sick ones must not widen it. Source of the factor: Hahn and Meeker, "Statistical Intervals", 1991, section 4.6 (the
+few slow ones must not widen it. Source of the factor: Hahn and Meeker, "Statistical Intervals", 1991, section 4.6 (the
 noncentral t distribution).
 """
 
@@ -22,12 +22,16 @@ _Floats: TypeAlias = NDArray[np.float64]
 # The interval contains its share of the machines with this probability.
 CONFIDENCE = 0.95
 # A machine further from the median than this many robust standard deviations is left out.
-FARTHEST_Z = 5.0
+MAX_Z = 5.0
 # The interval reaches at least this far from the typical value: a smaller difference is of no use to anybody.
 MIN_WIDTH = 0.01
-_FEWEST = 2
+_MIN_FOR_SPREAD = 2
 # Rounds of leaving out: the median and the spread settle after one or two.
 _ROUNDS = 3
+# In logarithms; e^20 is beyond any spread of one metric.
+_MAX_REACH = 20.0
+# This share of the runs, the ones furthest from the other runs of their machines, does not count.
+_DISTURBED_RUNS = 0.05
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,13 @@ def tolerance_interval(values: Sequence[Sequence[float]], outside: float) -> Tol
 
     ``values`` has the values of each machine's runs, all above 0, at least one for each machine. A single later run of
     a healthy machine is meant, so the spread between the runs of a machine counts as well. The range holds its share
-    with a probability of ``CONFIDENCE``. The result is None with fewer than two machines.
+    with a probability of ``CONFIDENCE``. The result is None with fewer than two machines, or if the values differ by
+    more orders of magnitude than any range can.
 
     Raises:
         ValueError: a value is not above 0, or a machine has none.
     """
-    if len(values) < _FEWEST:
+    if len(values) < _MIN_FOR_SPREAD:
         return None
     if any(not own or min(own) <= 0 for own in values):
         raise ValueError("each machine needs values above 0")
@@ -64,6 +69,8 @@ def tolerance_interval(values: Sequence[Sequence[float]], outside: float) -> Tol
     middle = float(np.median(middles[kept]))
     within = _within([logs[i] for i in np.flatnonzero(kept)])
     below, above = (_reach(side * (middles[kept] - middle), within, outside) for side in (-1, 1))
+    if max(below, above) > _MAX_REACH:
+        return None
     return ToleranceInterval(
         math.exp(middle - below), math.exp(middle + above), math.exp(middle), int(np.count_nonzero(kept)),
         tuple(int(i) for i in np.flatnonzero(~kept)),
@@ -94,7 +101,7 @@ def _near(middles: _Floats) -> NDArray[np.bool_]:
     for _ in range(_ROUNDS):
         middle = np.median(middles[kept])
         spread = MAD_TO_SD * np.median(np.abs(middles[kept] - middle))
-        limit = max(FARTHEST_Z * float(spread), -math.log1p(-MIN_WIDTH))
+        limit = max(MAX_Z * float(spread), -math.log1p(-MIN_WIDTH))
         kept = np.abs(middles - middle) <= limit
     return kept
 
@@ -104,6 +111,9 @@ def _within(logs: Sequence[_Floats]) -> float:
     repeated = [own for own in logs if len(own) > 1]
     if not repeated:
         return 0.0
-    freedom = sum(len(own) - 1 for own in repeated)
-    variance = sum(float(np.sum((own - np.mean(own)) ** 2)) for own in repeated) / freedom
-    return math.sqrt(variance * (1 - 1 / float(np.median([len(own) for own in logs]))))
+    away = np.sort(np.abs(np.concatenate([own - np.median(own) for own in repeated])))
+    kept = away[: len(away) - int(_DISTURBED_RUNS * len(away))]
+    # Each machine's median takes one degree of freedom.
+    freedom = len(kept) * (1 - len(repeated) / len(away))
+    runs = float(np.median([len(own) for own in logs]))
+    return math.sqrt(float(np.sum(kept**2)) / freedom * (1 - 1 / runs))

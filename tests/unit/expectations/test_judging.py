@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from nameplate.expectations.expected_range import ExpectedRange
-from nameplate.expectations.judging import Verdict, judge, verdict_of_area
+from nameplate.expectations.judging import Verdict, areas_of, judge
 from nameplate.records.result import Result
 from report_samples import report, result, with_summary
 
@@ -17,8 +17,8 @@ def fp64(ci: tuple[float, float] | None, **changes: object) -> Result:
 
 
 def expected(one: Result, low: float, high: float, **changes: object) -> ExpectedRange:
-    given = {"experiment": one.id, "metric": one.summary.metric, "unit": one.summary.unit, "low": low,
-             "typical": (low + high) / 2, "high": high, "machines": 12, **changes}  # fmt: skip
+    given = {"experiment": one.id, "metric": one.summary.metric, "kind": "typical", "unit": one.summary.unit,
+             "low": low, "typical": (low + high) / 2, "high": high, "machines": 12, **changes}  # fmt: skip
     return ExpectedRange(**given)  # type: ignore[arg-type]
 
 
@@ -48,16 +48,34 @@ def _lower(original: Result) -> Result:
     return msgspec.structs.replace(original, better="lower", facts={"is_local": 0.0})
 
 
-def test_the_capability_is_judged_if_it_is_known() -> None:
+def test_the_range_says_which_value_is_judged() -> None:
     one = with_summary(fp64((30e9, 31e9)), capability=50e9, capability_ci=(49e9, 51e9))
-    (value,) = judge(report([one]), [expected(one, 40e9, 60e9)])
+    (value,) = judge(report([one]), [expected(one, 40e9, 60e9, kind="capability")])
     assert (value.value, value.verdict) == (50e9, "AS EXPECTED")
+    assert judge(report([one]), [expected(one, 40e9, 60e9)])[0].verdict == "BELOW"
 
 
-def test_another_metric_or_unit_is_unknown() -> None:
+def test_without_a_capability_nothing_is_said_about_it() -> None:
+    one = fp64((30e9, 31e9))
+    assert judge(report([one]), [expected(one, 40e9, 60e9, kind="capability")])[0].verdict == "UNSURE"
+
+
+def test_few_rounds_do_not_decide() -> None:
+    one = fp64((30e9, 31e9), rounds=5)
+    assert judge(report([one]), [expected(one, 40e9, 60e9)])[0].verdict == "UNSURE"
+
+
+def test_what_was_planned_and_has_no_value_is_not_measured() -> None:
+    one = fp64(None, value=None, outcome="invalid")
+    assert [value.verdict for value in judge(report([one]), [expected(one, 40e9, 60e9)])] == ["NOT MEASURED"]
+    other = expected(fp64((1, 2)), 1, 2, experiment="disk_block op=read")
+    assert judge(report([]), [other]) == [], "not planned"
+
+
+def test_an_area_without_a_range_is_unknown() -> None:
     one = fp64((45e9, 50e9))
     assert [v.verdict for v in judge(report([one]), [])] == ["UNKNOWN"]
-    assert [v.verdict for v in judge(report([one]), [expected(one, 1, 2, unit="B/s")])] == ["UNKNOWN"]
+    assert [v.verdict for v in judge(report([one]), [expected(one, 1, 2, unit="B/s")])] == ["NOT MEASURED"]
 
 
 def test_loopback_and_oversubscription_are_not_judged() -> None:
@@ -67,9 +85,7 @@ def test_loopback_and_oversubscription_are_not_judged() -> None:
 
 
 def test_the_worst_value_decides_on_an_area() -> None:
-    one = fp64((45e9, 50e9))
-    judged = [
-        judge(report([one]), ranges)[0] for ranges in ([], [expected(one, 40e9, 60e9)], [expected(one, 60e9, 80e9)])
-    ]
-    assert verdict_of_area(judged).verdict == "BELOW"
-    assert verdict_of_area(judged[:2]).verdict == "AS EXPECTED"
+    first, second = fp64((45e9, 50e9)), with_summary(fp64((45e9, 50e9)), params={"threads": 1})
+    second = msgspec.structs.replace(second, id="cpu_flops threads=1")
+    values = judge(report([first, second]), [expected(first, 40e9, 60e9), expected(second, 60e9, 80e9)])
+    assert [value.verdict for value in areas_of(values)["cpu"]] == ["BELOW", "AS EXPECTED"]

@@ -45,6 +45,12 @@ def test_curves_of_two_runs_share_their_axes() -> None:
     assert domains(charts_of(slower(1)), "Latency against size") == [[1, 5]]
 
 
+def test_rooflines_share_their_axes_whatever_their_threads() -> None:
+    charts = [chart for chart in charts_of(memory_report(), memory_report()) if chart.title.startswith("Attainable")]
+    assert len(charts) == 4
+    assert len({str(axis(chart.spec)["scale"]["domain"]) for chart in charts}) == 1
+
+
 def test_charts_with_other_units_keep_their_axes() -> None:
     first, second = domains(charts_of(slower(1), slower(3000)), "Latency against size")
     assert first != second

@@ -25,7 +25,8 @@ def share_axes(places: Iterable[tuple[int, tuple[str, str]]], charts: list[Chart
     """
     groups: dict[tuple[str, str], list[int]] = {}
     for index, (part, title) in places:
-        groups.setdefault((part, _PART.sub("", title)), []).append(index)
+        # The title of a roofline has its number of threads.
+        groups.setdefault((part, "" if part == "roofline" else _PART.sub("", title)), []).append(index)
     for indices in groups.values():
         if len(indices) > 1:
             specs = with_same_axes([charts[index].spec for index in indices])

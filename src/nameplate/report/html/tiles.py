@@ -8,7 +8,7 @@ from nameplate.report.areas import title_of_area
 from nameplate.report.brief import cells
 from nameplate.report.first_screen import FirstScreen
 from nameplate.report.format import count
-from nameplate.report.trust import Trust
+from nameplate.report.trust import Trust, level_of
 
 # In the order of ``cells``.
 HEADINGS = ("typical", "±95 %", "capability", "reference", "share")
@@ -43,7 +43,10 @@ def make_tiles(screen: FirstScreen) -> list[Tile]:
 
 def trust_facts(trust: Trust) -> list[tuple[str, str]]:
     """Return what the trust depends on, as (label, text), for its tile."""
-    facts = [("why", trust.why)] if trust.half_width is None else []
+    is_by_numbers = trust.half_width is not None and trust.level == level_of(
+        trust.disturbed / max(1, trust.experiments), trust.half_width
+    )
+    facts = [] if is_by_numbers else [("why", trust.why)]
     if trust.experiments:
         facts += [
             ("disturbed", f"{trust.disturbed} of {count(trust.experiments, 'experiment')}"),

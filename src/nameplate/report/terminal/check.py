@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby
 
 from rich.text import Text
 
 from nameplate.expectations.expected_range import ExpectedRange
-from nameplate.expectations.judging import ORDER, JudgedValue, Verdict, verdict_of_area
+from nameplate.expectations.judging import ORDER, JudgedValue, Verdict, areas_of
 from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges
 from nameplate.probes import probe_of
 from nameplate.probes.shared.screen_line import DisplayUnit
@@ -24,7 +23,8 @@ from nameplate.report.terminal.columns import Line, lay_out, wrapped
 from nameplate.report.terminal.console import make_console
 
 _STYLES: dict[Verdict, str] = {
-    "BELOW": "bold red", "UNSURE": "yellow", "AS EXPECTED": "green", "ABOVE": "green", "UNKNOWN": "dim",
+    "BELOW": "bold red", "NOT MEASURED": "bold red", "UNSURE": "yellow", "AS EXPECTED": "green", "ABOVE": "green",
+    "UNKNOWN": "dim",
 }  # fmt: skip
 # As much as Slurm shows of the reason of a drained node, and other tools of a message.
 LONGEST_LINE = 100
@@ -58,7 +58,7 @@ def print_checked(checked: Checked, has_all: bool) -> None:
 def check_lines(checked: Checked, width: int, has_all: bool) -> list[Text]:
     """Return what ``print_checked`` prints, in lines of at most ``width`` characters."""
     areas = _by_area(checked.values)
-    deciding = [verdict_of_area(own) for own in areas]
+    deciding = [own[0] for own in areas]
     first = wrapped(_sentence(deciding), width, "")
     for line in first:
         line.stylize("bold")
@@ -82,7 +82,7 @@ def short_line(checked: Checked) -> str:
 
     The characters are letters, digits, spaces and ``.:,%/()+-``, which need no quoting within quotes.
     """
-    deciding = [verdict_of_area(own) for own in _by_area(checked.values)]
+    deciding = [own[0] for own in _by_area(checked.values)]
     verdict = min((value.verdict for value in deciding), key=ORDER.index, default="UNKNOWN")
     labels = _labels(checked.report)
     own = [value for value in deciding if value.verdict == verdict]
@@ -97,39 +97,53 @@ def short_line(checked: Checked) -> str:
 
 def _short(value: JudgedValue, labels: dict[tuple[str, str, str], str]) -> str:
     unit = _unit(value)
-    measured = brief([value.value * unit.per_base_unit], unit.name)
+    measured = _measured(value, unit)
     expected = f", expected {_range(value.expected, unit)}" if value.expected else ""
     return f"{words_of_area(value.area)} {_label(value, labels)} {measured}{expected}"
 
 
 def _by_area(values: Sequence[JudgedValue]) -> list[list[JudgedValue]]:
-    ordered = sorted(values, key=lambda value: order_of_area(value.area))
-    return [list(own) for _, own in groupby(ordered, key=lambda value: value.area)]
+    areas = areas_of(values)
+    return [areas[area] for area in sorted(areas, key=order_of_area)]
 
 
 def _sentence(deciding: Sequence[JudgedValue]) -> str:
-    below = [value for value in deciding if value.verdict == "BELOW"]
-    if below:
-        return f"BELOW: {_listed(below)} {'delivers' if len(below) == 1 else 'deliver'} less than expected."
-    judged = [value for value in deciding if value.verdict != "UNKNOWN"]
-    if not judged:
-        return "UNKNOWN: nothing that was measured has an expected range."
-    sure = [value for value in judged if value.verdict != "UNSURE"]
-    rest = [value for value in deciding if value not in sure]
-    if not sure:
-        return f"UNSURE: {_listed(rest)} {_be(rest)} not decided; a longer run gives narrower intervals."
-    undecided = f" {_listed(rest)} {_be(rest)} not decided." if rest else ""
-    better = " OR BETTER" if any(value.verdict == "ABOVE" for value in sure) else ""
-    return f"AS EXPECTED{better}: {_listed(sure)}.{undecided[:2].upper()}{undecided[2:]}"
+    of = {verdict: [value for value in deciding if value.verdict == verdict] for verdict in ORDER}
+    expected = [*of["AS EXPECTED"], *of["ABOVE"]]
+    first = next((verdict for verdict in ORDER if of[verdict]), "UNKNOWN")
+    if first == "ABOVE":
+        first = "AS EXPECTED"
+    sentences = {
+        "BELOW": f"{_listed(of['BELOW'])} {_verb(of['BELOW'], 'deliver')} less than expected.",
+        "NOT MEASURED": f"{_listed(of['NOT MEASURED'])} could not be measured.",
+        "UNSURE": f"{_listed(of['UNSURE'])} {_be(of['UNSURE'])} undecided: a longer run gives narrower intervals.",
+        "AS EXPECTED": f"{_listed(expected)} {_verb(expected, 'deliver')} what was expected{_or_more(of['ABOVE'])}.",
+        "UNKNOWN": f"{_listed(of['UNKNOWN'])} {_have(of['UNKNOWN'])} no expected range.",
+    }
+    own = {**of, "AS EXPECTED": expected, "ABOVE": []}
+    said = [sentences[verdict] for verdict in ORDER if own[verdict]] or ["nothing was measured that can be judged."]
+    return f"{first}: {' '.join([said[0], *(text[:1].upper() + text[1:] for text in said[1:])])}"
+
+
+def _verb(values: Sequence[JudgedValue], word: str) -> str:
+    return f"{word}s" if len(values) == 1 else word
+
+
+def _or_more(above: Sequence[JudgedValue]) -> str:
+    return " or more" if above else ""
 
 
 def _be(values: Sequence[JudgedValue]) -> str:
     return "is" if len(values) == 1 else "are"
 
 
+def _have(values: Sequence[JudgedValue]) -> str:
+    return "has" if len(values) == 1 else "have"
+
+
 def _listed(values: Sequence[JudgedValue]) -> str:
     words = [words_of_area(value.area) for value in values]
-    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else words[0]
+    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else "".join(words)
 
 
 def _labels(report: Report) -> dict[tuple[str, str, str], str]:
@@ -145,10 +159,14 @@ def _cells(value: JudgedValue) -> tuple[Text, ...]:
     unit = _unit(value)
     return (
         Text(value.verdict, style=_STYLES[value.verdict]),
-        Text(brief([value.value * unit.per_base_unit], unit.name)),
+        Text(_measured(value, unit)),
         Text(half_width(value.value, value.ci)),
         Text(_range(value.expected, unit) if value.expected else "–"),
     )
+
+
+def _measured(value: JudgedValue, shown: DisplayUnit) -> str:
+    return brief([None if value.value is None else value.value * shown.per_base_unit], shown.name)
 
 
 def _unit(value: JudgedValue) -> DisplayUnit:
@@ -166,7 +184,8 @@ def _range(expected: ExpectedRange, shown: DisplayUnit) -> str:
 
 def _source(checked: Checked) -> str:
     own = checked.found
-    provisional = f"; provisional, with fewer than {MIN_MACHINES} machines" if own.provisional else ""
+    few = own.provisional or any(each.machines < MIN_MACHINES for each in own.range)
+    provisional = f"; provisional, with fewer than {MIN_MACHINES} machines" if few else ""
     return (
         f"{checked.expected_from}, {count(own.machines, 'machine')} with {count(own.runs, 'run')}, learned "
         f"{checked.learned.isoformat()}{provisional}"

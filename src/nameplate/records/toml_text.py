@@ -1,0 +1,37 @@
+"""Parse TOML files of unknown origin."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from nameplate.errors import FileError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+# Far more than the parts of any key.
+_MAX_DOTS = 200
+_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'')
+
+
+def parse_toml(path: Path, text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text; ``path`` is the file, for messages.
+
+    Raises:
+        FileError: the text is not TOML, or would take too long to parse. The message has the line if it is known.
+    """
+    # The parser's time and memory are quadratic in the number of parts of a dotted key.
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.count(".") > _MAX_DOTS and _QUOTED.sub("", line).count(".") > _MAX_DOTS:
+            raise FileError(f"{path}: line {number} has more than {_MAX_DOTS} dots; shorten it")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise FileError(f"{path}: lists or tables are nested too deeply") from None
+    except ValueError as error:
+        raise FileError(f"{path}: {error}") from None
