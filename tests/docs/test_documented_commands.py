@@ -54,6 +54,7 @@ PARSED = {
     r"--against": "measures a whole run again",
     r"--recheck": "needs a cluster with a slow node",
     r"^serve --listen": "listens until Ctrl-C",
+    r"^check --(type|ask-metadata)": "needs an instance of a cloud",
     r"^--install-completion": "changes the files of the user's shell",
 }
 # Replaces the automatic size, which would fill the memory.

@@ -54,7 +54,7 @@ def test_a_machine_like_those_it_was_learned_from_is_as_expected(site: Path) -> 
 
 def test_a_worse_machine_is_below_and_ends_with_exit_code_1(site: Path) -> None:
     text = site.read_text()
-    raised = re.sub(r"(low|typical|high) = ([\d.e+-]+)", lambda m: f"{m[1]} = {float(m[2]) * 2}", text)
+    raised = re.sub(r"(low|typical|high) = ([\d.e+-]+)", lambda m: f"{m[1]} = {float(m[2]) * 100}", text)
     site.write_text(raised)
     answer = check(site.parent, "x.jsonl", "--expect", "site.toml")
     assert answer.returncode == 1
@@ -107,10 +107,10 @@ def test_a_busy_machine_is_refused(site: Path) -> None:
 def test_one_line_is_safe_for_the_reason_of_a_node(site: Path) -> None:
     line = check(site.parent, "x.jsonl", "--expect", "site.toml", "--one-line").stdout
     assert re.fullmatch(r"nameplate: (AS EXPECTED|UNSURE): [A-Za-z0-9 .:,%/()+-]{1,80}\n", line)
-    site.write_text(re.sub(r"(low|typical|high) = (\S+)", lambda m: f"{m[1]} = {float(m[2]) * 2}", site.read_text()))
+    site.write_text(re.sub(r"(low|typical|high) = (\S+)", lambda m: f"{m[1]} = {float(m[2]) * 100}", site.read_text()))
     line = check(site.parent, "x.jsonl", "--expect", "site.toml", "--one-line").stdout
     assert re.fullmatch(
-        r"nameplate: BELOW: CPU [A-Za-z0-9 .:,%/()+-]+ GFLOP/s, expected [\d.]+ to [\d.]+ GFLOP/s\n", line
+        r"nameplate: BELOW: CPU [A-Za-z0-9 .:,%/()+-]+ GFLOP/s, expected [\d.]+ to [\d.]+ TFLOP/s\n", line
     )
     assert len(line) <= 101
 
@@ -118,7 +118,6 @@ def test_one_line_is_safe_for_the_reason_of_a_node(site: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give --expect SITE.toml, which nameplate check --learn RUNS/ writes"),
         (["x.jsonl", "--learn", "runs"], "leave out RUN and --expect"),
         (["x.jsonl", "--expect", "s.toml", "-o", "y.jsonl"], "-o names the run file to write"),
         (["--learn", "."], "there is no complete run to learn from"),
@@ -133,3 +132,86 @@ def test_wrong_input_is_one_line(tmp_path: Path, arguments: list[str], message: 
     assert message in answer.stderr.splitlines()[-1]
     assert "Traceback" not in answer.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.jsonl"]
+
+
+@pytest.fixture(scope="module")
+def azure(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the text of a run of what the catalogue has, as if it were measured on an instance of Azure."""
+    folder = tmp_path_factory.mktemp("azure")
+    cpus = len(os.sched_getaffinity(0))
+    run = ("run", "memory_stream", "op=read,update", f"threads={cpus}", "unit=step", "stores=plain", "--rounds", "6",
+           "--quiet", "-o", "x.jsonl")  # fmt: skip
+    subprocess.run([sys.executable, "-m", "nameplate", *run], cwd=folder, check=True)
+    lines = (folder / "x.jsonl").read_text().splitlines()
+    return "".join(json.dumps(_as_azure(json.loads(line))) + "\n" for line in lines)
+
+
+def _as_azure(record: object) -> object:
+    """Return a record with the CPU and the DMI of an instance wherever it has a machine."""
+    if isinstance(record, list):
+        return [_as_azure(each) for each in record]
+    if not isinstance(record, dict):
+        return record
+    if "cpu" in record and "topology" in record:
+        cpu = {**record["cpu"], "model": "AMD EPYC 9V74 80-Core Processor"}
+        topology = {**record["topology"], "cores": 1, "threads": 2, "packages": 1}
+        return {**record, "cpu": cpu, "topology": topology, "product": "Microsoft Corporation Virtual Machine"}
+    return {name: _as_azure(each) for name, each in record.items()}
+
+
+@pytest.mark.parametrize("options", [(), ("--type", "Standard_D2as_v6")])
+def test_without_a_site_the_catalogue_tells_what_to_expect(
+    tmp_path: Path, azure: str, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "x.jsonl").write_text(azure)
+    answer = check(tmp_path, "x.jsonl", *options, "--json")
+    assert answer.returncode in (0, 1), answer.stderr
+    found = json.loads(answer.stdout)
+    assert [value["params"]["op"] for value in found["values"]] == ["read", "update"]
+    assert all(value["expected"]["low"] < value["expected"]["high"] for value in found["values"])
+    assert found["machine"].endswith("(from --type)" if options else "(from the CPU)")
+    text = check(tmp_path, "x.jsonl", *options).stdout
+    assert "machine: azure Standard_" in text
+    words = "azure Standard_D2as_v6, 1 machine; " if options else "AMD EPYC 9V74 80-Core Processor on azure, "
+    assert f"read: {words}" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--type", "c7i.large", "--expect", "site.toml"), "--type and --ask-metadata are for the catalogue"),
+        (("--type", "c7i.large", "--ask-metadata"), "--type says what --ask-metadata asks for"),
+        (("--type", "c7i.largo"), "has no such type; did you mean c7i.large"),
+    ],
+)
+def test_contradictions_about_the_type_are_refused(
+    tmp_path: Path, azure: str, options: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "x.jsonl").write_text(azure)
+    answer = check(tmp_path, "x.jsonl", *options)
+    assert answer.returncode == 2
+    assert message in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+def test_the_sources_of_the_catalogue_are_printed_with_their_licences(tmp_path: Path) -> None:
+    answer = check(tmp_path, "--sources")
+    assert answer.returncode == 0
+    assert "SpareCores, sc-inspector-data, commit 804d3c71dda" in answer.stdout
+    assert "licence: CC BY-SA 4.0; changes: " in answer.stdout
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("x.jsonl",), "nothing to compare with: give --expect SITE.toml"),
+    (("--sources",), "the catalogue is not installed: pip install nameplate-catalogue"),
+])  # fmt: skip
+def test_without_the_catalogue_the_user_is_told_how_to_get_it(
+    tmp_path: Path, azure: str, arguments: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "x.jsonl").write_text(azure)
+    start = "import sys; sys.modules['nameplate_catalogue'] = None; from nameplate.__main__ import main; main()"
+    answer = subprocess.run(
+        [sys.executable, "-c", start, "check", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 2
+    assert message in answer.stderr

@@ -11,6 +11,8 @@ import msgspec
 import pytest
 
 import recorded_machine
+from catalogue_samples import shipped_catalogue
+from nameplate.expectations.machine_type import machine_type
 from nameplate.probes.shared.ceilings import memory_bandwidth
 from nameplate.records.machine_record import Machine as MachineRecord
 
@@ -439,3 +441,10 @@ def test_planted_identifiers_are_left_out(describe: Describe, tmp_path: Path) ->
     said = json.dumps(describe("xeon-2s"))
     for path in ("class/dmi/id/product_serial", "class/dmi/id/product_uuid", "class/net/eno1/address"):
         assert (tmp_path / "sys" / path).read_text(encoding="utf-8").strip() not in said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_instance_type_is_recognised_and_other_machines_are_none(name: str, describe: Describe) -> None:
+    machine = msgspec.convert(describe(name), MachineRecord)
+    words = "aws m7a.large (from the DMI)" if name == "cloud-guest" else "no type of the catalogue"
+    assert machine_type(machine, shipped_catalogue()).words == words

@@ -5,7 +5,7 @@
 function __fish_nameplate_using_command
     set -l cmd (commandline -opc)
     set -l subcommands
-    set -l options_with_values '--against --at-least --blas --budget --by --charts --detect --expect --fail-on --figures --format --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --user --warmup -f -o'
+    set -l options_with_values '--against --at-least --blas --budget --by --charts --detect --expect --fail-on --figures --format --key-file --last --learn --listen --machine --max-bytes --max-seconds --max-sessions --mpi --new-key --output --pairs --peer --per-node --port --precision --priority --rated --read-device --recheck --report --resume --root --rounds --samples --seed --series --slurm --study --time --type --user --warmup -f -o'
     set -l all_commands 'ab check compare doctor history list machine nodes plan report run serve show versus'
     set -l skip_next 0
     # Extract command words (only real subcommand names) from command line
@@ -85,7 +85,10 @@ complete -c nameplate -n '__fish_nameplate_using_command ab' -s q -d 'Show neith
 complete -c nameplate -n '__fish_nameplate_using_command check' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command check' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command check' -l version -d 'Display application version.'
-complete -c nameplate -n '__fish_nameplate_using_command check' -l expect -r -F -d 'The site file with the expected ranges, which --learn writes.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l expect -r -F -d 'The site file with the expected ranges, which --learn writes. Default: the cata…'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l type -r -d 'The instance type of the machine, such as Standard_D4s_v5. Default: from its DM…'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l ask-metadata -d 'Ask the metadata service of the cloud, at a link-local address, for the instanc…'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l sources -d 'Print the sources of the catalogue with their licences, and measure nothing.'
 complete -c nameplate -n '__fish_nameplate_using_command check' -l learn -r -F -d 'Learn the expected ranges from the runs of healthy machines: run files, or fold…'
 complete -c nameplate -n '__fish_nameplate_using_command check' -l output -r -F -d 'With --learn, the site file to write (default: site.toml). Otherwise the run fi…'
 complete -c nameplate -n '__fish_nameplate_using_command check' -s o -r -F -d 'With --learn, the site file to write (default: site.toml). Otherwise the run fi…'

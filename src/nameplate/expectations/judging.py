@@ -16,16 +16,19 @@ from nameplate.records.result import Report, Result
 Verdict: TypeAlias = Literal["BELOW", "NOT MEASURED", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN"]
 # The verdict of an area is the first of these that one of its values has.
 ORDER: tuple[Verdict, ...] = ("BELOW", "NOT MEASURED", "UNSURE", "AS EXPECTED", "ABOVE", "UNKNOWN")
+# A wide range does not confirm a value that is worse than the typical one by more than this share.
+MAX_LOSS = 0.2
 
 
 class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of a run beside its expected range, in SI base units.
+    """A value of a run beside its expected range, in SI base units. ``experiment`` is its id in the run.
 
     ``value`` is the one that the range is about, with its 95 % interval ``ci``, which is None if there were too few
     rounds or samples. ``expected`` is None if nothing is known; the verdict is then UNKNOWN.
     """
 
     area: str
+    experiment: str
     probe: str
     params: dict[str, Value]
     metric: str
@@ -41,7 +44,8 @@ def judge(report: Report, ranges: Sequence[ExpectedRange]) -> list[JudgedValue]:
     """Return every value of a run by which its machine is judged, with its verdict.
 
     BELOW means that the whole interval is on the worse side of the range, ABOVE that it is on the better side. UNSURE
-    means that the interval reaches beyond the worse end of the range, or that there is none. NOT MEASURED means that
+    means that the interval reaches beyond the worse end of the range or is more than ``MAX_LOSS`` worse than the
+    typical value, or that there is none. NOT MEASURED means that
     the run planned the experiment and has no value of it. A range of an experiment that the run did not plan is left
     out. UNKNOWN are the values of the first screen in an area in which no range was judged.
     """
@@ -72,6 +76,7 @@ def _judged(result: Result, expected: ExpectedRange | None) -> JudgedValue:
     known = known_value(result, expected.kind) if expected else None
     return JudgedValue(
         area=probe_of(row.probe).area,
+        experiment=result.id,
         probe=row.probe,
         params=row.params,
         metric=row.metric,
@@ -87,8 +92,9 @@ def _judged(result: Result, expected: ExpectedRange | None) -> JudgedValue:
 def _missing(expected: ExpectedRange, probe: str) -> JudgedValue:
     words: Mapping[str, Value] = dict(word.split("=", 1) for word in expected.experiment.split() if "=" in word)
     return JudgedValue(
-        area=probe_of(probe).area, probe=probe, params=dict(words), metric=expected.metric, unit=expected.unit,
-        better="higher", value=None, ci=None, expected=expected, verdict="NOT MEASURED",
+        area=probe_of(probe).area, experiment=expected.experiment, probe=probe, params=dict(words),
+        metric=expected.metric, unit=expected.unit, better="higher", value=None, ci=None, expected=expected,
+        verdict="NOT MEASURED",
     )  # fmt: skip
 
 
@@ -102,4 +108,5 @@ def _verdict(ci: tuple[float, float] | None, expected: ExpectedRange, better: st
         return "BELOW"
     if worst > upper:
         return "ABOVE"
-    return "AS EXPECTED" if worst >= lower else "UNSURE"
+    tolerated = sign * expected.typical * (1 - MAX_LOSS) ** sign
+    return "AS EXPECTED" if worst >= max(lower, tolerated) else "UNSURE"

@@ -12,16 +12,20 @@ from typing import Annotated
 
 import msgspec
 
-from nameplate.errors import FileError
+from nameplate.errors import FileError, NothingExpected
+from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.expected_range import ExpectedRange
-from nameplate.expectations.machine_class import MachineClass
+from nameplate.expectations.machine_class import MachineClass, class_of
 from nameplate.records.inputs import read_text
+from nameplate.records.machine_record import Machine
 from nameplate.records.toml_text import parse_toml
 
 MAX_BYTES = 8 << 20
 # Ranges from fewer machines are provisional.
 MIN_MACHINES = 10
 _SCHEMA = 1
+# As many classes as a message names.
+_FEW = 3
 _PATH = re.compile(r" - at `\$((?:\.\w+|\[\d+\])*)`$")
 _PARTS = re.compile(r"\.(\w+)(?:\[(\d+)\])?")
 
@@ -74,6 +78,31 @@ def read_site(path: Path) -> Site:
         raise FileError(f"{path}: schema = {site.schema}, but this version of nameplate reads {_SCHEMA}")
     _check_unique(path, site)
     return site
+
+
+def site_expectation(site: Site, path: Path, machine: Machine) -> Expectation:
+    """Return what a site expects of a machine; ``path`` is its file, for messages.
+
+    Raises:
+        NothingExpected: the site has no class of this machine.
+    """
+    own = class_of(machine)
+    found = site.ranges_of(own)
+    if found is None:
+        raise NothingExpected(f"{path} has no class {own.words}; {_known(site)}")
+    few = found.provisional or any(each.machines < MIN_MACHINES for each in found.range)
+    provisional = f"; provisional, with fewer than {MIN_MACHINES} machines" if few else ""
+    machines = "1 machine" if found.machines == 1 else f"{found.machines} machines"
+    runs = "1 run" if found.runs == 1 else f"{found.runs} runs"
+    source = f"{path}, {machines} with {runs}, learned {site.learned.isoformat()}{provisional}"
+    return Expectation(machine=found.machine.words, sources=[source], provisional=few, ranges=found.range)
+
+
+def _known(site: Site) -> str:
+    if not site.classes:
+        return "it has no class at all"
+    words = [each.machine.words for each in site.classes]
+    return f"it has {'; '.join(words[:_FEW])}{' and others' if len(words) > _FEW else ''}"
 
 
 def _check_unique(path: Path, site: Site) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from nameplate.records.machine_record import Job, Machine
+from nameplate.records.machine_record import Cache, Job, Machine
 
 # A size that no cache holds: STREAM's rule, with a minimum for systems that list no cache or one that is too small.
 BEYOND_CACHES = 4
@@ -20,12 +20,14 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
     """Return the text that replaces ``{name}`` in a plan, for each name. ``machine`` is that of the job's first rank.
 
     - ``beyond``: a size in bytes that no cache holds (``beyond_caches_bytes``)
+    - ``beyond_one``: a size in bytes that the caches of one core do not hold (``beyond_one_cache_bytes``)
     - ``in_caches``: sizes in bytes to sweep, of arrays whose parts for each core the process may use fit its caches
     - ``nodes``: the indices of the NUMA nodes, as a list to sweep (``0,1``); ``0`` if the machine lists none
     - ``pairs``, ``up_to_4_pairs``: numbers of pairs of ranks to sweep, up to half the job's ranks: 1, 2, 4 … and the
       maximum, or all numbers up to 4
     - ``ranks``, ``threads``: numbers to sweep (1, 2, 4 … and the maximum), up to the ranks of a node and the cores that
       the first rank may use
+    - ``hardware_threads``: the number of hardware threads that the first rank may use
     - ``cores``: the number of cores that a node's ranks may use
     - ``all_ranks``, ``threads_each``: the number of ranks on the node with the fewest, and of the threads of each,
       which use all these cores unless OMP_NUM_THREADS says otherwise
@@ -38,6 +40,7 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
     ranks, threads, cores = _ranks_per_node(job), machine.topology.allowed_cores, _cores_of_node(machine)
     return {
         "beyond": str(beyond_caches_bytes(machine)),
+        "beyond_one": str(beyond_one_cache_bytes(machine)),
         "in_caches": ",".join(str(part * machine.topology.allowed_cores) for part in IN_CACHES),
         "nodes": ",".join(str(node.index) for node in nodes) or "0",
         "pairs": _doubling(pairs),
@@ -45,6 +48,7 @@ def stand_ins_of(machine: Machine) -> dict[str, str]:
         "ranks": _doubling(ranks),
         "all_ranks": str(ranks),
         "threads": _doubling(threads),
+        "hardware_threads": str(len(machine.topology.allowed_cpus) or threads),
         "threads_each": str(_threads_each(ranks, threads, cores)),
         "cores": str(cores),
     }
@@ -56,10 +60,21 @@ def beyond_caches_bytes(machine: Machine) -> int:
     The factor is STREAM's rule for the size of an array. The minimum is for systems that list no cache or only a small
     one.
     """
+    return max(BEYOND_CACHES * sum(c.size_bytes * c.count for c in _last_level(machine)), SMALLEST_BEYOND)
+
+
+def beyond_one_cache_bytes(machine: Machine) -> int:
+    """Return a size in bytes that the caches of no single core hold: four times a last-level cache, at least 128 MiB.
+
+    It is for one thread: on a machine with many last-level caches, ``beyond_caches_bytes`` takes long to fill.
+    """
+    return max(BEYOND_CACHES * max((c.size_bytes for c in _last_level(machine)), default=0), SMALLEST_BEYOND)
+
+
+def _last_level(machine: Machine) -> list[Cache]:
     caches = [c for c in machine.topology.caches if c.type != "instruction"]
     last = max((c.level for c in caches), default=0)
-    last_level = sum(c.size_bytes * c.count for c in caches if c.level == last)
-    return max(BEYOND_CACHES * last_level, SMALLEST_BEYOND)
+    return [c for c in caches if c.level == last]
 
 
 def _doubling(maximum: int) -> str:

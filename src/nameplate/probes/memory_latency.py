@@ -64,11 +64,14 @@ PROBE = Probe(
         ParameterSweep({"size": "4KiB..64MiB*2^(1/2)"}, slice_s=0.004, sample_s=0.0005),
         ParameterSweep({"size": "128KiB..1MiB*2^(1/2)", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
         ParameterSweep({"size": "2MiB..32MiB*2", "stride": "4KiB"}, slice_s=0.004, sample_s=0.0005),
+        # What the catalogue of check has.
+        ParameterSweep({"size": "{beyond_one}"}, slice_s=0.03, sample_s=0.001, overhead_s=0.3),
     ),
     full=(
         ParameterSweep({"size": "4KiB..{beyond}*2^(1/8)"}, slice_s=0.01, sample_s=0.001, curve="size"),
         ParameterSweep({"size": "64KiB..1MiB*2^(1/4)", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
         ParameterSweep({"size": "2MiB..{beyond}*2", "stride": "4KiB"}, slice_s=0.01, sample_s=0.001),
+        ParameterSweep({"size": "{beyond_one}"}, slice_s=0.1),
         ParameterSweep({"size": "256MiB,1GiB", "pages": "huge,small"}, slice_s=0.1),
         ParameterSweep({"chains": "1,2,4,8,16"}, slice_s=0.1),
         ParameterSweep({"load": "1GB,2GB,4GB,8GB,16GB,32GB"}, slice_s=0.1),

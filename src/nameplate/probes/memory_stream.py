@@ -122,11 +122,14 @@ PROBE = Probe(
         ParameterSweep({"op": "read", "threads": "1", "size": "16KiB,256KiB,4MiB"}, 0.01, 0.002, overhead_s=0.03),
         ParameterSweep({"op": "read", "size": "{in_caches}"}, 0.01, 0.002, overhead_s=0.03),
         ParameterSweep({"op": "read", "threads": "1", "unit": "step"}, slice_s=0.03, sample_s=0.001),
+        # What the catalogue of check has.
+        ParameterSweep({"op": "read,update", "threads": "{hardware_threads}", "unit": "step"}, 0.03, 0.001),
     ),
     full=(
         ParameterSweep({"op": "copy,scale,add,triad,read,write,update"}, slice_s=0.3),
         ParameterSweep({"op": "copy,scale,add,triad,write", "stores": "nontemporal", "unit": "step"}, slice_s=0.3),
         ParameterSweep({"op": "triad,read", "threads": "1", "unit": "step"}, slice_s=0.3),
+        ParameterSweep({"op": "read,update", "threads": "{hardware_threads}", "unit": "step"}, slice_s=0.3),
         ParameterSweep({"op": "read", "threads": "1", "size": "4KiB..{beyond}*2"}, slice_s=0.05, sample_s=0.005),
         ParameterSweep({"op": "read", "size": "{in_caches}"}, slice_s=0.05, sample_s=0.005),
         ParameterSweep({"op": "triad", "block": "4KiB,64KiB,1MiB", "pattern": "sequential,random"}, slice_s=0.2),

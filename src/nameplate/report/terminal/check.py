@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from rich.text import Text
 
-from nameplate.expectations.expected_range import ExpectedRange
-from nameplate.expectations.judging import ORDER, JudgedValue, Verdict, areas_of
-from nameplate.expectations.site_file import MIN_MACHINES, ClassRanges
+from nameplate.expectations.expectation import Expectation
+from nameplate.expectations.expected_range import MAX_VALUE, ExpectedRange
+from nameplate.expectations.judging import MAX_LOSS, ORDER, JudgedValue, Verdict, areas_of
 from nameplate.probes import probe_of
 from nameplate.probes.shared.screen_line import DisplayUnit
+from nameplate.records.plan_record import Value
 from nameplate.records.result import Report
 from nameplate.report.areas import label_of_area, order_of_area, words_of_area
 from nameplate.report.brief import brief, half_width
@@ -29,6 +29,8 @@ _STYLES: dict[Verdict, str] = {
 # As much as Slurm shows of the reason of a drained node, and other tools of a message.
 LONGEST_LINE = 100
 _UNSAFE = re.compile(r"[^A-Za-z0-9 .:,%/()+-]")
+# How a sample is made, which no reader needs here.
+_UNSAID = ("unit",)
 _HEADINGS = ("verdict", "measured", "±95%", "expected")
 
 
@@ -36,16 +38,13 @@ _HEADINGS = ("verdict", "measured", "±95%", "expected")
 class Checked:
     """The values of a run with their verdicts, and what they were compared with.
 
-    ``expected_from`` is the name of the site file and ``learned`` its date; ``found`` has the ranges of the machine's
-    class. ``run`` is the path of the run.
+    ``run`` is the path of the run.
     """
 
     report: Report
     values: list[JudgedValue]
-    expected_from: str
-    found: ClassRanges
+    expectation: Expectation
     run: str
-    learned: date
 
 
 def print_checked(checked: Checked, has_all: bool) -> None:
@@ -66,8 +65,8 @@ def check_lines(checked: Checked, width: int, has_all: bool) -> list[Text]:
     labels = _labels(checked.report)
     lines = [Line(f"{label_of_area(value.area):<5}{_label(value, labels)}", _cells(value)) for value in shown]
     end = [
-        f"machine: {checked.found.machine.words}",
-        f"expected: {_source(checked)}",
+        f"machine: {checked.expectation.machine}",
+        *(f"expected: {source}" for source in checked.expectation.sources),
         f"values: nameplate show {checked.run}",
     ]
     table = [Text(), *lay_out(_HEADINGS, lines, width)] if lines else []
@@ -95,7 +94,7 @@ def short_line(checked: Checked) -> str:
     return text[:LONGEST_LINE].rstrip(" ,:")
 
 
-def _short(value: JudgedValue, labels: dict[tuple[str, str, str], str]) -> str:
+def _short(value: JudgedValue, labels: Mapping[tuple[str, str], str]) -> str:
     unit = _unit(value)
     measured = _measured(value, unit)
     expected = f", expected {_range(value.expected, unit)}" if value.expected else ""
@@ -116,13 +115,24 @@ def _sentence(deciding: Sequence[JudgedValue]) -> str:
     sentences = {
         "BELOW": f"{_listed(of['BELOW'])} {_verb(of['BELOW'], 'deliver')} less than expected.",
         "NOT MEASURED": f"{_listed(of['NOT MEASURED'])} could not be measured.",
-        "UNSURE": f"{_listed(of['UNSURE'])} {_be(of['UNSURE'])} undecided: a longer run gives narrower intervals.",
+        "UNSURE": f"{_listed(of['UNSURE'])} {_be(of['UNSURE'])} undecided: {_why_unsure(of['UNSURE'])}.",
         "AS EXPECTED": f"{_listed(expected)} {_verb(expected, 'deliver')} what was expected{_or_more(of['ABOVE'])}.",
         "UNKNOWN": f"{_listed(of['UNKNOWN'])} {_have(of['UNKNOWN'])} no expected range.",
     }
     own = {**of, "AS EXPECTED": expected, "ABOVE": []}
     said = [sentences[verdict] for verdict in ORDER if own[verdict]] or ["nothing was measured that can be judged."]
     return f"{first}: {' '.join([said[0], *(text[:1].upper() + text[1:] for text in said[1:])])}"
+
+
+def _why_unsure(values: Sequence[JudgedValue]) -> str:
+    """Return what would decide: narrower intervals, unless the values are much worse than what is typical."""
+    if any(value.expected and value.ci and not _reaches_out(value.ci, value.expected) for value in values):
+        return f"within the expected range, but perhaps {MAX_LOSS:.0%} worse than is typical".replace("%", " %")
+    return "a longer run gives narrower intervals"
+
+
+def _reaches_out(ci: tuple[float, float], expected: ExpectedRange) -> bool:
+    return ci[0] < expected.low or ci[1] > expected.high
 
 
 def _verb(values: Sequence[JudgedValue], word: str) -> str:
@@ -146,13 +156,32 @@ def _listed(values: Sequence[JudgedValue]) -> str:
     return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else "".join(words)
 
 
-def _labels(report: Report) -> dict[tuple[str, str, str], str]:
-    return {(row.probe, parameters(row.params), row.metrics[0]): row.label for row in first_screen(report).rows}
+def _labels(report: Report) -> dict[tuple[str, str], str]:
+    """Return the labels of the values by experiment and metric, those of the first screen where it has them."""
+    shown = {(row.probe, parameters(row.params), row.metrics[0]): row.label for row in first_screen(report).rows}
+    given = {experiment.id: experiment.params for experiment in report.run.plan.experiments}
+    labels = {}
+    for result in report.results:
+        row = result.summary
+        on_screen = shown.get((row.probe, parameters(row.params), row.metric))
+        labels[result.id, row.metric] = on_screen or _words(given.get(result.id, {}), row.metric)
+    return labels
 
 
-def _label(value: JudgedValue, labels: dict[tuple[str, str, str], str]) -> str:
-    own = parameters(value.params)
-    return labels.get((value.probe, own, value.metric)) or f"{value.probe} {value.metric} {own}".strip()
+def _words(params: Mapping[str, Value], metric: str) -> str:
+    """Return the given parameters of an experiment in a few words, such as ``read, 2 threads``."""
+    words = [
+        count(value, "thread") if name == "threads" and isinstance(value, int) else
+        str(value) if isinstance(value, str) else parameters({name: value}).removeprefix("size=")
+        for name, value in params.items() if name not in _UNSAID
+    ]  # fmt: skip
+    has_text = any(isinstance(value, str) for name, value in params.items() if name not in _UNSAID)
+    return ", ".join(words if has_text else [metric, *words])
+
+
+def _label(value: JudgedValue, labels: Mapping[tuple[str, str], str]) -> str:
+    known = labels.get((value.experiment, value.metric))
+    return known or f"{value.metric} {value.experiment}"
 
 
 def _cells(value: JudgedValue) -> tuple[Text, ...]:
@@ -177,16 +206,8 @@ def _unit(value: JudgedValue) -> DisplayUnit:
 
 
 def _range(expected: ExpectedRange, shown: DisplayUnit) -> str:
+    if expected.high == MAX_VALUE:
+        return f"at least {brief([expected.low * shown.per_base_unit], shown.name)}"
     low, high = expected.low * shown.per_base_unit, expected.high * shown.per_base_unit
     factor, unit = scale(high, shown.name)
     return f"{brief([low / factor], '')} to {brief([high / factor], '')} {unit}"
-
-
-def _source(checked: Checked) -> str:
-    own = checked.found
-    few = own.provisional or any(each.machines < MIN_MACHINES for each in own.range)
-    provisional = f"; provisional, with fewer than {MIN_MACHINES} machines" if few else ""
-    return (
-        f"{checked.expected_from}, {count(own.machines, 'machine')} with {count(own.runs, 'run')}, learned "
-        f"{checked.learned.isoformat()}{provisional}"
-    )

@@ -1,0 +1,82 @@
+"""Find what is expected of a machine, for ``nameplate check``: by a site file, or by the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from nameplate.errors import NothingExpected, UsageError
+from nameplate.execution.cloud_metadata import ask_metadata
+from nameplate.expectations.catalogue_file import DISTRIBUTION, Catalogue, find_catalogue, read_catalogue
+from nameplate.expectations.expectation import Expectation
+from nameplate.expectations.machine_type import machine_type
+from nameplate.expectations.site_file import read_site, site_expectation
+from nameplate.records.machine_record import Machine
+from nameplate.records.plan_record import Experiment
+
+# From a machine and the experiments of a run to what is expected of them.
+ExpectationSource: TypeAlias = Callable[[Machine, Sequence[Experiment]], Expectation]
+
+
+def expectation_source(expect: Path | None, given_type: str, asks_metadata: bool) -> ExpectationSource:
+    """Return where expectations come from: the site file ``expect``, or the catalogue if there is none.
+
+    ``given_type`` is the instance type by the user, "" if not given; with ``asks_metadata`` the cloud is asked for it.
+
+    Raises:
+        UsageError: the options exclude one another, or there is neither a site file nor a catalogue.
+        FileError: the file is not what it should be.
+    """
+    if expect is not None:
+        if given_type or asks_metadata:
+            raise UsageError("--type and --ask-metadata are for the catalogue: leave them out, or --expect")
+        return partial(_by_site, expect)
+    if given_type and asks_metadata:
+        raise UsageError("--type says what --ask-metadata asks for: leave out one of them")
+    path = find_catalogue()
+    if path is None:
+        raise UsageError(
+            "nothing to compare with: give --expect SITE.toml, which nameplate check --learn RUNS/ writes, or install "
+            f"the catalogue of cloud instance types: pip install {DISTRIBUTION}"
+        )
+    return partial(_by_catalogue, read_catalogue(path), given_type, asks_metadata)
+
+
+def print_sources() -> int:
+    """Print the sources of the catalogue with their licences, and return the exit code."""
+    path = find_catalogue()
+    if path is None:
+        raise UsageError(f"the catalogue is not installed: pip install {DISTRIBUTION}")
+    catalogue = read_catalogue(path)
+    print(f"{path}, {len(catalogue.machines):,} instance types, collected {catalogue.collected}:")
+    for source in catalogue.sources:
+        print(f"  {source.name}, {source.address}\n    licence: {source.licence}; changes: {source.changes}")
+    return 0
+
+
+def _by_site(expect: Path, machine: Machine, _: Sequence[Experiment]) -> Expectation:
+    return site_expectation(read_site(expect), expect, machine)
+
+
+def _by_catalogue(
+    catalogue: Catalogue, given_type: str, asks_metadata: bool, machine: Machine, experiments: Sequence[Experiment]
+) -> Expectation:
+    # numpy and scipy take a quarter of a second.
+    from nameplate.expectations.catalogue_ranges import catalogue_expectation  # noqa: PLC0415
+
+    named = given_type
+    if asks_metadata:
+        named = ask_metadata()
+        if not named:
+            raise UsageError("--ask-metadata: no metadata service answered; give the instance type with --type")
+    found = machine_type(machine, catalogue, named, "the metadata" if asks_metadata else "--type")
+    expectation = catalogue_expectation(catalogue, machine, found, experiments)
+    if not expectation.ranges:
+        raise NothingExpected(
+            f"the catalogue has nothing about {machine.cpu.model or machine.cpu.architecture} with "
+            f"{machine.topology.threads} CPUs in what was measured; give --type if it is a cloud instance, or learn "
+            "from healthy machines: nameplate check --learn RUNS/"
+        )
+    return expectation
