@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from nameplate.command_line import run
-from nameplate.commands import doctor
 from nameplate.commands._reading import read_report
 from nameplate.errors import CoreDied, FileError, ReadError
+from nameplate.execution import busy_cpus
 from nameplate.execution.core_process import describe_all, mpi_libraries
 from nameplate.history import update
 from nameplate.history.index import empty_index, index_file
@@ -349,6 +349,6 @@ def test_a_budget_of_centuries_starts(tmp_path: Path) -> None:
 def test_doctor_says_that_proc_stat_is_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(doctor, "_STAT", tmp_path / "stat")
+    monkeypatch.setattr(busy_cpus, "_STAT", tmp_path / "stat")
     assert run(["doctor"]) == 2
     assert "cannot read the load of this machine from" in capsys.readouterr().err

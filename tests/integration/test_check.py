@@ -215,3 +215,21 @@ def test_without_the_catalogue_the_user_is_told_how_to_get_it(
     )
     assert answer.returncode == 2
     assert message in answer.stderr
+
+
+def test_the_site_gives_reference_values_where_there_are_none(site: Path) -> None:
+    for command in (["show", "x.jsonl"], ["report", "x.jsonl", "-o", "r.html"]):
+        arguments = [sys.executable, "-m", "nameplate", *command, "--expect", "site.toml"]
+        answer = subprocess.run(arguments, capture_output=True, text=True, cwd=site.parent, check=False)
+        assert answer.returncode == 0, answer.stderr
+    site.write_text(re.sub("cores = .*", "cores = 4711", site.read_text()))
+    answer = subprocess.run(arguments, capture_output=True, text=True, cwd=site.parent, check=False)
+    assert answer.returncode == 5
+
+
+def test_the_catalogue_gives_reference_values_on_the_first_screen(tmp_path: Path, azure: str) -> None:
+    (tmp_path / "x.jsonl").write_text(azure)
+    command = [sys.executable, "-m", "nameplate", "show", "x.jsonl", "--json"]
+    rows = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)["rows"]
+    for row in (row for row in rows if row["metric"] == "bandwidth"):
+        assert row["efficiency"] == pytest.approx(row["value"] / row["rated"])

@@ -11,10 +11,13 @@ from nameplate.errors import NothingExpected, UsageError
 from nameplate.execution.cloud_metadata import ask_metadata
 from nameplate.expectations.catalogue_file import DISTRIBUTION, Catalogue, find_catalogue, read_catalogue
 from nameplate.expectations.expectation import Expectation
+from nameplate.expectations.judged_results import why_not_judged
 from nameplate.expectations.machine_type import machine_type
+from nameplate.expectations.references import with_references
 from nameplate.expectations.site_file import read_site, site_expectation
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
+from nameplate.records.result import Report
 
 # From a machine and the experiments of a run to what is expected of them.
 ExpectationSource: TypeAlias = Callable[[Machine, Sequence[Experiment]], Expectation]
@@ -42,6 +45,33 @@ def expectation_source(expect: Path | None, given_type: str, asks_metadata: bool
             f"the catalogue of cloud instance types: pip install {DISTRIBUTION}"
         )
     return partial(_by_catalogue, read_catalogue(path), given_type, asks_metadata)
+
+
+def with_expectation(report: Report, expect: Path | None) -> Report:
+    """Return a report whose values have the typical ones of their expected ranges as references, where they had none.
+
+    The ranges are those of the site file ``expect``. Without one they are those of the catalogue, if it is installed
+    and has the type or the CPU of the machine.
+
+    Raises:
+        FileError: a file is not what it should be.
+        NothingExpected: the site file has no class of this machine.
+    """
+    if report.machine is None or (why_not_judged(report) and expect is None):
+        return report
+    if expect is not None:
+        return with_references(report, _by_site(expect, report.machine, []))
+    path = find_catalogue()
+    if path is None:
+        return report
+    catalogue = read_catalogue(path)
+    found = machine_type(report.machine, catalogue)
+    if not found.candidates:
+        return report
+    # numpy and scipy take a quarter of a second.
+    from nameplate.expectations.catalogue_ranges import catalogue_expectation  # noqa: PLC0415
+
+    return with_references(report, catalogue_expectation(catalogue, report.machine, found, report.run.plan.experiments))
 
 
 def print_sources() -> int:

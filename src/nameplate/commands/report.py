@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
+from nameplate.commands._expected import with_expectation
 from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
 from nameplate.records.outputs import check_output
@@ -20,6 +21,7 @@ def command(
     *runs: Path,
     identify: bool = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], show_default=False)] = None,
+    expect: Annotated[Path | None, Parameter(show_default=False)] = None,
     charts: Annotated[Path | None, Parameter(name=["--charts", "--figures"], show_default=False)] = None,
     json: bool = False,
 ) -> int:
@@ -33,6 +35,9 @@ def command(
         Keep the host names. By default hosts are called "machine 1", "machine 2".
     output
         The file to write. Default: the name of the first run with .html, or a free name such as RUN-2.html.
+    expect
+        A site file of nameplate check, whose expected ranges give reference values where there are no others. Default:
+        what others measured on this cloud instance type, if nameplate-catalogue is installed.
     charts
         Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, into subdirectories of this
         directory. Without -o, the report itself is not written.
@@ -47,7 +52,7 @@ def command(
     from nameplate.report.charts.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
-    reports = read_reports(runs)
+    reports = [with_expectation(report, expect) for report in read_reports(runs)]
     n_charts = 0
     if charts is not None:
         n_charts = write_charts(reports if identify else without_names(reports), charts)

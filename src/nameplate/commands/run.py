@@ -19,6 +19,7 @@ from msgspec import structs
 from nameplate import __version__
 from nameplate.commands._against import Against, against_of, base_and_plan, show_verdicts, until_decided
 from nameplate.commands._dry_run import print_plan
+from nameplate.commands._expected import with_expectation
 from nameplate.commands._measuring import (
     Place,
     check_seed,
@@ -359,7 +360,7 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
 def _finish(options: RunOptions, result: Report, path: Path) -> int:
     """Show the results, write the report and the study, and return the exit code."""
     was_heard = options.quiet or has_reader(sys.stdout)
-    _show(options, result, path)
+    _show(options, with_expectation(result, None), path)
     _write_study(result, options.study, options.json or options.quiet)
     if not was_heard:
         raise OutputError(

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from nameplate.commands._expected import with_expectation
 from nameplate.commands._reading import read_report, read_reports
 from nameplate.errors import FileError, UsageError
 from nameplate.records.atomic_write import write_whole
@@ -18,12 +19,13 @@ from nameplate.report.exports import file_name, find_export
 from nameplate.report.terminal.run import print_report
 
 
-def command(
+def command(  # noqa: PLR0913 (the options of the command line)
     run: Path,
     /,
     *,
     format: Annotated[str, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    expect: Annotated[Path | None, Parameter(show_default=False)] = None,
     all: bool = False,  # noqa: A002
     json: bool = False,
     identify: bool = False,
@@ -41,6 +43,9 @@ def command(
     output
         The file to write, or a directory to write a file with the default name of the format to. The formats study and
         gnuplot write several files and need a directory. Default: standard output.
+    expect
+        A site file of nameplate check, whose expected ranges give reference values where there are no others. Default:
+        what others measured on this cloud instance type, if nameplate-catalogue is installed.
     all
         Show the tables of all values below the first screen.
     json
@@ -54,9 +59,9 @@ def command(
         format = "json"  # noqa: A001
     if format == "table":
         for report in read_reports([run]):
-            print_report(report, run, all)
+            print_report(with_expectation(report, expect), run, all)
         return 0
-    report = read_report(run)
+    report = with_expectation(read_report(run), expect)
     export = find_export(format)
     shown = report if identify else without_names([report])[0]
     made = export(shown)

@@ -146,7 +146,7 @@ def catalogue_expectation(
         found.vendor, "", machine.cpu.architecture, machine.cpu.model, machine.topology.threads, 0,
         machine.topology.packages, "", None, None, None, None,
     )  # fmt: skip
-    ranges, sources = [], []
+    ranges, origins, notes = [], [], []
     for what in VALUES:
         same = [each for each in experiments if is_same_work(each, what, machine)]
         family = family_of(catalogue, like, what, is_type_known=found.known is not None) if same else None
@@ -154,14 +154,16 @@ def catalogue_expectation(
             continue
         # The largest region has the fewest hits in a cache.
         ranges.append(_range(max(same, key=lambda each: int(each.params.get("size", 0))), what, family))
-        sources.append(f"{' '.join(value for _, value in what.params) or what.metric}: {_source(family, what)}")
+        origins.append(f"{' '.join(value for _, value in what.params) or what.metric}: {_source(family, what)}")
     if ranges and like.type and like.cpu != machine.cpu.model:
-        sources.append(f"the catalogue's {like.type} had another CPU: {like.cpu}")
+        notes.append(f"the catalogue's {like.type} had another CPU: {like.cpu}")
     floor = _floor(experiments, like, machine)
     if floor is not None:
         ranges.append(floor)
-        sources.append(f"triad: the floor of {like.vendor}'s health check for {like.type}")
-    return Expectation(machine=found.words, sources=sources, provisional=False, ranges=ranges)
+        origins.append(f"triad: the floor of {like.vendor}'s health check for {like.type}")
+    return Expectation(
+        kind="catalogue", machine=found.words, provisional=False, ranges=ranges, origins=origins, notes=notes
+    )
 
 
 def is_same_work(experiment: Experiment, what: CatalogueValue, machine: Machine) -> bool:

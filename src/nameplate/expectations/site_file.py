@@ -95,7 +95,10 @@ def site_expectation(site: Site, path: Path, machine: Machine) -> Expectation:
     machines = "1 machine" if found.machines == 1 else f"{found.machines} machines"
     runs = "1 run" if found.runs == 1 else f"{found.runs} runs"
     source = f"{path}, {machines} with {runs}, learned {site.learned.isoformat()}{provisional}"
-    return Expectation(machine=found.machine.words, sources=[source], provisional=few, ranges=found.range)
+    return Expectation(
+        kind="site", machine=found.machine.words, provisional=few, ranges=found.range,
+        origins=[source] * len(found.range),
+    )  # fmt: skip
 
 
 def _known(site: Site) -> str:

@@ -10,7 +10,7 @@ from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, Ratio, Reso
 from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine
+from nameplate.probes.shared.screen_line import ScreenLine, is_in_catalogue
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
@@ -57,6 +57,7 @@ PROBE = Probe(
     recorded=Recorded(params=("size", "chains", "load"), facts=ARRAYS, counters=("load_bytes",)),
     rated=_rated,
     screen=(
+        ScreenLine("latency", ("latency",), when=is_in_catalogue),
         ScreenLine("latency", ("memory_latency",)),
         ScreenLine("L1/L2/L3 size", ("l1d_size", "l2_size", "l3_size")),
     ),

@@ -10,7 +10,7 @@ from itertools import groupby
 from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes
 from nameplate.probes.shared.memory import ARRAYS, is_beyond_listed_caches, rated_bandwidth, remarks
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine
+from nameplate.probes.shared.screen_line import ScreenLine, is_in_catalogue
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Quantity, Result, Table
 from nameplate.records.run_record import Sample
@@ -115,7 +115,10 @@ PROBE = Probe(
         work=("bytes",),
     ),
     rated=rated_bandwidth,
-    screen=(ScreenLine("triad, {stores}", ("bandwidth",), {"op": "triad"}, when=is_beyond_listed_caches),),
+    screen=(
+        ScreenLine("triad, {stores}", ("bandwidth",), {"op": "triad"}, when=is_beyond_listed_caches),
+        ScreenLine("read, {threads}", ("bandwidth",), {"op": "read"}, when=is_in_catalogue),
+    ),
     quick=(
         # Large arrays take seconds to fill and to check, so there is one kind of stores: the one that shows the memory.
         ParameterSweep({"op": "triad", "stores": "nontemporal", "unit": "step"}, slice_s=0.03, sample_s=0.001),

@@ -5,7 +5,7 @@ Values are in SI base units.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -16,6 +16,8 @@ from nameplate.records.run_record import NOT_MEASURED, Clock, Ending, NodeTimes,
 from nameplate.records.series_events import OverTime
 from nameplate.records.study_record import Study
 
+RatedKind: TypeAlias = Literal["measured", "derived", "catalogue", "site", "given"]
+
 
 class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A reference value in the SI base unit of its metric, and its source.
@@ -23,7 +25,9 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     If ``value`` is None, ``source`` says why there is none. ``is_ceiling`` is False for a value that a healthy machine
     may exceed, such as a base clock below its turbo clock. ``can_be_given`` is False for a metric that no ``--rated``
     value applies to, such as the rate of a cache. ``times`` is the factor by which a value given with ``--rated`` is
-    multiplied: 2 for a link that is used in both directions. ``value`` already includes it.
+    multiplied: 2 for a link that is used in both directions. ``value`` already includes it. ``kind`` says how the value
+    is known: ``measured`` (a ceiling that the run measured), ``derived`` (from what the system lists), ``given`` (by
+    the user), or what ``site`` or ``catalogue`` expects of such a machine.
     """
 
     value: Real | None
@@ -31,6 +35,7 @@ class Rated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     is_ceiling: bool = True
     can_be_given: bool = True
     times: Count = 1
+    kind: RatedKind = "derived"
 
 
 class Interval(msgspec.Struct, frozen=True):

@@ -26,6 +26,7 @@ MAX_ROWS = 12
 # A probe of an area without such lines has at most this many rows next to those of other areas.
 MAX_ROWS_OF_ONE = 4
 MAX_WARNINGS = 3
+LOOPBACK = "loopback only"
 _SIZES = ("size", "block", "payload")
 
 
@@ -93,6 +94,16 @@ def first_screen(report: Report) -> FirstScreen:
     )
 
 
+def without_loopback(screen: FirstScreen, lines: int) -> FirstScreen:
+    """Return a screen without up to ``lines`` of its last rows, as far as they are about the loopback alone."""
+    rows = list(screen.rows)
+    while rows and lines > 0 and rows[-1].remark == LOOPBACK:
+        rows.pop()
+        lines -= 1
+    left_out = screen.left_out + len({(row.probe, parameters(row.params)) for row in screen.rows[len(rows) :]})
+    return msgspec.structs.replace(screen, rows=rows, left_out=left_out)
+
+
 def machine_words(report: Report) -> str:
     """Return the machine in a line, such as ``node03 · EPYC 7543, 32 cores, 251.4 GiB, KVM guest``.
 
@@ -139,11 +150,13 @@ def _measured(results: Sequence[Result]) -> list[Result]:
 def _declared_rows(results: Sequence[Result]) -> Iterable[ScreenRow]:
     probe = probe_of(results[0].summary.probe)
     shown: set[tuple[str, str]] = set()
+    labels: set[str] = set()
     for line in probe.screen:
         best = line.best_of(result for result in results if (result.id, line.metrics[0]) not in shown)
-        if best is None:
+        if best is None or _filled(line.label, best) in labels:
             continue
         shown.add((best.id, line.metrics[0]))
+        labels.add(_filled(line.label, best))
         values = _of_line(results, best, line.metrics)
         yield _in_unit(_row(probe, _filled(line.label, best), values, _short_remark(best)), line.unit)
         for label, metrics in line.below.items():
@@ -225,7 +238,7 @@ def _multiplied(values: Sequence[float | None], factor: float) -> list[float | N
 
 def _short_remark(result: Result) -> str:
     if result.facts.get("is_local"):
-        return "loopback only"
+        return LOOPBACK
     return "oversubscribed" if result.oversubscribed else ""
 
 

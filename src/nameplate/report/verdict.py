@@ -95,7 +95,7 @@ def _reached(area: str, results: Sequence[Result]) -> list[str]:
         is_worse = min(usual) < CLEARLY_WORSE * min(best)
         parts.append(f"{name} reaches {_range(best)} of {of}" + (f", typically {_range(usual)}" if is_worse else ""))
     times = [result for result in results if result.better == "lower"]
-    return parts + [f"{_noun(result)} takes {share(_best_share(result))} of its reference value" for result in times]
+    return parts + [f"{_noun(result)} takes {_range([_best_share(result)])} of its reference value" for result in times]
 
 
 def _typical_share(result: Result) -> float:

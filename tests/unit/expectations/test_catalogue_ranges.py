@@ -56,6 +56,7 @@ def test_the_type_itself_comes_first() -> None:
     assert (read.unit, read.kind, read.machines) == ("B/s", "capability", 1)
     assert found.machine == "aws c7i.large (from the DMI)"
     (source,) = [line for line in found.sources if line.startswith("read: ")]
+    assert found.origins[found.ranges.index(read)] == source
     assert source.startswith("read: aws c7i.large, 1 machine; ")
     assert re.search(r"\d+ with its CPU: 10th to 90th percentile [\d.]+ to [\d.]+ GB/s$", source)
 
@@ -77,7 +78,9 @@ def test_another_model_of_a_generation_is_uncertain() -> None:
 
 
 def test_nothing_is_expected_of_a_machine_that_nobody_measured() -> None:
-    nothing = Expectation(machine="no type of the catalogue", sources=[], provisional=False, ranges=[])
+    nothing = Expectation(
+        kind="catalogue", machine="no type of the catalogue", provisional=False, ranges=[], origins=[]
+    )
     assert expectation(MACHINE) == nothing
 
 

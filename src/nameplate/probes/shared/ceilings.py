@@ -92,7 +92,7 @@ def overriding(rated: Mapping[str, float], probe: str, unit: str, op: str = "") 
     area = probe.partition("_")[0]
     for key in (probe, f"{area}_{op}", area):
         if f"{key} {unit}" in rated:
-            return Rated(rated[f"{key} {unit}"], f"given: --rated {key}")
+            return Rated(rated[f"{key} {unit}"], f"given: --rated {key}", kind="given")
     return None
 
 
@@ -138,7 +138,7 @@ def arithmetic_peak(facts: Mapping[str, float], burst_s: float, cores: int, when
         f"{ports} port{'s' if ports > 1 else ''} (measured) × {operations:g} operations × "
         f"{frequency_hz / 1e9:.2f} GHz (measured {when}) × {cores} core{'s' if cores > 1 else ''}"
     )
-    return Rated(ports * operations * frequency_hz * cores, source)
+    return Rated(ports * operations * frequency_hz * cores, source, kind="measured")
 
 
 def nominal_clock(machine: Machine) -> Rated:

@@ -23,7 +23,8 @@ class ScreenLine:
     """A line of the first screen: metrics of one experiment, and what they are called there.
 
     - ``label``: a few words, at most 24 characters with typical values; ``{name}`` is replaced by the experiment's
-      parameter of that name, with its unit: "triad, {threads}" becomes "triad, 2 threads"
+      parameter of that name, with its unit: "triad, {threads}" becomes "triad, 2 threads". Of several lines with the
+      same label, the first one that fits is shown
     - ``metrics``: names of measured or derived metrics with the same unit, which are shown as "a/b/c"
     - ``params``: values that the experiment has; ``when`` returns whether its result of the first metric is meant. Of
       several, the line shows that with the most threads that have a CPU each, and among those the best value
@@ -54,6 +55,11 @@ class ScreenLine:
         Results with a CPU for each thread come first, then those with the most threads, then the best value.
         """
         return max((result for result in results if self.fits(result)), key=_preference, default=None)
+
+
+def is_in_catalogue(result: Result) -> bool:
+    """Return whether others measured the same on such a machine, so that its line has a reference value."""
+    return result.rated.kind == "catalogue"
 
 
 def _preference(result: Result) -> tuple[bool, int, float]:

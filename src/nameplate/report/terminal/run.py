@@ -21,7 +21,7 @@ from nameplate.records.result import Report, Result
 from nameplate.records.result import Table as ProbeTable
 from nameplate.report import event_words
 from nameplate.report.experiments import common_params, headlines, mood_of, own_params, title_of_table
-from nameplate.report.first_screen import MAX_WARNINGS, FirstScreen, first_screen
+from nameplate.report.first_screen import MAX_WARNINGS, FirstScreen, first_screen, without_loopback
 from nameplate.report.format import cell_text, count, parameters, quantity, share, spread
 from nameplate.report.remarks import CUT_OFF, warnings_of
 from nameplate.report.study_tables import all_tables
@@ -41,6 +41,8 @@ MAX_EXPERIMENTS = 24
 # The lines of a terminal, in which the first screen fits if possible.
 MAX_LINES = 24
 MAX_NOTES = 12
+# The commands below the first screen, in a line each.
+_WAYS_ON = 2
 
 
 @dataclass(frozen=True)
@@ -278,18 +280,24 @@ def render(report: Report, path: Path, width: int, has_tables: bool) -> list[Ren
     """
     screen = first_screen(report)
     tables = all_tables(report) if has_tables else _customary_tables(report)
-    parts: list[RenderableType] = [
-        *screen_lines(screen, width), *_over_time_parts(report), *(_section_parts(report, width) if has_tables else []),
-        *_table_parts(tables, width),
+    below: list[RenderableType] = [
+        *_over_time_parts(report), *(_section_parts(report, width) if has_tables else []), *_table_parts(tables, width),
     ]  # fmt: skip
     resume = f"{path} ends before the run did; continue it with nameplate run --resume {path}"
     warnings = [resume if words == CUT_OFF else words for words in warnings_of(report)]
     limit = MAX_NOTES if has_tables else MAX_WARNINGS
     shown = warning_lines(warnings[:limit], max(0, len(warnings) - limit), width)
-    parts += [Text(), *shown] if shown else []
+    below += [Text(), *shown] if shown else []
     if has_tables:
-        return [*parts, Text(), *(Text(line, style="dim") for line in explanations(report))]
+        return [*screen_lines(screen, width), *below, Text(),
+                *(Text(line, style="dim") for line in explanations(report))]  # fmt: skip
+    # An empty line, a legend and what to do next follow.
+    over = len(screen_lines(screen, width)) + len(below) + 2 + len(_next_lines(screen, path, width)) - MAX_LINES
+    screen = without_loopback(screen, over)
+    parts = [*screen_lines(screen, width), *below]
     commands = _next_lines(screen, path, width)
+    # Where the screen is full, one way on must do.
+    commands = commands[: max(1, MAX_LINES - len(parts) - 2)] if len(commands) == _WAYS_ON else commands
     legend = legend_lines(screen, width, MAX_LINES - len(parts) - 1 - len(commands))
     return [*parts, Text(), *legend, *commands]
 
