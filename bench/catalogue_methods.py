@@ -23,7 +23,7 @@ from nameplate.records.plan_record import Value
 
 SOURCE = Path(__file__).with_suffix(".c")
 BW_MEM = "/usr/lib/lmbench/bin/x86_64-linux-gnu/bw_mem"
-# The median of so many timings.
+# bw_mem repeats its timing and prints the median.
 REPEATS = "3"
 SECONDS = 0.5
 # Half a second for each timing, and no search for the overhead of the clock and of a loop, which takes a minute.

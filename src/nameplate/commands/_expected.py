@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -61,10 +61,9 @@ def with_expectation(report: Report, expect: Path | None) -> Report:
         return report
     if expect is not None:
         return with_references(report, _by_site(expect, report.machine, []))
-    path = find_catalogue()
-    if path is None:
+    catalogue = _installed_catalogue()
+    if catalogue is None:
         return report
-    catalogue = read_catalogue(path)
     found = machine_type(report.machine, catalogue)
     if not found.candidates:
         return report
@@ -84,6 +83,13 @@ def print_sources() -> int:
     for source in catalogue.sources:
         print(f"  {source.name}, {source.address}\n    licence: {source.licence}; changes: {source.changes}")
     return 0
+
+
+@cache
+def _installed_catalogue() -> Catalogue | None:
+    """Return the installed catalogue, which is read once however many runs a report has."""
+    path = find_catalogue()
+    return read_catalogue(path) if path else None
 
 
 def _by_site(expect: Path, machine: Machine, _: Sequence[Experiment]) -> Expectation:

@@ -57,8 +57,8 @@ def command(  # noqa: PLR0913 (the options of the command line)
     The expected ranges are those of a site file, or what others measured on the same cloud instance type.
 
     The verdict of an area is BELOW if a value's whole 95 % interval is worse than its expected range, AS EXPECTED,
-    ABOVE, UNSURE if the interval reaches beyond the range, NOT MEASURED, or UNKNOWN. The exit code is 1 if an area is
-    BELOW, 3 if one is NOT MEASURED, and 5 if none could be judged.
+    ABOVE, UNSURE if the interval or the range is too wide to tell, NOT MEASURED, or UNKNOWN. The exit code is 1 if an
+    area is BELOW, 3 if one is NOT MEASURED, and 5 if none could be judged.
 
     Parameters
     ----------
@@ -127,10 +127,7 @@ def _exit_code(values: Sequence[JudgedValue], strict: bool) -> int:
 
 def _of_run(run: Path, source: ExpectationSource) -> Checked:
     report = read_report(run)
-    why = why_not_judged(report)
-    if why or report.machine is None:
-        raise NothingExpected(f"{run} cannot be judged: {why}")
-    return _checked(report, source(report.machine, report.run.plan.experiments), run)
+    return _checked(report, source(_machine_of(report, run), report.run.plan.experiments), run)
 
 
 def _measured(
@@ -152,10 +149,16 @@ def _measured(
         progress = make_progress(quiet, False, plan.experiments)
         header = make_run(plan, None, {}, "normal", "")
         report = measure_to_file(header, writer, None, progress, Place(core.machine, start_core, None))
-    why = why_not_judged(report)
-    if why:
-        raise NothingExpected(f"{writer.path} cannot be judged: {why}")
+    _machine_of(report, writer.path)
     return _checked(report, expectation, writer.path)
+
+
+def _machine_of(report: Report, run: Path) -> Machine:
+    """Return the machine of a run, or raise NothingExpected if the run says nothing about it."""
+    why = why_not_judged(report)
+    if why or report.machine is None:
+        raise NothingExpected(f"{run} cannot be judged: {why}")
+    return report.machine
 
 
 def _checked(report: Report, expectation: Expectation, run: Path) -> Checked:

@@ -1,6 +1,6 @@
 """Derive expected ranges of a machine from the catalogue: what others measured on its type, or on its CPU.
 
-The values were measured with other programs, so each range contains how differently the programs may do on another
+The values were measured with other programs, so each range includes the difference between the programs on another
 machine. docs/measurements/catalogue.md says how the constants were found, and how often the ranges are wrong.
 """
 
@@ -24,7 +24,7 @@ from nameplate.statistics.prediction_interval import prediction_interval
 FALSE_POSITIVE_RATE = 0.004
 # Fewer machines do not show how much a family varies.
 MIN_FAMILY = 4
-# The median standard deviation of families, in logarithms, and how many values it counts like.
+# The median standard deviation of families, in logarithms, and its weight in values.
 _USUAL = (0.07, 3.0)
 # Where no family shows the spread of a type, it is that of a family that varies much.
 _USUAL_OF_FEW = (0.15, 10.0)
@@ -34,7 +34,7 @@ _DIGITS = 4
 # Further parameters with which the work is the same; "" is any value.
 _SAME = {"unit": "", "stores": "plain", "pages": "huge", "precision": "fp64", "pattern": "sequential", "stride": "64",
          "chains": "1", "load": "0"}  # fmt: skip
-# Machines of up to so many CPUs have similar latencies.
+# The numbers of CPUs up to which machines have similar latencies.
 _SMALL, _MEDIUM = 4, 16
 
 
@@ -157,7 +157,7 @@ def catalogue_expectation(
         origins.append(f"{' '.join(value for _, value in what.params) or what.metric}: {_source(family, what)}")
     if ranges and like.type and like.cpu != machine.cpu.model:
         notes.append(f"the catalogue's {like.type} had another CPU: {like.cpu}")
-    floor = _floor(experiments, like, machine)
+    floor = _floor(experiments, like)
     if floor is not None:
         ranges.append(floor)
         origins.append(f"triad: the floor of {like.vendor}'s health check for {like.type}")
@@ -206,7 +206,7 @@ def _source(family: Family, what: CatalogueValue) -> str:
     return f"{family.words}, 1 machine; {count} with its CPU: {spread}"
 
 
-def _floor(experiments: Sequence[Experiment], like: CatalogueMachine, machine: Machine) -> ExpectedRange | None:
+def _floor(experiments: Sequence[Experiment], like: CatalogueMachine) -> ExpectedRange | None:
     """Return the range of the triad above the floor of a health check, which is a triad with the best stores."""
     floor = like.triad_floor_bytes_per_s
     if floor is None:

@@ -44,10 +44,10 @@ def judge(report: Report, ranges: Sequence[ExpectedRange]) -> list[JudgedValue]:
     """Return every value of a run by which its machine is judged, with its verdict.
 
     BELOW means that the whole interval is on the worse side of the range, ABOVE that it is on the better side. UNSURE
-    means that the interval reaches beyond the worse end of the range or is more than ``MAX_LOSS`` worse than the
-    typical value, or that there is none. NOT MEASURED means that
-    the run planned the experiment and has no value of it. A range of an experiment that the run did not plan is left
-    out. UNKNOWN are the values of the first screen in an area in which no range was judged.
+    means that the interval reaches beyond the worse end of the range, that it reaches values more than ``MAX_LOSS``
+    worse than the typical one, or that there is no interval. NOT MEASURED means that the run planned the experiment and
+    has no value of it. A range of an experiment that the run did not plan is left out. UNKNOWN are the values of the
+    first screen in an area in which no range was judged.
     """
     results = {(result.id, result.summary.metric): result for result in report.results if is_judged(result)}
     planned = {experiment.id: experiment.probe for experiment in report.run.plan.experiments}

@@ -16,7 +16,7 @@ _FEW = 3
 class MachineType:
     """What is known of the type of a machine.
 
-    ``vendor`` is such as "aws", "" if unknown. ``candidates`` are the types of the catalogue that the machine may be:
+    ``vendor`` is such as "aws", "" if unknown. ``candidates`` are the types of the catalogue that the machine may have:
     one if the type is known, none if the catalogue has none like it. ``known_from`` is "--type", "the metadata", "the
     DMI" or "the CPU".
     """
@@ -42,7 +42,7 @@ class MachineType:
 
 
 def machine_type(machine: Machine, catalogue: Catalogue, given: str = "", given_by: str = "--type") -> MachineType:
-    """Return the type of a machine, or those that it may be.
+    """Return the instance type of a machine, or the types that it may have.
 
     ``given`` is the name of the type, in any case of letters, if ``given_by`` tells it; "" otherwise. On AWS the
     product name of the DMI is the type. Elsewhere, all types of the same vendor with the same CPU model and numbers of
