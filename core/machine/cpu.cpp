@@ -47,6 +47,11 @@ std::optional<double> frequency_in_name(const std::string& model) {
   return gigahertz ? std::optional(*gigahertz * kHertzPerGigahertz) : std::nullopt;
 }
 
+std::optional<int> whole_field(const std::string& cpuinfo, const std::string& key) {
+  const auto number = leading_number(field(cpuinfo, key).value_or(""));
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
 std::optional<bool> read_turbo(const Root& root) {
   if (const auto off = root.number("/sys/devices/system/cpu/intel_pstate/no_turbo")) return *off == 0;
   if (const auto on = root.number("/sys/devices/system/cpu/cpufreq/boost")) return *on != 0;
@@ -58,9 +63,9 @@ std::string arm_model(const std::string& cpuinfo) {
   const auto part = field(cpuinfo, "CPU part");
   if (!implementer || !part) return "";
   // Arm's own cores, from the Main ID Register values in each core's technical reference manual.
-  static const std::map<std::string, std::string> kArmParts = {{"0xd0c", "Neoverse-N1"}, {"0xd40", "Neoverse-V1"},
-                                                               {"0xd49", "Neoverse-N2"}, {"0xd4f", "Neoverse-V2"},
-                                                               {"0xd03", "Cortex-A53"},  {"0xd08", "Cortex-A72"}};
+  static const std::map<std::string, std::string> kArmParts = {
+      {"0xd0c", "Neoverse-N1"}, {"0xd49", "Neoverse-N2"}, {"0xd8e", "Neoverse-N3"}, {"0xd40", "Neoverse-V1"},
+      {"0xd4f", "Neoverse-V2"}, {"0xd84", "Neoverse-V3"}, {"0xd03", "Cortex-A53"},  {"0xd08", "Cortex-A72"}};
   const auto known = kArmParts.find(*part);
   if (*implementer == "0x41" && known != kArmParts.end()) return known->second;
   return fmt::format("implementer {} part {}", *implementer, *part);
@@ -84,6 +89,9 @@ Cpu read_cpu(const Root& root) {
   cpu.architecture = architecture(root, info);
   cpu.vendor = field(info, "vendor_id").value_or(field(info, "CPU implementer") ? "ARM" : "");
   cpu.model = field(info, "model name").value_or(arm_model(info));
+  cpu.family_number = whole_field(info, "cpu family");
+  cpu.model_number = whole_field(info, "model");
+  cpu.stepping = whole_field(info, "stepping");
   cpu.flags = words(field(info, "flags").value_or(field(info, "Features").value_or("")));
   if (const auto megahertz = leading_number(field(info, "cpu MHz").value_or(""))) {
     cpu.listed_frequency_hz = *megahertz * kHertzPerMegahertz;

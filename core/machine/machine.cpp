@@ -98,6 +98,9 @@ nlohmann::json json_of(const Cpu& cpu) {
       result[name] = nullptr;
     }
   };
+  put("family_number", cpu.family_number);
+  put("model_number", cpu.model_number);
+  put("stepping", cpu.stepping);
   put("listed_frequency_hz", cpu.listed_frequency_hz);
   put("base_frequency_hz", cpu.base_frequency_hz);
   put("maximum_frequency_hz", cpu.maximum_frequency_hz);

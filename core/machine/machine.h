@@ -21,6 +21,10 @@ struct Cpu {
   std::string architecture;  // x86_64, aarch64
   std::string vendor;
   std::string model;
+  // The CPUID signature of an x86 CPU, which tells the generation where a hypervisor hides the model's name.
+  std::optional<int> family_number;
+  std::optional<int> model_number;
+  std::optional<int> stepping;
   std::vector<std::string> flags;              // as /proc/cpuinfo lists them
   std::optional<double> listed_frequency_hz;   // "cpu MHz" of /proc/cpuinfo
   std::optional<double> base_frequency_hz;     // from cpufreq, or the "@ 2.40GHz" of the model name

@@ -108,6 +108,12 @@ def settings(machine: Machine) -> tuple[str | None, bool | None, bool | None]:
     return cpu["governor"], cpu["turbo"], cpu["smt"]
 
 
+def signature(machine: Machine) -> tuple[int | None, int | None, int | None]:
+    """Return the CPUID signature as (family, model, stepping)."""
+    cpu = machine["cpu"]
+    return cpu["family_number"], cpu["model_number"], cpu["stepping"]
+
+
 def identity(machine: Machine) -> tuple[str, str, str]:
     cpu = machine["cpu"]
     return cpu["architecture"], cpu["vendor"], cpu["model"]
@@ -142,6 +148,7 @@ class TestThisVm:
 
     def test_cpu(self, machine: Machine) -> None:
         assert identity(machine) == ("x86_64", "AuthenticAMD", "AMD EPYC")
+        assert signature(machine) == (25, 17, 1)
         assert frequencies(machine) == (None, None, 2_596_150_000)
         assert settings(machine) == (None, None, False)
         assert {"hypervisor", "avx512f", "avx512_vnni"} <= set(machine["cpu"]["flags"])
@@ -201,6 +208,7 @@ class TestXeonWithTwoSockets:
 
     def test_cpu(self, machine: Machine) -> None:
         assert identity(machine) == ("x86_64", "GenuineIntel", "Intel(R) Xeon(R) Gold 6140 CPU @ 2.30GHz")
+        assert signature(machine) == (6, 85, 4)
         assert frequencies(machine) == (2_300_000_000, 3_700_000_000, 1_000_128_000)
         assert settings(machine) == ("powersave", True, True)
 
@@ -249,6 +257,7 @@ class TestHybridLaptop:
 
     def test_cpu(self, machine: Machine) -> None:
         assert identity(machine) == ("x86_64", "GenuineIntel", "12th Gen Intel(R) Core(TM) i7-1260P")
+        assert signature(machine) == (6, 154, 3)
         assert frequencies(machine) == (2_100_000_000, 4_700_000_000, 400_000_000)
         assert settings(machine) == ("powersave", True, True)
 
@@ -317,6 +326,7 @@ class TestArmServer:
 
     def test_cpu(self, machine: Machine) -> None:
         assert identity(machine) == ("aarch64", "ARM", "Neoverse-N1")
+        assert signature(machine) == (None, None, None)
         assert frequencies(machine) == (None, 3_000_000_000, None)
         assert settings(machine) == ("ondemand", None, False)
         assert {"asimd", "asimddp", "atomics"} <= set(machine["cpu"]["flags"])
@@ -350,6 +360,7 @@ class TestCloudGuest:
 
     def test_cpu(self, machine: Machine) -> None:
         assert identity(machine) == ("x86_64", "AuthenticAMD", "AMD EPYC 9R14")
+        assert signature(machine) == (25, 17, 1)
         assert frequencies(machine) == (None, None, 2_600_000_000)
         assert settings(machine) == (None, None, False)
 

@@ -24,16 +24,19 @@ class Cpu(msgspec.Struct, frozen=True, kw_only=True):
     """The processor; None or an empty text or list means that the system does not tell.
 
     ``architecture`` is as in ``uname -m``, such as ``x86_64`` or ``aarch64``. ``vendor`` is ``vendor_id`` of
-    /proc/cpuinfo, such as ``GenuineIntel``, or ``ARM``. ``model`` is its name in /proc/cpuinfo. ``listed_frequency_hz``
-    is "cpu MHz" of /proc/cpuinfo when the machine was read, ``base_frequency_hz`` the clock of cpufreq or of the
-    model's name without turbo, and ``maximum_frequency_hz`` that of cpufreq with turbo. ``governor`` is the frequency
-    governor of cpufreq. ``turbo`` and ``smt`` (simultaneous multithreading) say whether they are enabled. ``flags`` are
-    as in /proc/cpuinfo.
+    /proc/cpuinfo, such as ``GenuineIntel``, or ``ARM``. ``model`` is its name in /proc/cpuinfo. ``family_number``,
+    ``model_number`` and ``stepping`` are the CPUID signature of an x86 CPU. ``listed_frequency_hz`` is "cpu MHz" of
+    /proc/cpuinfo when the machine was read, ``base_frequency_hz`` the clock of cpufreq or of the model's name without
+    turbo, and ``maximum_frequency_hz`` that of cpufreq with turbo. ``governor`` is the frequency governor of cpufreq.
+    ``turbo`` and ``smt`` (simultaneous multithreading) say whether they are enabled. ``flags`` are as in /proc/cpuinfo.
     """
 
     architecture: str
     vendor: str = ""
     model: str
+    family_number: Count | None = None
+    model_number: Count | None = None
+    stepping: Count | None = None
     listed_frequency_hz: Frequency
     base_frequency_hz: Frequency
     maximum_frequency_hz: Frequency
