@@ -12,7 +12,7 @@ import pytest
 
 from chromium import CHROMIUM, Browser
 from nameplate.report.html.document import write_html
-from report_kinds import every_kind
+from report_kinds import every_kind, judgement_of_every_kind
 
 WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
 # axe cannot determine the background of text in a chart; tests/unit/report/test_theme.py checks those colours.
@@ -37,7 +37,7 @@ def axe() -> str:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "every kind.html"
-    write_html(every_kind(), path)
+    write_html(every_kind(), path, judgements=[judgement_of_every_kind()])
     return path
 
 

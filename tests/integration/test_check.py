@@ -14,9 +14,13 @@ import pytest
 from nameplate.expectations.site_file import read_site
 
 
-def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "nameplate", "check", *arguments]
+def nameplate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nameplate", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300, check=False)
+
+
+def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return nameplate(folder, "check", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +57,7 @@ def test_a_machine_like_those_it_was_learned_from_is_as_expected(site: Path) -> 
 
 
 def test_a_worse_machine_is_below_and_ends_with_exit_code_1(site: Path) -> None:
-    text = site.read_text()
-    raised = re.sub(r"(low|typical|high) = ([\d.e+-]+)", lambda m: f"{m[1]} = {float(m[2]) * 100}", text)
-    site.write_text(raised)
+    raise_ranges(site)
     answer = check(site.parent, "x.jsonl", "--expect", "site.toml")
     assert answer.returncode == 1
     assert answer.stdout.startswith("BELOW: CPU delivers less than expected.")
@@ -81,7 +83,7 @@ def test_without_a_range_nothing_is_judged(site: Path) -> None:
 def test_what_is_expected_is_measured_here(site: Path) -> None:
     (learned,) = read_site(site).classes
     assert [each.experiment for each in learned.range] == ["cpu_flops threads=1"]
-    site.write_text(re.sub("low = .*", "low = 1.0", site.read_text()))
+    accept_any_value(site)
     options = ("--fast", "--even-if-busy", "--json", "--quiet")
     answer = check(site.parent, "--expect", "site.toml", "-o", "new.jsonl", *options)
     assert answer.returncode == 0, answer.stderr
@@ -107,7 +109,7 @@ def test_a_busy_machine_is_refused(site: Path) -> None:
 def test_one_line_is_safe_for_the_reason_of_a_node(site: Path) -> None:
     line = check(site.parent, "x.jsonl", "--expect", "site.toml", "--one-line").stdout
     assert re.fullmatch(r"nameplate: (AS EXPECTED|UNSURE): [A-Za-z0-9 .:,%/()+-]{1,80}\n", line)
-    site.write_text(re.sub(r"(low|typical|high) = (\S+)", lambda m: f"{m[1]} = {float(m[2]) * 100}", site.read_text()))
+    raise_ranges(site)
     line = check(site.parent, "x.jsonl", "--expect", "site.toml", "--one-line").stdout
     assert re.fullmatch(
         r"nameplate: BELOW: CPU [A-Za-z0-9 .:,%/()+-]+ GFLOP/s, expected [\d.]+ to [\d.]+ TFLOP/s\n", line
@@ -217,14 +219,53 @@ def test_without_the_catalogue_the_user_is_told_how_to_get_it(
     assert message in answer.stderr
 
 
-def test_the_site_gives_reference_values_where_there_are_none(site: Path) -> None:
-    for command in (["show", "x.jsonl"], ["report", "x.jsonl", "-o", "r.html"]):
-        arguments = [sys.executable, "-m", "nameplate", *command, "--expect", "site.toml"]
-        answer = subprocess.run(arguments, capture_output=True, text=True, cwd=site.parent, check=False)
-        assert answer.returncode == 0, answer.stderr
+def accept_any_value(site: Path) -> None:
+    """Expect so little that a busy machine is within the range, and not far below the typical value either."""
+    site.write_text(re.sub("(low|typical) = .*", r"\1 = 1.0", site.read_text()))
+
+
+def raise_ranges(site: Path) -> None:
+    """Expect a hundred times as much."""
+    times_100 = re.sub(r"(low|typical|high) = (\S+)", lambda m: f"{m[1]} = {float(m[2]) * 100}", site.read_text())
+    site.write_text(times_100)
+
+
+def test_show_accepts_a_site_and_refuses_one_without_the_machine(site: Path) -> None:
+    assert nameplate(site.parent, "show", "x.jsonl", "--expect", "site.toml").returncode == 0
     site.write_text(re.sub("cores = .*", "cores = 4711", site.read_text()))
-    answer = subprocess.run(arguments, capture_output=True, text=True, cwd=site.parent, check=False)
+    assert nameplate(site.parent, "show", "x.jsonl", "--expect", "site.toml").returncode == 5
+
+
+def test_a_report_says_whether_the_machine_is_what_it_should_be(site: Path) -> None:
+    report = ("report", "x.jsonl", "--expect", str(site), "-o", "r.html")
+    learned = site.read_text()
+    accept_any_value(site)
+    for sentence, verdict in (
+        ("AS EXPECTED: CPU delivers what was expected", "AS EXPECTED"),
+        ("BELOW: CPU delivers less than expected.", "BELOW"),
+    ):
+        answer = nameplate(site.parent, *report)
+        assert answer.returncode == 0, answer.stderr
+        tile = (site.parent / "r.html").read_text().partition("<h3>Is this what it should be?</h3>")[2]
+        tile = tile.partition("<h3>")[0]
+        assert f"<p><b>{sentence}" in tile
+        assert f'<td class="judged is-{verdict.lower().replace(" ", "-")}">{verdict}</td>' in tile
+        assert "expected: site.toml, 12 machines with 12 runs" in tile
+        assert str(site.parent) not in tile
+        site.write_text(learned)
+        raise_ranges(site)
+
+
+def test_run_checks_the_site_before_it_measures_and_reports_the_verdict(site: Path) -> None:
+    measure = ("run", "cpu_flops", "threads=1", "--rounds", "2", "--samples", "12", "--expect", "site.toml")
+    answer = nameplate(site.parent, *measure, "-o", "new.jsonl", "--report", "new.html", "--quiet")
+    assert answer.returncode == 0, answer.stderr
+    assert "<p><b>UNSURE: CPU is undecided: a longer run" in (site.parent / "new.html").read_text()
+    site.write_text(re.sub("cores = .*", "cores = 4711", site.read_text()))
+    answer = nameplate(site.parent, *measure, "-o", "no.jsonl")
     assert answer.returncode == 5
+    assert answer.stderr.startswith("nameplate: site.toml has no class ")
+    assert not (site.parent / "no.jsonl").exists()
 
 
 def test_the_catalogue_gives_reference_values_on_the_first_screen(tmp_path: Path, azure: str) -> None:

@@ -11,9 +11,13 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from machines import machine_with
+from nameplate.expectations.expectation import Expectation
+from nameplate.expectations.expected_range import ExpectedRange
+from nameplate.expectations.judging import JudgedValue, Verdict
 from nameplate.records.plan_record import Limits, Value
 from nameplate.records.result import Quantity, Report, Result, Series, Table
 from nameplate.records.study_record import Study, StudyAxis, StudyCell, StudyChart, StudyColumn, StudyLine, StudyTable
+from nameplate.report.judgement import MachineJudgement
 from nameplate.results.run_file import read_run
 from nameplate.results.summarise import summarise
 from report_samples import (
@@ -178,3 +182,23 @@ def _study() -> Study:
 def _tools_table() -> Table:
     rows: list[list[str | Quantity | None]] = [["iozone 3.489", "reread", Quantity(1e9, "B/s")]]
     return Table("", "Reference tools on this machine", ["tool", "work", "value"], rows, ["each ran once"])
+
+
+def judgement_of_every_kind() -> MachineJudgement:
+    """Return a judgement with a verdict of each colour."""
+    of_probes: dict[str, Verdict] = {
+        "cpu_flops": "BELOW", "memory_stream": "AS EXPECTED", "disk_block": "UNSURE", "net_pingpong": "UNKNOWN",
+    }  # fmt: skip
+    values = [
+        JudgedValue(
+            area=probe.partition("_")[0], experiment=probe, probe=probe, params={}, metric="rate", unit="B/s",
+            better="higher", value=1e9, ci=(0.9e9, 1.1e9), verdict=verdict,
+            expected=ExpectedRange(
+                experiment=probe, metric="rate", kind="typical", unit="B/s", low=1e9, typical=2e9, high=3e9, machines=9
+            ),
+        )
+        for probe, verdict in of_probes.items()
+    ]  # fmt: skip
+    return MachineJudgement(
+        values, Expectation(kind="site", machine="M", provisional=False, ranges=[], origins=["site.toml"])
+    )

@@ -12,12 +12,14 @@ from nameplate.execution.cloud_metadata import ask_metadata
 from nameplate.expectations.catalogue_file import DISTRIBUTION, Catalogue, find_catalogue, read_catalogue
 from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.judged_results import why_not_judged
+from nameplate.expectations.judging import judge
 from nameplate.expectations.machine_type import machine_type
 from nameplate.expectations.references import with_references
 from nameplate.expectations.site_file import read_site, site_expectation
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
 from nameplate.records.result import Report
+from nameplate.report.judgement import MachineJudgement
 
 # From a machine and the experiments of a run to what is expected of them.
 ExpectationSource: TypeAlias = Callable[[Machine, Sequence[Experiment]], Expectation]
@@ -57,20 +59,43 @@ def with_expectation(report: Report, expect: Path | None) -> Report:
         FileError: a file is not what it should be.
         NothingExpected: the site file has no class of this machine.
     """
+    expectation = _expectation_of(report, expect)
+    return with_references(report, expectation) if expectation else report
+
+
+def with_judgement(report: Report, expect: Path | None) -> tuple[Report, MachineJudgement | None]:
+    """Return what ``with_expectation`` returns, and the judgement on the machine; None if nothing is known about it.
+
+    Raises:
+        FileError: a file is not what it should be.
+        NothingExpected: the site file has no class of this machine.
+    """
+    expectation = _expectation_of(report, expect)
+    if expectation is None:
+        return report, None
+    judgement = None if why_not_judged(report) else MachineJudgement(judge(report, expectation.ranges), expectation)
+    return with_references(report, expectation), judgement
+
+
+def check_site(expect: Path, machine: Machine) -> None:
+    """Raise FileError if the site file is not what it should be, NothingExpected if it has no class of the machine."""
+    site_expectation(read_site(expect), expect, machine)
+
+
+def _expectation_of(report: Report, expect: Path | None) -> Expectation | None:
     if report.machine is None or (why_not_judged(report) and expect is None):
-        return report
+        return None
     if expect is not None:
-        return with_references(report, _by_site(expect, report.machine, []))
+        return _by_site(expect, report.machine, [])
     catalogue = _installed_catalogue()
     if catalogue is None:
-        return report
-    found = machine_type(report.machine, catalogue)
-    if not found.candidates:
-        return report
+        return None
     # numpy and scipy take a quarter of a second.
     from nameplate.expectations.catalogue_ranges import catalogue_expectation  # noqa: PLC0415
 
-    return with_references(report, catalogue_expectation(catalogue, report.machine, found, report.run.plan.experiments))
+    found = machine_type(report.machine, catalogue)
+    expectation = catalogue_expectation(catalogue, report.machine, found, report.run.plan.experiments)
+    return expectation if expectation.ranges else None
 
 
 def print_sources() -> int:

@@ -25,6 +25,7 @@ from nameplate.planning.plan_file import build_plan, read_plan
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Plan
 from nameplate.records.result import Report
+from nameplate.report.judgement import MachineJudgement
 from nameplate.report.terminal.check import Checked, print_checked, short_line
 from nameplate.report.terminal.progress import make_progress
 
@@ -105,13 +106,13 @@ def command(  # noqa: PLR0913 (the options of the command line)
     if one_line:
         print(short_line(checked))
     elif json:
-        expected = checked.expectation
+        expected = checked.judgement.expectation
         document = {"machine": expected.machine, "sources": expected.sources, "provisional": expected.provisional,
-                    "values": checked.values}  # fmt: skip
+                    "values": checked.judgement.values}  # fmt: skip
         print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
         print_checked(checked, has_all=all)
-    return _exit_code(checked.values, strict)
+    return _exit_code(checked.judgement.values, strict)
 
 
 def _exit_code(values: Sequence[JudgedValue], strict: bool) -> int:
@@ -162,7 +163,7 @@ def _machine_of(report: Report, run: Path) -> Machine:
 
 
 def _checked(report: Report, expectation: Expectation, run: Path) -> Checked:
-    return Checked(report, judge(report, expectation.ranges), expectation, str(run))
+    return Checked(report, MachineJudgement(judge(report, expectation.ranges), expectation), str(run))
 
 
 def _refuse_if_busy(machine: Machine) -> None:

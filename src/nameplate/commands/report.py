@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from nameplate.commands._expected import with_expectation
+from nameplate.commands._expected import with_judgement
 from nameplate.commands._reading import read_reports
 from nameplate.errors import UsageError
 from nameplate.records.outputs import check_output
@@ -36,8 +36,9 @@ def command(
     output
         The file to write. Default: the name of the first run with .html, or a free name such as RUN-2.html.
     expect
-        A site file of nameplate check, whose expected ranges give reference values where there are no others. Default:
-        what others measured on this cloud instance type, if nameplate-catalogue is installed.
+        A site file of nameplate check, by whose expected ranges the machines are judged, and which give reference
+        values where there are no others. Default: what others measured on such a machine, if nameplate-catalogue is
+        installed.
     charts
         Write each chart as SVG, PDF and PNG, in a size for a paper and for a slide, into subdirectories of this
         directory. Without -o, the report itself is not written.
@@ -52,12 +53,13 @@ def command(
     from nameplate.report.charts.pictures import write_charts  # noqa: PLC0415 (charts take a second to import)
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
-    reports = [with_expectation(report, expect) for report in read_reports(runs)]
+    judged = [with_judgement(report, expect) for report in read_reports(runs)]
+    reports = [report for report, _ in judged]
     n_charts = 0
     if charts is not None:
         n_charts = write_charts(reports if identify else without_names(reports), charts)
     if page is not None:
-        write_html(reports, page, identify)
+        write_html(reports, page, identify, [judgement for _, judgement in judged])
     _print_written(page, charts, n_charts, json)
     return 0
 

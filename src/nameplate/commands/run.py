@@ -19,7 +19,7 @@ from msgspec import structs
 from nameplate import __version__
 from nameplate.commands._against import Against, against_of, base_and_plan, show_verdicts, until_decided
 from nameplate.commands._dry_run import print_plan
-from nameplate.commands._expected import with_expectation
+from nameplate.commands._expected import check_site, with_judgement
 from nameplate.commands._measuring import (
     Place,
     check_seed,
@@ -59,6 +59,7 @@ from nameplate.records.result import Report
 from nameplate.records.run_record import Reference, Run
 from nameplate.records.run_writer import RunWriter
 from nameplate.report.aliases import without_names
+from nameplate.report.judgement import MachineJudgement
 from nameplate.report.optional_packages import check_report_packages
 from nameplate.report.terminal.progress import make_progress
 from nameplate.report.terminal.run import print_report
@@ -91,6 +92,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     seed: int | None = None,
     priority: Option = None,
     rated: Annotated[Sequence[str], Parameter(show_default=False)] = (),
+    expect: Annotated[Path | None, Parameter(show_default=False)] = None,
     dry_run: bool = False,
     resume: Path | None = None,
     against: Path | None = None,
@@ -151,6 +153,9 @@ def command(  # noqa: PLR0913 (the options of the command line)
         normal.
     rated
         Reference values, such as memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file with such lines.
+    expect
+        A site file of nameplate check, whose expected ranges give reference values where there are no others. Default:
+        what others measured on such a machine, if nameplate-catalogue is installed.
     dry_run
         Show what would run, for how long, and what it would write and send. Measure nothing.
     resume
@@ -185,7 +190,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
             core_options=core_options(peer, key_file, blas),
             launch=launch_with(mpi) if mpi is not None else alone(),
             peer=peer, mpi=mpi, per_node=per_node, slurm=slurm, seed=seed, priority=priority, rated=rated,
-            dry_run=dry_run, resume=resume, against=against_of(against, detect),
+            expect=expect, dry_run=dry_run, resume=resume, against=against_of(against, detect),
             output=output, report=report, study=study, has_tables=all, json=json, quiet=quiet,
         )
     )  # fmt: skip
@@ -203,7 +208,7 @@ class RunOptions:
     - ``per_node``: "in-turn" or "at-once"; ``priority``: "normal" or "high"; both are not yet checked
     - ``slurm``: the batch script to write instead of measuring; ``resume``: the run file to continue
     - ``against``: the run to compare with while measuring, and the change to detect; None for a run on its own
-    - ``rated``: the arguments of ``--rated``, KEY=VALUE or the path of a file of such lines
+    - ``rated``: the arguments of ``--rated``, KEY=VALUE or the path of a file of such lines; ``expect``: a site file
     - ``output``, ``report`` and ``study``: the run file, the HTML report and the folder of the study to write
     - ``has_tables``: whether to show the tables of all values
     - ``began``: the start of the command by ``time.monotonic``, from which the budget counts
@@ -221,6 +226,7 @@ class RunOptions:
     seed: int | None
     priority: str | None
     rated: Sequence[str]
+    expect: Path | None
     dry_run: bool
     resume: Path | None
     against: Against | None
@@ -255,6 +261,8 @@ def _run(options: RunOptions) -> int:
         prepared = _resumed(options, options.resume, stack) if options.resume else _begun(options, allocation)
         if options.study is not None:
             check_study(prepared.header.plan.name, options.study)
+        if options.expect is not None:
+            check_site(options.expect, prepared.core.machine)
         if options.dry_run:
             print_plan(prepared.header, options.peer, options.mpi, prepared.core.machine)
             return 0
@@ -281,7 +289,7 @@ def _check(options: RunOptions) -> None:
     check_seed(options.seed)
     if options.against is not None:
         others = {"--resume": options.resume, "--slurm": options.slurm, "--study": options.study,
-                  "--per-node": options.per_node}  # fmt: skip
+                  "--per-node": options.per_node, "--expect": options.expect}  # fmt: skip
         for name, value in others.items():
             if value is not None:
                 raise UsageError(f"{name} is not possible with --against, which measures an earlier plan: leave it out")
@@ -360,7 +368,10 @@ def _measure(options: RunOptions, prepared: Prepared, writer: RunWriter) -> Repo
 def _finish(options: RunOptions, result: Report, path: Path) -> int:
     """Show the results, write the report and the study, and return the exit code."""
     was_heard = options.quiet or has_reader(sys.stdout)
-    _show(options, with_expectation(result, None), path)
+    shown, judgement = with_judgement(result, options.expect)
+    if options.report is not None:
+        _write_report([shown], options.report, [judgement])
+    _show(options, shown, path)
     _write_study(result, options.study, options.json or options.quiet)
     if not was_heard:
         raise OutputError(
@@ -510,15 +521,13 @@ def _choose(
     return build_plan(text, probes, options, machine, turns, references_s)
 
 
-def _write_report(runs: Sequence[Report], path: Path) -> None:
+def _write_report(runs: Sequence[Report], path: Path, judgements: Sequence[MachineJudgement | None] = ()) -> None:
     from nameplate.report.html.document import write_html  # noqa: PLC0415 (charts take a second to import)
 
-    write_html(runs, path)
+    write_html(runs, path, judgements=judgements)
 
 
 def _show(options: RunOptions, result: Report, path: Path) -> None:
-    if options.report is not None:
-        _write_report([result], options.report)
     if options.json:
         from nameplate.report.exports.json import export  # noqa: PLC0415 (one of several formats)
 

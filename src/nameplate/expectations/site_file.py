@@ -94,7 +94,7 @@ def site_expectation(site: Site, path: Path, machine: Machine) -> Expectation:
     provisional = f"; provisional, with fewer than {MIN_MACHINES} machines" if few else ""
     machines = "1 machine" if found.machines == 1 else f"{found.machines} machines"
     runs = "1 run" if found.runs == 1 else f"{found.runs} runs"
-    source = f"{path}, {machines} with {runs}, learned {site.learned.isoformat()}{provisional}"
+    source = f"{path.name}, {machines} with {runs}, learned {site.learned.isoformat()}{provisional}"
     return Expectation(
         kind="site", machine=found.machine.words, provisional=few, ranges=found.range,
         origins=[source] * len(found.range),

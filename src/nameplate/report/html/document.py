@@ -9,6 +9,7 @@ from nameplate.records.atomic_write import write_whole
 from nameplate.records.result import Report
 from nameplate.report.aliases import without_names
 from nameplate.report.html.page import Detail, render
+from nameplate.report.judgement import MachineJudgement
 
 QUICK_LIMIT = 1_500_000
 # For longer plans: `full` has ten times as many experiments.
@@ -18,12 +19,14 @@ SIZE_LIMIT = 2_500_000
 DETAILS = (Detail(2000, True), Detail(500, True), Detail(200, True), Detail(200, False), Detail(60, False))
 
 
-def write_html(reports: Sequence[Report], path: Path, identify: bool = False) -> None:
+def write_html(
+    reports: Sequence[Report], path: Path, identify: bool = False, judgements: Sequence[MachineJudgement | None] = ()
+) -> None:
     """Write the report of one or several runs to ``path`` as one HTML file, completely or not at all.
 
     An existing file is replaced. The runs are shown in the order of ``reports``, which has at least one. Unless
     ``identify`` is true, hosts are called "machine 1", "machine 2" in the order in which they first appear, and
-    addresses, UUIDs and home directories are replaced.
+    addresses, UUIDs and home directories are replaced. ``judgements`` has an item for each report, or none at all.
 
     The file has at most ``SIZE_LIMIT`` bytes, or ``QUICK_LIMIT`` if all runs are of the plan quick. To stay below,
     charts over time get fewer points, and then the embedded data have no single samples, which the page says. If even
@@ -36,7 +39,7 @@ def write_html(reports: Sequence[Report], path: Path, identify: bool = False) ->
     named = list(reports) if identify else without_names(reports)
     limit = QUICK_LIMIT if all(report.run.plan.name == "quick" for report in reports) else SIZE_LIMIT
     for detail in DETAILS:
-        page = render(named, detail).encode()
+        page = render(named, detail, judgements).encode()
         if len(page) <= limit:
             break
     write_whole(page, path)

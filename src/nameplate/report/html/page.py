@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from nameplate.report.html.area_section import AreaSection, make_area_sections
 from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.embed import embedded, packed
 from nameplate.report.html.facts import machine_facts, run_facts
+from nameplate.report.html.judged_tile import HEADINGS as JUDGED_HEADINGS
+from nameplate.report.html.judged_tile import JudgedTile, make_judged_tile
 from nameplate.report.html.node_card import NodeCard, make_node_card
 from nameplate.report.html.roofline_card import RooflineCard, make_roofline_card
 from nameplate.report.html.rows import DERIVED_COLUMNS, HEADINGS
@@ -32,6 +35,7 @@ from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
 from nameplate.report.html.tiles import HEADINGS as TILE_HEADINGS
 from nameplate.report.html.tiles import Tile, make_tiles, trust_facts
+from nameplate.report.judgement import MachineJudgement
 from nameplate.report.remarks import remarks, warnings_of
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -54,11 +58,12 @@ class PageSection:
     """The page's content about one run.
 
     ``anchor`` is the ``id`` of its HTML element. ``screen`` is its first screen, whose values ``tiles`` has by area.
-    ``trust`` are the facts on which the trust depends, as (label, text).
-    ``further_warnings`` are those that the screen has no room for. ``remarks`` are the basis of the verdict and its
-    limits. ``machine`` and ``run`` are facts as (label, text). ``efficiencies`` are the shares of the reference values
-    as bars. ``nodes`` and ``study`` are None for a run without them. ``areas`` has the charts and the probes' values by
-    area, and ``roofline``, None for a run without one, is part of the CPU's.
+    ``trust`` are the facts on which the trust depends, as (label, text). ``judged`` compares the machine with what is
+    expected of it; it is None if nothing is known. ``further_warnings`` are those that the screen has no room for.
+    ``remarks`` are the basis of the verdict and its limits. ``machine`` and ``run`` are facts as (label, text).
+    ``efficiencies`` are the shares of the reference values as bars. ``nodes`` and ``study`` are None for a run without
+    them. ``areas`` has the charts and the probes' values by area, and ``roofline``, None for a run without one, is part
+    of the CPU's.
     """
 
     anchor: str
@@ -66,6 +71,7 @@ class PageSection:
     screen: FirstScreen
     tiles: list[Tile]
     trust: list[tuple[str, str]]
+    judged: JudgedTile | None
     further_warnings: list[str]
     remarks: list[str]
     machine: list[tuple[str, str]]
@@ -97,14 +103,15 @@ class PageSection:
                 yield numbered.index, (part, numbered.chart.title)
 
 
-def render(reports: Sequence[Report], detail: Detail) -> str:
+def render(reports: Sequence[Report], detail: Detail, judgements: Sequence[MachineJudgement | None] = ()) -> str:
     """Return the page as HTML text, with one section per run in the order of ``reports``, which has at least one.
 
     The page shows the names in ``reports`` unchanged: pass them through ``without_names`` first if it may be passed on.
-    ``detail`` limits the size of the page. Nothing is written.
+    ``detail`` limits the size of the page. ``judgements`` has an item for each report, or none at all. Nothing is
+    written.
     """
     charts: list[Chart] = []
-    sections = make_sections(reports, detail, charts)
+    sections = make_sections(reports, detail, charts, judgements)
     side_by_side_rows = side_by_side(reports)
     side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
     bundle = chart_bundle()
@@ -118,6 +125,7 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
         headings=HEADINGS,
         derived_columns=DERIVED_COLUMNS,
         tile_headings=TILE_HEADINGS,
+        judged_headings=JUDGED_HEADINGS,
         detail=detail,
         policy=policy(bundle.hash, script_hash(script)),
         style=Markup(STYLE.read_text(encoding="utf-8")),
@@ -128,17 +136,24 @@ def render(reports: Sequence[Report], detail: Detail) -> str:
     )
 
 
-def make_sections(reports: Sequence[Report], detail: Detail, charts: list[Chart]) -> list[PageSection]:
+def make_sections(
+    reports: Sequence[Report], detail: Detail, charts: list[Chart], judgements: Sequence[MachineJudgement | None] = ()
+) -> list[PageSection]:
     """Return the page's content about each run, in order, and append its charts to ``charts``.
 
-    Charts of the same values have the same axes in all sections.
+    Charts of the same values have the same axes in all sections. ``judgements`` are as in ``render``.
     """
-    sections = [make_section(number, report, detail, charts) for number, report in enumerate(reports, start=1)]
+    sections = [
+        make_section(number, report, detail, charts, judgement)
+        for number, (report, judgement) in enumerate(zip_longest(reports, judgements), start=1)
+    ]
     share_axes([place for section in sections for place in section.places()], charts)
     return sections
 
 
-def make_section(number: int, report: Report, detail: Detail, charts: list[Chart]) -> PageSection:
+def make_section(
+    number: int, report: Report, detail: Detail, charts: list[Chart], judgement: MachineJudgement | None = None
+) -> PageSection:
     """Return the page's content about one run, and append its charts to ``charts``.
 
     ``number`` is the run's number in the page, from 1. It appears in the title and in the anchors. ``charts`` has the
@@ -159,6 +174,7 @@ def make_section(number: int, report: Report, detail: Detail, charts: list[Chart
         screen=screen,
         tiles=make_tiles(screen),
         trust=trust_facts(screen.trust),
+        judged=make_judged_tile(report, judgement) if judgement else None,
         further_warnings=warnings_of(report)[len(screen.warnings) :],
         remarks=remarks(report),
         machine=machine_facts(report.machine),
