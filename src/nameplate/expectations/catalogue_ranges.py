@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nameplate.expectations.catalogue_file import Catalogue, CatalogueMachine
-from nameplate.expectations.cpu_generation import generation_of
 from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.expected_range import MAX_VALUE, ExpectedRange, Kind
 from nameplate.expectations.machine_type import MachineType
 from nameplate.planning.stand_ins import beyond_caches_bytes, beyond_one_cache_bytes
+from nameplate.probes.shared.cpu_product import CpuProduct, generation_named, product_named, product_of
 from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment
 from nameplate.statistics.prediction_interval import prediction_interval
@@ -85,13 +85,13 @@ class Family:
 
 
 def family_of(
-    catalogue: Catalogue, machine: CatalogueMachine, what: CatalogueValue, is_type_known: bool
+    catalogue: Catalogue, machine: CatalogueMachine, what: CatalogueValue, is_type_known: bool, generation: str = ""
 ) -> Family | None:
     """Return the machines from which a value of ``machine`` can be predicted, or None if there are too few.
 
     ``machine`` is an entry of the catalogue, or one that has the machine's facts and no values. They are those of the
-    same vendor with the same CPU, of the same generation otherwise. For a bandwidth they have the same number of CPUs,
-    for a latency a similar one.
+    same vendor with the same CPU, of the same generation otherwise, which is ``generation`` if the name of the CPU does
+    not tell. For a bandwidth they have the same number of CPUs, for a latency a similar one.
     """
     own = what.value(machine) if is_type_known else None
     have = [each for each in catalogue.machines if what.value(each) is not None and _is_like(each, machine, what)]
@@ -100,8 +100,8 @@ def family_of(
         return Family(f"{machine.vendor} {machine.type}", same or (machine,), own)
     if len(same) >= MIN_FAMILY:
         return Family(f"{machine.cpu} on {machine.vendor}", same)
-    generation = generation_of(machine.cpu)
-    kin = tuple(each for each in have if generation and generation_of(each.cpu) == generation)
+    generation = generation_named(machine.cpu) or generation
+    kin = tuple(each for each in have if generation and generation_named(each.cpu) == generation)
     return Family(f"{generation} CPUs of any vendor", kin, error=_OTHER_MODEL) if len(kin) >= MIN_FAMILY else None
 
 
@@ -146,10 +146,13 @@ def catalogue_expectation(
         found.vendor, "", machine.cpu.architecture, machine.cpu.model, machine.topology.threads, 0,
         machine.topology.packages, "", None, None, None, None,
     )  # fmt: skip
+    product = product_of(machine.cpu)
+    generation = product.generation if product else ""
     ranges, origins, notes = [], [], []
     for what in VALUES:
         same = [each for each in experiments if is_same_work(each, what, machine)]
-        family = family_of(catalogue, like, what, is_type_known=found.known is not None) if same else None
+        is_known = found.known is not None
+        family = family_of(catalogue, like, what, is_known, generation) if same else None
         if family is None:
             continue
         # The largest region has the fewest hits in a cache.
@@ -162,8 +165,21 @@ def catalogue_expectation(
         ranges.append(floor)
         origins.append(f"triad: the floor of {like.vendor}'s health check for {like.type}")
     return Expectation(
-        kind="catalogue", machine=found.words, provisional=False, ranges=ranges, origins=origins, notes=notes
+        kind="catalogue",
+        machine=_words(found, machine, product),
+        provisional=False,
+        ranges=ranges,
+        origins=origins,
+        notes=notes,
     )
+
+
+def _words(found: MachineType, machine: Machine, product: CpuProduct | None) -> str:
+    """Return the type of a machine, or what is known of it: ``no type of the catalogue, but an EPYC 9004 by …``."""
+    if found.candidates or product is None:
+        return found.words
+    by = "its name" if product_named(machine.cpu.model) else "its CPUID signature"
+    return f"{found.words}; the CPU is of the {product.name} series by {by} ({product.generation})"
 
 
 def is_same_work(experiment: Experiment, what: CatalogueValue, machine: Machine) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from nameplate.probes import ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
-from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
+from collections.abc import Sequence
+
+from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
+from nameplate.probes.shared.arithmetic import LOOP, documented_peak, peak_by_ports
 from nameplate.probes.shared.screen_line import ScreenLine
+from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 
 
@@ -16,6 +19,14 @@ def _core_cycles(experiment: ResolvedExperiment, sample: Sample) -> float:
     return sample.elapsed_s * experiment.cores * experiment.facts["burst_cycles"] / sample.counters["burst_s"]
 
 
+def _peak(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
+    """Return the ceiling by the ports that were counted, or by the documented ones if they could not be counted."""
+    counted = peak_by_ports(metric, experiment, samples)
+    if counted.value is not None or metric.unit != "FLOP/s":
+        return counted
+    return documented_peak(experiment, samples) or counted
+
+
 PROBE = Probe(
     name="cpu_flops",
     title="Floating-point rate",
@@ -25,7 +36,7 @@ PROBE = Probe(
         Ratio("flops_per_cycle", "FLOP/cycle", "higher", _flops, _core_cycles, is_one_sided=False),
     ),
     recorded=LOOP,
-    rated=peak_by_ports,
+    rated=_peak,
     screen=(
         ScreenLine("fp64, {threads}", ("rate",), {"precision": "fp64", "mix": "fma"}),
         ScreenLine("fp64, {threads}", ("rate",), {"precision": "fp64", "mix": "fma", "threads": 1}),

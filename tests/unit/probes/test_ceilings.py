@@ -8,6 +8,7 @@ import pytest
 
 from machines import machine_with
 from nameplate.errors import UsageError
+from nameplate.probes import ResolvedExperiment, load_probes
 from nameplate.probes.shared.ceilings import (
     arithmetic_peak,
     count_ports,
@@ -19,6 +20,8 @@ from nameplate.probes.shared.ceilings import (
     textbook_peak,
 )
 from nameplate.records.machine_record import Machine
+from nameplate.records.result import Rated
+from nameplate.records.run_record import Sample, Work
 
 
 def facts(per_cycle: float) -> dict[str, float]:
@@ -280,3 +283,66 @@ def test_unknown_memory_says_why_and_what_to_do(machine_without: Machine, reason
     assert rated.value is None
     assert reason in rated.source
     assert rated.source.endswith("give one with --rated memory=59.7GB/s")
+
+
+def genoa(cores: int, packages: int = 1, hypervisor: str | None = "kvm") -> Machine:
+    """Return a machine with an EPYC 9004, whose largest socket has 96 cores, that does not show its modules."""
+    return machine_with(
+        hypervisor=hypervisor, cpu={"model": "AMD EPYC 9R14"}, topology={"cores": cores, "packages": packages},
+        memory={"modules_status": "no_table", "modules": None},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("machine", "sockets"), [(genoa(96), 1), (genoa(49), 1), (genoa(176, 2), 2),
+                                                   (genoa(16, hypervisor=None), 1)])  # fmt: skip
+def test_a_machine_with_whole_sockets_has_their_documented_bandwidth(machine: Machine, sockets: int) -> None:
+    rated = memory_bandwidth(machine)
+    assert rated.value == pytest.approx(sockets * 12 * 4800e6 * 8)
+    assert not rated.is_ceiling
+    assert rated.kind == "derived"
+    words = f"{sockets} socket{'s' if sockets > 1 else ''} × 12 channels × 4800 MT/s × 8 B, the most of the EPYC 9004"
+    assert rated.source.startswith(words)
+    assert "PowerEdge R6615" in rated.source
+
+
+@pytest.mark.parametrize("machine", [genoa(2), genoa(48), genoa(96, 96)])
+def test_a_small_guest_is_not_compared_with_a_socket_that_it_shares(machine: Machine) -> None:
+    rated = memory_bandwidth(machine)
+    assert rated.value is None
+    assert "a whole socket of the EPYC 9004 series has 460.8 GB/s at most (12 channels × 4800 MT/s" in rated.source
+    assert "up to 96 cores share" in rated.source
+    assert rated.source.endswith("give one with --rated memory=59.7GB/s")
+
+
+FLOPS = load_probes()["cpu_flops"]
+
+
+def fma_peak(per_cycle: float, model: str = "AMD EPYC 9R14", wide: float = 16, **params: object) -> Rated:
+    """Return the reference value of a rate, with ``wide`` operations per instruction and a measured 2.5 GHz."""
+    experiment = ResolvedExperiment(
+        {"precision": "fp64", "mix": "fma", "threads": 2, **params},  # type: ignore[dict-item]
+        {**facts(per_cycle), "operations_per_instruction": wide}, machine_with(cpu={"model": model}),
+    )  # fmt: skip
+    sample = Sample(
+        id="x", index=0, start_s=0.0, elapsed_s=1.0, repetitions=1, work=Work(0, 1, 0), disturbed={},
+        counters={"burst_s": 32768 / 2.5e9},
+    )  # fmt: skip
+    return FLOPS.rated(FLOPS.metrics[0], experiment, [sample])
+
+
+def test_documented_units_count_where_ports_could_not_be_counted() -> None:
+    assert fma_peak(1.0).value == pytest.approx(1 * 16 * 2.5e9 * 2), "an AVX-512 instruction takes both units"
+    assert fma_peak(1.0).kind == "measured"
+    for wide, precision, per_cycle in ((16, "fp64", 16), (32, "fp32", 32), (8, "fp64", 16), (4, "fp64", 8)):
+        rated = fma_peak(0.8, wide=wide, precision=precision)
+        assert rated.value == pytest.approx(per_cycle * 2.5e9 * 2), (wide, precision)
+        assert not rated.is_ceiling
+        assert rated.source.startswith("2 units for fused multiply-add × ")
+        assert "X86ScheduleZnver4" in rated.source
+
+
+@pytest.mark.parametrize("other", [{"mix": "div"}, {"precision": "bf16"}, {"model": "Unheard Of"}])
+def test_without_documents_an_uncounted_port_leaves_no_reference_value(other: dict[str, str]) -> None:
+    rated = fma_peak(0.8, **other)  # type: ignore[arg-type]
+    assert rated.value is None
+    assert "0.80 instructions per cycle are not close to a whole number of ports" in rated.source

@@ -7,11 +7,13 @@ from statistics import median
 
 from nameplate.probes import Metric, ResolvedExperiment
 from nameplate.probes.shared.ceilings import arithmetic_peak
+from nameplate.probes.shared.cpu_product import product_of
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 
 _PORTS = ("burst_cycles", "operations_per_instruction", "port_block_instructions", "port_block_s", "port_burst_s")
+_BITS = {"fp64": 64, "fp32": 32}
 # What the loop's records contain.
 LOOP = Recorded(facts=_PORTS, counters=("burst_s",), divisors=(*_PORTS, "burst_s"))
 
@@ -43,3 +45,26 @@ def peak_by_ports(metric: Metric, experiment: ResolvedExperiment, samples: Seque
     if metric.unit == "FLOP/cycle":
         return Rated(None, "see the rate, which has the ceiling")
     return arithmetic_peak(experiment.facts, median(sample.counters["burst_s"] for sample in samples), experiment.cores)
+
+
+def documented_peak(experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated | None:
+    """Return the peak rate of fused multiply-adds in FLOP/s by the documented units of the CPU × the measured clock.
+
+    A unit takes an instruction per cycle, and several cycles for one that is wider than the unit. The clock is as in
+    ``peak_by_ports``. The result is None for another mix or precision, or if the units of the CPU are not known. It is
+    not a ceiling, since models of a product may have fewer units than the largest one.
+    """
+    product = product_of(experiment.machine.cpu)
+    bits = _BITS.get(str(experiment.params["precision"]))
+    if product is None or product.fma is None or bits is None or experiment.params["mix"] != "fma":
+        return None
+    fma = product.fma
+    per_instruction = min(experiment.facts["operations_per_instruction"], 2 * fma.bits / bits)
+    frequency_hz = experiment.facts["burst_cycles"] / median(sample.counters["burst_s"] for sample in samples)
+    units = f"{fma.units} unit{'s' if fma.units > 1 else ''}"
+    source = (
+        f"{units} for fused multiply-add × {per_instruction:g} operations ({fma.source}) × "
+        f"{frequency_hz / 1e9:.2f} GHz (measured under this load) × "
+        f"{experiment.cores} core{'s' if experiment.cores > 1 else ''}"
+    )
+    return Rated(fma.units * per_instruction * frequency_hz * experiment.cores, source, is_ceiling=False)

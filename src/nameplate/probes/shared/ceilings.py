@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nameplate.errors import FileError, UsageError
+from nameplate.probes.shared.cpu_product import CHANNEL_BYTES, product_of
 from nameplate.records.inputs import read_text
 from nameplate.records.machine_record import Machine, Module
 from nameplate.records.result import Rated
@@ -211,21 +212,43 @@ def memory_bandwidth(machine: Machine) -> Rated:
 
     It is transfers per second × bytes per transfer, added up over the populated channels. It is not a ceiling if the
     table leaves doubts, which the source names: channels that cannot be told apart, speeds that are not the configured
-    ones, or a hypervisor. Without a readable and complete table the result has no value, and its source says why.
+    ones, or a hypervisor. Without a readable and complete table it is what ``documented_bandwidth`` returns.
     """
     memory = machine.memory
     status = memory.modules_status
     if status != "read" or memory.modules is None:
-        return Rated(None, f"{_NO_MODULES.get(status, status)}; {_GIVE_MEMORY}")
+        return documented_bandwidth(machine, _NO_MODULES.get(status, str(status)))
     # A module whose size is not stated is populated; an empty slot states 0.
     modules = [m for m in memory.modules if m.size_bytes != 0 and m.type not in _NOT_MEMORY]
     if not modules:
-        return Rated(None, f"the DMI table lists no memory modules; {_GIVE_MEMORY}")
+        return documented_bandwidth(machine, "the DMI table lists no memory modules")
     if not all(m.configured_transfers_per_s or m.rated_transfers_per_s for m in modules):
-        return Rated(None, f"the DMI table does not state the memory's speed (usual under QEMU); {_GIVE_MEMORY}")
+        return documented_bandwidth(machine, "the DMI table does not state the memory's speed (usual under QEMU)")
     if not all(m.width_bits for m in modules):
-        return Rated(None, f"the DMI table does not state the memory's width; {_GIVE_MEMORY}")
+        return documented_bandwidth(machine, "the DMI table does not state the memory's width")
     return _bandwidth_of(modules, memory.modules, machine.hypervisor)
+
+
+def documented_bandwidth(machine: Machine, why: str) -> Rated:
+    """Return the most that the sockets' memory can deliver in B/s, by the documents of the CPU's makers.
+
+    ``why`` says why the modules are not known. It is a value only if the machine has the sockets to itself: without a
+    hypervisor, or as a guest with more than half of the cores of the largest such socket. A smaller guest shares them
+    with others, and its source names the peak of a socket without comparing with it. For an unknown CPU, too, the
+    result has no value. It is not a ceiling, since the modules may be faster than the documents allow.
+    """
+    product = product_of(machine.cpu)
+    if product is None or product.memory is None:
+        return Rated(None, f"{why}; {_GIVE_MEMORY}")
+    channels, sockets = product.memory, machine.topology.packages
+    most = product.cores.most if product.cores else None
+    parts = f"{channels.channels} channels × {channels.transfers_per_s / 1e6:g} MT/s × {CHANNEL_BYTES} B"
+    if machine.hypervisor and (most is None or machine.topology.cores <= sockets * most / 2):
+        shared = f", which up to {most} cores share" if most else ""
+        peak = f"{channels.bytes_per_s / 1e9:.4g} GB/s at most ({parts}; {channels.source})"
+        return Rated(None, f"{why}; a whole socket of the {product.name} series has {peak}{shared}; {_GIVE_MEMORY}")
+    words = f"{sockets} socket{'s' if sockets > 1 else ''} × {parts}, the most of the {product.name} series"
+    return Rated(channels.bytes_per_s * sockets, f"{words} ({channels.source}; {why})", is_ceiling=False)
 
 
 def _bandwidth_of(modules: Sequence[Module], slots: Sequence[Module], hypervisor: str | None) -> Rated:
