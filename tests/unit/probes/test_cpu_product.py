@@ -58,6 +58,23 @@ def test_the_signature_tells_the_product_where_the_name_does_not(
     assert (found and found.name) == product
 
 
+def test_a_desktop_cpu_is_no_server_cpu_of_the_same_signature() -> None:
+    cpu = {"vendor": "GenuineIntel", "model": "Intel(R) Core(TM) i9-7980XE CPU @ 2.60GHz", "family_number": 6,
+           "model_number": 85, "stepping": 4}  # fmt: skip
+    assert product_of(machine_with(cpu=cpu).cpu) is None
+    hidden = product_of(machine_with(cpu={**cpu, "model": "Intel(R) Xeon(R) CPU @ 2.60GHz"}).cpu)
+    assert hidden is not None
+    assert hidden.generation == "Skylake-SP"
+
+
+@pytest.mark.parametrize("model", ["AMD EPYC-Rome Processor", "Intel Core Processor (Haswell, no TSX)"])
+def test_a_model_of_qemu_tells_the_generation_and_nothing_else(model: str) -> None:
+    found = product_of(machine_with(cpu={"model": model}).cpu)
+    assert found is not None
+    assert found.name.startswith("QEMU ")
+    assert (found.memory, found.cores, found.fma) == (None, None, None)
+
+
 def test_the_name_counts_before_the_signature() -> None:
     siena = {"vendor": "AuthenticAMD", "model": "AMD EPYC 8534P 64-Core Processor", "family_number": 25,
              "model_number": 160, "stepping": 2}  # fmt: skip

@@ -17,6 +17,8 @@ from nameplate.records.numbers import Positive
 from nameplate.records.toml_text import parse_toml
 
 _PATH = Path(__file__).with_name("cpu_products.toml")
+# Every name of a model has one; a hypervisor leaves such as "AMD EPYC" and "Intel(R) Xeon(R) CPU @ 2.20GHz".
+_NUMBER = re.compile(r"\d{3}")
 # All channels of this width count: two half as wide, as DDR5 has them, are one here.
 CHANNEL_BYTES = 8
 
@@ -107,10 +109,15 @@ def product_named(model: str) -> CpuProduct | None:
 
 
 def product_of(cpu: Cpu) -> CpuProduct | None:
-    """Return the product of a CPU, by the name of its model or else by its signature; None if neither is known."""
-    return product_named(cpu.model) or next(
-        (each for each in cpu_products() if each.signature and each.signature.is_of(cpu)), None
-    )
+    """Return the product of a CPU by the name of its model, or by its signature if the name is hidden; None if unknown.
+
+    A name with a number that is not in the table is that of another product, which may have the same signature: a
+    desktop CPU has fewer memory channels.
+    """
+    named = product_named(cpu.model)
+    if named or _NUMBER.search(cpu.model.partition(" @ ")[0]):
+        return named
+    return next((each for each in cpu_products() if each.signature and each.signature.is_of(cpu)), None)
 
 
 def generation_named(model: str) -> str:
