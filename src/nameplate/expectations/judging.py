@@ -24,7 +24,8 @@ class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
     """A value of a run beside its expected range, in SI base units. ``experiment`` is its id in the run.
 
     ``value`` is the one that the range is about, with its 95 % interval ``ci``, which is None if there were too few
-    rounds or samples. ``expected`` is None if nothing is known; the verdict is then UNKNOWN.
+    rounds or samples. ``expected`` is None if nothing is known; the verdict is then UNKNOWN. ``better`` is None if the
+    value is missing, since its result says so.
     """
 
     area: str
@@ -33,7 +34,7 @@ class JudgedValue(msgspec.Struct, frozen=True, kw_only=True):
     params: dict[str, Value]
     metric: str
     unit: str
-    better: Literal["higher", "lower"]
+    better: Literal["higher", "lower"] | None
     value: float | None
     ci: tuple[float, float] | None
     expected: ExpectedRange | None
@@ -93,7 +94,7 @@ def _missing(expected: ExpectedRange, probe: str) -> JudgedValue:
     words: Mapping[str, Value] = dict(word.split("=", 1) for word in expected.experiment.split() if "=" in word)
     return JudgedValue(
         area=probe_of(probe).area, experiment=expected.experiment, probe=probe, params=dict(words),
-        metric=expected.metric, unit=expected.unit, better="higher", value=None, ci=None, expected=expected,
+        metric=expected.metric, unit=expected.unit, better=None, value=None, ci=None, expected=expected,
         verdict="NOT MEASURED",
     )  # fmt: skip
 
