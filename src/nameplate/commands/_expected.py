@@ -64,7 +64,7 @@ def with_expectation(report: Report, expect: Path | None) -> Report:
 
 
 def with_judgement(report: Report, expect: Path | None) -> tuple[Report, MachineJudgement | None]:
-    """Return what ``with_expectation`` returns, and the judgement on the machine; None if nothing is known about it.
+    """Return what ``with_expectation`` returns, and the judgement on the machine; None if nothing is expected of it.
 
     Raises:
         FileError: a file is not what it should be.
@@ -73,8 +73,9 @@ def with_judgement(report: Report, expect: Path | None) -> tuple[Report, Machine
     expectation = _expectation_of(report, expect)
     if expectation is None:
         return report, None
-    judgement = None if why_not_judged(report) else MachineJudgement(judge(report, expectation.ranges), expectation)
-    return with_references(report, expectation), judgement
+    why_not = why_not_judged(report)
+    values = [] if why_not else judge(report, expectation.ranges)
+    return with_references(report, expectation), MachineJudgement(values, expectation, why_not)
 
 
 def check_site(expect: Path, machine: Machine) -> None:

@@ -44,6 +44,7 @@ from nameplate.execution.core_process import (
 from nameplate.execution.file_keeper import FileDescriptorCache
 from nameplate.execution.launch import Launch, alone, launch_with
 from nameplate.execution.slurm import Allocation, allocation_of, write_script
+from nameplate.expectations.site_file import read_site
 from nameplate.planning.budget import START_COMMAND_S, min_plan_s
 from nameplate.planning.places import check_places
 from nameplate.planning.plan_file import build_plan, read_plan, shipped_plans, sweep_plan
@@ -154,8 +155,9 @@ def command(  # noqa: PLR0913 (the options of the command line)
     rated
         Reference values, such as memory=59.7GB/s,cpu_flops=2TFLOP/s, or a file with such lines.
     expect
-        A site file of nameplate check, whose expected ranges give reference values where there are no others. Default:
-        what others measured on such a machine, if nameplate-catalogue is installed.
+        A site file of nameplate check, whose expected ranges give reference values where there are no others, and by
+        which --report judges the machine. Default: what others measured on such a machine, if nameplate-catalogue is
+        installed. Not with --against.
     dry_run
         Show what would run, for how long, and what it would write and send. Measure nothing.
     resume
@@ -261,8 +263,6 @@ def _run(options: RunOptions) -> int:
         prepared = _resumed(options, options.resume, stack) if options.resume else _begun(options, allocation)
         if options.study is not None:
             check_study(prepared.header.plan.name, options.study)
-        if options.expect is not None:
-            check_site(options.expect, prepared.core.machine)
         if options.dry_run:
             print_plan(prepared.header, options.peer, options.mpi, prepared.core.machine)
             return 0
@@ -270,6 +270,8 @@ def _run(options: RunOptions) -> int:
             write_script(options.slurm, allocation, prepared.header, sys.argv[1:])
             print(f"wrote {options.slurm}; submit it with: sbatch {shlex.quote(str(options.slurm))}")
             return 0
+        if options.expect is not None:
+            check_site(options.expect, prepared.core.machine)
         writer = prepared.writer or stack.enter_context(new_run_file(options.output))
         result = _measure(options, prepared, writer)
     if options.against is not None and prepared.base is not None:
@@ -297,6 +299,8 @@ def _check(options: RunOptions) -> None:
         check_study(options.what, options.study)
     if options.output is not None and options.output.is_dir():
         raise FileError(f"-o {options.output} is a directory: name a file in it")
+    if options.expect is not None:
+        read_site(options.expect)
     base = options.against.base if options.against else None
     _check_report_packages(options)
     check_output("--report", options.report, others=(options.output, options.resume, options.slurm, base))

@@ -41,12 +41,23 @@ def without_names(reports: Sequence[Report]) -> list[Report]:
     parameter values, an IP or MAC address becomes ``(address)``, a UUID ``(identifier)``, and the path of a home
     directory ``~``. The copies are in the order of ``reports``, which stay as they are.
     """
+    aliases = _aliases(reports)
+    return [_without_patterns(_aliased(report, aliases)) for report in reports]
+
+
+def hider_of(reports: Sequence[Report]) -> Callable[[str], str]:
+    """Return a function that hides in a text about these reports what ``without_names`` hides in them."""
+    hide = _hiding(_aliases(reports))
+    return lambda text: _hidden_text(hide(text))
+
+
+def _aliases(reports: Sequence[Report]) -> dict[str, str]:
     aliases: dict[str, str] = {}
     for report in reports:
         own = [report.machine.hostname] if report.machine else []
         for host in [*own, *nodes_of(report.machine), *(report.nodes.names if report.nodes else [])]:
             aliases.setdefault(host, f"machine {len(aliases) + 1}")
-    return [_without_patterns(_aliased(report, aliases)) for report in reports]
+    return aliases
 
 
 def name_of(report: Report) -> str:

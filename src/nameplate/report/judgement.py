@@ -23,10 +23,15 @@ _UNSAID = ("unit",)
 
 @dataclass(frozen=True)
 class MachineJudgement:
-    """The values of a machine with their verdicts, and what they were compared with."""
+    """The values of a machine with their verdicts, and what they were compared with.
+
+    ``why_not`` says why the run says nothing about its machine, such as "it did not reach its end"; there are no values
+    then. It is "" otherwise.
+    """
 
     values: list[JudgedValue]
     expectation: Expectation
+    why_not: str = ""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,8 @@ def test_few_rounds_do_not_decide() -> None:
 
 def test_what_was_planned_and_has_no_value_is_not_measured() -> None:
     one = fp64(None, value=None, outcome="invalid")
-    assert [value.verdict for value in judge(report([one]), [expected(one, 40e9, 60e9)])] == ["NOT MEASURED"]
+    (value,) = judge(report([one]), [expected(one, 40e9, 60e9)])
+    assert (value.verdict, value.better) == ("NOT MEASURED", None)
     other = expected(fp64((1, 2)), 1, 2, experiment="disk_block op=read")
     assert judge(report([]), [other]) == [], "not planned"
 

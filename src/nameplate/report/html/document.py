@@ -7,7 +7,8 @@ from pathlib import Path
 
 from nameplate.records.atomic_write import write_whole
 from nameplate.records.result import Report
-from nameplate.report.aliases import without_names
+from nameplate.report.aliases import hider_of, without_names
+from nameplate.report.html.judged_tile import make_judged_tile
 from nameplate.report.html.page import Detail, render
 from nameplate.report.judgement import MachineJudgement
 
@@ -37,9 +38,14 @@ def write_html(
             file.
     """
     named = list(reports) if identify else without_names(reports)
+    hide = str if identify else hider_of(reports)
+    judged = [
+        make_judged_tile(report, judgement, hide) if judgement else None
+        for report, judgement in zip(reports, judgements or [None] * len(reports), strict=True)
+    ]
     limit = QUICK_LIMIT if all(report.run.plan.name == "quick" for report in reports) else SIZE_LIMIT
     for detail in DETAILS:
-        page = render(named, detail, judgements).encode()
+        page = render(named, detail, judged).encode()
         if len(page) <= limit:
             break
     write_whole(page, path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nameplate.records.result import Report
@@ -19,11 +21,18 @@ class JudgedTile:
     sources: list[str]
 
 
-def make_judged_tile(report: Report, judgement: MachineJudgement) -> JudgedTile:
-    """Return the tile for a judgement on the machine of a report."""
+def make_judged_tile(report: Report, judgement: MachineJudgement, hide: Callable[[str], str] = str) -> JudgedTile:
+    """Return the tile for a judgement on the machine of a report, whose texts have passed through ``hide``.
+
+    The report is the one that was judged, with its names: its experiments are looked up by their ids, which have names
+    of files.
+    """
     expectation = judgement.expectation
+    sentence = f"Not judged: {judgement.why_not}." if judgement.why_not else verdict_sentence(judgement.values)
+    rows = judged_rows(report, judgement.values, has_all=False)
+    sources = [f"machine: {expectation.machine}", *(f"expected: {source}" for source in expectation.sources)]
     return JudgedTile(
-        verdict_sentence(judgement.values),
-        judged_rows(report, judgement.values, has_all=False),
-        [f"machine: {expectation.machine}", *(f"expected: {source}" for source in expectation.sources)],
+        hide(sentence),
+        [dataclasses.replace(row, label=hide(row.label)) for row in rows],
+        [hide(source) for source in sources],
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from nameplate.report.html.cards import Card, make_card
 from nameplate.report.html.embed import embedded, packed
 from nameplate.report.html.facts import machine_facts, run_facts
 from nameplate.report.html.judged_tile import HEADINGS as JUDGED_HEADINGS
-from nameplate.report.html.judged_tile import JudgedTile, make_judged_tile
+from nameplate.report.html.judged_tile import JudgedTile
 from nameplate.report.html.node_card import NodeCard, make_node_card
 from nameplate.report.html.roofline_card import RooflineCard, make_roofline_card
 from nameplate.report.html.rows import DERIVED_COLUMNS, HEADINGS
@@ -35,7 +34,6 @@ from nameplate.report.html.side_by_side import side_by_side
 from nameplate.report.html.study_card import StudyCard, make_study_card
 from nameplate.report.html.tiles import HEADINGS as TILE_HEADINGS
 from nameplate.report.html.tiles import Tile, make_tiles, trust_facts
-from nameplate.report.judgement import MachineJudgement
 from nameplate.report.remarks import remarks, warnings_of
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -103,15 +101,15 @@ class PageSection:
                 yield numbered.index, (part, numbered.chart.title)
 
 
-def render(reports: Sequence[Report], detail: Detail, judgements: Sequence[MachineJudgement | None] = ()) -> str:
+def render(reports: Sequence[Report], detail: Detail, judged: Sequence[JudgedTile | None] = ()) -> str:
     """Return the page as HTML text, with one section per run in the order of ``reports``, which has at least one.
 
     The page shows the names in ``reports`` unchanged: pass them through ``without_names`` first if it may be passed on.
-    ``detail`` limits the size of the page. ``judgements`` has an item for each report, or none at all. Nothing is
+    ``detail`` limits the size of the page. ``judged`` has an item for each report, or none at all. Nothing is
     written.
     """
     charts: list[Chart] = []
-    sections = make_sections(reports, detail, charts, judgements)
+    sections = make_sections(reports, detail, charts, judged)
     side_by_side_rows = side_by_side(reports)
     side_by_side_chart = append_side_by_side_chart(side_by_side_rows, charts)
     bundle = chart_bundle()
@@ -137,22 +135,22 @@ def render(reports: Sequence[Report], detail: Detail, judgements: Sequence[Machi
 
 
 def make_sections(
-    reports: Sequence[Report], detail: Detail, charts: list[Chart], judgements: Sequence[MachineJudgement | None] = ()
+    reports: Sequence[Report], detail: Detail, charts: list[Chart], judged: Sequence[JudgedTile | None] = ()
 ) -> list[PageSection]:
     """Return the page's content about each run, in order, and append its charts to ``charts``.
 
-    Charts of the same values have the same axes in all sections. ``judgements`` are as in ``render``.
+    Charts of the same values have the same axes in all sections. ``judged`` is as in ``render``.
     """
     sections = [
-        make_section(number, report, detail, charts, judgement)
-        for number, (report, judgement) in enumerate(zip_longest(reports, judgements), start=1)
+        make_section(number, report, detail, charts, tile)
+        for number, (report, tile) in enumerate(zip(reports, judged or [None] * len(reports), strict=True), start=1)
     ]
     share_axes([place for section in sections for place in section.places()], charts)
     return sections
 
 
 def make_section(
-    number: int, report: Report, detail: Detail, charts: list[Chart], judgement: MachineJudgement | None = None
+    number: int, report: Report, detail: Detail, charts: list[Chart], judged: JudgedTile | None = None
 ) -> PageSection:
     """Return the page's content about one run, and append its charts to ``charts``.
 
@@ -174,7 +172,7 @@ def make_section(
         screen=screen,
         tiles=make_tiles(screen),
         trust=trust_facts(screen.trust),
-        judged=make_judged_tile(report, judgement) if judgement else None,
+        judged=judged,
         further_warnings=warnings_of(report)[len(screen.warnings) :],
         remarks=remarks(report),
         machine=machine_facts(report.machine),
