@@ -175,11 +175,11 @@ def catalogue_expectation(
 
 
 def _words(found: MachineType, machine: Machine, product: CpuProduct | None) -> str:
-    """Return the type of a machine, or what is known of it: ``no type of the catalogue, but an EPYC 9004 by …``."""
+    """Return the type of a machine, and what is known of its CPU if no type is known."""
     if found.candidates or product is None:
         return found.words
     by = "its name" if product_named(machine.cpu.model) else "its CPUID signature"
-    return f"{found.words}; the CPU is of the {product.name} series by {by} ({product.generation})"
+    return f"{found.words}; CPU by {by}: {product.name} ({product.generation})"
 
 
 def is_same_work(experiment: Experiment, what: CatalogueValue, machine: Machine) -> bool:

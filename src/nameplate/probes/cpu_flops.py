@@ -20,7 +20,7 @@ def _core_cycles(experiment: ResolvedExperiment, sample: Sample) -> float:
 
 
 def _peak(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
-    """Return the ceiling by the ports that were counted, or by the documented ones if they could not be counted."""
+    """Return the peak by the ports that were counted, or by the published ones if they could not be counted."""
     counted = peak_by_ports(metric, experiment, samples)
     if counted.value is not None or metric.unit != "FLOP/s":
         return counted

@@ -300,28 +300,38 @@ def test_a_machine_with_whole_sockets_has_their_documented_bandwidth(machine: Ma
     assert rated.value == pytest.approx(sockets * 12 * 4800e6 * 8)
     assert not rated.is_ceiling
     assert rated.kind == "derived"
-    words = f"{sockets} socket{'s' if sockets > 1 else ''} × 12 channels × 4800 MT/s × 8 B, the most of the EPYC 9004"
+    words = f"{sockets} socket{'s' if sockets > 1 else ''} × 12 channels × 4800 MT/s × 8 B, the most of EPYC 9004"
     assert rated.source.startswith(words)
     assert "PowerEdge R6615" in rated.source
 
 
-@pytest.mark.parametrize("machine", [genoa(2), genoa(48), genoa(96, 96)])
+@pytest.mark.parametrize("machine", [genoa(2), genoa(48), genoa(96, 96), genoa(96, 0), genoa(192)])
 def test_a_small_guest_is_not_compared_with_a_socket_that_it_shares(machine: Machine) -> None:
     rated = memory_bandwidth(machine)
     assert rated.value is None
-    assert "a whole socket of the EPYC 9004 series has 460.8 GB/s at most (12 channels × 4800 MT/s" in rated.source
+    assert "a whole socket of EPYC 9004 has 460.8 GB/s at most (12 channels × 4800 MT/s" in rated.source
     assert "up to 96 cores share" in rated.source
     assert rated.source.endswith("give one with --rated memory=59.7GB/s")
+
+
+def test_arm_does_not_tell_a_guest_from_a_machine() -> None:
+    arm = {"architecture": "aarch64", "vendor": "ARM", "model": "Neoverse-N1"}
+    assert memory_bandwidth(machine_with(genoa(2, hypervisor=None), cpu=arm)).value is None
+    whole = memory_bandwidth(machine_with(genoa(80, hypervisor=None), cpu=arm))
+    assert whole.value == pytest.approx(8 * 3200e6 * 8)
 
 
 FLOPS = load_probes()["cpu_flops"]
 
 
-def fma_peak(per_cycle: float, model: str = "AMD EPYC 9R14", wide: float = 16, **params: object) -> Rated:
+def fma_peak(
+    per_cycle: float, model: str = "AMD EPYC 9R14", wide: float = 16, architecture: str = "x86_64", **params: object
+) -> Rated:
     """Return the reference value of a rate, with ``wide`` operations per instruction and a measured 2.5 GHz."""
     experiment = ResolvedExperiment(
         {"precision": "fp64", "mix": "fma", "threads": 2, **params},  # type: ignore[dict-item]
-        {**facts(per_cycle), "operations_per_instruction": wide}, machine_with(cpu={"model": model}),
+        {**facts(per_cycle), "operations_per_instruction": wide},
+        machine_with(cpu={"model": model, "architecture": architecture}),
     )  # fmt: skip
     sample = Sample(
         id="x", index=0, start_s=0.0, elapsed_s=1.0, repetitions=1, work=Work(0, 1, 0), disturbed={},
@@ -339,6 +349,12 @@ def test_documented_units_count_where_ports_could_not_be_counted() -> None:
         assert not rated.is_ceiling
         assert rated.source.startswith("2 units for fused multiply-add × ")
         assert "X86ScheduleZnver4" in rated.source
+
+
+def test_narrow_instructions_of_arm_may_be_split_into_more_units() -> None:
+    v1 = {"model": "Neoverse-V1", "architecture": "aarch64"}
+    assert fma_peak(0.8, wide=8, **v1).value == pytest.approx(16 * 2.5e9 * 2)
+    assert fma_peak(0.8, wide=4, **v1).value is None
 
 
 @pytest.mark.parametrize("other", [{"mix": "div"}, {"precision": "bf16"}, {"model": "Unheard Of"}])

@@ -43,9 +43,9 @@ def test_most_types_of_the_catalogue_have_a_generation() -> None:
     [
         ("AuthenticAMD", (25, 17, 1), "EPYC 9004"), ("AuthenticAMD", (25, 17, 2), "EPYC 9004"),
         ("AuthenticAMD", (25, 160, 2), "EPYC 97x4 or 8004"), ("AuthenticAMD", (26, 17, 0), "EPYC 9005"),
-        ("AuthenticAMD", (23, 1, 2), "EPYC 7001"), ("AuthenticAMD", (23, 1, 1), None),
-        ("GenuineIntel", (6, 85, 4), "first generation of Xeon Scalable"),
-        ("GenuineIntel", (6, 85, 7), "second generation of Xeon Scalable"),
+        ("AuthenticAMD", (23, 1, 2), "EPYC 7001 or QEMU's EPYC"), ("AuthenticAMD", (23, 1, 1), None),
+        ("GenuineIntel", (6, 85, 4), "1st-generation Xeon Scalable"),
+        ("GenuineIntel", (6, 85, 7), "2nd-generation Xeon Scalable"),
         ("GenuineIntel", (6, 154, 3), None), ("AuthenticAMD", (6, 143, 8), None), ("ARM", (None, None, None), None),
     ],
 )  # fmt: skip
@@ -67,11 +67,35 @@ def test_a_desktop_cpu_is_no_server_cpu_of_the_same_signature() -> None:
     assert hidden.generation == "Skylake-SP"
 
 
+def test_the_first_epyc_of_qemu_has_a_generation_and_nothing_else() -> None:
+    cpu = {"vendor": "AuthenticAMD", "model": "AMD EPYC Processor (with IBPB)", "family_number": 23, "model_number": 1,
+           "stepping": 2}  # fmt: skip
+    found = product_of(machine_with(cpu=cpu).cpu)
+    assert found is not None
+    assert (found.generation, found.memory, found.cores, found.fma) == ("Zen", None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("model", "product"),
+    [
+        ("AMD EPYC 9V64H 88-Core Processor", "EPYC 9V64H"), ("AMD EPYC 9V74 80-Core Processor", "EPYC 9004"),
+        ("Intel(R) Xeon(R) Gold 6348H CPU @ 2.30GHz", "3rd-generation Xeon Scalable for 4 or 8 sockets"),
+        ("Intel(R) Xeon(R) Gold 6348 CPU @ 2.60GHz", "3rd-generation Xeon Scalable"),
+        ("Intel(R) Xeon(R) CPU E5-2430 v2 @ 2.50GHz", "Xeon E5 or E7 v2 with another socket"),
+        ("Intel(R) Xeon(R) CPU E5-2670 v2 @ 2.50GHz", "Xeon E5 v2"),
+    ],
+)  # fmt: skip
+def test_products_with_other_memory_are_told_apart(model: str, product: str) -> None:
+    found = product_of(machine_with(cpu={"model": model}).cpu)
+    assert found is not None
+    assert found.name == product
+
+
 @pytest.mark.parametrize("model", ["AMD EPYC-Rome Processor", "Intel Core Processor (Haswell, no TSX)"])
 def test_a_model_of_qemu_tells_the_generation_and_nothing_else(model: str) -> None:
     found = product_of(machine_with(cpu={"model": model}).cpu)
     assert found is not None
-    assert found.name.startswith("QEMU ")
+    assert found.name.startswith("QEMU's ")
     assert (found.memory, found.cores, found.fma) == (None, None, None)
 
 
@@ -85,7 +109,7 @@ def test_the_name_counts_before_the_signature() -> None:
     assert found.memory.bytes_per_s == 6 * 4800e6 * 8
 
 
-def test_every_documented_fact_has_a_source_that_can_be_read() -> None:
+def test_every_fact_has_a_source_and_an_address() -> None:
     assert len({each.name for each in cpu_products()}) == len(cpu_products())
     facts = [fact for each in cpu_products() for fact in (each.memory, each.cores, each.fma) if fact]
     assert len(facts) > 40

@@ -51,15 +51,19 @@ def documented_peak(experiment: ResolvedExperiment, samples: Sequence[Sample]) -
     """Return the peak rate of fused multiply-adds in FLOP/s by the documented units of the CPU × the measured clock.
 
     A unit takes an instruction per cycle, and several cycles for one that is wider than the unit. The clock is as in
-    ``peak_by_ports``. The result is None for another mix or precision, or if the units of the CPU are not known. It is
-    not a ceiling, since models of a product may have fewer units than the largest one.
+    ``peak_by_ports``. The result is None for another mix or precision, for an instruction of Arm that is narrower than
+    a unit, which may be split into more units, or if the units of the CPU are not known. It is not a ceiling, since
+    models of a product may have fewer units than the largest one.
     """
     product = product_of(experiment.machine.cpu)
     bits = _BITS.get(str(experiment.params["precision"]))
     if product is None or product.fma is None or bits is None or experiment.params["mix"] != "fma":
         return None
     fma = product.fma
-    per_instruction = min(experiment.facts["operations_per_instruction"], 2 * fma.bits / bits)
+    is_narrow = experiment.facts["operations_per_instruction"] < 2 * fma.width_bits / bits
+    if is_narrow and experiment.machine.cpu.architecture != "x86_64":
+        return None
+    per_instruction = min(experiment.facts["operations_per_instruction"], 2 * fma.width_bits / bits)
     frequency_hz = experiment.facts["burst_cycles"] / median(sample.counters["burst_s"] for sample in samples)
     units = f"{fma.units} unit{'s' if fma.units > 1 else ''}"
     source = (

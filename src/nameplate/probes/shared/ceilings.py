@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nameplate.errors import FileError, UsageError
-from nameplate.probes.shared.cpu_product import CHANNEL_BYTES, product_of
+from nameplate.probes.shared.cpu_product import CHANNEL_BYTES, CpuProduct, product_of
 from nameplate.records.inputs import read_text
 from nameplate.records.machine_record import Machine, Module
 from nameplate.records.result import Rated
@@ -230,25 +230,34 @@ def memory_bandwidth(machine: Machine) -> Rated:
 
 
 def documented_bandwidth(machine: Machine, why: str) -> Rated:
-    """Return the most that the sockets' memory can deliver in B/s, by the documents of the CPU's makers.
+    """Return the most that the sockets' memory can deliver in B/s, by what is published about the CPU.
 
-    ``why`` says why the modules are not known. It is a value only if the machine has the sockets to itself: without a
-    hypervisor, or as a guest with more than half of the cores of the largest such socket. A smaller guest shares them
-    with others, and its source names the peak of a socket without comparing with it. For an unknown CPU, too, the
-    result has no value. It is not a ceiling, since the modules may be faster than the documents allow.
+    ``why`` says why the modules are not known. It is a value only if the machine has most of the sockets: without a
+    hypervisor, or as a guest with more than half of the cores of the largest such sockets. A smaller guest shares them
+    with others, and its source names the peak of a socket without comparing with it. It has no value either if the CPU
+    or the number of sockets is not known. It is not a ceiling, since modules may be faster than was published.
     """
     product = product_of(machine.cpu)
     if product is None or product.memory is None:
         return Rated(None, f"{why}; {_GIVE_MEMORY}")
     channels, sockets = product.memory, machine.topology.packages
-    most = product.cores.most if product.cores else None
     parts = f"{channels.channels} channels × {channels.transfers_per_s / 1e6:g} MT/s × {CHANNEL_BYTES} B"
-    if machine.hypervisor and (most is None or machine.topology.cores <= sockets * most / 2):
-        shared = f", which up to {most} cores share" if most else ""
+    if not _has_sockets(machine, product):
+        shared = f", which up to {product.cores.max_cores} cores share" if product.cores else ""
         peak = f"{channels.bytes_per_s / 1e9:.4g} GB/s at most ({parts}; {channels.source})"
-        return Rated(None, f"{why}; a whole socket of the {product.name} series has {peak}{shared}; {_GIVE_MEMORY}")
-    words = f"{sockets} socket{'s' if sockets > 1 else ''} × {parts}, the most of the {product.name} series"
+        return Rated(None, f"{why}; a whole socket of {product.name} has {peak}{shared}; {_GIVE_MEMORY}")
+    words = f"{sockets} socket{'s' if sockets > 1 else ''} × {parts}, the most of {product.name}"
     return Rated(channels.bytes_per_s * sockets, f"{words} ({channels.source}; {why})", is_ceiling=False)
+
+
+def _has_sockets(machine: Machine, product: CpuProduct) -> bool:
+    """Return whether a machine has most of its sockets' cores; a count of sockets that cannot be is not believed."""
+    sockets, cores = machine.topology.packages, machine.topology.cores
+    if product.cores is None or not 0 < cores <= sockets * product.cores.max_cores:
+        return False
+    # Arm has no flag that tells a guest from a machine.
+    is_alone = machine.hypervisor is None and machine.cpu.architecture == "x86_64"
+    return is_alone or cores > sockets * product.cores.max_cores / 2
 
 
 def _bandwidth_of(modules: Sequence[Module], slots: Sequence[Module], hypervisor: str | None) -> Rated:

@@ -1,7 +1,7 @@
-"""Look up what the documents of its makers say about a server CPU: its generation, memory channels and vector units.
+"""Look up what is published about a server CPU: its generation, memory channels and vector units.
 
-The facts are in cpu_products.toml, each with its source. A product is known by the model's name. Where a hypervisor
-hides that, it is known by the signature of CPUID, which tells less: products of one generation share it.
+The facts are in cpu_products.toml, each with its source. A product is known by the model's name. A hypervisor that
+hides it usually leaves the signature of CPUID, which tells less: products of one generation share it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from nameplate.records.numbers import Positive
 from nameplate.records.toml_text import parse_toml
 
 _PATH = Path(__file__).with_name("cpu_products.toml")
-# Every name of a model has one; a hypervisor leaves such as "AMD EPYC" and "Intel(R) Xeon(R) CPU @ 2.20GHz".
-_NUMBER = re.compile(r"\d{3}")
+# The number of a model, which is missing in names such as "AMD EPYC", "Intel(R) Xeon(R) CPU @ 2.20GHz" and "GENUINE
+# INTEL(R) 0000".
+_NUMBER = re.compile(r"[1-9]\d{2}|EPYC \d\w{3}")
 # All channels of this width count: two half as wide, as DDR5 has them, are one here.
 CHANNEL_BYTES = 8
 
@@ -42,7 +43,7 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MemoryChannels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The memory channels of a socket, and the fastest modules that its makers allow on all of them.
+    """The memory channels of a socket, and the fastest modules that may be on all of them.
 
     ``source`` is the title of what says so, at ``address``.
     """
@@ -61,19 +62,19 @@ class MemoryChannels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class CoreCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The number of cores in the largest socket; ``source`` is the title of what says so, at ``address``."""
 
-    most: int
+    max_cores: int
     source: str
     address: str
 
 
 class FusedMultiplyAdd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The units of a core for fused multiply-add, and the bits that each one takes per cycle.
+    """The units of a core for fused multiply-add, and the width of what each one takes per cycle.
 
     ``source`` is the title of what says so, at ``address``.
     """
 
     units: int
-    bits: int
+    width_bits: int
     source: str
     address: str
 
