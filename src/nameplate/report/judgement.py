@@ -14,6 +14,7 @@ from nameplate.records.plan_record import Value
 from nameplate.records.result import Report
 from nameplate.report.areas import label_of_area, order_of_area, words_of_area
 from nameplate.report.brief import brief, half_width
+from nameplate.report.experiments import title_of
 from nameplate.report.first_screen import first_screen
 from nameplate.report.format import count, parameters, scale
 
@@ -122,7 +123,10 @@ def labels_of(report: Report) -> dict[tuple[str, str], str]:
     for result in report.results:
         row = result.summary
         on_screen = shown.get((row.probe, parameters(row.params), row.metric))
-        labels[result.id, row.metric] = on_screen or _words(given.get(result.id, {}), row.metric)
+        # The title of a probe, which is all that the screen says of a single experiment, repeats its area.
+        is_title = on_screen == title_of(row.probe)
+        own = _words(given.get(result.id, {}), row.metric)
+        labels[result.id, row.metric] = own if is_title else on_screen or own
     return labels
 
 

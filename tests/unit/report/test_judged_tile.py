@@ -11,7 +11,7 @@ from nameplate.expectations.expected_range import ExpectedRange
 from nameplate.expectations.judging import judge
 from nameplate.records.result import Report
 from nameplate.report.html.document import write_html
-from nameplate.report.judgement import MachineJudgement
+from nameplate.report.judgement import MachineJudgement, labels_of
 from report_samples import report, result
 
 HOST = "node17"
@@ -73,3 +73,8 @@ def test_a_run_that_says_nothing_about_its_machine_is_not_judged(tmp_path: Path)
     refused = MachineJudgement([], judgement.expectation, why)
     write_html([made], tmp_path / "r.html", judgements=[refused])
     assert "<b>Not judged: it did not reach its end.</b>" in tile_of(tmp_path / "r.html")
+
+
+def test_a_single_experiment_is_named_by_its_metric_and_not_by_its_probe() -> None:
+    one = result({"size": 1 << 27}, probe="memory_latency")
+    assert labels_of(report([one])) == {(one.id, one.summary.metric): "rate, 128MiB"}
