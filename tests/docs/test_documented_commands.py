@@ -230,7 +230,7 @@ def test_a_shown_command_works(
         assert run([*words, "--budget", "20s"]) in VERDICTS
         return
     make_inputs(words, tmp_path)
-    if words[:2] == ["check", "--expect"]:
+    if words == ["check"] or words[:2] == ["check", "--expect"]:
         words = [*(word for word in words if word != "--fast"), "--fast", "--even-if-busy"]
     judges = words[0] in ("compare", "nodes", "doctor", "check")
     assert run(words) in (VERDICTS if judges else (0,))

@@ -37,7 +37,7 @@ def axe() -> str:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "every kind.html"
-    write_html(every_kind(), path, judgements=[judgement_of_every_kind()])
+    write_html(every_kind(), path, judgements=[judgement_of_every_kind(), None, None])
     return path
 
 

@@ -56,8 +56,8 @@ def documented_peak(experiment: ResolvedExperiment, samples: Sequence[Sample]) -
     models of a product may have fewer units than the largest one.
     """
     product = product_of(experiment.machine.cpu)
-    bits = _BITS.get(str(experiment.params["precision"]))
-    if product is None or product.fma is None or bits is None or experiment.params["mix"] != "fma":
+    bits = _BITS.get(str(experiment.params.get("precision")))
+    if product is None or product.fma is None or bits is None or experiment.params.get("mix") != "fma":
         return None
     fma = product.fma
     is_narrow = experiment.facts["operations_per_instruction"] < 2 * fma.width_bits / bits
