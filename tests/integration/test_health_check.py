@@ -89,7 +89,7 @@ def test_slurm_drains_a_slow_node_and_only_that(node: Path, tmp_path_factory: py
         demand(node / "site.toml", 1e9)
         drained = checked()
     assert re.search(r"State=\S*DRAIN", drained)
-    assert re.search(r"Reason=nameplate: BELOW: CPU Floating-point rate .*, expected .* \w?FLOP/s", drained)
+    assert re.search(r"Reason=nameplate: BELOW: CPU rate, 1 thread .*, expected .* \w?FLOP/s", drained)
     assert left_in(node) == ["nameplate"]
 
 
@@ -105,7 +105,7 @@ def test_nhc_dies_for_a_slow_node_and_only_then(node: Path) -> None:
 
     assert said() == "healthy\n"
     demand(node / "site.toml", 1e9)
-    assert said().startswith("died with 1: nameplate: BELOW: CPU Floating-point rate")
+    assert said().startswith("died with 1: nameplate: BELOW: CPU rate, 1 thread")
     assert left_in(node) == ["nameplate"]
 
 
