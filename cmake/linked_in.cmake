@@ -38,5 +38,7 @@ if(OpenMP_CXX_FOUND)
 endif()
 # An MPI's library has its own hwloc, which must not become ours. By name, since a sanitizer's archive must stay visible: its free()
 # would otherwise not be the one that the C++ library calls.
-target_link_options(linked_in INTERFACE
-                    -Wl,--exclude-libs,libsodium.a:libaio.a:liburing.a:libhwloc.a:libgomp.a:libstdc++.a:libgcc.a:libgcc_eh.a)
+if(NOT LINKER_HIDES_NO_ARCHIVES)
+  target_link_options(linked_in INTERFACE
+                      -Wl,--exclude-libs,libsodium.a:libaio.a:liburing.a:libhwloc.a:libgomp.a:libstdc++.a:libgcc.a:libgcc_eh.a)
+endif()

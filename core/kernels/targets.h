@@ -13,8 +13,10 @@
 // X(isa, namespace) for every target that this file is compiled for.
 #if HWY_ARCH_X86
 #define NAMEPLATE_FOR_EACH_TARGET(X) X(scalar, N_SCALAR) X(sse2, N_SSSE3) X(avx2, N_AVX2) X(avx512, N_AVX3)
-#elif HWY_ARCH_ARM_A64
+#elif HWY_ARCH_ARM_A64 && (HWY_TARGETS & HWY_SVE)
 #define NAMEPLATE_FOR_EACH_TARGET(X) X(neon, N_NEON) X(sve, N_SVE)
+#elif HWY_ARCH_ARM_A64  // Highway 1.0 chooses at runtime among the targets of Arm only with g++
+#define NAMEPLATE_FOR_EACH_TARGET(X) X(neon, N_NEON)
 #else
 #define NAMEPLATE_FOR_EACH_TARGET(X) X(scalar, N_SCALAR)
 #endif
