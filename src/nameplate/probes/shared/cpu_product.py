@@ -42,16 +42,18 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class MemoryChannels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The memory channels of a socket, and the fastest modules that may be on all of them.
+class PublishedFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fact with the title of its ``source`` and the ``address`` at which that can be read."""
 
-    ``source`` is the title of what says so, at ``address``.
-    """
+    source: str
+    address: str
+
+
+class MemoryChannels(PublishedFact, frozen=True):
+    """The memory channels of a socket, and the fastest modules that may be on all of them."""
 
     channels: int
     transfers_per_s: Positive
-    source: str
-    address: str
 
     @property
     def bytes_per_s(self) -> float:
@@ -59,24 +61,17 @@ class MemoryChannels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.channels * self.transfers_per_s * CHANNEL_BYTES
 
 
-class CoreCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The number of cores in the largest socket; ``source`` is the title of what says so, at ``address``."""
+class CoreCount(PublishedFact, frozen=True):
+    """The number of cores in the largest socket."""
 
     max_cores: int
-    source: str
-    address: str
 
 
-class FusedMultiplyAdd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The units of a core for fused multiply-add, and the width of what each one takes per cycle.
-
-    ``source`` is the title of what says so, at ``address``.
-    """
+class FusedMultiplyAdd(PublishedFact, frozen=True):
+    """The units of a core for fused multiply-add, and the width of what each one takes per cycle."""
 
     units: int
     width_bits: int
-    source: str
-    address: str
 
 
 class CpuProduct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -57,7 +57,7 @@ class PageSection:
 
     ``anchor`` is the ``id`` of its HTML element. ``screen`` is its first screen, whose values ``tiles`` has by area.
     ``trust`` are the facts on which the trust depends, as (label, text). ``judged`` compares the machine with what is
-    expected of it; it is None if nothing is known. ``further_warnings`` are those that the screen has no room for.
+    expected of it; it is None if nothing is known. ``further_warnings`` do not fit the screen.
     ``remarks`` are the basis of the verdict and its limits. ``machine`` and ``run`` are facts as (label, text).
     ``efficiencies`` are the shares of the reference values as bars. ``nodes`` and ``study`` are None for a run without
     them. ``areas`` has the charts and the probes' values by area, and ``roofline``, None for a run without one, is part
