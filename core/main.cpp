@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cluster/job.h"
 #include "disk/kept_files.h"
@@ -22,7 +24,9 @@
 #include "net/serve.h"
 #include "probe/error.h"
 #include "probe/registry.h"
+#include "quick/quick.h"
 #include "record/header.h"
+#include "record/outcome.h"
 #include "record/writer.h"
 
 namespace {
@@ -75,24 +79,6 @@ void write_header(nameplate::RecordSink& writer, const json& machine) {
                   {"cost_s", clock.cost_s}}}});
 }
 
-// A line that cannot be parsed also gets an outcome, so that its sender is not left waiting.
-void reject(nameplate::RecordSink& writer, const std::string& reason) {
-  writer.write({{"type", "outcome"},
-                {"id", ""},
-                {"probe", ""},
-                {"ending", "failed"},
-                {"stage", "request"},
-                {"reason", reason},
-                {"params", json::object()},
-                {"facts", json::object()},
-                {"labels", json::object()},
-                {"oversubscribed", false},
-                {"interrupted", false},
-                {"samples", 0},
-                {"setup_s", 0},
-                {"total_s", 0}});
-}
-
 void serve_requests(nameplate::RecordSink& writer, const nameplate::Root& root, nameplate::Job& job) {
   const nameplate::Machine machine = nameplate::read_machine(root);
   if (!job.leads()) {
@@ -108,7 +94,8 @@ void serve_requests(nameplate::RecordSink& writer, const nameplate::Root& root, 
     try {
       job.measure(*line, machine, writer);
     } catch (const nameplate::ProbeError& error) {
-      reject(writer, error.what());
+      // A line that cannot be parsed also gets an outcome, so that its sender is not left waiting.
+      writer.write(nameplate::failed_outcome("", "", "request", error.what()));
     }
     ++experiments;
   }
@@ -187,6 +174,37 @@ void serve(ServeWords& words) {
   nameplate::serve(std::move(words.options));
 }
 
+// Options of `quick`.
+struct QuickWords {
+  std::string budget;
+  int rounds = 0;
+};
+
+CLI::App* add_quick(CLI::App& app, QuickWords& words) {
+  constexpr int kMaxRounds = 10'000;
+  CLI::App* quick = app.add_subcommand("quick",
+                                       "measure CPU, memory, disk and network of this machine within a minute: "
+                                       "records on standard output, a table on standard error");
+  auto* const rounds = quick->add_option("--rounds", words.rounds, "number of rounds, however long they take")
+                           ->check(CLI::Range(1, kMaxRounds));
+  quick->add_option("--budget", words.budget, "time for the whole run, such as 30s")->excludes(rounds);
+  return quick;
+}
+
+int measure_quick(const QuickWords& words, std::vector<std::string> core_options) {
+  if (!nameplate::mpi_library().empty()) nameplate::fail("quick measures one machine: use nameplate-core, without MPI");
+  nameplate::QuickOptions options{.rounds = {}, .budget_s = {}, .core_options = std::move(core_options)};
+  if (words.rounds > 0) options.rounds = words.rounds;
+  if (!words.budget.empty()) {
+    options.budget_s = nameplate::parse_duration(words.budget);
+    if (!options.budget_s || *options.budget_s <= 0) {
+      nameplate::fail("--budget " + words.budget + ": not a duration above 0; use 30s or 1min");
+    }
+  }
+  install_signal_handlers();
+  return nameplate::measure_quick(options, g_stop_requested);
+}
+
 void use_peer(nameplate::PeerAccess& access, const std::string& peer, const std::string& key_file) {
   const auto place = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
   if (!place) nameplate::fail("--peer " + peer + ": not a HOST, HOST:PORT or [ADDRESS]:PORT");
@@ -205,6 +223,7 @@ int run(int argc, char** argv) {
   std::string key_file;
   std::string blas;
   ServeWords serve_words;
+  QuickWords quick_words;
   app.add_flag("--describe", show_probes,
                "print every probe with its parameters, and exit; with --machine both in one record");
   app.add_flag("--machine", show_machine, "print what is known about the machine, and exit");
@@ -218,6 +237,7 @@ int run(int argc, char** argv) {
                  "environment");
   app.add_option("--blas", blas, "name or path of the LAPACK library for cpu_linpack");
   const CLI::App* serve_command = add_serve(app, serve_words);
+  const CLI::App* quick_command = add_quick(app, quick_words);
   app.set_version_flag("--version", nameplate::version());
   try {
     app.parse(argc, argv);
@@ -235,6 +255,14 @@ int run(int argc, char** argv) {
   if (serve_command->parsed()) {
     serve(serve_words);
     return 0;
+  }
+  if (quick_command->parsed()) {
+    std::vector<std::string> core_options;
+    for (const CLI::Option* const given :
+         app.get_options([](const CLI::Option* option) { return option->count() > 0; })) {
+      core_options.insert(core_options.end(), {given->get_name(), given->as<std::string>()});
+    }
+    return measure_quick(quick_words, std::move(core_options));
   }
   if (peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program that is started may see it
   nameplate::KeptFiles kept_files;

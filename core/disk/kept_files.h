@@ -22,9 +22,6 @@ class KeptFiles {
                          const std::function<std::unique_ptr<TestFile>()>& make);
 
  private:
-  void receive();
-  void send(const std::string& key, int descriptor) const;
-
   int keeper_ = -1;
   std::map<std::string, Descriptor> waiting_;
   std::map<std::string, std::unique_ptr<TestFile>> files_;

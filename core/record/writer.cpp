@@ -10,7 +10,11 @@
 namespace nameplate {
 
 void RecordWriter::write(const nlohmann::json& record) {
-  const std::string line = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  write_line(record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void RecordWriter::write_line(std::string line) const {
+  line += '\n';
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t written = ::write(descriptor_, rest.data(), rest.size());

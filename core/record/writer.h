@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace nameplate {
 
@@ -28,6 +29,9 @@ class RecordWriter final : public RecordSink {
 
   // Throws std::system_error if the line cannot be written completely (the reader is gone, the disk is full).
   void write(const nlohmann::json& record) override;
+
+  // Writes a record that is already text, without its end of line. Throws as `write`.
+  void write_line(std::string line) const;
 
  private:
   int descriptor_;

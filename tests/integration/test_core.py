@@ -6,8 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +24,9 @@ from nameplate.probes import load_probes
 from nameplate.records.machine_record import Machine
 from nameplate.records.run_record import Header, Outcome, Sample
 from nameplate.results.run_file import read_run
+from record_schema import assert_valid, validator
 
 ROOT = Path(__file__).parents[2]
-
-
-@cache
-def validator() -> Any:
-    schema = json.loads((ROOT / "schema" / "record.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
 
 
 def ask(core: Path, *requests: Mapping[str, object]) -> list[dict[str, Any]]:
@@ -41,16 +34,6 @@ def ask(core: Path, *requests: Mapping[str, object]) -> list[dict[str, Any]]:
     answer = subprocess.run([core], input=text, capture_output=True, text=True, timeout=120, check=True)
     assert answer.stderr == ""
     return [json.loads(line) for line in answer.stdout.splitlines()]
-
-
-def assert_valid(records: Iterable[dict[str, Any]]) -> None:
-    for record in records:
-        # Validated against the definition of this record, because the errors of `oneOf` are unreadable.
-        name = "machine_record" if record["type"] == "machine" else record["type"]
-        own = validator().evolve(schema={"$ref": f"#/$defs/{name}", "$defs": validator().schema["$defs"]})
-        errors = [error.message for error in own.iter_errors(record)]
-        assert not errors, f"{record['type']}: {errors[:3]}"
-        validator().validate(record)
 
 
 def test_every_record_of_every_probe_matches_the_schema(core_path: Path) -> None:

@@ -333,9 +333,36 @@ def moved_bytes(_: ResolvedExperiment, sample: Sample) -> float:
     return float(sample.work.bytes)
 
 
+def floating_point_operations(_: ResolvedExperiment, sample: Sample) -> float:
+    """Return the number of floating-point operations of a sample; a multiply-add counts as two."""
+    return float(sample.work.flops)
+
+
 def operations(_: ResolvedExperiment, sample: Sample) -> float:
     """Return the number of a sample's operations: loads, blocks, round trips, or whatever the probe counts."""
     return float(sample.work.ops)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A quantity of one sample that is multiplied and divided by parameters of the experiment.
+
+    ``of`` is the quantity. ``times`` and ``over`` are names of numeric parameters, which every outcome of the probe
+    must have; those of ``over`` must not be 0. nameplate-core computes such a quantity, too (``cmake/core_plan.py``).
+    """
+
+    of: SampleQuantity
+    times: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+
+    def __call__(self, experiment: ResolvedExperiment, sample: Sample) -> float:
+        """Return the quantity of one sample. Raises KeyError without a parameter, ZeroDivisionError if one is 0."""
+        value = self.of(experiment, sample)
+        for name in self.times:
+            value *= float(experiment.params[name])
+        for name in self.over:
+            value /= float(experiment.params[name])
+        return value
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment
 from nameplate.probes.shared.arithmetic import LOOP, burst_cycles, burst_s
 from nameplate.probes.shared.ceilings import nominal_clock
-from nameplate.probes.shared.screen_line import ScreenLine
+from nameplate.probes.shared.screen_line import CoreLine, ScreenLine
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
 
@@ -23,7 +23,12 @@ PROBE = Probe(
     recorded=LOOP,
     rated=_rated,
     screen=(
-        ScreenLine("clock, {under}", ("frequency",), when=lambda result: result.summary.params["under"] != "idle"),
+        ScreenLine(
+            "clock, {under}",
+            ("frequency",),
+            when=lambda result: result.summary.params["under"] != "idle",
+            in_core=CoreLine("frequency", {"under": "widest"}),
+        ),
     ),
     quick=(ParameterSweep({"under": "idle,widest"}, slice_s=0.05),),
     full=(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
+from nameplate.probes import (
+    Metric,
+    ParameterSweep,
+    Probe,
+    Ratio,
+    ResolvedExperiment,
+    elapsed,
+    floating_point_operations,
+)
 from nameplate.probes.shared.arithmetic import LOOP, documented_peak, peak_by_ports
 from nameplate.probes.shared.screen_line import ScreenLine
 from nameplate.records.result import Rated
 from nameplate.records.run_record import Sample
-
-
-def _flops(_: ResolvedExperiment, sample: Sample) -> float:
-    return float(sample.work.flops)
 
 
 def _core_cycles(experiment: ResolvedExperiment, sample: Sample) -> float:
@@ -31,9 +35,9 @@ PROBE = Probe(
     name="cpu_flops",
     title="Floating-point rate",
     metrics=(
-        Ratio("rate", "FLOP/s", "higher", _flops, elapsed),
+        Ratio("rate", "FLOP/s", "higher", floating_point_operations, elapsed),
         # A sample whose cycles were counted by a disturbed burst seems to have few of them.
-        Ratio("flops_per_cycle", "FLOP/cycle", "higher", _flops, _core_cycles, is_one_sided=False),
+        Ratio("flops_per_cycle", "FLOP/cycle", "higher", floating_point_operations, _core_cycles, is_one_sided=False),
     ),
     recorded=LOOP,
     rated=_peak,

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from nameplate.probes import ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
+from nameplate.probes import ParameterSweep, Probe, Ratio, elapsed, operations
 from nameplate.probes.shared.arithmetic import LOOP, peak_by_ports
 from nameplate.probes.shared.screen_line import ScreenLine
-from nameplate.records.run_record import Sample
-
-
-def _ops(_: ResolvedExperiment, sample: Sample) -> float:
-    return float(sample.work.ops)
-
 
 PROBE = Probe(
     name="cpu_intops",
     title="Integer rate",
-    metrics=(Ratio("rate", "op/s", "higher", _ops, elapsed),),
+    metrics=(Ratio("rate", "op/s", "higher", operations, elapsed),),
     recorded=LOOP,
     rated=peak_by_ports,
     screen=(ScreenLine("{precision} add, {threads}", ("rate",), {"mix": "add"}),),

@@ -7,7 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
-from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
+from nameplate.probes import (
+    ByProbe,
+    Metric,
+    ParameterSweep,
+    Probe,
+    Ratio,
+    ResolvedExperiment,
+    elapsed,
+    floating_point_operations,
+)
 from nameplate.probes.shared.arithmetic import LOOP
 from nameplate.probes.shared.ceilings import arithmetic_peak
 from nameplate.probes.shared.grid import grouped
@@ -25,10 +34,6 @@ DEFAULT_UNKNOWNS = 2000
 # The rate of one core of a server from 2023, including the generation of the system; runs correct the estimate.
 USUAL_FLOP_PER_S = 35e9
 USUAL_THREADS = 2
-
-
-def _flops(_: ResolvedExperiment, sample: Sample) -> float:
-    return float(sample.work.flops)
 
 
 def _residual(_: ResolvedExperiment, sample: Sample) -> float:
@@ -102,7 +107,7 @@ PROBE = Probe(
     name="cpu_linpack",
     title="LINPACK",
     metrics=(
-        Ratio("rate", "FLOP/s", "higher", _flops, elapsed),
+        Ratio("rate", "FLOP/s", "higher", floating_point_operations, elapsed),
         Ratio("residual", "", "lower", _residual, _solutions, is_detail=True, is_one_sided=False),
     ),
     recorded=Recorded(

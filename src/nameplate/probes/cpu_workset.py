@@ -6,17 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed
+from nameplate.probes import (
+    ByProbe,
+    Metric,
+    ParameterSweep,
+    Probe,
+    Ratio,
+    ResolvedExperiment,
+    elapsed,
+    floating_point_operations,
+)
 from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
 from nameplate.probes.shared.recorded import Recorded
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
-
-
-def _flops(_: ResolvedExperiment, sample: Sample) -> float:
-    return float(sample.work.flops)
 
 
 def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
@@ -35,7 +40,7 @@ def _tables(by_probe: ByProbe, machine: Machine) -> list[Table]:
 PROBE = Probe(
     name="cpu_workset",
     title="Rate against working set",
-    metrics=(Ratio("rate", "FLOP/s", "higher", _flops, elapsed),),
+    metrics=(Ratio("rate", "FLOP/s", "higher", floating_point_operations, elapsed),),
     recorded=Recorded(params=("size",), facts=ARRAYS),
     rated=_rated,
     quick=(ParameterSweep({"size": "4KiB..64MiB*4"}, slice_s=0.004, sample_s=0.002),),

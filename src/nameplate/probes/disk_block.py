@@ -14,6 +14,7 @@ from nameplate.probes import (
     Probe,
     Ratio,
     ResolvedExperiment,
+    Scaled,
     elapsed,
     moved_bytes,
     operations,
@@ -42,11 +43,8 @@ _TRAFFIC = ("resident_before_bytes", "resident_after_bytes", "process_read_bytes
 CACHED_BYTES_PER_S = 2e9
 REREAD_BYTES_PER_S = 300e6
 WRITTEN_BYTES_PER_S = 1e9
-
-
-def _time_in_flight(experiment: ResolvedExperiment, sample: Sample) -> float:
-    """Return the operations' time in flight, by Little's law with constant concurrency."""
-    return sample.elapsed_s * experiment.threads * int(experiment.params["depth"])
+# The operations' time in flight, by Little's law with constant concurrency.
+_TIME_IN_FLIGHT = Scaled(elapsed, times=("threads", "depth"))
 
 
 def _rated(metric: Metric, experiment: ResolvedExperiment, samples: Sequence[Sample]) -> Rated:
@@ -129,13 +127,13 @@ PROBE = Probe(
     metrics=(
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         Ratio("iops", "op/s", "higher", operations, elapsed),
-        Ratio("latency", "s", "lower", _time_in_flight, operations,
+        Ratio("latency", "s", "lower", _TIME_IN_FLIGHT, operations,
               when=lambda experiment: "rate" not in experiment.params),
         *PERCENTILES,
     ),
     recorded=Recorded(
         unreported=("unwritten_bytes", *_TRAFFIC),
-        params=("op", "block", "depth", "cache", "library", "sync"),
+        params=("op", "block", "depth", "threads", "cache", "library", "sync"),
         facts=("file_bytes", "memory_bytes", "registered_buffers", "link_bytes_per_s", "unwritten_bytes", "is_memory",
                "clock_cost_s", "timed_every"),
         counters=_TRAFFIC,

@@ -6,23 +6,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nameplate.probes import ByProbe, Metric, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, operations
+from nameplate.probes import (
+    ByProbe,
+    Metric,
+    ParameterSweep,
+    Probe,
+    Ratio,
+    ResolvedExperiment,
+    Scaled,
+    elapsed,
+    operations,
+)
 from nameplate.probes.shared.levels import derived, table
 from nameplate.probes.shared.memory import ARRAYS, page_remarks
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine, is_in_catalogue
+from nameplate.probes.shared.screen_line import CoreLine, ScreenLine, is_in_catalogue
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
 
+# The steps of one chain; the chains run concurrently.
+_STEPS = Scaled(operations, over=("chains",))
+
 
 def _rated(_: Metric, __: ResolvedExperiment, ___: Sequence[Sample]) -> Rated:
     return Rated(None, "data sheets do not state it; give it with --rated memory_latency=90ns")
-
-
-def _steps(experiment: ResolvedExperiment, sample: Sample) -> float:
-    """Return the steps of one chain; the chains run concurrently."""
-    return sample.work.ops / float(experiment.params["chains"])
 
 
 def _load_bytes(_: ResolvedExperiment, sample: Sample) -> float:
@@ -41,7 +49,7 @@ PROBE = Probe(
     name="memory_latency",
     title="Memory latency",
     metrics=(
-        Ratio("latency", "s", "lower", elapsed, _steps),
+        Ratio("latency", "s", "lower", elapsed, _STEPS),
         Ratio(
             "time_per_load", "s", "lower", elapsed, operations, when=lambda experiment: experiment.params["chains"] != 1
         ),
@@ -57,7 +65,9 @@ PROBE = Probe(
     recorded=Recorded(params=("size", "chains", "load"), facts=ARRAYS, counters=("load_bytes",)),
     rated=_rated,
     screen=(
-        ScreenLine("latency", ("latency",), when=is_in_catalogue),
+        ScreenLine(
+            "latency", ("latency",), when=is_in_catalogue, in_core=CoreLine("latency", {"size": "{beyond_one}"})
+        ),
         ScreenLine("latency", ("memory_latency",)),
         ScreenLine("L1/L2/L3 size", ("l1d_size", "l2_size", "l3_size")),
     ),

@@ -10,7 +10,7 @@ from itertools import groupby
 from nameplate.probes import ByProbe, ParameterSweep, Probe, Ratio, ResolvedExperiment, elapsed, moved_bytes
 from nameplate.probes.shared.memory import ARRAYS, is_beyond_listed_caches, rated_bandwidth, remarks
 from nameplate.probes.shared.recorded import Recorded
-from nameplate.probes.shared.screen_line import ScreenLine, is_in_catalogue
+from nameplate.probes.shared.screen_line import CoreLine, ScreenLine, is_in_catalogue
 from nameplate.records.machine_record import Machine
 from nameplate.records.result import Quantity, Result, Table
 from nameplate.records.run_record import Sample
@@ -116,7 +116,13 @@ PROBE = Probe(
     ),
     rated=rated_bandwidth,
     screen=(
-        ScreenLine("triad, {stores}", ("bandwidth",), {"op": "triad"}, when=is_beyond_listed_caches),
+        ScreenLine(
+            "triad, {stores}",
+            ("bandwidth",),
+            {"op": "triad"},
+            when=is_beyond_listed_caches,
+            in_core=CoreLine("bandwidth", {"op": "triad"}),
+        ),
         ScreenLine("read, {threads}", ("bandwidth",), {"op": "read"}, when=is_in_catalogue),
     ),
     quick=(

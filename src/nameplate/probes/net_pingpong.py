@@ -12,6 +12,7 @@ from nameplate.probes import (
     Probe,
     Ratio,
     ResolvedExperiment,
+    Scaled,
     elapsed,
     moved_bytes,
     operations,
@@ -27,10 +28,7 @@ from nameplate.records.result import Rated, Result, Table
 from nameplate.records.run_record import Sample
 
 LARGEST_DATAGRAM = 65507
-
-
-def _time_under_way(experiment: ResolvedExperiment, sample: Sample) -> float:
-    return sample.elapsed_s * int(experiment.params["connections"])
+_TIME_UNDER_WAY = Scaled(elapsed, times=("connections",))
 
 
 def _is_unpaced(experiment: ResolvedExperiment) -> bool:
@@ -91,7 +89,7 @@ PROBE = Probe(
     name="net_pingpong",
     title="Network round trips",
     metrics=(
-        Ratio("latency", "s", "lower", _time_under_way, operations, when=_is_unpaced),
+        Ratio("latency", "s", "lower", _TIME_UNDER_WAY, operations, when=_is_unpaced),
         Ratio("round_trips", "op/s", "higher", operations, elapsed),
         Ratio("bandwidth", "B/s", "higher", moved_bytes, elapsed),
         Ratio("connect_time", "s", "lower", lambda experiment, _: experiment.facts["connect_s"], lambda _, __: 1.0),

@@ -10,12 +10,28 @@ from nameplate.records.plan_record import Value
 from nameplate.records.result import Result
 
 
+def is_any(_: Result) -> bool:
+    """Return True: the condition of a line that shows any result of its metric."""
+    return True
+
+
 @dataclass(frozen=True)
 class DisplayUnit:
     """The unit in which people know a metric: ``name``, and how many of it make one SI base unit of the metric."""
 
     name: str
     per_base_unit: float = 1.0
+
+
+@dataclass(frozen=True)
+class CoreLine:
+    """A line of the screen of ``nameplate-core quick``: a measured metric of one of its experiments.
+
+    ``metric`` is the name of the metric. ``params`` are those of the experiment, as the probe's ``quick`` has them.
+    """
+
+    metric: str
+    params: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -30,14 +46,17 @@ class ScreenLine:
       several, the line shows that with the most threads that have a CPU each, and among those the best value
     - ``unit``: the unit of the first screen, if it is not the SI base unit of the metrics
     - ``below``: further lines on the same experiment, by their labels, each with its metrics
+    - ``in_core``: how nameplate-core finds the value, which derives nothing and knows no conditions; None if the line
+      shows a measured metric and has no condition, or if the core does not show it
     """
 
     label: str
     metrics: tuple[str, ...]
     params: Mapping[str, Value] = field(default_factory=dict)
-    when: Callable[[Result], bool] = lambda _: True
+    when: Callable[[Result], bool] = is_any
     unit: DisplayUnit | None = None
     below: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    in_core: CoreLine | None = None
 
     def fits(self, result: Result) -> bool:
         """Return whether a result is of the first metric of an experiment that the line may show."""

@@ -1,0 +1,135 @@
+#include "quick/core_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "probe/error.h"
+
+namespace nameplate {
+
+namespace {
+
+constexpr double kMillisecondsPerSecond = 1000;
+
+struct Pipe {
+  Descriptor reader;
+  Descriptor writer;
+};
+
+Pipe new_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// Starts this program again. A signal of the terminal reaches only its parent, which ends it properly.
+pid_t start(std::vector<std::string> words, int input, int output, int keeper) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, keeper, keeper);  // inherited, since it is duplicated onto its own number
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t process = -1;
+  const int error = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) fail(fmt::format("cannot start nameplate-core again: {}", std::strerror(error)));
+  return process;
+}
+
+}  // namespace
+
+CoreProcess::CoreProcess(const std::vector<std::string>& options, Descriptor keeper) {
+  Pipe requests = new_pipe();
+  Pipe records = new_pipe();
+  std::vector<std::string> words = {"nameplate-core", "--die-with-parent", std::to_string(getpid()), "--keeper",
+                                    std::to_string(keeper.number())};
+  words.insert(words.end(), options.begin(), options.end());
+  process_ = start(words, requests.reader.number(), records.writer.number(), keeper.number());
+  input_ = std::move(requests.writer);
+  output_ = std::move(records.reader);
+}
+
+CoreProcess::~CoreProcess() {
+  if (has_ended_) return;
+  kill(process_, SIGKILL);
+  waitpid(process_, nullptr, 0);
+}
+
+void CoreProcess::send(const nlohmann::json& request) const {
+  const std::string line = request.dump() + "\n";
+  // A request fits into the pipe, which is empty; if the process is gone, reading its records tells.
+  [[maybe_unused]] const ssize_t written = write(input_.number(), line.data(), line.size());
+}
+
+std::optional<nlohmann::json> CoreProcess::buffered_record() {
+  const auto length = buffer_.find('\n');
+  if (length == std::string::npos) return std::nullopt;
+  auto found = nlohmann::json::parse(buffer_.substr(0, length), nullptr, false);
+  buffer_.erase(0, length + 1);
+  if (found.is_object() && found.contains("type")) return found;
+  kill(process_, SIGKILL);
+  end("nameplate-core wrote a line that is not a record");
+  return std::nullopt;
+}
+
+// Returns whether something happened within the deadline, or the process was killed for it; false after a signal.
+bool CoreProcess::read_more(double deadline_s) {
+  pollfd wanted{.fd = output_.number(), .events = POLLIN};
+  const int ready = poll(&wanted, 1, static_cast<int>(deadline_s * kMillisecondsPerSecond));
+  if (ready < 0 && errno == EINTR) return false;
+  if (ready == 0) {
+    kill(process_, SIGKILL);
+    end("nameplate-core did not answer before its deadline and was killed");
+    return true;
+  }
+  std::array<char, 1 << 16> text{};
+  const ssize_t got = read(output_.number(), text.data(), text.size());
+  if (got < 0 && errno == EINTR) return false;
+  if (got > 0) buffer_.append(text.data(), static_cast<std::size_t>(got));
+  if (got <= 0) end("");
+  return true;
+}
+
+void CoreProcess::end(const std::string& how) {
+  int status = 0;
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  has_ended_ = true;
+  if (!how.empty()) {
+    how_it_ended_ = how;
+  } else if (WIFSIGNALED(status)) {
+    how_it_ended_ = fmt::format("nameplate-core was killed by signal {}", WTERMSIG(status));
+  } else {
+    how_it_ended_ = fmt::format("nameplate-core ended with exit code {}", WEXITSTATUS(status));
+  }
+}
+
+void CoreProcess::interrupt() const {
+  if (!has_ended_) kill(process_, SIGINT);
+}
+
+void CoreProcess::close() {
+  input_ = Descriptor();
+  constexpr double kEnd_s = 20;
+  while (!has_ended_ && record(kEnd_s, [] {})) {
+  }
+}
+
+}  // namespace nameplate

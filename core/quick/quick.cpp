@@ -1,0 +1,260 @@
+#include "quick/quick.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <random>
+
+#include "disk/file_keeper.h"
+#include "machine/machine.h"
+#include "probe/error.h"
+#include "quick/core_process.h"
+#include "quick/plan.h"
+#include "quick/screen.h"
+#include "quick/values.h"
+#include "record/header.h"
+#include "record/moment.h"
+#include "record/outcome.h"
+#include "record/writer.h"
+
+namespace nameplate {
+
+namespace {
+
+using nlohmann::json;
+
+// For set-up, warm-up, calibration and the last sample, in addition to a slice.
+constexpr double kGrace_s = 30;
+constexpr int kNotMeasured = 3;
+// The load for each CPU from which on a reader is warned.
+constexpr double kBusy = 0.5;
+
+double monotonic_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class Session {
+ public:
+  Session(const QuickOptions& options, const std::atomic<bool>& stop_requested)
+      : options_(options), stop_requested_(stop_requested) {}
+
+  int run();
+
+ private:
+  void write(json record, int round);
+  void write_run();
+  bool goes_on(int round) const;
+  void measure_round(int round);
+  bool start(int round);
+  bool measure(const PlannedExperiment& experiment, int round);
+  void note(const PlannedExperiment& experiment, const json& outcome, const std::vector<json>& samples);
+  void drop_duplicate(const PlannedExperiment& experiment, const json& outcome);
+  bool has_time(const PlannedExperiment& experiment) const;
+  bool is_rested(const PlannedExperiment& experiment) const { return reasons_.contains(experiment.id); }
+  void write_stop();
+  void show_progress(int round) const;
+  void print_complaints() const;
+  void print_screen() const;
+  double elapsed_s() const { return monotonic_s() - began_s_; }
+
+  const QuickOptions& options_;
+  const std::atomic<bool>& stop_requested_;
+  const double began_s_ = monotonic_s();
+  const Machine machine_ = read_machine(Root("/"));
+  QuickPlan plan_ = quick_plan(machine_);
+  const std::uint64_t seed_ = std::random_device{}();
+  // A terminal is for people, who see the table.
+  const bool has_reader_ = isatty(STDOUT_FILENO) == 0;
+  RecordWriter writer_{STDOUT_FILENO};
+  FileKeeper keeper_;
+  std::unique_ptr<CoreProcess> process_;
+  Values values_{plan_.lines};
+  std::map<std::string, std::string> reasons_;     // by the experiment's id: why it is no longer measured
+  std::map<std::string, std::string> complaints_;  // by the experiment's id: why it has no value
+  std::map<std::string, double> longest_s_;        // by the experiment's id: the longest time that it took
+  std::map<std::string, const PlannedExperiment*> by_parameters_;  // the experiment with these complete parameters
+  int rounds_ = 0;
+};
+
+int Session::run() {
+  write_run();
+  for (int round = 1; goes_on(round); ++round) measure_round(round);
+  write_stop();
+  print_screen();
+  const bool is_good = std::ranges::none_of(
+      reasons_, [](const auto& found) { return found.second == "failed" || found.second == "invalid"; });
+  return is_good && !stop_requested_ ? 0 : kNotMeasured;
+}
+
+void Session::write(json record, int round) {
+  record["round"] = round;
+  if (has_reader_) writer_.write(record);
+}
+
+void Session::write_run() {
+  OrderedJson& limits = plan_.record["limits"];
+  if (options_.rounds) limits["rounds"] = *options_.rounds;
+  if (options_.budget_s) plan_.budget_s = *options_.budget_s;
+  limits["budget_s"] = plan_.budget_s;
+  OrderedJson run = {
+      {"type", "run"},           {"round", 0},           {"schema", kSchema}, {"version", version()},
+      {"started", moment_now()}, {"plan", plan_.record}, {"seed", seed_},     {"rated", OrderedJson::object()},
+      {"priority", "normal"},    {"per_node", ""}};
+  if (has_reader_) writer_.write_line(run.dump());
+}
+
+bool Session::goes_on(int round) const {
+  if (stop_requested_ || (options_.rounds && round > *options_.rounds)) return false;
+  return std::ranges::any_of(plan_.experiments, [this](const PlannedExperiment& experiment) {
+    return !is_rested(experiment) && has_time(experiment);
+  });
+}
+
+void Session::measure_round(int round) {
+  std::vector<const PlannedExperiment*> order;
+  for (const PlannedExperiment& experiment : plan_.experiments) order.push_back(&experiment);
+  std::mt19937_64 generator(seed_ + static_cast<std::uint64_t>(round));
+  std::ranges::shuffle(order, generator);
+  for (const PlannedExperiment* const experiment : order) {
+    if (stop_requested_) break;
+    if (is_rested(*experiment) || !has_time(*experiment)) continue;
+    show_progress(round);
+    if (!process_ && !start(round)) return;
+    if (!measure(*experiment, round)) process_.reset();
+  }
+  if (process_) process_->close();
+  process_.reset();
+  keeper_.take_back();
+  rounds_ = round;
+}
+
+// Starts a process for the rest of a round and writes its header; returns false if it does not begin.
+bool Session::start(int round) {
+  keeper_.take_back();
+  process_ = std::make_unique<CoreProcess>(options_.core_options, keeper_.lend());
+  const auto header = process_->record(kGrace_s, [] {});
+  if (header && (*header)["type"] == "header") {
+    write(*header, round);
+    return true;
+  }
+  if (stop_requested_) return false;
+  fail(process_->how_it_ended().empty() ? "the first record of nameplate-core is not a header"
+                                        : process_->how_it_ended());
+}
+
+// Returns whether the process is still running.
+bool Session::measure(const PlannedExperiment& experiment, int round) {
+  json request = {{"id", experiment.id},
+                  {"probe", experiment.probe},
+                  {"params", json::parse(experiment.params.dump())},
+                  {"slice_s", experiment.slice_s},
+                  {"warmup_s", std::min(plan_.warmup_s, experiment.slice_s)}};
+  if (experiment.record["sample_s"].is_number()) request["sample_s"] = experiment.record["sample_s"].get<double>();
+  process_->send(request);
+  std::vector<json> samples;
+  bool is_told = false;
+  const auto tell = [this, &is_told] {
+    if (stop_requested_ && !is_told) process_->interrupt();
+    is_told = stop_requested_;
+  };
+  for (;;) {
+    auto record = process_->record(experiment.slice_s + experiment.longest_setup_s + kGrace_s, tell);
+    if (!record) break;
+    write(*record, round);
+    if ((*record)["type"] == "outcome") {
+      note(experiment, *record, samples);
+      return true;
+    }
+    samples.push_back(std::move(*record));
+  }
+  const json gone = failed_outcome(experiment.id, experiment.probe, "run", process_->how_it_ended());
+  write(gone, round);
+  note(experiment, gone, samples);
+  return false;
+}
+
+void Session::note(const PlannedExperiment& experiment, const json& outcome, const std::vector<json>& samples) {
+  if (outcome["interrupted"]) return;
+  if (outcome["ending"] != "ok") {
+    reasons_[experiment.id] = outcome["ending"];
+    complaints_[experiment.id] = outcome["reason"];
+    return;
+  }
+  double& longest_s = longest_s_[experiment.id];
+  longest_s = std::max(longest_s, outcome["total_s"].get<double>());
+  values_.add(experiment, outcome, samples);
+  drop_duplicate(experiment, outcome);
+}
+
+// Ends the later one of two experiments of the plan whose parameters resolve to the same values.
+void Session::drop_duplicate(const PlannedExperiment& experiment, const json& outcome) {
+  const auto [found, is_new] = by_parameters_.emplace(experiment.probe + outcome["params"].dump(), &experiment);
+  if (is_new || found->second == &experiment) return;
+  const PlannedExperiment* const later = std::max(found->second, &experiment);
+  found->second = std::min(found->second, &experiment);
+  reasons_[later->id] = "duplicate";
+  values_.forget(later->id);
+}
+
+// The first round is always measured, since it shows how long experiments take.
+bool Session::has_time(const PlannedExperiment& experiment) const {
+  const auto longest = longest_s_.find(experiment.id);
+  if (options_.rounds || longest == longest_s_.end()) return true;
+  return elapsed_s() + longest->second <= plan_.budget_s;
+}
+
+void Session::write_stop() {
+  for (const PlannedExperiment& experiment : plan_.experiments) {
+    const std::string otherwise = stop_requested_ ? "interrupted" : options_.rounds ? "rounds" : "budget";
+    reasons_.emplace(experiment.id, otherwise);
+  }
+  write({{"type", "stop"}, {"reasons", reasons_}, {"elapsed_s", elapsed_s()}, {"interrupted", stop_requested_.load()}},
+        0);
+}
+
+void Session::show_progress(int round) const {
+  if (isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\rround {}, {:.0f} s{}\033[K", round, elapsed_s(),
+             options_.rounds ? "" : fmt::format(" of {:.0f} s", plan_.budget_s));
+}
+
+// The first reasons tell enough: a wrong kernel, for example, fails all experiments of a probe.
+void Session::print_complaints() const {
+  constexpr std::size_t kShown = 4;
+  std::size_t shown = 0;
+  for (const auto& [id, reason] : complaints_) {
+    if (shown++ == kShown) {
+      fmt::print(stderr, "and {} more without a value: nameplate show --all FILE\n", complaints_.size() - kShown);
+      return;
+    }
+    fmt::print(stderr, "{}: {}: {}\n", reasons_.at(id), id, reason);
+  }
+}
+
+void Session::print_screen() const {
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  fmt::print(stderr, "{} · quick, {} round{} in {:.0f} s{}\n\n", machine_line(machine_), rounds_,
+             rounds_ == 1 ? "" : "s", elapsed_s(), stop_requested_ ? ", interrupted" : "");
+  for (const std::string& line : value_lines(plan_.lines, values_)) fmt::print(stderr, "{}\n", line);
+  print_complaints();
+  const double busy = machine_.load_1min / static_cast<double>(machine_.topology.allowed.cpus.size());
+  if (busy > kBusy) {
+    fmt::print(stderr, "\n! other programs were running before (load {:.1f}): the values may be too low\n",
+               machine_.load_1min);
+  }
+  fmt::print(stderr, "\nmedian of the rounds' medians, and the lowest to the highest of them\n{}\n",
+             has_reader_ ? "cache sizes, intervals, reference values: nameplate show FILE"
+                         : "records are not written to a terminal: nameplate-core quick > FILE.jsonl");
+}
+
+}  // namespace
+
+int measure_quick(const QuickOptions& options, const std::atomic<bool>& stop_requested) {
+  return Session(options, stop_requested).run();
+}
+
+}  // namespace nameplate

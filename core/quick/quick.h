@@ -1,0 +1,22 @@
+// Measures the plan `quick` without Python: the records of a run file on standard output, for people a table on
+// standard error.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nameplate {
+
+struct QuickOptions {
+  std::optional<int> rounds;              // all of them are measured, however long they take
+  std::optional<double> budget_s;         // without `rounds`; by default that of the plan
+  std::vector<std::string> core_options;  // of the processes that measure
+};
+
+// Returns the exit code: 0, or 3 if something failed, a result was wrong, or the run was interrupted. Throws what a
+// writer of records throws, and ProbeError.
+int measure_quick(const QuickOptions& options, const std::atomic<bool>& stop_requested);
+
+}  // namespace nameplate

@@ -1,0 +1,57 @@
+// The values of the screen: of each line the metrics of its experiments, one value for each round.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "quick/plan.h"
+
+namespace nameplate {
+
+// A metric in the rounds of an experiment.
+struct MetricRounds {
+  std::vector<double> values;
+  bool is_known = true;
+
+  bool has_value() const { return is_known && !values.empty(); }
+  // Only with a value.
+  double median() const;
+};
+
+// What a line of the screen may show: an experiment with the metrics of the line and of those below it, in this order.
+struct Candidate {
+  nlohmann::json params;  // complete
+  bool is_oversubscribed = false;
+  bool is_local = false;  // of a network probe: both ends are on this machine
+  std::vector<MetricRounds> metrics;
+};
+
+class Values {
+ public:
+  // `lines` are those of the plan.
+  explicit Values(const OrderedJson& lines) : lines_(lines), candidates_(lines.size()) {}
+
+  // Adds a round of an experiment that ended with `outcome`, which must be "ok".
+  void add(const PlannedExperiment& experiment, const nlohmann::json& outcome,
+           const std::vector<nlohmann::json>& samples);
+
+  // Drops what was added for an experiment.
+  void forget(const std::string& id);
+
+  // Returns what a line shows: of several experiments that with a CPU for each thread, then that with the most threads,
+  // then the best value. Null if there is none.
+  const Candidate* best_of(std::size_t line) const;
+
+ private:
+  const OrderedJson& lines_;
+  std::vector<std::map<std::string, Candidate>> candidates_;  // by line and experiment
+};
+
+// Returns the value of a metric in a round; nothing if the round has none. `formula` is "times" and "over", lists of
+// places in the records whose product is the value of a sample, or "share", the share of the percentile.
+std::optional<double> round_value(const OrderedJson& formula, const nlohmann::json& outcome,
+                                  const std::vector<nlohmann::json>& samples);
+
+}  // namespace nameplate

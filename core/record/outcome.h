@@ -1,0 +1,12 @@
+// The outcome record of an experiment that nothing is known of but why it failed.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace nameplate {
+
+nlohmann::json failed_outcome(const std::string& id, const std::string& probe, const std::string& stage,
+                              const std::string& reason);
+
+}  // namespace nameplate

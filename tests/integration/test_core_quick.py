@@ -1,0 +1,160 @@
+"""``nameplate-core quick``: a run without Python, whose records ``nameplate show`` reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from nameplate.command_line import run
+from nameplate.execution.core_process import describe_core
+from nameplate.planning.plan_file import build_plan, read_plan
+from nameplate.records.run_record import Run, Stop
+from nameplate.report.areas import label_of_area
+from nameplate.report.brief import brief
+from nameplate.report.first_screen import first_screen
+from nameplate.results.run_file import read_run
+from nameplate.results.summarise import summarise
+from record_schema import assert_valid
+
+
+def measure(core: Path, file: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Write the records of ``nameplate-core quick`` to a file, and return its exit code and messages."""
+    with file.open("wb") as records:
+        command: list[str | Path] = [core, "quick", *options]
+        return subprocess.run(command, check=False, stdout=records, stderr=subprocess.PIPE, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def two_rounds(core_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Return the run file of two rounds, and what was printed for people."""
+    file = tmp_path_factory.mktemp("quick") / "node.jsonl"
+    done = measure(core_path, file, "--rounds", "2")
+    assert done.returncode == 0, done.stderr
+    return file, done.stderr
+
+
+def test_the_records_are_those_of_a_complete_run_file(two_rounds: tuple[Path, str]) -> None:
+    records = [json.loads(line) for line in two_rounds[0].read_text().splitlines()]
+    assert_valid(records)
+    assert [records[0]["type"], records[1]["type"], records[-1]["type"]] == ["run", "header", "stop"]
+    assert {record["round"] for record in records[1:-1]} == {1, 2}
+    assert set(records[-1]["reasons"].values()) <= {"rounds", "duplicate"}
+
+
+def test_the_plan_is_quick_of_the_python_package(two_rounds: tuple[Path, str], core_path: Path) -> None:
+    recorded = msgspec.json.decode(two_rounds[0].read_text().splitlines()[0], type=Run).plan
+    described = describe_core()
+    # The core does not fit slices to the periods of a CPU quota.
+    limits = msgspec.structs.replace(described.machine.limits, cpus=None)
+    machine = msgspec.structs.replace(described.machine, limits=limits)
+    planned = build_plan(read_plan("quick"), described.probes, {"rounds": "2"}, machine)
+    assert [msgspec.to_builtins(e) for e in recorded.experiments] == [
+        msgspec.to_builtins(e) for e in planned.experiments
+    ]
+    assert recorded.limits == planned.limits
+
+
+def test_the_table_has_the_values_of_the_first_screen(two_rounds: tuple[Path, str]) -> None:
+    file, printed = two_rounds
+    found = read_run(file)
+    screen = first_screen(summarise(found))
+    assert printed.splitlines()[0].startswith(screen.machine)
+    # The core fits no cache sizes, and finds the latency of the memory at a size, not from a curve.
+    compared = [row for row in screen.rows if row.unit != "B" and row.label != "latency"]
+    assert len(compared) >= 8
+    for row in compared:
+        assert f"{row.label:<22}{brief(row.values, row.unit):>14}" in printed, printed
+    assert all(f"\n{label_of_area(area)} " in printed for area in ("cpu", "memory", "disk", "net"))
+
+
+def test_show_reads_the_run(two_rounds: tuple[Path, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["show", str(two_rounds[0])]) == 0
+    assert "VERDICT" in capsys.readouterr().out
+
+
+def test_the_table_fits_80_columns(two_rounds: tuple[Path, str]) -> None:
+    assert max(map(len, two_rounds[1].splitlines()[1:])) <= 80
+
+
+def test_wrong_results_have_no_value_and_the_exit_code_says_so(faulty_core: Path, tmp_path: Path) -> None:
+    done = measure(faulty_core, tmp_path / "node.jsonl", "--rounds", "1")
+    assert done.returncode == 3
+    assert "\ninvalid: cpu_flops: " in done.stderr
+    assert done.stderr.count("\ninvalid: ") == 4
+    assert re.search(r"\nand \d+ more without a value: nameplate show --all FILE\n", done.stderr)
+    assert "fp64" not in done.stderr.partition("invalid")[0]
+
+
+def test_a_killed_process_fails_one_experiment_only(core_path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "node.jsonl"
+    with file.open("wb") as records:
+        process = subprocess.Popen([core_path, "quick", "--rounds", "1"], stdout=records, stderr=subprocess.PIPE)
+    wait_for_sample(file)
+    for child in children_of(process.pid):
+        os.kill(child, signal.SIGKILL)
+    _, printed = process.communicate(timeout=300)
+    assert process.returncode == 3
+    assert b"nameplate-core was killed by signal 9" in printed
+    reasons = last_record(file).reasons.values()
+    assert [*reasons].count("failed") == 1
+    assert [*reasons].count("rounds") > 60
+
+
+def test_an_interrupted_run_keeps_a_complete_file_and_leaves_no_process(core_path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "node.jsonl"
+    with file.open("wb") as records:
+        process = subprocess.Popen([core_path, "quick"], stdout=records, stderr=subprocess.PIPE)
+    wait_for_sample(file)
+    children = children_of(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, printed = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert b"interrupted" in printed
+    assert last_record(file).interrupted
+    assert children
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert read_run(file).stop is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--budget", "5x"], "nameplate-core: --budget 5x: not a duration above 0; use 30s or 1min\n"),
+        (["--budget", "0s"], "nameplate-core: --budget 0s: not a duration above 0; use 30s or 1min\n"),
+        (["--rounds", "0"], "nameplate-core: --rounds: Value 0 not in range 1 to 10000\n"),
+        (["--rounds", "2", "--budget", "9s"], "nameplate-core: --rounds excludes --budget\n"),
+    ],
+)
+def test_bad_options_are_reported_in_one_line(
+    options: Sequence[str], expected: str, core_path: Path, tmp_path: Path
+) -> None:
+    done = measure(core_path, tmp_path / "none.jsonl", *options)
+    assert (done.returncode, done.stderr) == (2, expected)
+    assert (tmp_path / "none.jsonl").read_bytes() == b""
+
+
+def wait_for_sample(file: Path) -> None:
+    """Wait until the first sample has been written."""
+    deadline = time.monotonic() + 60
+    while b'"type":"sample"' not in file.read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def children_of(process: int) -> list[int]:
+    """Return the processes that a process has started."""
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def last_record(file: Path) -> Stop:
+    """Return the last record of a run file, which says why each experiment ended."""
+    return msgspec.json.decode(file.read_text().splitlines()[-1], type=Stop)
