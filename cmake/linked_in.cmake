@@ -31,6 +31,12 @@ unset(CMAKE_REQUIRED_INCLUDES)
 unset(CMAKE_REQUIRED_LIBRARIES)
 
 add_library(linked_in INTERFACE)
+# These two have no macro for their version.
+pkg_check_modules(LIBURING QUIET liburing)
+pkg_check_modules(LIBAIO QUIET libaio)
+target_compile_definitions(linked_in INTERFACE
+                           $<$<BOOL:${LIBURING_FOUND}>:NAMEPLATE_LIBURING_VERSION="${LIBURING_VERSION}">
+                           $<$<BOOL:${LIBAIO_FOUND}>:NAMEPLATE_LIBAIO_VERSION="${LIBAIO_VERSION}">)
 target_include_directories(linked_in SYSTEM INTERFACE ${HWLOC_INCLUDE_DIR})
 target_link_libraries(linked_in INTERFACE ${SODIUM} ${AIO} ${URING} ${HWLOC})
 if(OpenMP_CXX_FOUND)

@@ -71,6 +71,7 @@ void write_header(nameplate::RecordSink& writer, const json& machine) {
                 {"version", nameplate::version()},
                 {"build", nameplate::build_info()},
                 {"features", nameplate::build_features()},
+                {"libraries", nameplate::library_versions()},
                 {"machine", machine},
                 {"clock",
                  {{"source", clock.source},

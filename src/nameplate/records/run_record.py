@@ -137,14 +137,15 @@ class Header(Record, frozen=True, kw_only=True):
 
     ``schema`` is the version of the record format (``SCHEMA``) and ``version`` that of nameplate-core. ``build`` is the
     compiler and build type, and ``features`` are the optional libraries that it was built with, such as ``openmp``; the
-    list may be empty.
-    ``machine`` is what ``nameplate-core --machine`` prints.
+    list may be empty. ``libraries`` has the versions of the libraries that it was built with, by name, as far as they
+    tell; it is empty in records of earlier versions. ``machine`` is what ``nameplate-core --machine`` prints.
     """
 
     schema: int
     version: str
     build: str
     features: list[str]
+    libraries: dict[str, str] = {}
     machine: Machine
     clock: Clock
 

@@ -1,0 +1,107 @@
+"""Write a software bill of materials (CycloneDX 1.6) of the core in a portable wheel.
+
+    python sbom.py SOURCES ARCHITECTURE OUTPUT.cdx.json
+
+SOURCES has the .dsc files of the Debian source packages that are linked in, as apt-get downloads them. Libraries of
+which only headers are used are installed packages, whose versions dpkg knows. Components that come with the compilers
+have the version of their compiler. Python packages are not part of the wheel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+# The licences of what is linked in, as SPDX expressions.
+SOURCE_PACKAGES = {"hwloc": "BSD-3-Clause", "libaio": "LGPL-2.1-or-later", "liburing": "LGPL-2.1-only OR MIT",
+                   "libsodium": "ISC"}  # fmt: skip
+HEADER_PACKAGES = {"libcli11-dev": "BSD-3-Clause", "libfmt-dev": "MIT", "libhwy-dev": "Apache-2.0",
+                   "nlohmann-json3-dev": "MIT"}  # fmt: skip
+COMPILER_LIBRARIES = ("libc++", "libc++abi", "libunwind", "compiler-rt")
+LLVM = "Apache-2.0 WITH LLVM-exception"
+# The object that finds the features of an x86 CPU.
+LIBGCC = "GPL-3.0-or-later WITH GCC-exception-3.1"
+
+
+def component(name: str, found: str, licence: str, purl: str, sha256: str = "") -> dict[str, Any]:
+    """Return a library as CycloneDX has it; ``purl`` is its package URL, ``sha256`` that of its source, or ""."""
+    return {
+        "type": "library", "name": name, "version": found, "licenses": [{"expression": licence}], "purl": purl,
+        "bom-ref": purl, **({"hashes": [{"alg": "SHA-256", "content": sha256}]} if sha256 else {}),
+    }  # fmt: skip
+
+
+def of_source(sources: Path, name: str) -> dict[str, Any]:
+    """Return a Debian source package, with the checksum of its .dsc file, which names those of its archives.
+
+    Raises:
+        FileNotFoundError: ``sources`` has no .dsc file of the package, or several.
+    """
+    found = sorted(sources.glob(f"{name}_*.dsc"))
+    if len(found) != 1:
+        raise FileNotFoundError(f"{sources}: {len(found)} files {name}_*.dsc instead of one")
+    text = found[0].read_text()
+    match = re.search(r"^Version: (\S+)$", text, re.MULTILINE)
+    if match is None:
+        raise ValueError(f"{found[0]}: no line 'Version:'")
+    purl = f"pkg:deb/debian/{name}@{match[1].replace('+', '%2B')}?arch=source"
+    return component(name, match[1], SOURCE_PACKAGES[name], purl, hashlib.sha256(found[0].read_bytes()).hexdigest())
+
+
+def of_installed(package: str) -> dict[str, Any]:
+    """Return an installed Debian package. Raises CalledProcessError if dpkg does not know it."""
+    command = ["dpkg-query", "--show", "--showformat=${Version}", package]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    purl = f"pkg:deb/debian/{package}@{found.replace('+', '%2B')}"
+    return component(package, found, HEADER_PACKAGES[package], purl)
+
+
+def of_compilers(architecture: str) -> list[dict[str, Any]]:
+    """Return what the compilers link in: the C++ library of zig and, on x86-64, an object of g++."""
+    zig = version("ziglang")
+    made = [component(name, zig, LLVM, f"pkg:pypi/ziglang@{zig}#{name}") for name in COMPILER_LIBRARIES]
+    if architecture == "x86_64":
+        gcc = subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
+        made.append(component("libgcc", gcc, LIBGCC, f"pkg:generic/libgcc@{gcc}#cpuinfo.o"))
+    return made
+
+
+def bill(sources: Path, architecture: str, own_version: str) -> dict[str, Any]:
+    """Return the bill of materials of the core of this version for an architecture."""
+    components = [
+        *(of_source(sources, name) for name in SOURCE_PACKAGES),
+        *(of_installed(package) for package in HEADER_PACKAGES),
+        *of_compilers(architecture),
+    ]
+    own = f"pkg:pypi/nameplate@{own_version}"
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "component": {"type": "application", "name": "nameplate-core", "version": own_version, "bom-ref": own,
+                          "purl": own, "licenses": [{"expression": "Apache-2.0"}]},
+            "properties": [{"name": "architecture", "value": architecture}],
+        },
+        "components": components,
+        "dependencies": [{"ref": own, "dependsOn": [one["bom-ref"] for one in components]}],
+    }  # fmt: skip
+
+
+def own_version() -> str:
+    """Return the version of nameplate in this source tree."""
+    text = (Path(__file__).parents[1] / "src" / "nameplate" / "__init__.py").read_text()
+    match = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
+    assert match is not None
+    return match[1]
+
+
+if __name__ == "__main__":
+    _, sources, architecture, output = sys.argv
+    Path(output).write_text(json.dumps(bill(Path(sources), architecture, own_version()), indent=1) + "\n")
