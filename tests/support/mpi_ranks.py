@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nameplate.execution.launch import mpi_programs
+from nameplate.execution.launch import is_false_alarm, mpi_programs
 
 # There may be fewer cores than ranks, so a waiting rank yields its core.
 OPEN_MPI = "mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1"
@@ -26,11 +26,13 @@ def command(family: str, ranks: int, program: str = "") -> list[str]:
 
 
 def ask(words: list[str], *requests: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Run a command, send it these requests and return its records; the command must exit with 0."""
+    """Run a command, send it these requests and return its records; the command must end properly."""
     text = "".join(json.dumps({"id": str(i), "warmup_s": 0.0, **r}) + "\n" for i, r in enumerate(requests))
     answer = subprocess.run(words, input=text, capture_output=True, text=True, timeout=120, check=False)
-    assert answer.returncode == 0, answer.stderr
-    return [json.loads(line) for line in answer.stdout.splitlines()]
+    assert answer.returncode == 0 or is_false_alarm(answer.stderr), answer.stderr
+    records = [json.loads(line) for line in answer.stdout.splitlines()]
+    assert records[-1]["type"] == "end"
+    return records
 
 
 def nameplate(*words: str) -> subprocess.CompletedProcess[str]:

@@ -20,7 +20,15 @@ from nameplate.errors import CoreDied, CoreError, CoreHung, CoreMissing, UsageEr
 from nameplate.execution import child_process
 from nameplate.execution.child_process import LineTooLong, Output, Streams
 from nameplate.execution.file_keeper import FileDescriptorCache
-from nameplate.execution.launch import START_DEADLINE_S, Launch, alone, core_environment, how_to_build, mpi_programs
+from nameplate.execution.launch import (
+    START_DEADLINE_S,
+    Launch,
+    alone,
+    core_environment,
+    how_to_build,
+    is_false_alarm,
+    mpi_programs,
+)
 from nameplate.execution.srun import explain
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.records.machine_record import Machine
@@ -66,7 +74,7 @@ def _ask(launch: Launch, type_: type[T], *options: str) -> T:
     answer = _answer_of(command, launch.start_deadline_s)
     if answer.returncode == _WRONG_USAGE and (own := _own_line(answer.stderr)):
         raise UsageError(own.removeprefix(_OWN))
-    if answer.returncode != 0:
+    if answer.returncode != 0 and not is_false_alarm(answer.stderr):
         words = answer.stderr.strip() or f"exit {answer.returncode}"
         raise CoreDied(f"{shlex.join(command)} failed: {_reason(words)}")
     # A library may print a line before the record.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -26,6 +27,8 @@ _BOOTSTRAP = Path(__file__).parents[3] / "script" / "bootstrap"
 # Words in the output of a launcher's --version, and the MPI that it belongs to.
 _FAMILIES = {"open mpi": "openmpi", "openrte": "openmpi", "prte": "openmpi", "hydra": "mpich", "intel(r) mpi": "intel",
              "mvapich": "mvapich"}  # fmt: skip
+# Open MPI's message about a rank of which it no longer knows the number.
+_UNKNOWN_RANK = re.compile(r"has exited due to process rank \d+ with PID 0 on\s+node \S+ exiting improperly")
 
 # The key of the network probes' peer, kept out of the environment that every program inherits.
 _hidden: dict[str, str] = {}
@@ -146,6 +149,16 @@ def launch_with(text: str) -> Launch:
             f"{how_to_build('MPICXX')} with the compiler of {family}"
         )
     return Launch(programs[family or next(iter(programs))], words)
+
+
+def is_false_alarm(messages: str) -> bool:
+    """Return whether a launcher's messages accuse a rank that may have ended properly.
+
+    If a rank ends while mpirun of Open MPI 4 is busy, mpirun may find the end before the rank's last message, and ends
+    with exit code 1 and a message that names a process with PID 0, about once in thousands of launches (open-mpi/ompi
+    issues 7833 and 9389). Only what the ranks wrote then tells whether they ended properly.
+    """
+    return _UNKNOWN_RANK.search(messages) is not None
 
 
 def family_of(launcher: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from nameplate.errors import ToolFailed
 from nameplate.execution import child_process
 from nameplate.execution.child_process import Streams
+from nameplate.execution.launch import is_false_alarm
 from nameplate.tools.reference_tool import FoundProgram, ReferenceTool
 
 # STREAM has no option that prints its version, so it must run once.
@@ -41,14 +42,14 @@ def run_tool(
 
     Raises:
         ToolFailed: the program cannot be run, ends with another exit code than 0 or by a signal, or does not end in
-            time.
+            time. A false alarm of an MPI launcher (``launch.is_false_alarm``) is ignored.
     """
     with _started(command, folder, environment) as process:
         try:
             output, words = map(_decoded, process.communicate(timeout=deadline_s))
         except subprocess.TimeoutExpired:
             raise ToolFailed(f"did not finish within {deadline_s:.0f} s and was ended") from None
-    if process.returncode != 0:
+    if process.returncode != 0 and not is_false_alarm(words):
         raise ToolFailed(_how_it_ended(process.returncode, words.strip() or output.strip()))
     return output
 
