@@ -170,7 +170,7 @@ def core_plan() -> dict[str, Any]:
 
 
 def main(output: Path) -> None:
-    """Write the plan to a file, unless it has it already, so that nothing is compiled again."""
+    """Write the plan to a file, unless the file already has this content, so that nothing is compiled again."""
     text = msgspec.json.format(msgspec.json.encode(core_plan()), indent=1).decode()
     written = SOURCE.format(text=text) if output.suffix == ".cpp" else text + "\n"
     if not output.exists() or output.read_text() != written:

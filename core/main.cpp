@@ -188,8 +188,36 @@ CLI::App* add_quick(CLI::App& app, QuickWords& words) {
                                        "records on standard output, a table on standard error");
   auto* const rounds = quick->add_option("--rounds", words.rounds, "number of rounds, however long they take")
                            ->check(CLI::Range(1, kMaxRounds));
-  quick->add_option("--budget", words.budget, "time for the whole run, such as 30s")->excludes(rounds);
+  quick->add_option("--budget", words.budget, "time for the run, such as 30s; the first round is always complete")
+      ->excludes(rounds);
   return quick;
+}
+
+nameplate::HostAndPort parse_peer(const std::string& peer) {
+  const auto place = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
+  if (!place) nameplate::fail("--peer " + peer + ": not a HOST, HOST:PORT or [ADDRESS]:PORT");
+  return *place;
+}
+
+// Returns the options in front of `quick`, which the processes that measure get. Throws ProbeError if one is wrong.
+std::vector<std::string> options_of_processes(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::Option* const given :
+       app.get_options([](const CLI::Option* option) { return option->count() > 0; })) {
+    const std::string name = given->get_name();
+    const auto value = given->as<std::string>();
+    if (name == "--peer") {
+      static_cast<void>(parse_peer(value));
+    } else if (name == "--key-file") {
+      static_cast<void>(nameplate::find_key(value));
+    } else if (name == "--blas") {
+      const nameplate::Lapack tried(value);
+    } else {
+      nameplate::fail(name + ": not possible with quick; use --peer, --key-file or --blas");
+    }
+    words.insert(words.end(), {name, value});
+  }
+  return words;
 }
 
 int measure_quick(const QuickWords& words, std::vector<std::string> core_options) {
@@ -207,9 +235,7 @@ int measure_quick(const QuickWords& words, std::vector<std::string> core_options
 }
 
 void use_peer(nameplate::PeerAccess& access, const std::string& peer, const std::string& key_file) {
-  const auto place = nameplate::parse_host_and_port(peer, nameplate::kPeerPort);
-  if (!place) nameplate::fail("--peer " + peer + ": not a HOST, HOST:PORT or [ADDRESS]:PORT");
-  access.use(*place, nameplate::find_key(key_file));
+  access.use(parse_peer(peer), nameplate::find_key(key_file));
 }
 
 int run(int argc, char** argv) {
@@ -257,14 +283,7 @@ int run(int argc, char** argv) {
     serve(serve_words);
     return 0;
   }
-  if (quick_command->parsed()) {
-    std::vector<std::string> core_options;
-    for (const CLI::Option* const given :
-         app.get_options([](const CLI::Option* option) { return option->count() > 0; })) {
-      core_options.insert(core_options.end(), {given->get_name(), given->as<std::string>()});
-    }
-    return measure_quick(quick_words, std::move(core_options));
-  }
+  if (quick_command->parsed()) return measure_quick(quick_words, options_of_processes(app));
   if (peer.empty()) nameplate::take_key_variable();  // nobody needs it, and no program that is started may see it
   nameplate::KeptFiles kept_files;
   nameplate::PeerAccess access;

@@ -1,6 +1,7 @@
 // An open file that is closed when its owner is destroyed.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -24,6 +25,8 @@ class Descriptor {
 
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
+  // Lets programs that are started from now on have it, too.
+  void let_inherit() const { fcntl(number_, F_SETFD, 0); }
 
  private:
   int number_ = -1;

@@ -18,8 +18,6 @@ namespace nameplate {
 
 namespace {
 
-constexpr double kMillisecondsPerSecond = 1000;
-
 struct Pipe {
   Descriptor reader;
   Descriptor writer;
@@ -32,7 +30,7 @@ Pipe new_pipe() {
 }
 
 // Starts this program again. A signal of the terminal reaches only its parent, which ends it properly.
-pid_t start(std::vector<std::string> words, int input, int output, int keeper) {
+pid_t start(std::vector<std::string> words, int input, int output) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -40,11 +38,13 @@ pid_t start(std::vector<std::string> words, int input, int output, int keeper) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, keeper, keeper);  // inherited, since it is duplicated onto its own number
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
   pid_t process = -1;
   const int error = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
@@ -61,7 +61,8 @@ CoreProcess::CoreProcess(const std::vector<std::string>& options, Descriptor kee
   std::vector<std::string> words = {"nameplate-core", "--die-with-parent", std::to_string(getpid()), "--keeper",
                                     std::to_string(keeper.number())};
   words.insert(words.end(), options.begin(), options.end());
-  process_ = start(words, requests.reader.number(), records.writer.number(), keeper.number());
+  keeper.let_inherit();
+  process_ = start(words, requests.reader.number(), records.writer.number());
   input_ = std::move(requests.writer);
   output_ = std::move(records.reader);
 }
@@ -92,7 +93,11 @@ std::optional<nlohmann::json> CoreProcess::buffered_record() {
 // Returns whether something happened within the deadline, or the process was killed for it; false after a signal.
 bool CoreProcess::read_more(double deadline_s) {
   pollfd wanted{.fd = output_.number(), .events = POLLIN};
-  const int ready = poll(&wanted, 1, static_cast<int>(deadline_s * kMillisecondsPerSecond));
+  const timespec deadline{.tv_sec = static_cast<time_t>(deadline_s), .tv_nsec = 0};
+  // Signals are blocked but for this wait, so that none is overlooked.
+  sigset_t none;
+  sigemptyset(&none);
+  const int ready = ppoll(&wanted, 1, &deadline, &none);
   if (ready < 0 && errno == EINTR) return false;
   if (ready == 0) {
     kill(process_, SIGKILL);

@@ -15,7 +15,8 @@ namespace nameplate {
 
 class CoreProcess {
  public:
-  // `options` are further options of nameplate-core, `keeper` the process's end of a FileKeeper. Throws ProbeError.
+  // `options` are further options of nameplate-core, `keeper` the process's end of a FileKeeper. SIGINT and SIGTERM
+  // must be blocked; they are delivered while a record is waited for. Throws ProbeError.
   CoreProcess(const std::vector<std::string>& options, Descriptor keeper);
   CoreProcess(const CoreProcess&) = delete;
   CoreProcess& operator=(const CoreProcess&) = delete;
@@ -28,7 +29,8 @@ class CoreProcess {
   void send(const nlohmann::json& request) const;
 
   // Returns the next record. Returns nothing if the process has ended, wrote something else, or wrote nothing within
-  // `deadline_s`; `how_it_ended` then says which. After a signal, `on_signal` is called, and the wait goes on.
+  // `deadline_s` whole seconds; `how_it_ended` then says which. After a signal, `on_signal` is called, and the wait
+  // goes on.
   template <class OnSignal>
   std::optional<nlohmann::json> record(double deadline_s, OnSignal on_signal) {
     for (;;) {

@@ -78,7 +78,10 @@ QuickPlan quick_plan(const Machine& machine) {
   for (const OrderedJson& declared : text["plan"]["experiments"]) {
     const double longest_setup_s = text["longest_setup_s"][place++];
     for (const OrderedJson& one : resolved(declared, machine)) {
-      plan.experiments.push_back({one["id"], one["probe"], one["params"], one["slice_s"], longest_setup_s, one});
+      // A value of the machine may be one that the plan has already, such as a single thread.
+      const auto id = one["id"].get<std::string>();
+      if (std::ranges::find(plan.experiments, id, &PlannedExperiment::id) != plan.experiments.end()) continue;
+      plan.experiments.push_back({id, one["probe"], one["params"], one["slice_s"], longest_setup_s, one});
     }
   }
   plan.record["experiments"] = OrderedJson::array();

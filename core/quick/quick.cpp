@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -33,6 +36,19 @@ constexpr int kNotMeasured = 3;
 // The load for each CPU from which on a reader is warned.
 constexpr double kBusy = 0.5;
 
+// A message that cannot be written ends nothing.
+void print(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stderr)); }
+
+// Returns what went wrong in `work`; empty if nothing did.
+std::string problem_of(const std::function<void()>& work) {
+  try {
+    work();
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
 double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -45,6 +61,7 @@ class Session {
   int run();
 
  private:
+  void write_line(std::string line);
   void write(json record, int round);
   void write_run();
   bool goes_on(int round) const;
@@ -68,31 +85,47 @@ class Session {
   QuickPlan plan_ = quick_plan(machine_);
   const std::uint64_t seed_ = std::random_device{}();
   // A terminal is for people, who see the table.
-  const bool has_reader_ = isatty(STDOUT_FILENO) == 0;
+  const bool is_terminal_ = isatty(STDOUT_FILENO) != 0;
+  bool has_reader_ = !is_terminal_;
   RecordWriter writer_{STDOUT_FILENO};
   FileKeeper keeper_;
   std::unique_ptr<CoreProcess> process_;
   Values values_{plan_.lines};
   std::map<std::string, std::string> reasons_;     // by the experiment's id: why it is no longer measured
   std::map<std::string, std::string> complaints_;  // by the experiment's id: why it has no value
-  std::map<std::string, double> longest_s_;        // by the experiment's id: the longest time that it took
+  std::map<std::string, double> last_s_;           // by the experiment's id: the time that it took in its last round
   std::map<std::string, const PlannedExperiment*> by_parameters_;  // the experiment with these complete parameters
-  int rounds_ = 0;
+  int rounds_ = 0;                                                 // of which something was measured
 };
 
 int Session::run() {
-  write_run();
-  for (int round = 1; goes_on(round); ++round) measure_round(round);
-  write_stop();
+  std::string problem = problem_of([this] {
+    for (int round = 1; goes_on(round); ++round) measure_round(round);
+  });
+  process_.reset();
+  // What was measured is kept and shown, whatever happened.
+  const std::string last_problem = problem_of([this] { write_stop(); });
+  if (problem.empty()) problem = last_problem;
   print_screen();
+  if (!problem.empty()) print("nameplate-core: " + problem + "\n");
   const bool is_good = std::ranges::none_of(
       reasons_, [](const auto& found) { return found.second == "failed" || found.second == "invalid"; });
-  return is_good && !stop_requested_ ? 0 : kNotMeasured;
+  return problem.empty() && is_good && !stop_requested_ ? 0 : kNotMeasured;
+}
+
+void Session::write_line(std::string line) {
+  if (!has_reader_) return;
+  try {
+    writer_.write_line(std::move(line));
+  } catch (...) {
+    has_reader_ = false;  // nothing may follow an incomplete line
+    throw;
+  }
 }
 
 void Session::write(json record, int round) {
   record["round"] = round;
-  if (has_reader_) writer_.write(record);
+  write_line(record.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 void Session::write_run() {
@@ -104,7 +137,7 @@ void Session::write_run() {
       {"type", "run"},           {"round", 0},           {"schema", kSchema}, {"version", version()},
       {"started", moment_now()}, {"plan", plan_.record}, {"seed", seed_},     {"rated", OrderedJson::object()},
       {"priority", "normal"},    {"per_node", ""}};
-  if (has_reader_) writer_.write_line(run.dump());
+  write_line(run.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 bool Session::goes_on(int round) const {
@@ -129,17 +162,19 @@ void Session::measure_round(int round) {
   if (process_) process_->close();
   process_.reset();
   keeper_.take_back();
-  rounds_ = round;
 }
 
-// Starts a process for the rest of a round and writes its header; returns false if it does not begin.
+// Starts a process for the rest of a round and writes its header; returns false after a signal.
 bool Session::start(int round) {
   keeper_.take_back();
   process_ = std::make_unique<CoreProcess>(options_.core_options, keeper_.lend());
   const auto header = process_->record(kGrace_s, [] {});
   if (header && (*header)["type"] == "header") {
+    // Not before a process has begun: with wrong options there is no file.
+    if (rounds_ == 0) write_run();
+    rounds_ = round;
     write(*header, round);
-    return true;
+    return !stop_requested_;
   }
   if (stop_requested_) return false;
   fail(process_->how_it_ended().empty() ? "the first record of nameplate-core is not a header"
@@ -162,6 +197,7 @@ bool Session::measure(const PlannedExperiment& experiment, int round) {
     is_told = stop_requested_;
   };
   for (;;) {
+    tell();
     auto record = process_->record(experiment.slice_s + experiment.longest_setup_s + kGrace_s, tell);
     if (!record) break;
     write(*record, round);
@@ -171,6 +207,7 @@ bool Session::measure(const PlannedExperiment& experiment, int round) {
     }
     samples.push_back(std::move(*record));
   }
+  if (stop_requested_) return false;
   const json gone = failed_outcome(experiment.id, experiment.probe, "run", process_->how_it_ended());
   write(gone, round);
   note(experiment, gone, samples);
@@ -182,10 +219,11 @@ void Session::note(const PlannedExperiment& experiment, const json& outcome, con
   if (outcome["ending"] != "ok") {
     reasons_[experiment.id] = outcome["ending"];
     complaints_[experiment.id] = outcome["reason"];
+    values_.forget(experiment.id);
     return;
   }
-  double& longest_s = longest_s_[experiment.id];
-  longest_s = std::max(longest_s, outcome["total_s"].get<double>());
+  // The first round writes test files and says nothing about later ones, so the last one counts.
+  last_s_[experiment.id] = outcome["total_s"];
   values_.add(experiment, outcome, samples);
   drop_duplicate(experiment, outcome);
 }
@@ -202,9 +240,9 @@ void Session::drop_duplicate(const PlannedExperiment& experiment, const json& ou
 
 // The first round is always measured, since it shows how long experiments take.
 bool Session::has_time(const PlannedExperiment& experiment) const {
-  const auto longest = longest_s_.find(experiment.id);
-  if (options_.rounds || longest == longest_s_.end()) return true;
-  return elapsed_s() + longest->second <= plan_.budget_s;
+  const auto last = last_s_.find(experiment.id);
+  if (options_.rounds || last == last_s_.end()) return true;
+  return elapsed_s() + last->second <= plan_.budget_s;
 }
 
 void Session::write_stop() {
@@ -212,14 +250,15 @@ void Session::write_stop() {
     const std::string otherwise = stop_requested_ ? "interrupted" : options_.rounds ? "rounds" : "budget";
     reasons_.emplace(experiment.id, otherwise);
   }
+  if (rounds_ == 0) return;
   write({{"type", "stop"}, {"reasons", reasons_}, {"elapsed_s", elapsed_s()}, {"interrupted", stop_requested_.load()}},
         0);
 }
 
 void Session::show_progress(int round) const {
   if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\rround {}, {:.0f} s{}\033[K", round, elapsed_s(),
-             options_.rounds ? "" : fmt::format(" of {:.0f} s", plan_.budget_s));
+  print(fmt::format("\rround {}, {:.0f} s{}\033[K", round, elapsed_s(),
+                    options_.rounds ? "" : fmt::format(" of {:.0f} s", plan_.budget_s)));
 }
 
 // The first reasons tell enough: a wrong kernel, for example, fails all experiments of a probe.
@@ -228,32 +267,39 @@ void Session::print_complaints() const {
   std::size_t shown = 0;
   for (const auto& [id, reason] : complaints_) {
     if (shown++ == kShown) {
-      fmt::print(stderr, "and {} more without a value: nameplate show --all FILE\n", complaints_.size() - kShown);
+      print(
+          fmt::format("and {} more without a value, which nameplate show --all lists\n", complaints_.size() - kShown));
       return;
     }
-    fmt::print(stderr, "{}: {}: {}\n", reasons_.at(id), id, reason);
+    print(fmt::format("{}: {}: {}\n", reasons_.at(id), id, reason));
   }
 }
 
 void Session::print_screen() const {
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
-  fmt::print(stderr, "{} · quick, {} round{} in {:.0f} s{}\n\n", machine_line(machine_), rounds_,
-             rounds_ == 1 ? "" : "s", elapsed_s(), stop_requested_ ? ", interrupted" : "");
-  for (const std::string& line : value_lines(plan_.lines, values_)) fmt::print(stderr, "{}\n", line);
+  if (isatty(STDERR_FILENO) != 0) print("\r\033[K");
+  if (rounds_ == 0) return;
+  print(fmt::format("{} · quick, {} round{} in {:.0f} s{}\n\n", machine_line(machine_), rounds_,
+                    rounds_ == 1 ? "" : "s", elapsed_s(), stop_requested_ ? ", interrupted" : ""));
+  for (const std::string& line : value_lines(plan_.lines, values_)) print(line + "\n");
   print_complaints();
   const double busy = machine_.load_1min / static_cast<double>(machine_.topology.allowed.cpus.size());
   if (busy > kBusy) {
-    fmt::print(stderr, "\n! other programs were running before (load {:.1f}): the values may be too low\n",
-               machine_.load_1min);
+    print(fmt::format("\n! other programs were running before (load {:.1f}): values may be worse than usual\n",
+                      machine_.load_1min));
   }
-  fmt::print(stderr, "\nmedian of the rounds' medians, and the lowest to the highest of them\n{}\n",
-             has_reader_ ? "cache sizes, intervals, reference values: nameplate show FILE"
-                         : "records are not written to a terminal: nameplate-core quick > FILE.jsonl");
+  print(fmt::format("\nmedian of the rounds' medians, and the lowest to the highest of them\n{}\n",
+                    is_terminal_ ? "records are not written to a terminal: nameplate-core quick > FILE.jsonl"
+                                 : "cache sizes, intervals, reference values: nameplate show FILE"));
 }
 
 }  // namespace
 
 int measure_quick(const QuickOptions& options, const std::atomic<bool>& stop_requested) {
+  sigset_t stops;
+  sigemptyset(&stops);
+  sigaddset(&stops, SIGINT);
+  sigaddset(&stops, SIGTERM);
+  sigprocmask(SIG_BLOCK, &stops, nullptr);
   return Session(options, stop_requested).run();
 }
 

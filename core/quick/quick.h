@@ -11,12 +11,12 @@ namespace nameplate {
 
 struct QuickOptions {
   std::optional<int> rounds;              // all of them are measured, however long they take
-  std::optional<double> budget_s;         // without `rounds`; by default that of the plan
+  std::optional<double> budget_s;         // without `rounds`, after the first round; by default that of the plan
   std::vector<std::string> core_options;  // of the processes that measure
 };
 
-// Returns the exit code: 0, or 3 if something failed, a result was wrong, or the run was interrupted. Throws what a
-// writer of records throws, and ProbeError.
+// Returns the exit code: 0, or 3 if something failed, a result was wrong, or the run was interrupted. SIGINT and
+// SIGTERM must have handlers that set `stop_requested`; they are blocked but for waits.
 int measure_quick(const QuickOptions& options, const std::atomic<bool>& stop_requested);
 
 }  // namespace nameplate

@@ -116,7 +116,7 @@ std::string machine_line(const Machine& machine) {
 
 std::vector<std::string> value_lines(const OrderedJson& lines, const Values& values) {
   std::vector<std::string> result = {
-      fmt::format("{:{}}{:>14}  {:>7}", "", kAreaWidth + kLabelWidth, "median", "rounds")};
+      fmt::format("{:{}}{:>14}  {:>7}", "", kAreaWidth + kLabelWidth, "median", "range")};
   std::set<std::string> labels;
   std::string previous;
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kMinBeyond = 10;  // operations above a percentile, with fewer of which it is not known
+constexpr double kMinBeyond = 10;  // a percentile needs this many operations above it
 
 double median_of(std::vector<double> values) {
   std::ranges::sort(values);

@@ -1,4 +1,4 @@
-// The outcome record of an experiment that nothing is known of but why it failed.
+// The outcome record of an experiment of which only the reason for its failure is known.
 #pragma once
 
 #include <nlohmann/json.hpp>

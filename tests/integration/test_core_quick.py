@@ -33,6 +33,12 @@ def measure(core: Path, file: Path, *options: str) -> subprocess.CompletedProces
         return subprocess.run(command, check=False, stdout=records, stderr=subprocess.PIPE, text=True, timeout=300)
 
 
+def start(file: Path, *command: str | Path) -> subprocess.Popen[bytes]:
+    """Start a command that writes records to a file."""
+    with file.open("wb") as records:
+        return subprocess.Popen(command, stdout=records, stderr=subprocess.PIPE)
+
+
 @pytest.fixture(scope="module")
 def two_rounds(core_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Return the run file of two rounds, and what was printed for people."""
@@ -90,14 +96,13 @@ def test_wrong_results_have_no_value_and_the_exit_code_says_so(faulty_core: Path
     assert done.returncode == 3
     assert "\ninvalid: cpu_flops: " in done.stderr
     assert done.stderr.count("\ninvalid: ") == 4
-    assert re.search(r"\nand \d+ more without a value: nameplate show --all FILE\n", done.stderr)
+    assert re.search(r"\nand \d+ more without a value, which nameplate show --all lists\n", done.stderr)
     assert "fp64" not in done.stderr.partition("invalid")[0]
 
 
 def test_a_killed_process_fails_one_experiment_only(core_path: Path, tmp_path: Path) -> None:
     file = tmp_path / "node.jsonl"
-    with file.open("wb") as records:
-        process = subprocess.Popen([core_path, "quick", "--rounds", "1"], stdout=records, stderr=subprocess.PIPE)
+    process = start(file, core_path, "quick", "--rounds", "1")
     wait_for_sample(file)
     for child in children_of(process.pid):
         os.kill(child, signal.SIGKILL)
@@ -109,10 +114,76 @@ def test_a_killed_process_fails_one_experiment_only(core_path: Path, tmp_path: P
     assert [*reasons].count("rounds") > 60
 
 
+def test_a_machine_with_one_cpu_has_each_experiment_once(core_path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "node.jsonl"
+    cpu = min(os.sched_getaffinity(0))
+    process = start(file, "taskset", "-c", str(cpu), core_path, "quick")
+    wait_for_sample(file)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    ids = [experiment.id for experiment in read_run(file).run.plan.experiments]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_signal_to_all_processes_is_an_interruption_and_no_failure(core_path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "node.jsonl"
+    process = start(file, core_path, "quick")
+    wait_for_sample(file)
+    for each in [*children_of(process.pid), process.pid]:
+        os.kill(each, signal.SIGTERM)
+    _, printed = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert b"failed" not in printed
+    stop = last_record(file)
+    assert stop.interrupted
+    assert "failed" not in stop.reasons.values()
+
+
+def test_a_full_disk_ends_the_run_in_one_line(core_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([core_path, "quick"], check=False, stdout=full, stderr=subprocess.PIPE, timeout=120)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == b"nameplate-core: cannot write a record: No space left on device"
+
+
+def test_a_closed_standard_error_does_not_end_the_run(core_path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "node.jsonl"
+    with file.open("wb") as records, Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [core_path, "quick", "--rounds", "1"], check=False, stdout=records, stderr=full, timeout=300
+        )
+    assert done.returncode == 0
+    assert not last_record(file).interrupted
+
+
+@pytest.mark.parametrize("option", [["--describe"], ["--machine"], ["--root", "/"]], ids=" ".join)
+def test_options_that_do_not_measure_are_refused(option: Sequence[str], core_path: Path) -> None:
+    done = subprocess.run([core_path, *option, "quick"], check=False, capture_output=True, text=True, timeout=60)
+    words = f"nameplate-core: {option[0]}: not possible with quick; use --peer, --key-file or --blas\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", words)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (["--peer", "node:ninety"], "--peer node:ninety: not a HOST, HOST:PORT or [ADDRESS]:PORT"),
+        (["--key-file", "/none"], "/none"),
+        (["--blas", "/none.so"], "/none.so"),
+    ],
+)
+def test_wrong_options_of_the_processes_are_reported_before_anything_is_written(
+    option: Sequence[str], words: str, core_path: Path
+) -> None:
+    done = subprocess.run([core_path, *option, "quick"], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("nameplate-core: ")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_an_interrupted_run_keeps_a_complete_file_and_leaves_no_process(core_path: Path, tmp_path: Path) -> None:
     file = tmp_path / "node.jsonl"
-    with file.open("wb") as records:
-        process = subprocess.Popen([core_path, "quick"], stdout=records, stderr=subprocess.PIPE)
+    process = start(file, core_path, "quick")
     wait_for_sample(file)
     children = children_of(process.pid)
     process.send_signal(signal.SIGINT)

@@ -43,8 +43,8 @@ TEST(ValuesOfMachine, AnUnknownNameIsAnError) {
   EXPECT_THROW(values_of_machine("moon", machine_with_caches(kMebibyte)), ProbeError);
 }
 
-TEST(QuickPlan, HasNoNameInBracesLeftAndNoIdTwice) {
-  const QuickPlan plan = quick_plan(machine_with_caches(64 * kMebibyte));
+void expect_a_possible_plan(const Machine& machine) {
+  const QuickPlan plan = quick_plan(machine);
   EXPECT_GT(plan.budget_s, 0);
   EXPECT_EQ(plan.record["experiments"].size(), plan.experiments.size());
   EXPECT_EQ(plan.record.dump().find("\"{"), std::string::npos);
@@ -53,6 +53,14 @@ TEST(QuickPlan, HasNoNameInBracesLeftAndNoIdTwice) {
   for (const PlannedExperiment& experiment : plan.experiments) ids.push_back(experiment.id);
   std::ranges::sort(ids);
   EXPECT_EQ(std::ranges::adjacent_find(ids), ids.end());
+}
+
+TEST(QuickPlan, HasNoNameInBracesLeftAndNoIdTwice) {
+  Machine machine = machine_with_caches(64 * kMebibyte);
+  expect_a_possible_plan(machine);
+  machine.topology.allowed.cores = 1;
+  machine.topology.allowed.cpus = {0};
+  expect_a_possible_plan(machine);
 }
 
 TEST(QuickPlan, HasAnExperimentForEachValueOfTheMachine) {
