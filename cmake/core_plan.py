@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,19 +123,19 @@ def formula_of(metric: Metric) -> dict[str, Any]:
 
 def lines_of(probe: Probe) -> Iterator[dict[str, Any]]:
     """Yield the lines of the first screen that the core shows for a probe, which must be part of the plan."""
-    metrics = {metric.name: metric for metric in probe.metrics}
     for line in probe.screen if probe.quick else ():
         if line.in_core is not None:
             given = {name: values_of(text)[0] for name, text in line.in_core.params.items()}
-            yield shown(probe, line, [metrics[line.in_core.metric]], given)
-        elif line.when is is_any and line.metrics[0] in metrics:
-            yield shown(probe, line, [metrics[name] for name in line.metrics], {})
+            yield shown(probe, line, [line.in_core.metric], given)
+        elif line.when is is_any and line.metrics[0] in {metric.name for metric in probe.metrics}:
+            yield shown(probe, line, line.metrics, {})
 
 
-def shown(probe: Probe, line: ScreenLine, shown_metrics: list[Metric], given: dict[str, Value]) -> dict[str, Any]:
+def shown(probe: Probe, line: ScreenLine, names: Sequence[str], given: dict[str, Value]) -> dict[str, Any]:
     """Return a line: which experiments of the plan it may show, the metrics, and the lines below it.
 
-    ``given`` are parameters of the plan, ``params`` those of an outcome, where automatic values are resolved.
+    ``names`` are those of the metrics, at least one. ``given`` are parameters of the plan, ``params`` those of an
+    outcome, where automatic values are resolved.
     """
     metrics = {metric.name: metric for metric in probe.metrics}
     return {
@@ -144,12 +144,12 @@ def shown(probe: Probe, line: ScreenLine, shown_metrics: list[Metric], given: di
         "probe": probe.name,
         "given": given,
         "params": dict(line.params),
-        "better": shown_metrics[0].better,
-        "metrics": [formula_of(metric) for metric in shown_metrics],
-        "unit": line.unit.name if line.unit else shown_metrics[0].unit,
+        "better": metrics[names[0]].better,
+        "metrics": [formula_of(metrics[name]) for name in names],
+        "unit": line.unit.name if line.unit else metrics[names[0]].unit,
         "per_base_unit": line.unit.per_base_unit if line.unit else 1.0,
-        "below": [{"label": label, "metrics": [formula_of(metrics[name]) for name in names]}
-                  for label, names in line.below.items()],
+        "below": [{"label": label, "metrics": [formula_of(metrics[name]) for name in below]}
+                  for label, below in line.below.items()],
     }  # fmt: skip
 
 

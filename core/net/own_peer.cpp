@@ -1,6 +1,5 @@
 #include "net/own_peer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -14,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include "machine/descriptor.h"
+#include "machine/spawn.h"
 #include "net/key_file.h"
 #include "probe/error.h"
 
@@ -46,27 +45,17 @@ std::vector<char*> environment_with(SecretText& entry) {
   return result;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 }  // namespace
 
 OwnPeer::OwnPeer(const Placement& placement) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
-  const Descriptor reader(ends[0]);
-  Descriptor writer(ends[1]);
+  Pipe port;
   // Standard output carries records, which a peer does not write.
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   // Not by duplicating it onto its own number, which glibc 2.28 takes for nothing to do.
-  writer.let_inherit();
+  port.writer.let_inherit();
   std::vector<std::string> words = {"nameplate-core",
                                     "--die-with-parent",
                                     std::to_string(getpid()),
@@ -76,16 +65,16 @@ OwnPeer::OwnPeer(const Placement& placement) {
                                     "--port",
                                     "0",
                                     "--announce",
-                                    std::to_string(writer.number()),
+                                    std::to_string(port.writer.number()),
                                     "--cpus",
                                     fmt::format("{}", fmt::join(placement.cpus, ","))};
   SecretText key_entry = SecretText(kKeyVariable) + "=" + key_.text();
-  const int error = posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, pointers(words).data(),
+  const int error = posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, spawn_arguments(words).data(),
                                 environment_with(key_entry).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start a peer on this machine: {}", std::strerror(error)));
-  writer = Descriptor();
-  place_.port = read_port(reader.number());
+  port.writer = Descriptor();
+  place_.port = read_port(port.reader.number());
   if (place_.port == 0) fail("the peer on this machine did not start");
 }
 

@@ -1,6 +1,5 @@
 #include "quick/core_process.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
@@ -12,28 +11,15 @@
 #include <csignal>
 #include <cstring>
 
+#include "machine/spawn.h"
 #include "probe/error.h"
 
 namespace nameplate {
 
 namespace {
 
-struct Pipe {
-  Descriptor reader;
-  Descriptor writer;
-};
-
-Pipe new_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
 // Starts this program again. A signal of the terminal reaches only its parent, which ends it properly.
 pid_t start(std::vector<std::string> words, int input, int output) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
@@ -46,7 +32,8 @@ pid_t start(std::vector<std::string> words, int input, int output) {
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   pid_t process = -1;
-  const int error = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, arguments.data(), environ);
+  const int error =
+      posix_spawn(&process, "/proc/self/exe", &actions, &attributes, spawn_arguments(words).data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start nameplate-core again: {}", std::strerror(error)));
@@ -56,8 +43,8 @@ pid_t start(std::vector<std::string> words, int input, int output) {
 }  // namespace
 
 CoreProcess::CoreProcess(const std::vector<std::string>& options, Descriptor keeper) {
-  Pipe requests = new_pipe();
-  Pipe records = new_pipe();
+  Pipe requests;
+  Pipe records;
   std::vector<std::string> words = {"nameplate-core", "--die-with-parent", std::to_string(getpid()), "--keeper",
                                     std::to_string(keeper.number())};
   words.insert(words.end(), options.begin(), options.end());

@@ -18,7 +18,7 @@ using OrderedJson = nlohmann::ordered_json;
 struct PlannedExperiment {
   std::string id;
   std::string probe;
-  OrderedJson params;  // those that the plan gives
+  OrderedJson params;  // as the plan gives them, without defaults
   double slice_s = 0;
   double longest_setup_s = 0;
   OrderedJson record;  // as in the plan of a run file

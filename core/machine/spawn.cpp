@@ -1,0 +1,29 @@
+#include "machine/spawn.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "probe/error.h"
+
+namespace nameplate {
+
+Pipe::Pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
+  reader = Descriptor(ends[0]);
+  writer = Descriptor(ends[1]);
+}
+
+std::vector<char*> spawn_arguments(std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (std::string& word : words) result.push_back(word.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace nameplate

@@ -1,0 +1,22 @@
+// Parts of starting another program with posix_spawn.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/descriptor.h"
+
+namespace nameplate {
+
+// Both ends are closed in programs that are started, unless they are handed over. Throws ProbeError.
+struct Pipe {
+  Pipe();
+
+  Descriptor reader;
+  Descriptor writer;
+};
+
+// Returns the words of a command as posix_spawn wants them; they point into `words`.
+std::vector<char*> spawn_arguments(std::vector<std::string>& words);
+
+}  // namespace nameplate
