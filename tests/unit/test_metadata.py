@@ -1,0 +1,41 @@
+"""The package's metadata: the version, defined in one place, and what pip learns from them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from nameplate import __version__
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_installed_package_has_the_version() -> None:
+    assert importlib.metadata.version("nameplate") == __version__
+
+
+def test_the_core_has_the_version(core_path: Path) -> None:
+    answer = subprocess.run([core_path, "--version"], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == __version__
+
+
+def test_the_citation_names_the_version() -> None:
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited
+    assert cited[1] == __version__
+
+
+def test_a_python_that_is_too_old_wants_no_other_package() -> None:
+    # Else pip would fail at the first of them, with a thousand versions in its message, and never name the Python.
+    wanted = [Requirement(each) for each in importlib.metadata.requires("nameplate") or []]
+    for extra in ("", "report", "catalogue"):
+        assert [each.name for each in wanted if is_wanted(each, "3.11", extra)], extra
+        assert not [each.name for each in wanted if is_wanted(each, "3.9", extra)], extra
+
+
+def is_wanted(requirement: Requirement, python_version: str, extra: str) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"python_version": python_version, "extra": extra})
