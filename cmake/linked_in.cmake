@@ -1,11 +1,19 @@
-# What the program is linked with: archives where they are there, so that it can be copied to where nothing is installed.
+# What the program is linked with: archives where they are there, unless shared libraries are asked for.
 
-find_library(SODIUM NAMES libsodium.a sodium REQUIRED)
-find_library(AIO NAMES libaio.a aio REQUIRED)
-find_library(URING NAMES liburing.a uring REQUIRED)
+function(find_linked_in result name)
+  if(NOT NAMEPLATE_SHARED_LIBRARIES)
+    set(archive lib${name}.a)
+  endif()
+  find_library(${result} NAMES ${archive} ${name} REQUIRED)
+endfunction()
+find_linked_in(SODIUM sodium)
+find_linked_in(AIO aio)
+find_linked_in(URING uring)
 
 # find_package(OpenMP) looks for no archive, but takes one that is found already.
-find_library(GOMP_ARCHIVE libgomp.a PATHS ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES} NO_DEFAULT_PATH)
+if(NOT NAMEPLATE_SHARED_LIBRARIES)
+  find_library(GOMP_ARCHIVE libgomp.a PATHS ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES} NO_DEFAULT_PATH)
+endif()
 if(GOMP_ARCHIVE)
   set(OpenMP_gomp_LIBRARY ${GOMP_ARCHIVE})
 endif()
@@ -13,7 +21,9 @@ find_package(OpenMP)
 
 # hwloc's archive may want other libraries, Debian's libudev, of which there is only the versioned name without its -dev package.
 find_path(HWLOC_INCLUDE_DIR hwloc.h REQUIRED)
-find_library(HWLOC_ARCHIVE libhwloc.a)
+if(NOT NAMEPLATE_SHARED_LIBRARIES)
+  find_library(HWLOC_ARCHIVE libhwloc.a)
+endif()
 find_library(UDEV NAMES udev libudev.so.1)
 if(HWLOC_ARCHIVE)
   include(CheckCXXSourceCompiles)
@@ -38,7 +48,8 @@ target_compile_definitions(linked_in INTERFACE
                            $<$<BOOL:${LIBURING_FOUND}>:NAMEPLATE_LIBURING_VERSION="${LIBURING_VERSION}">
                            $<$<BOOL:${LIBAIO_FOUND}>:NAMEPLATE_LIBAIO_VERSION="${LIBAIO_VERSION}">)
 target_include_directories(linked_in SYSTEM INTERFACE ${HWLOC_INCLUDE_DIR})
-target_link_libraries(linked_in INTERFACE ${SODIUM} ${AIO} ${URING} ${HWLOC})
+target_link_libraries(linked_in INTERFACE ${SODIUM} ${AIO} ${URING} ${HWLOC}
+                                          $<IF:$<BOOL:${NAMEPLATE_SHARED_LIBRARIES}>,fmt::fmt,fmt::fmt-header-only>)
 if(OpenMP_CXX_FOUND)
   target_link_libraries(linked_in INTERFACE OpenMP::OpenMP_CXX)
 endif()
@@ -47,4 +58,10 @@ endif()
 if(NOT LINKER_HIDES_NO_ARCHIVES)
   target_link_options(linked_in INTERFACE
                       -Wl,--exclude-libs,libsodium.a:libaio.a:liburing.a:libhwloc.a:libgomp.a:libstdc++.a:libgcc.a:libgcc_eh.a)
+endif()
+
+# The C++ library and the compiler's own, for the programs that are installed.
+add_library(linked_in_runtime INTERFACE)
+if(NOT NAMEPLATE_SHARED_LIBRARIES)
+  target_link_options(linked_in_runtime INTERFACE -static-libstdc++ -static-libgcc)
 endif()

@@ -3,10 +3,14 @@
 #ifndef NAMEPLATE_KERNELS_TARGETS_H_
 #define NAMEPLATE_KERNELS_TARGETS_H_
 
-// SSE4 and AVX3_DL add nothing to plain arithmetic. Without EMU128 the x86-64 baseline is Highway's scalar target,
-// which is wanted here.
+// The other targets add nothing to plain arithmetic. Without EMU128 and SSE2 the x86-64 baseline is Highway's scalar
+// target, which is wanted here.
 #define HWY_BROKEN_EMU128 1
+#ifdef NAMEPLATE_HIGHWAY_HAS_SSE2
+#define HWY_DISABLED_TARGETS (HWY_SSE2 | HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR)
+#else
 #define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_AVX3_DL)
+#endif
 
 #include <hwy/detect_targets.h>
 
