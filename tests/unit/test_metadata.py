@@ -7,6 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 from nameplate import __version__
@@ -27,6 +28,29 @@ def test_the_citation_names_the_version() -> None:
     cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     assert cited
     assert cited[1] == __version__
+
+
+@pytest.mark.parametrize(
+    ("recipe", "pattern"),
+    [
+        ("debian/changelog", r"^nameplate \((.+)\)"),
+        ("rpm/nameplate.spec", r"^Version: *(.+)$"),
+        ("spack/nameplate_core/package.py", r"^    version\(\"(.+)\"\)$"),
+        ("conda-forge/recipe.yaml", r"^  version: ([0-9.]+)$"),
+        (f"easybuild/nameplate-{__version__}-foss-2025b.eb", r"^version = '(.+)'$"),
+    ],
+)
+def test_a_recipe_has_the_version(recipe: str, pattern: str) -> None:
+    assert re.findall(pattern, (ROOT / "packaging" / recipe).read_text(), re.MULTILINE)[0] == __version__
+
+
+@pytest.mark.parametrize("recipe", ["conda-forge/recipe.yaml", f"easybuild/nameplate-{__version__}-foss-2025b.eb"])
+def test_a_recipe_with_python_wants_what_pip_wants(recipe: str) -> None:
+    text = (ROOT / "packaging" / recipe).read_text()
+    bundled = {"numpy": "SciPy-bundle", "scipy": "SciPy-bundle"} if recipe.startswith("easybuild") else {}
+    for each in map(Requirement, importlib.metadata.requires("nameplate") or []):
+        if is_wanted(each, "3.13", ""):
+            assert re.search(rf"\b{bundled.get(each.name, each.name)}\b", text), each
 
 
 def test_a_python_that_is_too_old_wants_no_other_package() -> None:
