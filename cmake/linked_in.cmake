@@ -60,7 +60,7 @@ if(NOT LINKER_HIDES_NO_ARCHIVES)
                       -Wl,--exclude-libs,libsodium.a:libaio.a:liburing.a:libhwloc.a:libgomp.a:libstdc++.a:libgcc.a:libgcc_eh.a)
 endif()
 
-# The C++ library and the compiler's own, for the programs that are installed.
+# Installed programs also have the C++ library and the compiler's own library linked in.
 add_library(linked_in_runtime INTERFACE)
 if(NOT NAMEPLATE_SHARED_LIBRARIES)
   target_link_options(linked_in_runtime INTERFACE -static-libstdc++ -static-libgcc)
