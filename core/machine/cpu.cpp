@@ -1,11 +1,11 @@
 #include "machine/cpu.h"
 
-#include <sys/utsname.h>
-
 #include <fmt/format.h>
 
 #include <map>
 #include <sstream>
+
+#include "machine/emulation.h"
 
 namespace nameplate {
 
@@ -73,11 +73,7 @@ std::string arm_model(const std::string& cpuinfo) {
 
 // A recorded machine may have another architecture than this one.
 std::string architecture(const Root& root, const std::string& cpuinfo) {
-  if (root.is_this_machine()) {
-    utsname names{};
-    uname(&names);
-    return static_cast<const char*>(names.machine);
-  }
+  if (root.is_this_machine()) return kArchitecture;
   return field(cpuinfo, "CPU implementer") ? "aarch64" : "x86_64";
 }
 

@@ -1,59 +1,17 @@
 #include "machine/cpuid_caches.h"
 
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
-
-#include <cstdio>
-#include <functional>
 #include <map>
 #include <optional>
-#include <sstream>
-#include <utility>
+
+#include "machine/cpuid.h"
 
 namespace nameplate {
 
 namespace {
 
-struct Registers {
-  std::uint32_t eax = 0;
-  std::uint32_t ebx = 0;
-  std::uint32_t ecx = 0;
-  std::uint32_t edx = 0;
-};
-
-// Returns the registers for a leaf and subleaf; nothing for a leaf that does not exist.
-using Cpuid = std::function<std::optional<Registers>(std::uint32_t leaf, std::uint32_t subleaf)>;
-
 constexpr std::uint32_t kIntelCaches = 4;
 constexpr std::uint32_t kAmdFeatures = 0x8000'0001;
 constexpr std::uint32_t kAmdCaches = 0x8000'001d;
-
-std::optional<Registers> ask_this_cpu([[maybe_unused]] std::uint32_t leaf, [[maybe_unused]] std::uint32_t subleaf) {
-#ifdef __x86_64__
-  Registers answer;
-  if (__get_cpuid_count(leaf, subleaf, &answer.eax, &answer.ebx, &answer.ecx, &answer.edx) != 0) return answer;
-#endif
-  return std::nullopt;
-}
-
-// Lines such as "0x00000004 0x00: eax=0x7c004121 ebx=0x01c0003f ecx=0x0000003f edx=0x00000000".
-Cpuid recorded(const std::string& text) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Registers> answers;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::uint32_t leaf = 0;
-    std::uint32_t subleaf = 0;
-    Registers answer;
-    const int found = std::sscanf(line.c_str(), "%x %x: eax=%x ebx=%x ecx=%x edx=%x", &leaf, &subleaf, &answer.eax,
-                                  &answer.ebx, &answer.ecx, &answer.edx);
-    if (found == 6) answers[{leaf, subleaf}] = answer;
-  }
-  return [answers](std::uint32_t leaf, std::uint32_t subleaf) {
-    const auto answer = answers.find({leaf, subleaf});
-    return answer == answers.end() ? std::nullopt : std::optional(answer->second);
-  };
-}
 
 // AMD has leaf 4 too, but empty; on Intel this feature bit is 0.
 bool has_topology_extensions(const Cpuid& cpuid) {
@@ -66,7 +24,7 @@ bool has_topology_extensions(const Cpuid& cpuid) {
 std::uint32_t bits(std::uint32_t value, unsigned first, unsigned count) { return value >> first & ((1U << count) - 1); }
 
 // Returns nothing for the entry that ends the list.
-std::optional<CpuidCache> decoded(const Registers& answer) {
+std::optional<CpuidCache> decoded(const CpuidRegisters& answer) {
   static const std::map<std::uint32_t, std::string> kTypes = {{1, "data"}, {2, "instruction"}, {3, "unified"}};
   const auto type = kTypes.find(bits(answer.eax, 0, 5));
   if (type == kTypes.end()) return std::nullopt;
@@ -97,8 +55,6 @@ std::vector<CpuidCache> caches_of(const Cpuid& cpuid) {
 
 }  // namespace
 
-std::vector<CpuidCache> read_cpuid_caches(const Root& root) {
-  return caches_of(root.is_this_machine() ? Cpuid(ask_this_cpu) : recorded(root.text("/recorded/cpuid").value_or("")));
-}
+std::vector<CpuidCache> read_cpuid_caches(const Root& root) { return caches_of(cpuid_of(root)); }
 
 }  // namespace nameplate

@@ -98,7 +98,7 @@ std::optional<MemoryLeft> left_in(const Root& root, const std::string& directory
 Limits read_v2(const Root& root, const std::string& group) {
   const std::string base =
       root.exists("/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified";
-  Limits limits{.cgroup_version = 2};
+  Limits limits{.cgroup_version = 2, .are_visible = root.exists(base + "/cgroup.controllers")};
   for (const std::string& each : with_ancestors(group)) {
     keep_smaller(limits.cpus, quota_v2(root.text(base + each + "/cpu.max")));
     keep_smaller(limits.memory_bytes, memory_v2(root, base + each));
@@ -111,7 +111,8 @@ Limits read_v2(const Root& root, const std::string& group) {
 }
 
 Limits read_v1(const Root& root, const std::string& cgroups) {
-  Limits limits{.cgroup_version = 1};
+  Limits limits{.cgroup_version = 1,
+                .are_visible = root.exists("/sys/fs/cgroup/cpu") || root.exists("/sys/fs/cgroup/memory")};
   for (const std::string& each : with_ancestors(group_of(cgroups, "cpu").value_or(""))) {
     keep_smaller(limits.cpus, quota_v1(root, "/sys/fs/cgroup/cpu" + each));
     if (limits.cpu_stat_path.empty() && root.exists("/sys/fs/cgroup/cpu" + each + "/cpu.stat")) {

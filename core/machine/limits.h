@@ -12,6 +12,7 @@ namespace nameplate {
 
 struct Limits {
   int cgroup_version = 0;                    // 0: none found
+  bool are_visible = false;                  // whether the group's files can be read: containers may hide them
   std::optional<double> cpus;                // CPU seconds per second
   std::optional<std::int64_t> memory_bytes;  // the smallest of the group and its ancestors
   std::optional<std::int64_t>

@@ -6,7 +6,9 @@
 #include <map>
 #include <sstream>
 
+#include "machine/container.h"
 #include "machine/cpu.h"
+#include "machine/emulation.h"
 
 namespace nameplate {
 
@@ -202,6 +204,9 @@ Machine read_machine(const Root& root) {
   machine.limits = read_limits(root);
   machine.product = read_product(root);
   machine.hypervisor = read_hypervisor(root, machine.cpu, machine.product);
+  machine.emulator = read_emulator(root, machine.cpu.architecture);
+  machine.container = read_container(root);
+  machine.blocked_calls = read_blocked_calls(root);
   machine.vulnerable_to = vulnerabilities(root, "Vulnerable");
   machine.mitigated = vulnerabilities(root, "Mitigation");
   machine.power = read_power(root);
@@ -214,6 +219,9 @@ nlohmann::json to_json(const Machine& machine) {
           {"kernel", machine.kernel},
           {"distribution", machine.distribution},
           {"hypervisor", or_null(machine.hypervisor)},
+          {"emulator", or_null(machine.emulator)},
+          {"container", or_null(machine.container)},
+          {"blocked_calls", machine.blocked_calls},
           {"product", or_null(machine.product)},
           {"vulnerable_to", machine.vulnerable_to},
           {"mitigated", machine.mitigated},
@@ -224,6 +232,7 @@ nlohmann::json to_json(const Machine& machine) {
           {"topology", json_of(machine.topology)},
           {"limits",
            {{"cgroup_version", machine.limits.cgroup_version},
+            {"are_visible", machine.limits.are_visible},
             {"cpus", or_null(machine.limits.cpus)},
             {"memory_bytes", or_null(machine.limits.memory_bytes)},
             {"memory_available_bytes", or_null(machine.limits.memory_available_bytes)}}},

@@ -48,6 +48,9 @@ struct Machine {
   std::string kernel;
   std::string distribution;
   std::optional<std::string> hypervisor;   // kvm, vmware, …; nothing if no hypervisor is detected
+  std::optional<std::string> emulator;     // what emulates the CPU; nothing if a CPU runs this program
+  std::optional<std::string> container;    // docker, podman, …; nothing if no container is detected
+  std::vector<std::string> blocked_calls;  // system calls that probes use and this process may not make
   std::optional<std::string> product;      // vendor and product name from the DMI
   std::vector<std::string> vulnerable_to;  // CPU vulnerabilities without a mitigation
   std::vector<std::string> mitigated;      // vulnerabilities whose mitigation costs time

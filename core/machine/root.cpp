@@ -54,6 +54,12 @@ std::optional<double> Root::real(const std::string& path) const {
   return content ? leading_number(*content) : std::nullopt;
 }
 
+std::optional<std::string> Root::link(const std::string& path) const {
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(resolve(path), error);
+  return error ? std::nullopt : std::optional(target.string());
+}
+
 bool Root::exists(const std::string& path) const {
   std::error_code ignored;
   return std::filesystem::exists(resolve(path), ignored);

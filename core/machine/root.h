@@ -25,6 +25,8 @@ class Root {
   // Returns the number, integer or not, at the start of the file.
   std::optional<double> real(const std::string& path) const;
   bool exists(const std::string& path) const;
+  // Returns where a symbolic link points, as it is written; nothing if it is missing or not readable.
+  std::optional<std::string> link(const std::string& path) const;
   // Returns the sorted names in a directory; none if it is missing.
   std::vector<std::string> names(const std::string& path) const;
 

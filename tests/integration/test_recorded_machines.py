@@ -84,7 +84,13 @@ def cpuid_caches(machine: Machine) -> list[tuple[int, str, int, int, int]]:
 
 def unlimited(version: int) -> dict[str, int | None]:
     """Return the limits of control groups of this version without any limit."""
-    return {"cgroup_version": version, "cpus": None, "memory_bytes": None, "memory_available_bytes": None}
+    return {
+        "cgroup_version": version,
+        "are_visible": True,
+        "cpus": None,
+        "memory_bytes": None,
+        "memory_available_bytes": None,
+    }
 
 
 def nodes(machine: Machine) -> dict[int, str]:
@@ -192,6 +198,7 @@ class TestThisVm:
     def test_system(self, machine: Machine) -> None:
         assert machine["hostname"] == "recorded"
         assert machine["kernel"] == "6.18.44-fc-v669"
+        assert (machine["emulator"], machine["container"], machine["blocked_calls"]) == (None, None, [])
         assert machine["distribution"] == "Debian GNU/Linux 12 (bookworm)"
         assert machine["hypervisor"] == "kvm"
         assert machine["product"] is None
@@ -378,6 +385,7 @@ class TestCloudGuest:
         available = 2 * GIBI - 384 * MEBI
         assert machine["limits"] == {
             "cgroup_version": 2, "cpus": 1.5, "memory_bytes": 2 * GIBI, "memory_available_bytes": available,
+            "are_visible": True,
         }  # fmt: skip
         assert machine["topology"]["allowed_cores"] == 2
         assert machine["default_threads"] == 1

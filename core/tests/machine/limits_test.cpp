@@ -58,6 +58,17 @@ TEST_F(FakeRoot, AnyAncestorMayLeaveTheLeastMemory) {
   EXPECT_EQ(read_memory_left(root(), limits)->left_bytes, 700);
 }
 
+TEST_F(FakeRoot, LimitsAreHiddenWithoutTheirFileSystem) {
+  put("/proc/self/cgroup", "0::/");
+  EXPECT_FALSE(read_limits(root()).are_visible);
+  put("/sys/fs/cgroup/cgroup.controllers", "cpu memory");
+  EXPECT_TRUE(read_limits(root()).are_visible);
+  put("/proc/self/cgroup", "4:memory:/a/b\n2:cpu:/\n");
+  EXPECT_FALSE(read_limits(root()).are_visible);
+  put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000");
+  EXPECT_TRUE(read_limits(root()).are_visible);
+}
+
 TEST_F(FakeRoot, Version2CountsMemoryHigh) {
   put("/proc/self/cgroup", "0::/pod");
   put("/sys/fs/cgroup/cgroup.controllers", "memory");

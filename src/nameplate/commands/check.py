@@ -138,6 +138,8 @@ def _measured(
     core = describe_core(alone(), [])
     limits = {"budget": _FAST_BUDGET if is_fast else _BUDGET}
     quick = build_plan(read_plan("quick"), core.probes, limits, core.machine)
+    if core.machine.emulator:
+        raise NothingExpected(f"this machine cannot be judged: its processor is emulated by {core.machine.emulator}")
     expectation = source(core.machine, quick.experiments)
     plan = _plan(quick, expectation, is_fast)
     if not even_if_busy:

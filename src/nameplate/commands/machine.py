@@ -12,6 +12,7 @@ from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine
 from nameplate.records.run_record import SCHEMA
 from nameplate.report.format import count
 from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_modules
+from nameplate.report.platform_words import platform_words
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
 
@@ -44,7 +45,7 @@ def _facts(found: Machine) -> list[tuple[str, str]]:
     facts = [
         ("host", found.hostname),
         ("system", f"{found.distribution}, Linux {found.kernel}"),
-        ("runs on", f"{found.hypervisor} guest" if found.hypervisor else "bare metal (no hypervisor detected)"),
+        ("runs on", platform_words(found) or "bare metal (no hypervisor detected)"),
         ("product", found.product or "unknown"),
         ("CPU", f"{cpu.model} ({cpu.architecture})"),
         ("cores", f"{count(topology.packages, 'package')}, {topology.cores} cores, {topology.threads} threads"),

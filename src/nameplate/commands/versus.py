@@ -120,7 +120,7 @@ def _measure(comparisons: list[PairedComparison], search: Search, pairs: int, se
 
 def _show(rows: Sequence[PairedRow], machine: Machine, json: bool, output: Path | None) -> None:
     # The document is passed on, so the host name is left out.
-    names = ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor")
+    names = ("cpu", "topology", "memory", "kernel", "distribution", "hypervisor", "emulator", "container")
     kept = {name: getattr(machine, name) for name in names}
     whole = {"schema": SCHEMA, "machine": kept, "rows": rows}
     text = msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()

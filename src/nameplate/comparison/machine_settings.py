@@ -61,6 +61,9 @@ _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
     "on battery": lambda m: m.power and m.power.on_battery,
     "power profile": lambda m: m.power and m.power.profile,
     "hypervisor": lambda m: m.hypervisor or "none",
+    "emulated by": lambda m: m.emulator or "none",
+    "container": lambda m: m.container or "none",
+    "blocked calls": lambda m: m.blocked_calls,
     "kernel": lambda m: m.kernel,
     "distribution": lambda m: m.distribution,
 }

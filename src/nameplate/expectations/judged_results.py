@@ -46,6 +46,8 @@ def why_not_judged(report: Report) -> str:
     """Return why a run says nothing about what its machine should deliver, or "" if it does."""
     if report.machine is None:
         return "it does not say on which machine it was measured"
+    if report.machine.emulator:
+        return "its processor was emulated"
     if report.truncated or report.interrupted:
         return "it did not reach its end"
     if binding_quota_cpus(report.machine) is not None:

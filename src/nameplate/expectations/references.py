@@ -12,8 +12,11 @@ from nameplate.records.result import Rated, Report, Result
 def with_references(report: Report, expectation: Expectation) -> Report:
     """Return a report in which results without a reference value have the typical one of their expected range.
 
-    A reference value that the probe or the user gave stays: a peak says more than what others reach.
+    A reference value that the probe or the user gave stays: a peak says more than what others reach. An emulated
+    machine has none.
     """
+    if report.machine and report.machine.emulator:
+        return report
     known = {
         (each.experiment, each.metric): (each, origin)
         for each, origin in zip(expectation.ranges, expectation.origins, strict=True)

@@ -167,13 +167,16 @@ QUOTA_PERIOD_S = 0.1
 class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of the control group and of its parents; None means no limit.
 
-    ``cgroup_version`` is 1 or 2, 0 if there is none. ``cpus`` is the CPU quota in seconds of CPU time per second.
+    ``cgroup_version`` is 1 or 2, 0 if there is none. ``are_visible`` says whether the files of the group could be read,
+    without which there may be limits that nothing shows; it is None in records of versions that did not look.
+    ``cpus`` is the CPU quota in seconds of CPU time per second.
     ``memory_bytes`` is the lowest memory limit, and ``memory_available_bytes`` what was left of the tightest one when
     the machine was read, counting page cache that can be dropped; it is also None in records of versions that did not
     read it.
     """
 
     cgroup_version: Count = 0
+    are_visible: bool | None = None
     cpus: Annotated[float, msgspec.Meta(ge=0, le=1e9)] | None
     memory_bytes: Count | None
     memory_available_bytes: Count | None = None
@@ -232,7 +235,10 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine, or the leading node of a job, as it was before anything was measured.
 
     ``kernel`` is its release, ``distribution`` the name in /etc/os-release, empty if unknown. ``hypervisor`` is such as
-    ``kvm``, None if none is detected. ``product`` is the vendor and the product name of the DMI, None if unknown.
+    ``kvm``, None if none is detected. ``emulator`` is what emulates the processor, such as ``QEMU (TCG)`` or ``a
+    program on x86_64``, None if a processor runs the program. ``container`` is such as ``docker``, None if none is
+    detected. ``blocked_calls`` are the system calls that probes use and that the process may not make. ``product`` is
+    the vendor and the product name of the DMI, None if unknown.
     ``load_1min`` is the load average of the last minute. ``default_threads`` is the default number of workers: the
     physical cores that affinity and CPU quota allow. ``limits`` are those of the control group. ``vulnerable_to`` and
     ``mitigated`` name the vulnerabilities of the processor without and with a mitigation, as in
@@ -244,6 +250,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     distribution: str
     hypervisor: str | None
+    emulator: str | None = None
+    container: str | None = None
+    blocked_calls: list[str] = []
     product: str | None
     load_1min: Real | None = None
     default_threads: Count

@@ -16,6 +16,7 @@ from nameplate.report.aliases import is_alias
 from nameplate.report.areas import order_of_area
 from nameplate.report.experiments import common_params, headlines, is_derived, label_of, mood_of
 from nameplate.report.format import count, parameters
+from nameplate.report.platform_words import platform_words
 from nameplate.report.remarks import warnings_of
 from nameplate.report.trust import Trust, trust_in
 from nameplate.report.verdict import verdict
@@ -114,9 +115,9 @@ def machine_words(report: Report) -> str:
     if machine is None:
         return "the machine was not recorded"
     model = machine.cpu.model or machine.cpu.architecture
-    guest = f", {machine.hypervisor} guest" if machine.hypervisor else ""
     memory = machine.memory.total_bytes / 2**30
-    hardware = f"{model}, {count(machine.topology.cores, 'core')}, {memory:.1f} GiB{guest}"
+    cores = count(machine.topology.cores, "core")
+    hardware = ", ".join(filter(None, [model, cores, f"{memory:.1f} GiB", platform_words(machine)]))
     return hardware if is_alias(machine.hostname) else f"{machine.hostname} · {hardware}"
 
 

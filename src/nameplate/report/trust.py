@@ -42,9 +42,9 @@ class Trust(msgspec.Struct, frozen=True):
 def trust_in(report: Report) -> Trust:
     """Return how far the typical values of a run can be trusted.
 
-    Trust is low without intervals, which need six rounds, and in a run that did not end. Otherwise it depends on how
-    many experiments had more than 10 % disturbed samples, and on the median half width of the 95 % intervals. The
-    widest one is named if it is more than twice as wide.
+    Trust is low without intervals, which need six rounds, in a run that did not end, and on an emulated processor.
+    Otherwise it depends on how many experiments had more than 10 % disturbed samples, and on the median half width of
+    the 95 % intervals. The widest one is named if it is more than twice as wide.
     """
     measured = [result for result in headlines(report.results) if result.summary.value is not None]
     own = [result for result in measured if not is_derived(result)]
@@ -63,6 +63,8 @@ def trust_in(report: Report) -> Trust:
         why = f"{disturbed} of {count(len(own), 'experiment')} disturbed; median interval ±{width * 100:.1f} %{wide}"
     if report.truncated or report.interrupted:
         level, why = "low", "the run did not reach its end"
+    if report.machine and report.machine.emulator:
+        level, why = "low", "the processor is emulated"
     return Trust(level, why, len(own), disturbed, rounds, width, widest)
 
 

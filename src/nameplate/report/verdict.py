@@ -25,11 +25,17 @@ def verdict(report: Report) -> str:
     First come a CPU quota below the number of CPUs, CPU time that other programs took, and slow nodes, each in a
     sentence of its own. The last one lists the areas, such as CPU and memory, unless other programs took CPU time. A
     share is that of the capability, since what other programs took is not the machine's fault; the typical share
-    follows if it is clearly worse. Without a capability, the typical share is the only one.
+    follows if it is clearly worse. Without a capability, the typical share is the only one. Nothing of this is said of
+    an emulated processor.
     """
     measured = [result for result in main_results(report) if result.summary.value is not None]
     if not measured:
         return "Nothing was measured."
+    if report.machine and report.machine.emulator:
+        return (
+            f"The processor is emulated by {report.machine.emulator}: the values are those of the emulator and are not "
+            "rated."
+        )
     taken = _taken_cpus(report, measured)
     nodes = [f"Nodes: {found_slow(report.nodes)}."] if report.nodes else []
     return " ".join([*quota_limit(report.machine), *taken, *nodes, *([] if taken else _areas(report, measured))])

@@ -56,10 +56,10 @@ class Part:
 
 
 def judge_machine(machine: Machine) -> list[Finding]:
-    """Return one finding for each of ten aspects of a machine, from the facts of its record; nothing is measured.
+    """Return one finding for each of eleven aspects of a machine, from the facts of its record; nothing is measured.
 
-    The aspects are virtualisation, caches, governor, turbo, SMT, huge pages, mitigations, cgroup, swap and power, in
-    this order. Findings of grade "A" are included.
+    The aspects are virtualisation, container, caches, governor, turbo, SMT, huge pages, mitigations, cgroup, swap and
+    power, in this order. Findings of grade "A" are included.
     """
     return [judge(machine) for judge in _JUDGES]
 
@@ -151,12 +151,28 @@ def _graded(share: float, steps: Sequence[tuple[float, Grade]]) -> Grade:
 
 
 def _guest(machine: Machine) -> Finding:
+    if machine.emulator is not None:
+        return Finding(
+            "F", "virtualisation", f"the processor is emulated by {machine.emulator}",
+            "every value is that of the emulator, and is not rated", "measure on a processor of this architecture",
+        )  # fmt: skip
     if machine.hypervisor is None:
         return Finding("A", "virtualisation", "no hypervisor detected")
     return Finding(
         "B", "virtualisation", f"a guest of {machine.hypervisor}",
         "other guests compete unseen, and the host's cache is behind every disk",
         "compare within one run, or compare runs with nameplate compare, which includes their variation",
+    )  # fmt: skip
+
+
+def _container(machine: Machine) -> Finding:
+    where = f"in {machine.container}" if machine.container else "none detected"
+    if not machine.blocked_calls:
+        return Finding("A", "container", where)
+    return Finding(
+        "A", "container", f"{where}; blocked: {', '.join(machine.blocked_calls)}",
+        "; ".join(_LOST_WITH[call] for call in machine.blocked_calls if call in _LOST_WITH),
+        "allow these system calls in the seccomp profile of the container, or measure outside of it",
     )  # fmt: skip
 
 
@@ -220,6 +236,10 @@ def _mitigations(machine: Machine) -> Finding:
 
 def _limits(machine: Machine) -> Finding:
     limits = machine.limits
+    if limits.are_visible is False:
+        return Finding("C", "cgroup", "limits are not visible: /sys/fs/cgroup shows no group",
+                       "a CPU quota that nothing shows may stop the workers",
+                       "mount /sys/fs/cgroup in the container, or measure outside of it")  # fmt: skip
     if limits.cpus is None:
         memory = limits.memory_bytes
         return Finding("A", "cgroup", "no CPU quota" + (f", {memory / 2**30:.1f} GiB of memory" if memory else ""))
@@ -251,6 +271,13 @@ def _power(machine: Machine) -> Finding:
     return Finding("A", "power", f"profile {profile}" if profile else "no limit reported")
 
 
+# What cannot be measured where a system call is blocked.
+_LOST_WITH = {
+    "io_setup": "disk_block library=libaio is skipped",
+    "io_uring_setup": "disk_block library=uring is skipped",
+    "mbind": "memory on a chosen NUMA node is skipped",
+}
+
 _JUDGES: tuple[Callable[[Machine], Finding], ...] = (
-    _guest, _hidden_caches, _governor, _turbo, _smt, _huge_pages, _mitigations, _limits, _swap, _power,
+    _guest, _container, _hidden_caches, _governor, _turbo, _smt, _huge_pages, _mitigations, _limits, _swap, _power,
 )  # fmt: skip

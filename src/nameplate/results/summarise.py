@@ -72,7 +72,7 @@ def summarise(file: RunFile) -> Report:
     samples give no metric a value. Of several experiments whose parameters resolve to the same values, only the first
     has results, and a note names the others. An interrupted measurement counts only if its experiment has no complete
     one. If the file has no header, no result has a value, and there are no derived results, tables of probes, nodes or
-    study.
+    study. On an emulated processor, no result has a reference value, and there is no study.
     """
     machine = file.machine
     by_id = _whole_rounds(file)
@@ -88,6 +88,8 @@ def summarise(file: RunFile) -> Report:
         by_probe.setdefault(result.summary.probe, []).append(result)
     derived, tables = _of_probes(by_probe, machine) if machine else ({}, [])
     results = [result for name, own in by_probe.items() for result in [*own, *derived.get(name, [])]]
+    if machine and machine.emulator:
+        results = [_unrated(result, machine.emulator) for result in results]
     if file.references:
         tables.append(reference_table(file.references))
     return Report(
@@ -100,8 +102,17 @@ def summarise(file: RunFile) -> Report:
         interrupted=file.stop is not None and file.stop.interrupted,
         notes=_notes(file, results, same),
         nodes=_nodes(file, by_id),
-        study=_study(file, results, machine) if machine else None,
+        study=_study(file, results, machine) if machine and not machine.emulator else None,
     )
+
+
+def _unrated(result: Result, emulator: str) -> Result:
+    """Return a result without a reference value: a value of an emulator says nothing about a processor."""
+    why = Rated(None, f"the processor is emulated by {emulator}", can_be_given=False)
+    summary = result.summary
+    if summary.value is not None:
+        summary = msgspec.structs.replace(summary, rated=None, efficiency=None, reason=f"rated: {why.source}")
+    return msgspec.structs.replace(result, summary=summary, rated=why, efficiency_ci=None)
 
 
 def _of_probes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from machines import machine_with
 from nameplate.expectations.expectation import Expectation
 from nameplate.expectations.expected_range import ExpectedRange
 from nameplate.expectations.references import with_references
@@ -50,3 +51,9 @@ def test_a_reference_value_stays() -> None:
 def test_a_result_without_a_value_stays() -> None:
     failed = with_summary(unrated(), value=None)
     assert with_references(report([failed]), expected(failed)).results == [failed]
+
+
+def test_an_emulated_machine_has_none() -> None:
+    one = unrated()
+    emulated = msgspec.structs.replace(report([one]), machine=machine_with(emulator="QEMU (TCG)"))
+    assert with_references(emulated, expected(one)).results == [one]

@@ -100,6 +100,10 @@ def test_a_copy_of_a_run_counts_once() -> None:
             "it has no value with an interval, which needs 6 rounds",
         ),
         (run_of("a", 1e9, cpus=1.5), "a CPU quota limited it"),
+        (
+            msgspec.structs.replace(run_of("a", 1e9), machine=machine_with(emulator="QEMU (TCG)")),
+            "its processor was emulated",
+        ),
     ],
 )
 def test_runs_from_which_nothing_can_be_learned_are_named(bad: Report, why: str) -> None:

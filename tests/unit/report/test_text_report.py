@@ -73,6 +73,17 @@ def test_a_quota_below_the_cpus_is_named_first(capsys: pytest.CaptureFixture[str
     assert "VERDICT  A CPU quota of the cgroup limits processes to 1.5 of 2 CPUs" in capsys.readouterr().out
 
 
+def test_an_emulated_processor_is_named_and_not_rated(capsys: pytest.CaptureFixture[str]) -> None:
+    machine = machine_with(emulator="a program on x86_64", container="docker")
+    print_report(msgspec.structs.replace(report(scaling_results()), machine=machine), PATH)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "docker container, emulated" in printed
+    assert (
+        "VERDICT The processor is emulated by a program on x86_64: the values are those of the emulator and are not "
+        "rated. TRUST LOW: the processor is emulated." in printed
+    )
+
+
 def test_tables_follow_the_first_screen_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(report(scaling_results()), PATH)
     assert "Floating-point rate (cpu_flops rate)" not in capsys.readouterr().out

@@ -31,6 +31,10 @@ def grades(**changes: Any) -> dict[str, str]:
     [
         ({}, {}),
         ({"hypervisor": "kvm"}, {"virtualisation": "B", "caches": "B"}),
+        ({"hypervisor": "kvm", "emulator": "QEMU (TCG)"}, {"virtualisation": "F", "caches": "B"}),
+        ({"container": "docker", "blocked_calls": ["io_uring_setup"]}, {}),
+        ({"limits": {"are_visible": False}}, {"cgroup": "C"}),
+        ({"limits": {"are_visible": True}}, {}),
         ({"cpu": {"governor": "powersave"}}, {"governor": "C"}),
         ({"cpu": {"governor": None}}, {"governor": "B"}),
         ({"cpu": {"turbo": True, "base_frequency_hz": 2e9, "maximum_frequency_hz": 3e9}}, {"turbo": "C"}),
@@ -99,3 +103,15 @@ def test_busy_shares_follow_from_two_readings() -> None:
 def test_the_grade_of_the_environment_is_its_worst_finding() -> None:
     assert overall([Finding("A", "x", ""), Finding("D", "y", ""), Finding("C", "z", "")]) == "D"
     assert overall([]) == "A"
+
+
+def test_a_container_is_named_with_what_it_takes_away() -> None:
+    def found(**changes: Any) -> Finding:
+        return next(one for one in judge_machine(machine_with(FIT, **changes)) if one.what == "container")
+
+    assert found().state == "none detected"
+    assert found(container="podman") == Finding("A", "container", "in podman")
+    blocked = found(container="docker", blocked_calls=["io_uring_setup", "mbind"])
+    assert blocked.state == "in docker; blocked: io_uring_setup, mbind"
+    assert blocked.cost == "disk_block library=uring is skipped; memory on a chosen NUMA node is skipped"
+    assert found(blocked_calls=["mbind"]).state == "none detected; blocked: mbind"

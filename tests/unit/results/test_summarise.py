@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from machines import machine_with
 from nameplate.records.result import Report, Result
 from nameplate.records.run_record import Ending, Sample, Stop
 from nameplate.results.run_file import Measurement, RunFile
@@ -93,6 +94,24 @@ def test_a_sample_above_its_ceiling_is_not_the_best(flops: int, best: float | No
     row = rate_of(report_of(rounds(470_000_000, flops))).summary
     assert row.rated == pytest.approx(48e9)
     assert row.best == (best and pytest.approx(best))
+
+
+def test_nothing_is_rated_on_an_emulated_processor() -> None:
+    """Neither by the probe's own ceiling nor by a value that the user gave."""
+    measured = rounds(*[400_000_000] * 6)
+    stop = Stop(reasons={"a": "rounds"}, elapsed_s=1.0, interrupted=False)
+    which = msgspec.structs.replace(run(plan("a")), rated={"cpu_flops FLOP/s": 50e9})
+    own = header()
+    emulated = msgspec.structs.replace(own, machine=machine_with(own.machine, emulator="QEMU (TCG)"))
+    real, found = (
+        summarise(RunFile("x.jsonl", which, [each], measured, stop, 0, 0)) for each in (own, emulated)
+    )  # fmt: skip
+    assert rate_of(real).summary.efficiency == pytest.approx(0.8)
+    assert rate_of(found).summary.value == rate_of(real).summary.value
+    assert len(found.results) == len(real.results)
+    for result in found.results:
+        assert (result.summary.rated, result.summary.efficiency, result.efficiency_ci) == (None, None, None)
+        assert result.rated.source == "the processor is emulated by QEMU (TCG)"
 
 
 def with_stops(stopped_s: float) -> list[Measurement]:

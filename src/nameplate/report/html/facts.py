@@ -9,6 +9,7 @@ from collections import Counter
 from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine, Memory, Module, Topology
 from nameplate.records.result import Report
 from nameplate.report.format import count, quantity
+from nameplate.report.platform_words import platform_words
 
 _NO_MODULES = {
     None: "not recorded",
@@ -42,7 +43,7 @@ def machine_facts(machine: Machine | None) -> list[tuple[str, str]]:
         ("memory", f"{_binary(memory.total_bytes)}, huge pages: {memory.transparent_huge_pages}"),
         ("memory modules", memory_modules(memory)),
         ("NUMA nodes", str(len(topology.numa_nodes))),
-        ("platform", f"{machine.hypervisor} guest" if machine.hypervisor else "no hypervisor detected"),
+        ("platform", platform_words(machine) or "no hypervisor detected"),
         ("product", machine.product or "not shown"),
         ("limits", _limits(machine.limits)),
         ("system", f"{machine.distribution}, Linux {machine.kernel}"),
