@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 # The licences of what is linked in, as SPDX expressions.
-SOURCE_PACKAGES = {"hwloc": "BSD-3-Clause", "libaio": "LGPL-2.1-or-later", "liburing": "LGPL-2.1-only OR MIT",
-                   "libsodium": "ISC"}  # fmt: skip
-HEADER_PACKAGES = {"libcli11-dev": "BSD-3-Clause", "libfmt-dev": "MIT", "libhwy-dev": "Apache-2.0",
-                   "nlohmann-json3-dev": "MIT"}  # fmt: skip
+SOURCE_PACKAGES = {"highway": "Apache-2.0", "hwloc": "BSD-3-Clause", "libaio": "LGPL-2.1-or-later",
+                   "liburing": "LGPL-2.1-only OR MIT", "libsodium": "ISC"}  # fmt: skip
+HEADER_PACKAGES = {"libcli11-dev": "BSD-3-Clause", "libfmt-dev": "MIT", "nlohmann-json3-dev": "MIT"}
 COMPILER_LIBRARIES = ("libc++", "libc++abi", "libunwind", "compiler-rt")
 LLVM = "Apache-2.0 WITH LLVM-exception"
 # The object that finds the features of an x86 CPU.

@@ -24,10 +24,10 @@ HWY_INLINE V opaque(V x) {
   asm("" : "+r"(x.raw));
 #elif HWY_ARCH_X86
   asm("" : "+v"(x.raw));
-#elif HWY_TARGET == HWY_NEON
-  asm("" : "+w"(x.raw));
-#else
+#elif HWY_HAVE_SCALABLE
   asm("" : "+w"(x));
+#else
+  asm("" : "+w"(x.raw));
 #endif
   return x;
 }

@@ -3,18 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "kernels/flops.h"
+#include "kernels/isa.h"
 #include "machine/topology.h"
 #include "probe/error.h"
 
 namespace nameplate {
 namespace {
 
-std::vector<RateKernel> scalar_add() { return flops_kernels<double>(Isa::scalar, FloatMix::add); }
+std::vector<RateKernel> additions() { return flops_kernels<double>(vector_isas().front(), FloatMix::add); }
 Placement this_machine() { return read_topology(Root()).allowed; }
 
 TEST(RateLoop, WeakScalingGivesEveryWorkerTheSameWork) {
-  RateLoop one(scalar_add(), 1, Scaling::weak, this_machine());
-  RateLoop three(scalar_add(), 3, Scaling::weak, this_machine());
+  RateLoop one(additions(), 1, Scaling::weak, this_machine());
+  RateLoop three(additions(), 3, Scaling::weak, this_machine());
   const Work work = three.run(5, true);
   ASSERT_EQ(work.workers.size(), 3U);
   EXPECT_EQ(work.workers[0].flops, work.workers[2].flops);
@@ -26,7 +27,7 @@ TEST(RateLoop, WeakScalingGivesEveryWorkerTheSameWork) {
 TEST(RateLoop, StrongScalingSplitsAConstantTotal) {
   std::uint64_t total = 0;
   for (const unsigned threads : {1U, 2U, 3U}) {
-    RateLoop loop({scalar_add().front()}, threads, Scaling::strong, this_machine());
+    RateLoop loop({additions().front()}, threads, Scaling::strong, this_machine());
     const Work work = loop.run(1, true);
     if (threads == 1) total = work.flops;
     EXPECT_EQ(work.flops, total);
@@ -36,7 +37,7 @@ TEST(RateLoop, StrongScalingSplitsAConstantTotal) {
 }
 
 TEST(RateLoop, CountsOperationsOnRequest) {
-  RateLoop loop(scalar_add(), 1, Scaling::weak, this_machine());
+  RateLoop loop(additions(), 1, Scaling::weak, this_machine());
   const Work work = loop.run(2, false);
   EXPECT_EQ(work.flops, 0U);
   EXPECT_EQ(work.ops, work.workers[0].ops);
@@ -44,7 +45,7 @@ TEST(RateLoop, CountsOperationsOnRequest) {
 }
 
 TEST(RateLoop, AWrongResultIsDetected) {
-  RateKernel wrong = scalar_add().front();
+  RateKernel wrong = additions().front();
   wrong.run = [run = wrong.run](std::byte* result) {
     run(result);
     result[9] ^= std::byte{1};
