@@ -243,10 +243,11 @@ def _limits(machine: Machine) -> Finding:
     if limits.cpus is None:
         memory = limits.memory_bytes
         return Finding("A", "cgroup", "no CPU quota" + (f", {memory / 2**30:.1f} GiB of memory" if memory else ""))
+    workers = "worker" if machine.default_threads == 1 else "workers"
     is_whole = limits.cpus == int(limits.cpus) and limits.cpus >= 1
     return Finding(
         "C" if is_whole else "D", "cgroup",
-        f"{limits.cpus:g} CPUs allowed, {machine.default_threads} workers by default",
+        f"{limits.cpus:g} CPUs allowed, {machine.default_threads} {workers} by default",
         "a quota stops the workers periodically", "use a cpuset of whole CPUs instead",
     )  # fmt: skip
 
