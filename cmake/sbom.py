@@ -2,9 +2,9 @@
 
     python sbom.py SOURCES ARCHITECTURE OUTPUT.cdx.json
 
-SOURCES has the .dsc files of the Debian source packages that are linked in, as apt-get downloads them. Libraries of
-which only headers are used are installed packages, whose versions dpkg knows. Components that come with the compilers
-have the version of their compiler. Python packages are not part of the wheel.
+SOURCES has the .dsc files of the Debian source packages that the core is built from, as apt-get downloads them. Other
+libraries, of which only headers are used, are installed packages, whose versions dpkg knows. Components that come with
+the compilers have the version of their compiler. Python packages are not part of the wheel.
 """
 
 from __future__ import annotations

@@ -168,11 +168,10 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of the control group and of its parents; None means no limit.
 
     ``cgroup_version`` is 1 or 2, 0 if there is none. ``are_visible`` says whether the files of the group could be read,
-    without which there may be limits that nothing shows; it is None in records of versions that did not look.
-    ``cpus`` is the CPU quota in seconds of CPU time per second.
-    ``memory_bytes`` is the lowest memory limit, and ``memory_available_bytes`` what was left of the tightest one when
-    the machine was read, counting page cache that can be dropped; it is also None in records of versions that did not
-    read it.
+    without which there may be limits that nothing shows; it is None in records of versions that did not look. ``cpus``
+    is the CPU quota in seconds of CPU time per second. ``memory_bytes`` is the lowest memory limit, and
+    ``memory_available_bytes`` what was left of the tightest one when the machine was read, counting page cache that can
+    be dropped; it is also None in records of versions that did not read it.
     """
 
     cgroup_version: Count = 0
