@@ -174,13 +174,13 @@ class Experiment {
   std::uint64_t repetitions_ = 1;
   Call tried_;  // the last call of the calibration
   std::uint64_t samples_ = 0;
-  double begin_s_ = 0;
+  Ticks begin_ = 0;
   double setup_s_ = 0;
   std::vector<nlohmann::json> pending_;
 };
 
 void Experiment::run() {
-  begin_s_ = now_s();
+  begin_ = Clock::now();
   Ending ending = Ending::ok;
   std::string reason;
   try {
@@ -205,7 +205,7 @@ void Experiment::measure(const RegisteredProbe& registered) {
   prepared_ = probe_->setup(parameters, machine_);
   check_facts();
   fixed_ = request_.repetitions ? request_.repetitions : prepared_.repetitions;
-  setup_s_ = now_s() - begin_s_;
+  setup_s_ = Clock::get().seconds(Clock::now() - begin_);
   if (request_.interval_s && prepared_.max_repetitions) {
     refuse("not possible as a series: the probe prepares each sample, and a series leaves no time for that");
   }
@@ -358,7 +358,7 @@ void Experiment::keep(const Total& total, const Disturbance& happened, double bu
   nlohmann::json record = {{"type", "sample"},
                            {"id", request_.id},
                            {"index", samples_++},
-                           {"start_s", Clock::get().seconds(total.start) - begin_s_},
+                           {"start_s", Clock::get().seconds(total.start - begin_)},
                            {"elapsed_s", total.elapsed_s()},
                            {"repetitions", total.repetitions},
                            {"work", {{"bytes", total.bytes}, {"flops", total.flops}, {"ops", total.ops}}},
@@ -401,7 +401,7 @@ void Experiment::write_outcome(Ending ending, const std::string& reason) {
                            {"interrupted", context_.stop_requested.load()},
                            {"samples", samples_},
                            {"setup_s", setup_s_},
-                           {"total_s", now_s() - begin_s_}};
+                           {"total_s", Clock::get().seconds(Clock::now() - begin_)}};
   if (ending != Ending::ok) {
     record["reason"] = reason;
     record["stage"] = to_string(stage_);
