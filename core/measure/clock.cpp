@@ -5,6 +5,7 @@
 #include <ctime>
 #include <fstream>
 #include <limits>
+#include <string_view>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -26,24 +27,35 @@ std::uint64_t read_ns(clockid_t id) {
   return static_cast<std::uint64_t>(time.tv_sec) * kNanoseconds + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-bool tsc_is_invariant() {
 #if defined(__x86_64__)
+constexpr const char* kCounter = "tsc";
+
+bool counter_is_steady() {
   constexpr unsigned kPowerLeaf = 0x80000007;
   constexpr unsigned kInvariantTsc = 1U << 8U;
   std::array<unsigned, 4> registers{};
   if (__get_cpuid(kPowerLeaf, &registers[0], &registers[1], &registers[2], &registers[3]) == 0) return false;
   return (registers[3] & kInvariantTsc) != 0;
-#else
-  return false;
-#endif
 }
+#elif defined(__aarch64__)
+constexpr const char* kCounter = "cntvct";
 
-// Linux does not use the TSC as its clock source if the CPUs' counters are not synchronised.
-bool kernel_trusts_tsc() {
+bool counter_is_steady() { return true; }
+#else
+constexpr const char* kCounter = "";
+
+bool counter_is_steady() { return false; }
+#endif
+
+// Linux keeps the time by another source if the CPUs' counters are not synchronised. The counter of an emulated CPU is
+// made from the clock of the real one, so the sources of both count.
+bool kernel_trusts_counter() {
+  static constexpr std::array<std::string_view, 4> kSources = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
+                                                               "arch_sys_counter"};
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
   file >> source;
-  return source == "tsc" || source == "kvm-clock" || source == "hyperv_clocksource_tsc_page";
+  return std::ranges::find(kSources, source) != kSources.end();
 }
 
 struct Pair {
@@ -86,9 +98,9 @@ std::uint64_t monotonic_raw_ns() { return read_ns(CLOCK_MONOTONIC_RAW); }
 Ticks Clock::monotonic_now() { return read_ns(CLOCK_MONOTONIC); }
 
 Clock::Clock() {
-  uses_tsc_ = tsc_is_invariant() && kernel_trusts_tsc();
-  info_.source = uses_tsc_ ? "tsc" : "monotonic";
-  info_.frequency_hz = (uses_tsc_ ? measure_frequency(tsc_now) : 1e9) * NAMEPLATE_CLOCK_SCALE;
+  uses_counter_ = counter_is_steady() && kernel_trusts_counter();
+  info_.source = uses_counter_ ? kCounter : "monotonic";
+  info_.frequency_hz = (uses_counter_ ? measure_frequency(counter_now) : 1e9) * NAMEPLATE_CLOCK_SCALE;
   seconds_per_tick_ = 1.0 / info_.frequency_hz;
 
   constexpr int kReadings = 4096;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace nameplate {
 namespace {
@@ -20,6 +21,24 @@ TEST(Clock, AgreesWithMonotonicRawWithin50Ppm) {
   const std::uint64_t raw_end = monotonic_raw_ns();
   const double raw_s = static_cast<double>(raw_end - raw_begin) * 1e-9;
   EXPECT_LT(std::abs(clock.seconds(end - begin) / raw_s - 1) * 1e6, kMaxPpm);
+}
+
+// Also where the kernel keeps the time by another source, as under an emulator.
+TEST(Clock, TheCounterRunsAtASteadyRate) {
+  constexpr int kWindows = 3;
+  constexpr std::uint64_t kWindowNs = 100'000'000;
+  constexpr double kMaxChange = 0.01;
+  std::vector<double> rates;
+  for (int i = 0; i < kWindows; ++i) {
+    const std::uint64_t raw_begin = monotonic_raw_ns();
+    const Ticks begin = Clock::counter_now();
+    while (monotonic_raw_ns() - raw_begin < kWindowNs) {
+    }
+    const Ticks end = Clock::counter_now();
+    rates.push_back(static_cast<double>(end - begin) / static_cast<double>(monotonic_raw_ns() - raw_begin));
+  }
+  ASSERT_GT(rates.front(), 0);
+  for (const double rate : rates) EXPECT_NEAR(rate / rates.front(), 1, kMaxChange);
 }
 
 TEST(Clock, NeverGoesBack) {

@@ -122,8 +122,9 @@ class Histogram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Clock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The clock that nameplate-core times with.
 
-    ``source`` is ``tsc`` or ``monotonic``, and ``frequency_hz`` the number of its ticks per second. ``resolution_s`` is
-    the smallest step between two readings, and ``cost_s`` the time that one reading takes.
+    ``source`` is ``tsc`` (x86-64's time-stamp counter), ``cntvct`` (the virtual count of Arm's generic timer) or
+    ``monotonic`` (CLOCK_MONOTONIC), and ``frequency_hz`` the number of its ticks per second. ``resolution_s`` is the
+    smallest step between two readings, and ``cost_s`` the time that one reading takes.
     """
 
     source: str
