@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "probe/error.h"
@@ -17,6 +18,11 @@ Pipe::Pipe() {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) fail(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   reader = Descriptor(ends[0]);
   writer = Descriptor(ends[1]);
+}
+
+std::string own_program() {
+  const char* const named = std::getenv("NAMEPLATE_CORE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return named != nullptr && *named != '\0' ? named : "/proc/self/exe";
 }
 
 std::vector<char*> spawn_arguments(std::vector<std::string>& words) {

@@ -69,7 +69,7 @@ OwnPeer::OwnPeer(const Placement& placement) {
                                     "--cpus",
                                     fmt::format("{}", fmt::join(placement.cpus, ","))};
   SecretText key_entry = SecretText(kKeyVariable) + "=" + key_.text();
-  const int error = posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, spawn_arguments(words).data(),
+  const int error = posix_spawn(&process_, own_program().c_str(), &actions, nullptr, spawn_arguments(words).data(),
                                 environment_with(key_entry).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start a peer on this machine: {}", std::strerror(error)));

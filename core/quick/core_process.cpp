@@ -33,7 +33,7 @@ pid_t start(std::vector<std::string> words, int input, int output) {
   posix_spawnattr_setsigmask(&attributes, &none);
   pid_t process = -1;
   const int error =
-      posix_spawn(&process, "/proc/self/exe", &actions, &attributes, spawn_arguments(words).data(), environ);
+      posix_spawn(&process, own_program().c_str(), &actions, &attributes, spawn_arguments(words).data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start nameplate-core again: {}", std::strerror(error)));

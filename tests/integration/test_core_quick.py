@@ -114,6 +114,17 @@ def test_a_killed_process_fails_one_experiment_only(core_path: Path, tmp_path: P
     assert [*reasons].count("rounds") > 60
 
 
+def test_the_processes_are_those_of_the_program_that_the_environment_names(core_path: Path, tmp_path: Path) -> None:
+    """An emulator needs it that the kernel does not start for programs of another architecture."""
+    named, started = tmp_path / "named", tmp_path / "started"
+    named.write_text(f'#!/bin/sh\necho "$3" >> {started}\nexec {core_path} "$@"\n')
+    named.chmod(0o755)
+    command = ["env", f"NAMEPLATE_CORE={named}", str(core_path), "quick", "--rounds", "1"]
+    with start(tmp_path / "node.jsonl", *command) as process:
+        assert process.wait(timeout=120) == 0
+    assert sorted(started.read_text().split()) == ["--keeper", "serve"]
+
+
 def test_a_machine_with_one_cpu_has_each_experiment_once(core_path: Path, tmp_path: Path) -> None:
     file = tmp_path / "node.jsonl"
     cpu = min(os.sched_getaffinity(0))
