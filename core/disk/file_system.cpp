@@ -225,8 +225,8 @@ std::optional<std::uint64_t> direct_alignment(int descriptor) {
     if (status.stx_dio_offset_align == 0) return std::nullopt;
     return status.stx_dio_offset_align;
   }
-  constexpr std::uint64_t kPage = 4096;
-  return kPage;
+  constexpr std::uint64_t kLargestSector = 4096;
+  return kLargestSector;
 }
 
 std::optional<Extents> read_extents(int descriptor) {

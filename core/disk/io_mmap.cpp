@@ -10,13 +10,12 @@
 #include <cstring>
 
 #include "disk/sync_io.h"
+#include "machine/page_size.h"
 #include "probe/error.h"
 
 namespace nameplate {
 
 namespace {
-
-constexpr std::uint64_t kPage = 4096;
 
 thread_local sigjmp_buf t_broken_off;
 thread_local volatile sig_atomic_t t_is_guarded = 0;
@@ -39,7 +38,7 @@ class Mmap {
  public:
   Mmap(const IoPart& part, const IoSettings& settings)
       : block_bytes_(settings.block_bytes),
-        begin_(part.begin / kPage * kPage),
+        begin_(part.begin / page_bytes() * page_bytes()),
         bytes_(part.begin + part.blocks * settings.block_bytes - begin_),
         descriptor_(part.descriptor) {
     install_handler();
@@ -65,7 +64,7 @@ class Mmap {
     return static_cast<ssize_t>(block_bytes_);
   }
   int sync(std::uint64_t offset) const {
-    const std::uint64_t first = (offset - begin_) / kPage * kPage;
+    const std::uint64_t first = (offset - begin_) / page_bytes() * page_bytes();
     return msync(memory_ + first, offset - begin_ + block_bytes_ - first, MS_SYNC);
   }
   int flush(bool to_device) const { return to_device ? fdatasync(descriptor_) : 0; }

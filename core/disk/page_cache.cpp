@@ -13,6 +13,7 @@
 #include <cstring>
 #include <vector>
 
+#include "machine/page_size.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -36,18 +37,16 @@ struct Cachestat {
   std::uint64_t recently_evicted;
 };
 
-std::int64_t page_bytes() { return sysconf(_SC_PAGESIZE); }
-
 std::optional<std::int64_t> by_mincore(int descriptor, std::int64_t size_bytes) {
   const auto length = static_cast<std::size_t>(size_bytes);
   void* const mapped = mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor, 0);
   if (mapped == MAP_FAILED) return std::nullopt;  // NOLINT: the macro casts
-  std::vector<unsigned char> pages(static_cast<std::size_t>((size_bytes + page_bytes() - 1) / page_bytes()));
+  std::vector<unsigned char> pages((length + page_bytes() - 1) / page_bytes());
   const bool answered = mincore(mapped, length, pages.data()) == 0;
   munmap(mapped, length);
   if (!answered) return std::nullopt;
   const auto resident = std::ranges::count_if(pages, [](unsigned char page) { return (page & 1U) != 0; });
-  return resident * page_bytes();
+  return resident * static_cast<std::int64_t>(page_bytes());
 }
 
 // Files of an overlay have no pages of their own: the layer below has them, where mincore looks and cachestat does not.
@@ -64,7 +63,7 @@ std::optional<std::int64_t> resident_bytes(int descriptor, std::int64_t size_byt
   CachestatRange range{.offset = 0, .length = static_cast<std::uint64_t>(size_bytes)};
   Cachestat result{};
   if (syscall(kSysCachestat, descriptor, &range, &result, 0) == 0) {
-    return static_cast<std::int64_t>(result.cached) * page_bytes();
+    return static_cast<std::int64_t>(result.cached * page_bytes());
   }
   return by_mincore(descriptor, size_bytes);
 }

@@ -15,12 +15,16 @@
 #include <string>
 #include <utility>
 
+#include "machine/page_size.h"
+
 namespace nameplate {
 
 namespace {
 
-constexpr std::size_t kSmallPage = 4096;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
+std::size_t unit_of(Pages pages) {
+  static const std::size_t kHugePage = huge_page_bytes(Root());
+  return pages == Pages::huge ? kHugePage : page_bytes();
+}
 
 std::size_t rounded_up(std::size_t size, std::size_t unit) { return (size + unit - 1) / unit * unit; }
 
@@ -31,9 +35,9 @@ std::uintptr_t address_of(const std::byte* memory) {
 }  // namespace
 
 Buffer::Buffer(std::size_t size_bytes, Pages pages) : size_bytes_(size_bytes) {
-  const std::size_t unit = pages == Pages::huge ? kHugePage : kSmallPage;
+  const std::size_t unit = unit_of(pages);
   const std::size_t wanted = rounded_up(size_bytes, unit);
-  const std::size_t mapped = wanted + (pages == Pages::huge ? kHugePage : 0);
+  const std::size_t mapped = wanted + (unit > page_bytes() ? unit : 0);
   void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) {  // NOLINT: the macro casts
     throw std::runtime_error(fmt::format("cannot map {} bytes of memory: {}", mapped, std::strerror(errno)));
@@ -52,7 +56,7 @@ Buffer::Buffer(std::byte* memory, std::size_t size_bytes, Release release)
     : memory_(memory, std::move(release)), size_bytes_(size_bytes), mapped_bytes_(size_bytes) {}
 
 void Buffer::touch(std::size_t begin, std::size_t end) const {
-  for (std::size_t at = begin; at < end; at += kSmallPage) {
+  for (std::size_t at = begin; at < end; at += page_bytes()) {
     *static_cast<volatile std::byte*>(memory_.get() + at) = std::byte{1};
   }
 }

@@ -9,6 +9,7 @@
 #include "machine/container.h"
 #include "machine/cpu.h"
 #include "machine/emulation.h"
+#include "machine/page_size.h"
 
 namespace nameplate {
 
@@ -29,6 +30,7 @@ Memory read_memory(const Root& root) {
           .available_bytes = kibibytes_field(info, "MemAvailable").value_or(0),
           .swap_bytes = swap_bytes,
           .swap_used_bytes = swap_bytes - kibibytes_field(info, "SwapFree").value_or(swap_bytes),
+          .page_bytes = static_cast<std::int64_t>(page_bytes()),
           .transparent_huge_pages = bracketed(root.text("/sys/kernel/mm/transparent_hugepage/enabled").value_or("")),
           .modules = read_memory_modules(root)};
 }
@@ -137,6 +139,7 @@ nlohmann::json json_of(const Memory& memory) {
           {"available_bytes", memory.available_bytes},
           {"swap_bytes", memory.swap_bytes},
           {"swap_used_bytes", memory.swap_used_bytes},
+          {"page_bytes", memory.page_bytes},
           {"transparent_huge_pages", memory.transparent_huge_pages},
           {"modules_status", to_string(memory.modules.status)},
           {"modules", json_of(memory.modules)}};

@@ -39,6 +39,7 @@ struct Memory {
   std::int64_t available_bytes = 0;
   std::int64_t swap_bytes = 0;
   std::int64_t swap_used_bytes = 0;
+  std::int64_t page_bytes = 0;
   std::string transparent_huge_pages;  // always, madvise or never
   MemoryModules modules;
 };

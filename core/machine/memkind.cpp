@@ -9,6 +9,7 @@
 
 #include <array>
 
+#include "machine/page_size.h"
 #include "machine/shared_library.h"
 
 #endif
@@ -18,8 +19,6 @@ namespace nameplate {
 #ifdef NAMEPLATE_HAS_MEMKIND
 
 namespace {
-
-constexpr std::size_t kPage = 4096;
 
 struct Memkind {
   SharedLibrary library{"libmemkind.so.0", "libmemkind0"};
@@ -50,7 +49,7 @@ Buffer allocate_memkind(const std::string& directory, std::size_t size_bytes) {
   const int error = memkind.create(directory.c_str(), 0, &kind);  // 0: as large as the mount allows
   if (error != 0) fail(fmt::format("memkind cannot create a heap in {}: {}", directory, words_of(error)));
   void* memory = nullptr;
-  if (memkind.allocate(kind, &memory, kPage, size_bytes) != 0) {
+  if (memkind.allocate(kind, &memory, page_bytes(), size_bytes) != 0) {
     memkind.destroy(kind);
     refuse(fmt::format("{} is full: {} bytes do not fit", directory, size_bytes));
   }

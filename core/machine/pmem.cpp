@@ -15,6 +15,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "machine/page_size.h"
 #include "machine/shared_library.h"
 
 #endif
@@ -29,8 +30,6 @@ std::string to_string(Durability durability) {
 #ifdef NAMEPLATE_HAS_PMEM
 
 namespace {
-
-constexpr std::size_t kPage = 4096;
 
 struct Libpmem {
   SharedLibrary library{"libpmem.so.1", "libpmem1"};
@@ -84,7 +83,7 @@ int synchronise(const void* begin, std::size_t bytes) { return Libpmem::get().ms
 Buffer map_pmem(const std::string& directory, std::size_t size_bytes) { return map_file(directory, size_bytes).buffer; }
 
 Durability durability_in(const std::string& directory) {
-  if (!map_file(directory, kPage).is_pmem) return Durability::none;
+  if (!map_file(directory, page_bytes()).is_pmem) return Durability::none;
   return is_forced() ? Durability::forced : Durability::persistent;
 }
 

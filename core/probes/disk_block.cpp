@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 
+#include "disk/content.h"
 #include "disk/file_system.h"
 #include "disk/io.h"
 #include "disk/kept_files.h"
@@ -23,6 +24,7 @@
 #include "disk/test_file.h"
 #include "machine/machine.h"
 #include "machine/memory_budget.h"
+#include "machine/page_size.h"
 #include "measure/clock.h"
 #include "measure/team.h"
 #include "probe/error.h"
@@ -36,7 +38,6 @@ constexpr double kLargestFile = 0x1p50;
 constexpr double kMaxDepth = 4096;
 constexpr double kMaxRate = 1e9;
 constexpr double kMaxPasses = 1e6;
-constexpr std::uint64_t kPage = 4096;
 // For smaller blocks, reading the clock is a noticeable part of an operation's time, so that only some are timed.
 constexpr std::uint64_t kTimedEach_bytes = 4096;
 constexpr unsigned kTimedOneIn = 64;
@@ -195,7 +196,7 @@ void DiskBlock::check_combination(const Parameters& parameters) const {
 // The files' content by name: the changes of one experiment must not be the expectation of another.
 std::string DiskBlock::content_name() const {
   if (keeps_content()) return "original";
-  return settings_.op == IoOp::mixed && settings_.block_bytes % kPage == 0 ? "stamped" : "any";
+  return settings_.op == IoOp::mixed && settings_.block_bytes % kStampEvery == 0 ? "stamped" : "any";
 }
 
 const TestFile& DiskBlock::obtain_file(const FilePlace& place, std::int64_t bytes, unsigned index,
@@ -224,7 +225,8 @@ void DiskBlock::find_files(const Parameters& parameters, const Machine& machine)
   }
   const bool alone = parameters.word("layout") == "file-per-thread" && !is_device_;
   share_ = static_cast<std::uint64_t>(size_) / threads_;
-  if (share_ >= kPage) share_ = share_ / kPage * kPage;
+  // The parts of a mapped file begin at pages.
+  if (share_ >= page_bytes()) share_ = share_ / page_bytes() * page_bytes();
   if (settings_.block_bytes > share_) {
     refuse(fmt::format("block={} is larger than a thread's part of the file, {} bytes: size={} for {} threads",
                        settings_.block_bytes, share_, size_, threads_));

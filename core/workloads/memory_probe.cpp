@@ -12,9 +12,11 @@ constexpr std::int64_t kTimesLastLevel = 4;
 }  // namespace
 
 Parameter pages_parameter() {
-  return choice("pages",
-                "huge: 2 MiB pages if the system provides them, so that translation costs little; small: 4 KiB",
-                {"huge", "small"}, "huge");
+  return choice(
+      "pages",
+      "huge: transparent huge pages (2 MiB on x86-64) if the system provides them, so that translation costs little; "
+      "small: ordinary pages (4 KiB on x86-64)",
+      {"huge", "small"}, "huge");
 }
 
 Pages parse_pages(const std::string& name) { return name == "huge" ? Pages::huge : Pages::small; }

@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -176,6 +177,7 @@ class TestThisVm:
             "available_bytes": 23245508 * KIBI,
             "swap_bytes": 0,
             "swap_used_bytes": 0,
+            "page_bytes": resource.getpagesize(),
             "transparent_huge_pages": "madvise",
             "modules_status": "no_table",
             "modules": None,

@@ -11,7 +11,7 @@ from nameplate.execution.core_process import read_machine
 from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine
 from nameplate.records.run_record import SCHEMA
 from nameplate.report.format import count
-from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_modules
+from nameplate.report.html.facts import clock_rates, cpuid_facts, memory_and_pages, memory_modules
 from nameplate.report.platform_words import platform_words
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
@@ -56,7 +56,7 @@ def _facts(found: Machine) -> list[tuple[str, str]]:
     facts += cpuid_facts(topology)
     facts += [(f"NUMA node {node.index}", f"CPUs {node.cpus}") for node in topology.numa_nodes]
     facts += [(f"{kind.name or 'cores'} kind", f"{kind.cores} cores") for kind in topology.core_kinds[1:]]
-    facts.append(("memory", f"{memory.total_bytes / 2**30:.1f} GiB, huge pages: {memory.transparent_huge_pages}"))
+    facts.append(("memory", memory_and_pages(memory)))
     facts.append(("memory modules", memory_modules(memory)))
     facts.append(("cgroup", _limits(limits)))
     return facts

@@ -8,6 +8,7 @@ import msgspec
 
 from nameplate.records.machine_record import Machine
 from nameplate.records.run_record import Run
+from nameplate.units import size_text
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
@@ -54,6 +55,7 @@ _MACHINE_SETTINGS: dict[str, Callable[[Machine], object]] = {
     "CPU quota": lambda m: m.limits.cpus or "none",
     "memory": lambda m: f"{m.memory.total_bytes / 2**30:.1f} GiB",
     "memory limit": lambda m: m.limits.memory_bytes or "none",
+    "page size": lambda m: size_text(m.memory.page_bytes),
     "huge pages": lambda m: m.memory.transparent_huge_pages,
     "NUMA nodes": lambda m: len(m.topology.numa_nodes),
     "vulnerable to": lambda m: m.vulnerable_to,

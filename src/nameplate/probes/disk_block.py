@@ -34,7 +34,9 @@ from nameplate.records.run_record import Sample
 FITS = 0.9
 # The default that the core declares.
 DEFAULT_BYTES = 300_000_000
-PAGE = 4096
+DEFAULT_BLOCK_BYTES = 4096
+# A block of a multiple of this size carries a stamp in each part of this size.
+STAMP_EVERY_BYTES = 4096
 SLOWEST_BYTES_PER_S = 5e6
 # The state of the page cache, and the bytes moved.
 _TRAFFIC = ("resident_before_bytes", "resident_after_bytes", "process_read_bytes", "process_write_bytes",
@@ -114,8 +116,8 @@ def _disk_use(experiments: Sequence[Experiment], rounds: int) -> list[str]:
 
 def _file(params: Mapping[str, Value]) -> tuple[str, ...]:
     """Return what distinguishes one file, or set of files, from another; each is created once."""
-    op, block = str(params.get("op", "read")), int(params.get("block", PAGE))
-    mixed = "stamped" if block % PAGE == 0 else "any"
+    op, block = str(params.get("op", "read")), int(params.get("block", DEFAULT_BLOCK_BYTES))
+    mixed = "stamped" if block % STAMP_EVERY_BYTES == 0 else "any"
     content = {"read": "original", "readwrite": "original", "write": "any"}.get(op, mixed)
     threads = str(params.get("threads", "")) if params.get("layout") == "file-per-thread" else ""
     return str(params.get("file", ".")), content, str(_size(params)), threads

@@ -68,11 +68,12 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """The main memory, its swap space and its modules when the machine was read.
 
     ``total_bytes`` is MemTotal and ``available_bytes`` MemAvailable of /proc/meminfo. ``swap_bytes`` is the size of the
-    swap space, of which ``swap_used_bytes`` were used. ``transparent_huge_pages`` is ``always``, ``madvise``,
-    ``never``, or empty if unknown. ``modules`` has one entry per slot, also for an empty one. ``modules_status`` is
-    ``read``, or why ``modules`` is None: ``no_table`` (no DMI table, as in most guests), ``no_permission`` (only root
-    may read it) or ``damaged``; None means that the version of nameplate-core did not read it. With ``read``, the
-    constructor requires ``modules``.
+    swap space, of which ``swap_used_bytes`` were used. ``page_bytes`` is the size of the kernel's ordinary page; the
+    versions of nameplate-core that did not read it ran on x86-64 only, where it is 4 KiB. ``transparent_huge_pages`` is
+    ``always``, ``madvise``, ``never``, or empty if unknown. ``modules`` has one entry per slot, also for an empty one.
+    ``modules_status`` is ``read``, or why ``modules`` is None: ``no_table`` (no DMI table, as in most guests),
+    ``no_permission`` (only root may read it) or ``damaged``; None means that the version of nameplate-core did not read
+    it. With ``read``, the constructor requires ``modules``.
     """
 
     total_bytes: Count
@@ -80,6 +81,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     available_bytes: Count = 0
     swap_bytes: Count = 0
     swap_used_bytes: Count = 0
+    page_bytes: Count = 4096
     modules_status: str | None = None
     modules: list[Module] | None = None
 

@@ -132,6 +132,19 @@ def test_one_line_per_page_distinguishes_a_cache_from_a_translation_buffer() -> 
     assert [note for note in capacity.notes if note.startswith("L3 is limited by its capacity")]
 
 
+def test_the_walk_over_pages_of_4_kib_does_not_tell_of_larger_ones() -> None:
+    small = machine()
+    large = msgspec.structs.replace(small, memory=msgspec.structs.replace(small.memory, page_bytes=64 * KIB))
+    flat = latencies(lambda size: 1.7e-9 if size <= 3 * MIB else 5.4e-9, stride=4096)
+    of_small, of_large = (
+        only_table(table("memory_latency", {"memory_latency": [*latencies(), *flat]}, each)).notes
+        for each in (small, large)
+    )
+    assert any("with one line per page, the latency does not rise" in note for note in of_small)
+    assert not any("with one line per page" in note for note in of_large)
+    assert any(note.startswith("The kernel's pages have 64KiB") for note in of_large)
+
+
 def test_the_reach_of_a_second_level_tlb_is_not_a_cache_level() -> None:
     """Beyond the capacity of the first cache with one line per page, the step's share in both walks identifies it."""
     reach = 3 * MIB // 2

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from nameplate.probes import ByProbe, load_probes
 from nameplate.probes.shared.derived import DerivedMetric, derived_result
-from nameplate.probes.shared.translation import LINE_BYTES, PAGE_BYTES, less_waiting, waits_for, without_translation
+from nameplate.probes.shared.translation import (
+    LINE_BYTES,
+    PAGE_BYTES,
+    less_waiting,
+    other_pages,
+    waits_for,
+    without_translation,
+)  # fmt: skip
 from nameplate.records.machine_record import CpuidCache, Machine
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Quantity, Rated, Result, Table
@@ -112,7 +119,7 @@ def table(probe: str, by_probe: ByProbe, machine: Machine) -> list[Table]:
     notes = [f"{each.shown} {each.remark}" for each in found if each.remark] + levels.notes
     notes += _number_of_levels(found, machine) + _disagreements(found)
     if probe == "memory_latency":
-        notes += _knees_of_the_rate(found, by_probe)
+        notes += other_pages(machine.memory.page_bytes) + _knees_of_the_rate(found, by_probe)
     title = f"Cache levels by {'latency' if probe == 'memory_latency' else 'rate against working set'}"
     return [Table(probe, title, headings, [_row(each) for each in found], notes)]
 
@@ -136,7 +143,8 @@ def _find(by_probe: ByProbe, machine: Machine) -> Levels:
     if curve is None:
         return Levels([], [])
     by_latency = leading == "memory_latency"
-    pages = _latency_curve(by_probe, PAGE_BYTES, MIN_PAGES) if by_latency else None
+    walks_pages = by_latency and machine.memory.page_bytes == PAGE_BYTES
+    pages = _latency_curve(by_probe, PAGE_BYTES, MIN_PAGES) if walks_pages else None
     pages = bounded(pages, rising=True) if pages else None
     waits = waits_for(curve, pages)
     own = less_waiting(curve, waits.in_lines) if waits.steps else curve

@@ -84,6 +84,19 @@ class Waits:
         ]
 
 
+def other_pages(page_bytes: int) -> list[str]:
+    """Return a list with one note that translation times stay in the levels; empty if they are separated.
+
+    They are separated only if the kernel's page, of ``page_bytes``, is that of the walk.
+    """
+    if page_bytes == PAGE_BYTES:
+        return []
+    return [
+        f"The kernel's pages have {size_text(page_bytes)}, so the walk over one line per {size_text(PAGE_BYTES)} does "
+        "not show the cost of translations. A step may be the reach of a translation buffer."
+    ]
+
+
 def waits_for(curve: Curve, pages: Curve | None) -> Waits:
     """Return the waits that the walk over pages shows, and that the other walk allows.
 

@@ -10,6 +10,7 @@ from nameplate.records.machine_record import Cache, Cpu, GroupLimits, Machine, M
 from nameplate.records.result import Report
 from nameplate.report.format import count, quantity
 from nameplate.report.platform_words import platform_words
+from nameplate.units import size_text
 
 _NO_MODULES = {
     None: "not recorded",
@@ -40,7 +41,7 @@ def machine_facts(machine: Machine | None) -> list[tuple[str, str]]:
     facts += [(f"L{cache.level} {cache.type}", _cache(cache)) for cache in topology.caches]
     facts += cpuid_facts(topology)
     facts += [
-        ("memory", f"{_binary(memory.total_bytes)}, huge pages: {memory.transparent_huge_pages}"),
+        ("memory", memory_and_pages(memory)),
         ("memory modules", memory_modules(memory)),
         ("NUMA nodes", str(len(topology.numa_nodes))),
         ("platform", platform_words(machine) or "no hypervisor detected"),
@@ -73,6 +74,12 @@ def cpuid_facts(topology: Topology) -> list[tuple[str, str]]:
                 )
             )
     return facts
+
+
+def memory_and_pages(memory: Memory) -> str:
+    """Return the size of the memory and of the kernel's pages: ``24 GiB, pages of 4KiB, huge pages: madvise``."""
+    pages = f"pages of {size_text(memory.page_bytes)}, huge pages: {memory.transparent_huge_pages}"
+    return f"{_binary(memory.total_bytes)}, {pages}"
 
 
 def memory_modules(memory: Memory) -> str:
