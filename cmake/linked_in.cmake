@@ -48,8 +48,7 @@ target_compile_definitions(linked_in INTERFACE
                            $<$<BOOL:${LIBURING_FOUND}>:NAMEPLATE_LIBURING_VERSION="${LIBURING_VERSION}">
                            $<$<BOOL:${LIBAIO_FOUND}>:NAMEPLATE_LIBAIO_VERSION="${LIBAIO_VERSION}">)
 target_include_directories(linked_in SYSTEM INTERFACE ${HWLOC_INCLUDE_DIR})
-target_link_libraries(linked_in INTERFACE ${SODIUM} ${AIO} ${URING} ${HWLOC}
-                                          $<IF:$<BOOL:${NAMEPLATE_SHARED_LIBRARIES}>,fmt::fmt,fmt::fmt-header-only>)
+target_link_libraries(linked_in INTERFACE ${SODIUM} ${AIO} ${URING} ${HWLOC} formatting)
 if(OpenMP_CXX_FOUND)
   target_link_libraries(linked_in INTERFACE OpenMP::OpenMP_CXX)
 endif()
