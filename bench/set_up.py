@@ -1,8 +1,8 @@
 """Compare the time from a clone to the first values with that of an earlier commit: script/run on a bare Debian.
 
 Each takes its turn on a Debian of its own, in alternating order, and downloads what it needs from the same mirrors.
-Needs root. Pass the number of pairs as the first argument (default 7), and the earlier commit as the
-second (default: the last one before script/run was made faster).
+Needs root. Pass the number of pairs as the first argument (default 7), and the earlier commit as the second (default:
+a7fc858, where a run took about 160 s on two cores).
 """
 
 from __future__ import annotations

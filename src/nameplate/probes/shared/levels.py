@@ -16,7 +16,7 @@ from nameplate.probes.shared.translation import (
     other_pages,
     waits_for,
     without_translation,
-)  # fmt: skip
+)
 from nameplate.records.machine_record import CpuidCache, Machine
 from nameplate.records.plan_record import Value
 from nameplate.records.result import Quantity, Rated, Result, Table
