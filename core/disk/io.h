@@ -156,7 +156,7 @@ class IoWorker {
 };
 
 // A library's file ends with one line:
-//   const IoRegistration kRegistration({.name = "pread", .make = make_io<SyncIo<Pread>>});
+//   const IoRegistration kPread({.name = "pread", .make = make_io<SyncIo<Pread>>});
 struct IoLibrary {
   std::string name;
   // Called by the thread that will run it. Refuses (probe/error.h) what the system does not allow.

@@ -93,7 +93,7 @@ class Libaio {
   std::size_t ended_ = 0;
 };
 
-const IoRegistration kRegistration({.name = "libaio", .make = make_io<AsyncIo<Libaio>>, .has_queue = true});
+const IoRegistration kLibaio({.name = "libaio", .make = make_io<AsyncIo<Libaio>>, .has_queue = true});
 
 }  // namespace
 

@@ -92,10 +92,10 @@ class Mmap {
   std::byte* memory_ = nullptr;
 };
 
-const IoRegistration kRegistration({.name = "mmap",
-                                    .make = make_io<SyncIo<Mmap>>,
-                                    .maps_file = true,
-                                    .why_not_direct = "a mapped file always uses the page cache"});
+const IoRegistration kMmap({.name = "mmap",
+                            .make = make_io<SyncIo<Mmap>>,
+                            .maps_file = true,
+                            .why_not_direct = "a mapped file always uses the page cache"});
 
 }  // namespace
 

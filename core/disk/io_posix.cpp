@@ -39,7 +39,7 @@ class Posix : public PlainLibrary {
   std::uint64_t at_ = 0;
 };
 
-const IoRegistration kRegistration({.name = "posix", .make = make_io<SyncIo<Posix>>});
+const IoRegistration kPosix({.name = "posix", .make = make_io<SyncIo<Posix>>});
 
 }  // namespace
 

@@ -27,7 +27,7 @@ class Pread : public PlainLibrary {
   std::uint64_t block_bytes_;
 };
 
-const IoRegistration kRegistration({.name = "pread", .make = make_io<SyncIo<Pread>>});
+const IoRegistration kPread({.name = "pread", .make = make_io<SyncIo<Pread>>});
 
 }  // namespace
 

@@ -69,9 +69,9 @@ class Stdio : public PlainLibrary {
   Last last_ = Last::nothing;
 };
 
-const IoRegistration kRegistration({.name = "stdio",
-                                    .make = make_io<SyncIo<Stdio>>,
-                                    .why_not_direct = "its own buffer is not aligned as O_DIRECT requires"});
+const IoRegistration kStdio({.name = "stdio",
+                             .make = make_io<SyncIo<Stdio>>,
+                             .why_not_direct = "its own buffer is not aligned as O_DIRECT requires"});
 
 }  // namespace
 

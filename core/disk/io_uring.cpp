@@ -116,7 +116,7 @@ class Uring {
   bool registered_file_ = false;
 };
 
-const IoRegistration kRegistration({.name = "uring", .make = make_io<AsyncIo<Uring>>, .has_queue = true});
+const IoRegistration kUring({.name = "uring", .make = make_io<AsyncIo<Uring>>, .has_queue = true});
 
 }  // namespace
 

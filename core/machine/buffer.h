@@ -9,6 +9,8 @@
 
 namespace nameplate {
 
+inline constexpr std::size_t kLine = 64;  // bytes of a cache line
+
 enum class Pages { small, huge };
 
 class Buffer {

@@ -49,7 +49,7 @@ std::string threading_of(const SharedLibrary& library) {
   return kind == nullptr ? "" : kNames.at(static_cast<std::size_t>(kind()));
 }
 
-std::string trimmed(std::string text) {
+std::string without_trailing_spaces(std::string text) {
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
 }
@@ -75,7 +75,7 @@ int Lapack::set_threads(int threads) const {
 }
 
 std::map<std::string, std::string> Lapack::labels() const {
-  const std::string config = trimmed(config_of(library_));
+  const std::string config = without_trailing_spaces(config_of(library_));
   const bool is_openblas = config.starts_with("OpenBLAS");
   std::map<std::string, std::string> labels = {{"blas", is_openblas ? first_two_words(config) : name()},
                                                {"blas_config", config},

@@ -5,8 +5,8 @@
 #include <hwloc.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "machine/cpu_bitmap.h"
 #include "probe/error.h"
 
 namespace nameplate {
@@ -21,10 +21,8 @@ const NumaNode& find_node(const Topology& topology, unsigned node) {
   refuse(fmt::format("there is no NUMA node {}; this machine has {}", node, fmt::join(there, ", ")));
 }
 
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
-
-Bitmap cpus_of(const NumaNode& node) {
-  Bitmap cpus(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+CpuBitmap cpus_of(const NumaNode& node) {
+  CpuBitmap cpus(hwloc_bitmap_alloc());
   hwloc_bitmap_list_sscanf(cpus.get(), node.cpus.c_str());
   return cpus;
 }
@@ -32,7 +30,7 @@ Bitmap cpus_of(const NumaNode& node) {
 }  // namespace
 
 Placement placement_on(const Topology& topology, unsigned node) {
-  const Bitmap cpus = cpus_of(find_node(topology, node));
+  const CpuBitmap cpus = cpus_of(find_node(topology, node));
   Placement placement;
   // The first hardware threads of all cores come first, and their order is kept.
   for (std::size_t i = 0; i < topology.allowed.cpus.size(); ++i) {
@@ -46,7 +44,7 @@ Placement placement_on(const Topology& topology, unsigned node) {
 
 std::optional<int> only_node(const Topology& topology) {
   for (const NumaNode& node : topology.numa_nodes) {
-    const Bitmap cpus = cpus_of(node);
+    const CpuBitmap cpus = cpus_of(node);
     const bool has_all =
         std::ranges::all_of(topology.allowed.cpus, [&](unsigned cpu) { return hwloc_bitmap_isset(cpus.get(), cpu); });
     if (has_all && !topology.allowed.cpus.empty()) return node.index;

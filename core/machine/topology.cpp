@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "machine/cpu_bitmap.h"
+
 namespace nameplate {
 
 namespace {
@@ -18,11 +20,6 @@ struct DestroyTopology {
   void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
 };
 using TopologyHandle = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
 struct FreeText {
   void operator()(char* text) const { std::free(text); }  // NOLINT: hwloc allocates it with malloc
@@ -106,7 +103,7 @@ std::string listed_kind(const Root& root, hwloc_const_bitmap_t cpus) {
   static const std::array<std::pair<const char*, const char*>, 2> kLists = {
       {{"/sys/devices/cpu_core/cpus", "IntelCore"}, {"/sys/devices/cpu_atom/cpus", "IntelAtom"}}};
   for (const auto& [path, name] : kLists) {
-    const Bitmap listed(hwloc_bitmap_alloc());
+    const CpuBitmap listed(hwloc_bitmap_alloc());
     hwloc_bitmap_list_sscanf(listed.get(), root.text(path).value_or("").c_str());
     if (hwloc_bitmap_isincluded(cpus, listed.get()) != 0) return name;
   }
@@ -115,7 +112,7 @@ std::string listed_kind(const Root& root, hwloc_const_bitmap_t cpus) {
 
 CoreKind read_core_kind(hwloc_topology_t topology, const Root& root, unsigned index) {
   constexpr std::int64_t kMegahertz = 1'000'000;
-  const Bitmap cpus(hwloc_bitmap_alloc());
+  const CpuBitmap cpus(hwloc_bitmap_alloc());
   int efficiency = 0;
   unsigned info_count = 0;
   hwloc_info_s* infos = nullptr;
@@ -144,10 +141,10 @@ std::vector<CpuidCache> read_cpuid(const Root& root, const Topology& topology) {
   return read_cpuid_caches(root);
 }
 
-Bitmap allowed_cpus(hwloc_topology_t topology, const Root& root) {
-  Bitmap allowed(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
+CpuBitmap allowed_cpus(hwloc_topology_t topology, const Root& root) {
+  CpuBitmap allowed(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
   if (!root.is_this_machine()) return allowed;
-  const Bitmap bound(hwloc_bitmap_alloc());
+  const CpuBitmap bound(hwloc_bitmap_alloc());
   if (hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) == 0) {
     hwloc_bitmap_and(allowed.get(), allowed.get(), bound.get());
   }
@@ -161,7 +158,7 @@ Placement read_placement(hwloc_topology_t topology, hwloc_const_bitmap_t allowed
   Placement placement;
   std::multimap<std::pair<int, int>, unsigned> by_rank;
   for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
-    const Bitmap usable(hwloc_bitmap_dup(core->cpuset));
+    const CpuBitmap usable(hwloc_bitmap_dup(core->cpuset));
     hwloc_bitmap_and(usable.get(), usable.get(), allowed);
     if (hwloc_bitmap_iszero(usable.get()) != 0) continue;
     ++placement.cores;

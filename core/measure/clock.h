@@ -64,6 +64,9 @@ class Clock {
   double seconds_per_tick_ = 0;
 };
 
+// Returns the current time in seconds, from an arbitrary beginning.
+inline double now_s() { return Clock::get().seconds(Clock::now()); }
+
 // Returns CLOCK_MONOTONIC_RAW in nanoseconds, the reference for the counter.
 std::uint64_t monotonic_raw_ns();
 

@@ -30,8 +30,6 @@ constexpr int kTriesOfShortestCall = 5;
 constexpr double kUnknown_s = std::numeric_limits<double>::infinity();  // of a call that nothing is compared with
 constexpr std::uint64_t kMaxRepetitions = std::uint64_t{1} << 50U;
 
-double now_s() { return Clock::get().seconds(Clock::now()); }
-
 // The sum of one call of `run` or, in a series, of several.
 struct Total {
   Ticks start = 0;

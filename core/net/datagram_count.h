@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "measure/clock.h"
 #include "net/secret.h"
 
 namespace nameplate {
@@ -25,6 +26,12 @@ struct DatagramHeader {
 };
 
 static_assert(sizeof(DatagramHeader) == 16);
+
+// Returns a time as a header carries it: microseconds, which begin anew after 71 minutes.
+inline std::uint32_t wrapped_us(Ticks ticks) {
+  constexpr double kPerSecond = 1e6;
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(Clock::get().seconds(ticks) * kPerSecond));
+}
 
 // Counts one sample's datagrams. A datagram is reordered if one with a larger number came before it (RFC 4737, section
 // 3.3), and a duplicate if it came before; this is known for the last 65,536 numbers, and older ones count as

@@ -33,8 +33,6 @@ constexpr int kBacklog = 4096;
 // The maximum per listener and turn, so that other listeners get theirs.
 constexpr int kMaxInTurn = 64;
 
-double now_s() { return Clock::get().seconds(Clock::now()); }
-
 // Returns how many descriptors this process may open afterwards.
 std::uint64_t raise_file_limit() {
   rlimit limit{};

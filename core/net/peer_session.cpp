@@ -23,8 +23,6 @@ constexpr int kWatchEach_ms = 100;
 constexpr double kDatagramLimit_s = 0.1;
 constexpr std::uint64_t kMaxBytesOfSample = std::uint64_t{1} << 62U;
 
-double now_s() { return Clock::get().seconds(Clock::now()); }
-
 }  // namespace
 
 PeerSession::PeerSession(Channel channel, const SessionLimits& limits, std::vector<unsigned> cpus, ResourcePool& pool,

@@ -22,8 +22,6 @@ constexpr double kSilence_s = 10;
 constexpr int kHelloEach_ms = 50;
 constexpr unsigned kMaxHellos = 60;
 
-double now_s() { return Clock::get().seconds(Clock::now()); }
-
 Descriptor bound(const Address& peer, int type, const std::optional<Address>& bind_to) {
   Descriptor socket(::socket(peer.family(), type | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) fail(fmt::format("cannot create a socket: {}", std::strerror(errno)));

@@ -63,10 +63,10 @@ bool send_all(int socket, ByteSpan bytes) {
 }
 
 void set_time_limit(int socket, double seconds) {
-  constexpr double kMicroseconds = 1e6;
+  constexpr double kMicrosecondsPerSecond = 1e6;
   const double whole = std::floor(seconds);
   const timeval limit{.tv_sec = static_cast<time_t>(whole),
-                      .tv_usec = static_cast<suseconds_t>((seconds - whole) * kMicroseconds)};
+                      .tv_usec = static_cast<suseconds_t>((seconds - whole) * kMicrosecondsPerSecond)};
   set(socket, SOL_SOCKET, SO_RCVTIMEO, limit);
   set(socket, SOL_SOCKET, SO_SNDTIMEO, limit);
 }

@@ -20,7 +20,6 @@ namespace {
 
 constexpr unsigned kBatch = 64;
 constexpr std::size_t kLargestGro = 65536;
-constexpr double kMicroseconds = 1e6;
 constexpr double kShortestGrace_s = 0.02;
 
 std::uint64_t queue_drops(int socket) {
@@ -30,13 +29,9 @@ std::uint64_t queue_drops(int socket) {
   return values[SK_MEMINFO_DROPS];
 }
 
-std::size_t buffer_bytes(const TrafficRequest& request) {
+std::size_t bytes_of_one_call(const TrafficRequest& request) {
   if (request.receive == ReceiveMode::gro) return kLargestGro;
   return request.receive == ReceiveMode::mmsg ? kBatch * request.block_bytes : request.block_bytes;
-}
-
-std::uint32_t microseconds(Ticks ticks) {
-  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(Clock::get().seconds(ticks) * kMicroseconds));
 }
 
 }  // namespace
@@ -47,7 +42,7 @@ StreamReceiver::StreamReceiver(const Connection& connection, const TrafficReques
       grace_s_(kShortestGrace_s + 2 * patience.round_trip_s),
       silence_s_(patience.silence_s),
       content_(block_content(connection.seed, request.block_bytes)),
-      buffer_(buffer_bytes(request)) {
+      buffer_(bytes_of_one_call(request)) {
   if (request.receive != ReceiveMode::mmsg) return;
   parts_.resize(kBatch);
   messages_.resize(kBatch);
@@ -220,7 +215,7 @@ void StreamReceiver::take(const std::uint8_t* datagram, std::size_t bytes, Ticks
   last_ = now;
   if (first_ == 0) first_ = now;
   last_datagram_ = datagram;
-  count_.note(header.number, header.sent_us, microseconds(now));
+  count_.note(header.number, header.sent_us, wrapped_us(now));
 }
 
 }  // namespace nameplate

@@ -20,19 +20,15 @@ namespace nameplate {
 
 namespace {
 
-constexpr unsigned kBatch = kMaxSegments;  // the kernel's UDP_MAX_SEGMENTS, and a batch for sendmmsg
-constexpr unsigned kEndMarkers = 3;        // any of them is enough
-constexpr unsigned kReadEach = 16;         // zero-copy sends between two queries of the kernel's completions
+constexpr unsigned kMaxBatch = kMaxSegments;  // the kernel's UDP_MAX_SEGMENTS, and a batch for sendmmsg
+constexpr unsigned kEndMarkers = 3;           // any of them is enough
+constexpr unsigned kReadEach = 16;            // zero-copy sends between two queries of the kernel's completions
 constexpr double kMicroseconds = 1e6;
 
-std::uint32_t now_us() {
-  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(Clock::get().seconds(Clock::now()) * kMicroseconds));
-}
-
 unsigned batch_of(const TrafficRequest& request) {
-  if (request.send == SendMode::mmsg) return kBatch;
+  if (request.send == SendMode::mmsg) return kMaxBatch;
   if (request.send != SendMode::gso) return 1;
-  return std::clamp(static_cast<unsigned>(kLargestDatagram / request.block_bytes), 1U, kBatch);
+  return std::clamp(static_cast<unsigned>(kLargestDatagram / request.block_bytes), 1U, kMaxBatch);
 }
 
 struct TcpState {
@@ -158,7 +154,7 @@ void StreamSender::read_completions() {
 }
 
 void StreamSender::stamp(unsigned index, std::uint64_t number) {
-  DatagramHeader{.sample = sample_, .sent_us = now_us(), .number = number}.write(slot(index));
+  DatagramHeader{.sample = sample_, .sent_us = wrapped_us(Clock::now()), .number = number}.write(slot(index));
 }
 
 bool StreamSender::send_datagrams(std::uint64_t blocks, ConnectionState& state) {
@@ -187,16 +183,16 @@ bool StreamSender::send_one_by_one(std::uint64_t blocks, ConnectionState& state)
 }
 
 bool StreamSender::send_batches(std::uint64_t blocks, ConnectionState& state) {
-  std::array<iovec, kBatch> parts{};
-  std::array<mmsghdr, kBatch> messages{};
-  for (unsigned i = 0; i < kBatch; ++i) {
+  std::array<iovec, kMaxBatch> parts{};
+  std::array<mmsghdr, kMaxBatch> messages{};
+  for (unsigned i = 0; i < kMaxBatch; ++i) {
     parts[i] = {.iov_base = slot(i), .iov_len = request_.block_bytes};
     messages[i].msg_hdr = {.msg_iov = &parts[i], .msg_iovlen = 1};
   }
   std::uint64_t number = 0;
   for (std::uint64_t batch = 0; number < blocks && !state.stopped.load(std::memory_order_relaxed); ++batch) {
     await_turn(pace_.planned(batch), state);
-    const auto count = static_cast<unsigned>(std::min<std::uint64_t>(kBatch, blocks - number));
+    const auto count = static_cast<unsigned>(std::min<std::uint64_t>(kMaxBatch, blocks - number));
     for (unsigned i = 0; i < count; ++i) stamp(i, number + i);
     unsigned done = 0;
     while (done < count) {
@@ -249,7 +245,7 @@ bool StreamSender::send_segments(std::uint64_t blocks, ConnectionState& state) {
 }
 
 bool StreamSender::send_end() {
-  const DatagramHeader header{.sample = sample_++, .is_end = 1, .sent_us = now_us(), .number = 0};
+  const DatagramHeader header{.sample = sample_++, .is_end = 1, .sent_us = wrapped_us(Clock::now()), .number = 0};
   std::array<std::uint8_t, sizeof header> bytes{};
   header.write(bytes.data());
   for (unsigned i = 0; i < kEndMarkers; ++i) {

@@ -12,7 +12,7 @@
 #include "probe/registry.h"
 #include "workloads/rate_probe.h"
 
-namespace nameplate {
+namespace nameplate::cpu_clock {
 
 namespace {
 
@@ -67,4 +67,4 @@ const Registration<CpuClock> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::cpu_clock

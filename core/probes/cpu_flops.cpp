@@ -17,7 +17,7 @@
 #include "probe/registry.h"
 #include "workloads/rate_probe.h"
 
-namespace nameplate {
+namespace nameplate::cpu_flops {
 
 namespace {
 
@@ -77,4 +77,4 @@ const Registration<CpuFlops> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::cpu_flops

@@ -16,7 +16,7 @@
 #include "probe/registry.h"
 #include "workloads/rate_probe.h"
 
-namespace nameplate {
+namespace nameplate::cpu_intops {
 
 namespace {
 
@@ -83,4 +83,4 @@ const Registration<CpuIntops> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::cpu_intops

@@ -28,7 +28,7 @@
 #include "probe/registry.h"
 #include "workloads/rate_loop.h"
 
-namespace nameplate {
+namespace nameplate::cpu_linpack {
 
 namespace {
 
@@ -203,4 +203,4 @@ const Registration<CpuLinpack> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::cpu_linpack

@@ -19,11 +19,10 @@
 #include "probe/registry.h"
 #include "workloads/memory_probe.h"
 
-namespace nameplate {
+namespace nameplate::cpu_workset {
 
 namespace {
 
-constexpr std::size_t kLine = 64;
 constexpr double kSmallestSize = 2 * kWorksetGroup * sizeof(double);
 
 // One worker's arrays, x behind y in one region.
@@ -123,4 +122,4 @@ const Registration<CpuWorkset> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::cpu_workset

@@ -30,7 +30,7 @@
 #include "probe/error.h"
 #include "probe/registry.h"
 
-namespace nameplate {
+namespace nameplate::disk_block {
 
 namespace {
 
@@ -470,4 +470,4 @@ const Registration<DiskBlock> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::disk_block

@@ -24,11 +24,10 @@
 #include "probe/registry.h"
 #include "workloads/memory_probe.h"
 
-namespace nameplate {
+namespace nameplate::memory_block {
 
 namespace {
 
-constexpr std::size_t kLine = 64;
 constexpr std::byte kUntouched{0x5A};
 constexpr std::uint64_t kMaxReplayed = 1U << 20U;
 constexpr std::uint64_t kMaxBytesInChunk = 64U << 20U;
@@ -305,4 +304,4 @@ const Registration<MemoryBlock> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::memory_block

@@ -23,11 +23,10 @@
 #include "workloads/chase_cycle.h"
 #include "workloads/memory_probe.h"
 
-namespace nameplate {
+namespace nameplate::memory_latency {
 
 namespace {
 
-constexpr std::size_t kLine = 64;
 constexpr std::size_t kSmallestSize = 2 * kLine;
 constexpr std::uint64_t kMaxWarmingStops = (std::uint64_t{64} << 20U) / kLine;
 constexpr std::size_t kLoadChunk = 16 << 10;
@@ -195,4 +194,4 @@ const Registration<MemoryLatency> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::memory_latency

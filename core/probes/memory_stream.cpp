@@ -18,7 +18,7 @@
 #include "workloads/memory_probe.h"
 #include "workloads/stream_task.h"
 
-namespace nameplate {
+namespace nameplate::memory_stream {
 
 namespace {
 
@@ -143,4 +143,4 @@ const Registration<MemoryStream> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::memory_stream

@@ -23,7 +23,7 @@
 #include "mpi/tree.h"
 #include "probe/error.h"
 
-namespace nameplate {
+namespace nameplate::mpi_pairs {
 
 namespace {
 
@@ -199,4 +199,4 @@ const DistributedRegistration<MpiPairs> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::mpi_pairs

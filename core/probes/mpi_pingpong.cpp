@@ -21,7 +21,7 @@
 #include "mpi/tree.h"
 #include "probe/error.h"
 
-namespace nameplate {
+namespace nameplate::mpi_pingpong {
 
 namespace {
 
@@ -191,4 +191,4 @@ const DistributedRegistration<MpiPingpong> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::mpi_pingpong

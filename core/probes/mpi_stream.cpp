@@ -29,7 +29,7 @@
 #include "workloads/memory_probe.h"
 #include "workloads/stream_task.h"
 
-namespace nameplate {
+namespace nameplate::mpi_stream {
 
 namespace {
 
@@ -247,4 +247,4 @@ const DistributedRegistration<MpiStream> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::mpi_stream

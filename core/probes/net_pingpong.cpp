@@ -23,7 +23,7 @@
 #include "probe/error.h"
 #include "probe/registry.h"
 
-namespace nameplate {
+namespace nameplate::net_pingpong {
 
 namespace {
 
@@ -157,4 +157,4 @@ const Registration<NetPingpong> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::net_pingpong

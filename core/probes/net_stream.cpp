@@ -25,7 +25,7 @@
 #include "probe/error.h"
 #include "probe/registry.h"
 
-namespace nameplate {
+namespace nameplate::net_stream {
 
 namespace {
 
@@ -349,4 +349,4 @@ const Registration<NetStream> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::net_stream

@@ -11,7 +11,7 @@
 #include "measure/team.h"
 #include "probe/registry.h"
 
-namespace nameplate {
+namespace nameplate::null {
 
 namespace {
 
@@ -69,4 +69,4 @@ const Registration<Null> kRegistration(info);
 
 }  // namespace
 
-}  // namespace nameplate
+}  // namespace nameplate::null

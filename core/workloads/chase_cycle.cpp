@@ -9,12 +9,6 @@
 
 namespace nameplate {
 
-namespace {
-
-constexpr std::size_t kLine = 64;
-
-}  // namespace
-
 ChaseCycle::ChaseCycle(std::size_t size_bytes, std::size_t stride_bytes, Pages pages, unsigned walkers)
     : memory_(size_bytes, pages), stride_bytes_(stride_bytes), stops_(size_bytes / stride_bytes) {
   memory_.touch(0, size_bytes);

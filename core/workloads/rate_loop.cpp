@@ -16,7 +16,7 @@ namespace {
 // Cores take a while to reach the clock that they sustain under load.
 constexpr double kTuningWarmup_s = 10e-3;
 constexpr double kTrial_s = 0.5e-3;
-constexpr int kTrials = 6;
+constexpr int kTrialsOfKernel = 6;
 
 double timed(const std::function<void()>& work) {
   const Ticks start = Clock::now();
@@ -43,8 +43,8 @@ RateLoop::RateLoop(std::vector<RateKernel> candidates, unsigned threads, Scaling
 }
 
 void RateLoop::tune(std::vector<RateKernel> candidates) {
-  const double warmup_end = Clock::get().seconds(Clock::now()) + kTuningWarmup_s;
-  while (Clock::get().seconds(Clock::now()) < warmup_end) candidates.front().run(results_[0].data());
+  const double warmup_end = now_s() + kTuningWarmup_s;
+  while (now_s() < warmup_end) candidates.front().run(results_[0].data());
   double best_rate = 0;
   for (RateKernel& candidate : candidates) {
     const Trial trial = try_out(candidate);
@@ -62,7 +62,7 @@ RateLoop::Trial RateLoop::try_out(const RateKernel& kernel) {
   const double first_s = timed([&] { kernel.run(results_[0].data()); });
   const auto blocks = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kTrial_s / first_s));
   Trial best{.block_s = std::numeric_limits<double>::max(), .burst_s = std::numeric_limits<double>::max()};
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < kTrialsOfKernel; ++trial) {
     best.burst_s = std::min(best.burst_s, Clock::get().seconds(run_settled_burst()));
     const double elapsed_s = timed([&] {
       for (std::uint64_t i = 0; i < blocks; ++i) kernel.run(results_[0].data());

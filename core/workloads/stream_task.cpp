@@ -16,8 +16,7 @@ namespace nameplate {
 
 namespace {
 
-constexpr std::size_t kLine = 64;
-constexpr int kTrials = 2;
+constexpr int kTrialsOfLoop = 2;
 // A trial of a loop need not pass over all of large arrays.
 constexpr std::uint64_t kMaxStepsInTrial = 32;
 // Of a pass: even the smallest step then has more lines than there are steps, so that each step gets a block.
@@ -262,7 +261,7 @@ template <class T>
 double TypedStreamTask<T>::trial_s(const Loop& loop, std::uint64_t steps) {
   loop_ = loop;
   double best_s = std::numeric_limits<double>::max();
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < kTrialsOfLoop; ++trial) {
     const std::span<Worker> workers = run(steps);
     const Ticks start = std::ranges::min(workers, {}, &Worker::start).start;
     const Ticks finish = std::ranges::max(workers, {}, &Worker::finish).finish;

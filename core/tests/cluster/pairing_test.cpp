@@ -11,7 +11,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-Pairs pairs_of(const Pairing& pairing) {
+Pairs every_pair_of(const Pairing& pairing) {
   Pairs pairs;
   for (int i = 0; i < pairing.pairs; ++i) {
     const int first = first_of(pairing, i);
@@ -21,9 +21,9 @@ Pairs pairs_of(const Pairing& pairing) {
 }
 
 TEST(Pairing, EachKindPairsAsItsName) {
-  EXPECT_EQ(pairs_of({PairingKind::block, 6, 3}), (Pairs{{0, 3}, {1, 4}, {2, 5}}));
-  EXPECT_EQ(pairs_of({PairingKind::mirrored, 6, 3}), (Pairs{{0, 5}, {1, 4}, {2, 3}}));
-  EXPECT_EQ(pairs_of({PairingKind::adjacent, 6, 2}), (Pairs{{0, 1}, {2, 3}}));
+  EXPECT_EQ(every_pair_of({PairingKind::block, 6, 3}), (Pairs{{0, 3}, {1, 4}, {2, 5}}));
+  EXPECT_EQ(every_pair_of({PairingKind::mirrored, 6, 3}), (Pairs{{0, 5}, {1, 4}, {2, 3}}));
+  EXPECT_EQ(every_pair_of({PairingKind::adjacent, 6, 2}), (Pairs{{0, 1}, {2, 3}}));
 }
 
 TEST(Pairing, BothMembersOfAPairAgreeAndNobodyIsInTwo) {
@@ -49,9 +49,9 @@ TEST(Pairing, BothMembersOfAPairAgreeAndNobodyIsInTwo) {
 }
 
 TEST(Pairing, AnotherSeedGivesOtherPairs) {
-  const Pairs pairs = pairs_of({PairingKind::random, 100, 50, 1});
-  EXPECT_EQ(pairs, pairs_of({PairingKind::random, 100, 50, 1}));
-  EXPECT_NE(pairs, pairs_of({PairingKind::random, 100, 50, 2}));
+  const Pairs pairs = every_pair_of({PairingKind::random, 100, 50, 1});
+  EXPECT_EQ(pairs, every_pair_of({PairingKind::random, 100, 50, 1}));
+  EXPECT_NE(pairs, every_pair_of({PairingKind::random, 100, 50, 2}));
 }
 
 }  // namespace

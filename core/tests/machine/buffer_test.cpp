@@ -11,25 +11,25 @@
 namespace nameplate {
 namespace {
 
-constexpr std::size_t kMebi = std::size_t{1} << 20;
+constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 TEST(Buffer, IsAlignedAndUsableToItsEnd) {
   const Buffer small(10'000, Pages::small);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(small.data()) % 4096, 0U);  // NOLINT
   small.as<double>().back() = 1;
-  const Buffer huge(3 * kMebi, Pages::huge);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(huge.data()) % (2 * kMebi), 0U);  // NOLINT
+  const Buffer huge(3 * kMiB, Pages::huge);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(huge.data()) % (2 * kMiB), 0U);  // NOLINT
   huge.data()[huge.size_bytes() - 1] = std::byte{1};
 }
 
 TEST(Buffer, GetsHugePagesOnRequestIfTheKernelHasThem) {
   const auto mode = Root().text("/sys/kernel/mm/transparent_hugepage/enabled").value_or("[never]");
   if (mode.find("[never]") != std::string::npos) GTEST_SKIP() << "transparent huge pages are off on this machine";
-  const Buffer huge(8 * kMebi, Pages::huge);
+  const Buffer huge(8 * kMiB, Pages::huge);
   huge.touch(0, huge.size_bytes());
-  const Buffer small(8 * kMebi, Pages::small);
+  const Buffer small(8 * kMiB, Pages::small);
   small.touch(0, small.size_bytes());
-  EXPECT_GE(huge.huge_bytes(), 8 * static_cast<std::int64_t>(kMebi));
+  EXPECT_GE(huge.huge_bytes(), 8 * static_cast<std::int64_t>(kMiB));
   EXPECT_EQ(small.huge_bytes(), 0);
 }
 

@@ -11,9 +11,6 @@ namespace {
 
 using Table = std::vector<std::uint8_t>;
 
-constexpr std::int64_t kMebi = 1 << 20;
-constexpr std::int64_t kGibi = 1 << 30;
-
 void put_word(Table& structure, std::size_t offset, unsigned value) {
   structure.at(offset) = static_cast<std::uint8_t>(value);
   structure.at(offset + 1) = static_cast<std::uint8_t>(value >> 8U);

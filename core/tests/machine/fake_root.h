@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,6 +10,9 @@
 #include "machine/root.h"
 
 namespace nameplate {
+
+inline constexpr std::int64_t kMebi = std::int64_t{1} << 20;
+inline constexpr std::int64_t kGibi = std::int64_t{1} << 30;
 
 // A directory tree that replaces the files of a machine.
 class FakeRoot : public testing::Test {

@@ -6,8 +6,6 @@
 namespace nameplate {
 namespace {
 
-constexpr std::int64_t kGibi = std::int64_t{1} << 30;
-
 class MemoryBudgetTest : public FakeRoot {
  protected:
   // Returns a machine with 8 GiB of memory, of which 4 GiB are available.

@@ -8,10 +8,10 @@ namespace nameplate {
 
 namespace {
 
-constexpr const char* kDigits = "00112233445566778899aabbccddeeff";
+constexpr const char* kKeyText = "00112233445566778899aabbccddeeff";
 
 TEST(Secret, AKeyIsHexadecimalAndLongEnough) {
-  EXPECT_EQ(parse_key(std::string(kDigits) + "\n", "here").text(), kDigits);
+  EXPECT_EQ(parse_key(std::string(kKeyText) + "\n", "here").text(), kKeyText);
   for (const char* text : {"", "0011", "00112233445566778899aabbccddee", "00112233445566778899aabbccddeefg"}) {
     const std::string words = complaint([text] { parse_key(text, "the place"); });
     EXPECT_NE(words.find("the place"), std::string::npos) << text;
@@ -24,7 +24,7 @@ TEST(Secret, AKeyIsHexadecimalAndLongEnough) {
 TEST(Secret, RandomKeysDiffer) { EXPECT_NE(Key::random().text(), Key::random().text()); }
 
 TEST(Secret, AMacDependsOnKeyLabelAndEveryByte) {
-  const Key key = parse_key(kDigits, "");
+  const Key key = parse_key(kKeyText, "");
   std::vector<std::uint8_t> text = {1, 2, 3};
   const Mac mac = authenticate(key.bytes(), "a", {text});
   EXPECT_TRUE(are_equal(mac, authenticate(key.bytes(), "a", {text})));
@@ -37,7 +37,7 @@ TEST(Secret, AMacDependsOnKeyLabelAndEveryByte) {
 // The expected value is the output of `printf 'label\0text' | openssl dgst -sha256 -mac HMAC -macopt hexkey:…`.
 TEST(Secret, AMacIsHmacSha256) {
   const std::vector<std::uint8_t> text = {'t', 'e', 'x', 't'};
-  const Mac mac = authenticate(parse_key(kDigits, "").bytes(), "label", {text});
+  const Mac mac = authenticate(parse_key(kKeyText, "").bytes(), "label", {text});
   EXPECT_EQ(Key({mac.begin(), mac.end()}).text(), "c2ea37ff37c84e5c318053c5c6524302ec917436914f0454e8af192d835321fd");
 }
 
