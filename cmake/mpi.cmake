@@ -53,6 +53,7 @@ function(add_mpi_program compiler)
   add_library(${name} OBJECT ${MPI_SOURCES})
   target_compile_options(${name} PRIVATE ${compile})
   target_link_libraries(${name} PUBLIC options ${link})
+  compile_by_directory(${name})
   # clang-tidy would read every file once for each MPI.
   if(is_second)
     set_target_properties(${name} PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
