@@ -59,7 +59,7 @@ def _type(field: Mapping[str, Any]) -> str:
 
 def _said(package: ModuleType, name: str) -> str:
     """Return the first sentence of a module's docstring."""
-    module = importlib.import_module(f"{package.__name__}.{name}")
+    module = importlib.import_module(f"{package.__name__}.{name.replace('-', '_')}")
     paragraph = " ".join((inspect.getdoc(module) or "").partition("\n\n")[0].split())
     if not paragraph:
         raise ValueError(f"{Path(str(module.__file__)).name} has no docstring to show in the reference")

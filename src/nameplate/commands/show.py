@@ -37,12 +37,13 @@ def command(  # noqa: PLR0913 (the options of the command line)
     run
         A run file (.jsonl), a report (.html), which contains its runs, or a directory, for its newest run file.
     format
-        The output format: table, json, csv, markdown, openmetrics, xml (of DistributedStream), study (the tables and
-        charts of a published study) or gnuplot (data and scripts of the report's charts). Values of json, csv,
-        markdown, openmetrics and xml are in SI base units.
+        The output format: table, json, csv, markdown, openmetrics, otlp (metrics of OpenTelemetry), bmf (Bencher Metric
+        Format), github-action-benchmark, parquet (results and all samples), xml (of DistributedStream), study (the
+        tables and charts of a published study) or gnuplot (data and scripts of the report's charts). Values of all but
+        table, study and gnuplot are in SI base units.
     output
-        The file to write, or a directory to write a file with the default name of the format to. The formats study and
-        gnuplot write several files and need a directory. Default: standard output.
+        The file to write, or a directory to write a file with the default name of the format to. The formats study,
+        gnuplot, github-action-benchmark and parquet write several files and need a directory. Default: standard output.
     expect
         A site file of nameplate check, whose expected ranges give reference values where there are no others. Default:
         what others measured on this cloud instance type, if nameplate-catalogue is installed.
@@ -77,13 +78,13 @@ def command(  # noqa: PLR0913 (the options of the command line)
     return 0
 
 
-def _write_several(texts: Mapping[str, str], directory: Path | None, format_name: str) -> None:
+def _write_several(files: Mapping[str, str] | Mapping[str, bytes], directory: Path | None, format_name: str) -> None:
     if directory is None:
         raise UsageError(f"--format {format_name} writes several files: name a directory with -o DIR")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"cannot write to {directory}: {error.strerror}") from None
-    for name, text in texts.items():
-        write_whole(text.encode(), directory / name)
-    print(f"wrote {len(texts)} files to {directory}")
+    for name, content in files.items():
+        write_whole(content.encode() if isinstance(content, str) else content, directory / name)
+    print(f"wrote {len(files)} files to {directory}")

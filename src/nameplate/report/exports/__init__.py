@@ -1,8 +1,8 @@
-"""Export formats of ``nameplate show``: one module each, found by its name.
+"""Export formats of ``nameplate show``: one module each, found by its name, in which ``-`` is ``_``.
 
-A module has a function ``export(report)``, which returns the text of the format, or a dictionary from file name to text
-for formats of several files. Where readers of the format expect a certain file name, the module has ``file_name(report)
--> str`` as well.
+A module has a function ``export(report)``, which returns the text of the format, or for formats of several files a
+dictionary from file name to text or bytes. Where readers of the format expect a certain file name, the module has
+``file_name(report) -> str`` as well.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from nameplate.planning.sweep import nearest
 from nameplate.records.result import Report
 from nameplate.report.optional_packages import check_report_packages
 
-Export = Callable[[Report], str | dict[str, str]]
+Export = Callable[[Report], str | dict[str, str] | dict[str, bytes]]
 
 
 def export_names() -> list[str]:
     """Return the names of the export formats in alphabetical order: the values of ``--format`` other than ``table``."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
 
 
 def find_export(name: str) -> Export:
@@ -39,7 +39,7 @@ def find_export(name: str) -> Export:
     if name not in export_names():
         raise UsageError(f"unknown format '{name}'; {nearest(name, ['table', *export_names()])}")
     try:
-        export: Export = importlib.import_module(f"{__name__}.{name}").export
+        export: Export = importlib.import_module(_module_of(name)).export
     except ModuleNotFoundError:
         check_report_packages(f"--format {name}")
         raise
@@ -57,5 +57,9 @@ def file_name(name: str, report: Report, run: Path) -> str:
         ModuleNotFoundError: the format is unknown.
         UsageError: the format derives the file name from results that the report does not have.
     """
-    own = getattr(importlib.import_module(f"{__name__}.{name}"), "file_name", None)
+    own = getattr(importlib.import_module(_module_of(name)), "file_name", None)
     return str(own(report)) if own else f"{run.stem}.{name}"
+
+
+def _module_of(name: str) -> str:
+    return f"{__name__}.{name.replace('-', '_')}"
