@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from nameplate.records.result import Summary
-from nameplate.report import exports
+from nameplate.report import comparison_exports, exports
+from nameplate.report.comparison_exports import comparison_export_names
 from nameplate.report.exports import export_names
 from nameplate.tools import external
 from nameplate.tools.external import load_importers, load_references
@@ -22,6 +23,7 @@ from site_reference import Row, json_type, markdown_table
 def formats_page() -> str:
     """Return the formats of ``nameplate show``, the fields of a row, and the outputs of other tools that are read."""
     written = [(f"`{name}`", _said(exports, name)) for name in export_names()]
+    verdicts = [(f"`{name}`", _said(comparison_exports, name)) for name in comparison_export_names()]
     read = [(f"`{importer.name}`", _said(external, importer.name)) for importer in load_importers()]
     compared = [(f"`{name}`", _said(external, name)) for name in load_references()]
     return "\n\n".join(
@@ -31,6 +33,8 @@ def formats_page() -> str:
             "## Written",
             "`nameplate show RUN --format NAME` writes these formats. `table` is the default.",
             markdown_table(("format", "content"), written),
+            "`nameplate compare BASE NEW --format NAME` writes these.",
+            markdown_table(("format", "content"), verdicts),
             "## A row of JSON and CSV",
             "Values are in SI base units. [Concepts](../concepts.md) explains them.",
             markdown_table(("field", "type"), _fields()),

@@ -19,6 +19,7 @@ from nameplate.command_line import make_app
 from nameplate.planning.sweep import ProbeInfo
 from nameplate.probes import load_probes
 from nameplate.records.result import Summary
+from nameplate.report.comparison_exports import comparison_export_names
 from nameplate.report.exports import export_names
 from nameplate.tools.external import load_importers, load_references
 
@@ -111,7 +112,12 @@ def test_every_error_class_and_exit_code_is_on_its_page(site: Path) -> None:
 
 def test_every_format_and_adapter_is_on_the_page_of_formats(site: Path) -> None:
     page = words(site / "reference" / "formats.html")
-    names = {*export_names(), *load_references(), *(importer.name for importer in load_importers())}
+    names = {
+        *export_names(),
+        *comparison_export_names(),
+        *load_references(),
+        *(importer.name for importer in load_importers()),
+    }
     assert {name for name in names if f" {name} " not in page} == set()
     assert {name for name in Summary.__struct_fields__ if f" {name} " not in page} == set()
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from junitparser import JUnitXml
 
 from nameplate.expectations.site_file import read_site
 
@@ -62,6 +63,26 @@ def test_a_worse_machine_is_below_and_ends_with_exit_code_1(site: Path) -> None:
     assert answer.returncode == 1
     assert answer.stdout.startswith("BELOW: CPU delivers less than expected.")
     assert "12 machines with 12 runs" in " ".join(answer.stdout.split())
+
+
+def test_junit_has_a_test_for_each_value_and_a_worse_one_fails(site: Path) -> None:
+    raise_ranges(site)
+    answer = check(site.parent, "x.jsonl", "--expect", "site.toml", "--format", "junit")
+    assert answer.returncode == 1
+    (suite,) = JUnitXml.fromstring(answer.stdout.encode())
+    values = json.loads(check(site.parent, "x.jsonl", "--expect", "site.toml", "--json").stdout)["values"]
+    assert suite.tests == len(values)
+    assert suite.failures == sum(value["verdict"] == "BELOW" for value in values) > 0
+    failed = next(case for case in suite if case.is_failure)
+    assert failed.classname == "nameplate.cpu"
+    assert failed.result[0].message.startswith("BELOW: ")
+    assert "expected" in failed.result[0].message
+
+
+def test_one_format_is_chosen(site: Path) -> None:
+    answer = check(site.parent, "x.jsonl", "--expect", "site.toml", "--one-line", "--json")
+    assert answer.returncode == 2
+    assert answer.stderr == "nameplate: --one-line, --json and --format: use one of them\n"
 
 
 def test_an_unknown_machine_is_no_pass(site: Path) -> None:

@@ -96,8 +96,10 @@ complete -c nameplate -n '__fish_nameplate_using_command check' -l fast -d 'Meas
 complete -c nameplate -n '__fish_nameplate_using_command check' -l even-if-busy -d 'Measure even if other programs keep a CPU busy. By default that is an error wit…'
 complete -c nameplate -n '__fish_nameplate_using_command check' -l strict -d 'End with exit code 4 if an area is UNSURE or UNKNOWN.'
 complete -c nameplate -n '__fish_nameplate_using_command check' -l one-line -d 'Print one line of at most 100 ASCII characters, for the reason of a drained nod…'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l format -x -a 'table json junit' -d 'The output format: table, json, or junit, with a test for each value, for CI sy…'
+complete -c nameplate -n '__fish_nameplate_using_command check' -s f -x -a 'table json junit' -d 'The output format: table, json, or junit, with a test for each value, for CI sy…'
 complete -c nameplate -n '__fish_nameplate_using_command check' -l all -d 'Show all values that are judged, and not only the one that decides on each area.'
-complete -c nameplate -n '__fish_nameplate_using_command check' -l json -d 'Print the values with their verdicts as JSON.'
+complete -c nameplate -n '__fish_nameplate_using_command check' -l json -d 'The same as --format json.'
 complete -c nameplate -n '__fish_nameplate_using_command check' -l quiet -d 'Do not show progress.'
 complete -c nameplate -n '__fish_nameplate_using_command check' -s q -d 'Do not show progress.'
 
@@ -110,14 +112,17 @@ complete -c nameplate -n '__fish_nameplate_using_command compare' -l fail-on -r 
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l strict -d 'Exit with 4 if a metric is UNSURE, and with 5 if one is INCOMPARABLE.'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l selftest -d 'Count how often a machine is called faster or slower than itself: in the rounds…'
 complete -c nameplate -n '__fish_nameplate_using_command compare' -l budget -r -d 'The time that --selftest may measure, such as 10min. Default: 5min.'
-complete -c nameplate -n '__fish_nameplate_using_command compare' -l all -d 'Show all metrics instead of those that changed.'
-complete -c nameplate -n '__fish_nameplate_using_command compare' -l json -d 'Print the rows as JSON.'
+complete -c nameplate -n '__fish_nameplate_using_command compare' -l format -r -d 'The output format: table, json, markdown (at most 40 lines, for a comment on a …'
+complete -c nameplate -n '__fish_nameplate_using_command compare' -s f -r -d 'The output format: table, json, markdown (at most 40 lines, for a comment on a …'
+complete -c nameplate -n '__fish_nameplate_using_command compare' -l all -d 'Show all metrics in the table instead of those that changed.'
+complete -c nameplate -n '__fish_nameplate_using_command compare' -l json -d 'The same as --format json.'
 
 # Options for: doctor
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l help -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -s h -d 'Display this message and exit.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l version -d 'Display application version.'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l at-least -x -a 'A B C D F' -d 'End with exit code 1 if the grade is worse than this one: for scripts and CI.'
+complete -c nameplate -n '__fish_nameplate_using_command doctor' -l against -r -F -d 'Say whether this machine is comparable with the one of a run (.jsonl or .html):…'
 complete -c nameplate -n '__fish_nameplate_using_command doctor' -l json -d 'Print the findings as JSON.'
 
 # Options for: history

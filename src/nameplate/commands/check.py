@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from cyclopts import Parameter
@@ -26,6 +26,7 @@ from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Plan
 from nameplate.records.result import Report
 from nameplate.report.judgement import MachineJudgement
+from nameplate.report.judgement_junit import judgement_junit
 from nameplate.report.terminal.check import Checked, print_checked, short_line
 from nameplate.report.terminal.progress import make_progress
 
@@ -49,6 +50,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     even_if_busy: bool = False,
     strict: bool = False,
     one_line: bool = False,
+    format: Annotated[Literal["table", "json", "junit"], Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
     all: bool = False,  # noqa: A002
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
@@ -86,10 +88,12 @@ def command(  # noqa: PLR0913 (the options of the command line)
         End with exit code 4 if an area is UNSURE or UNKNOWN.
     one_line
         Print one line of at most 100 ASCII characters, for the reason of a drained node.
+    format
+        The output format: table, json, or junit, with a test for each value, for CI systems.
     all
         Show all values that are judged, and not only the one that decides on each area.
     json
-        Print the values with their verdicts as JSON.
+        The same as --format json.
     quiet
         Do not show progress.
     """
@@ -99,20 +103,29 @@ def command(  # noqa: PLR0913 (the options of the command line)
         return learn_site(learn, output, quiet)
     if sources:
         return print_sources()
+    if [one_line, json, format != "table"].count(True) > 1 and not (json and format == "json"):
+        raise UsageError("--one-line, --json and --format: use one of them")
     if run is not None and output is not None:
         raise UsageError("-o names the run file to write, but RUN is judged as it is: leave out one of them")
     source = expectation_source(expect, type, ask_metadata)
     checked = _of_run(run, source) if run is not None else _measured(source, output, fast, even_if_busy, quiet)
     if one_line:
         print(short_line(checked))
-    elif json:
+    else:
+        _print(checked, "json" if json else format, all)
+    return _exit_code(checked.judgement.values, strict)
+
+
+def _print(checked: Checked, format_name: Literal["table", "json", "junit"], has_all: bool) -> None:
+    if format_name == "table":
+        print_checked(checked, has_all)
+    elif format_name == "junit":
+        print(judgement_junit(checked.judgement), end="")
+    else:
         expected = checked.judgement.expectation
         document = {"machine": expected.machine, "sources": expected.sources, "provisional": expected.provisional,
                     "values": checked.judgement.values}  # fmt: skip
         print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
-    else:
-        print_checked(checked, has_all=all)
-    return _exit_code(checked.judgement.values, strict)
 
 
 def _exit_code(values: Sequence[JudgedValue], strict: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from cyclopts import Parameter
@@ -13,11 +13,12 @@ from cyclopts import Parameter
 from nameplate.commands._percent import parse_percent
 from nameplate.commands._reading import read_report
 from nameplate.comparison.best_of_several import compare_several
-from nameplate.comparison.metric_rows import ComparisonRow
+from nameplate.comparison.metric_rows import ComparisonRow, is_loss
 from nameplate.comparison.run_comparison import compare_by, compare_runs
 from nameplate.errors import UsageError
 from nameplate.records.result import Report
-from nameplate.records.run_record import SCHEMA
+from nameplate.report.comparison_exports import find_comparison_export
+from nameplate.report.comparison_exports.json import json_text
 from nameplate.statistics.verdict import SAME_WITHIN
 
 _AGAINST, _UNSURE, _NOT_COMPARABLE = 1, 4, 5
@@ -30,6 +31,7 @@ def command(  # noqa: PLR0913 (the options of the command line)
     strict: bool = False,
     selftest: bool = False,
     budget: Annotated[str | None, Parameter(show_default=False)] = None,
+    format: Annotated[str, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
     all: bool = False,  # noqa: A002
     json: bool = False,
 ) -> int:
@@ -56,44 +58,58 @@ def command(  # noqa: PLR0913 (the options of the command line)
         run of this machine.
     budget
         The time that --selftest may measure, such as 10min. Default: 5min.
+    format
+        The output format: table, json, markdown (at most 40 lines, for a comment on a pull request) or junit (a test
+        for each verdict, for CI systems). Two runs can be shown in each of them, everything else as table or json.
     all
-        Show all metrics instead of those that changed.
+        Show all metrics in the table instead of those that changed.
     json
-        Print the rows as JSON.
+        The same as --format json.
     """
     if budget is not None and not selftest:
         raise UsageError("--budget limits the measurement of --selftest: add --selftest, or leave out --budget")
     limit = parse_percent("--fail-on", fail_on) if fail_on is not None else None
+    chosen = _format(format, json)
+    if len(runs) == 2 and by is None and not selftest:
+        return _two([read_report(run) for run in runs], limit, strict, all, chosen)
+    if chosen not in ("table", "json"):
+        raise UsageError(f"--format {chosen} shows two runs: name BASE and NEW, without --by and --selftest")
     if selftest:
-        return _self_test(runs, budget, json)
+        return _self_test(runs, budget, chosen == "json")
     if by is not None:
-        if len(runs) != 1:
-            raise UsageError(f"--by compares values within one run, but {len(runs)} were given: name one")
-        return _by(read_report(runs[0]), by, limit, strict, json)
-    if len(runs) < 2:
-        raise UsageError("compare needs two runs: name BASE and NEW, or one run with --by PARAMETER")
-    reports = [read_report(run) for run in runs]
-    if len(reports) > 2:
-        return _several(reports, [run.stem for run in runs], limit, json)
-    return _two(reports, limit, strict, all, json)
+        return _by(runs, by, limit, strict, chosen == "json")
+    return _several(runs, limit, chosen == "json")
 
 
-def _two(reports: Sequence[Report], limit: float | None, strict: bool, has_all: bool, json: bool) -> int:
+def _format(name: str, json: bool) -> str:
+    """Return the format that the options ask for, which exists."""
+    if json and name not in ("table", "json"):
+        raise UsageError(f"--json and --format {name}: use one of them")
+    if name != "table":
+        find_comparison_export(name)
+    return "json" if json else name
+
+
+def _two(reports: Sequence[Report], limit: float | None, strict: bool, has_all: bool, format_name: str) -> int:
     from nameplate.report.terminal.comparison import print_comparison  # noqa: PLC0415 (only one of the ways to show it)
+
+    export = None if format_name == "table" else find_comparison_export(format_name)
 
     detects = [report.run.plan.limits.detect for report in reports]
     found = compare_runs(reports[0], reports[1], limit or next(filter(None, reversed(detects)), SAME_WITHIN))
-    if json:
-        print_json(found.rows)
+    if export:
+        sys.stdout.write(export(found, limit or 0.0))
     else:
         print_comparison(found, has_all=has_all)
     return exit_code(found.rows, limit, strict)
 
 
-def _by(report: Report, name: str, limit: float | None, strict: bool, json: bool) -> int:
+def _by(runs: Sequence[Path], name: str, limit: float | None, strict: bool, json: bool) -> int:
     from nameplate.report.terminal.comparison import print_rows  # noqa: PLC0415 (only one of the ways to show it)
 
-    rows = compare_by(report, name, limit or SAME_WITHIN)
+    if len(runs) != 1:
+        raise UsageError(f"--by compares values within one run, but {len(runs)} were given: name one")
+    rows = compare_by(read_report(runs[0]), name, limit or SAME_WITHIN)
     if json:
         print_json(rows)
     else:
@@ -101,16 +117,18 @@ def _by(report: Report, name: str, limit: float | None, strict: bool, json: bool
     return exit_code(rows, limit, strict)
 
 
-def _several(reports: Sequence[Report], names: Sequence[str], limit: float | None, json: bool) -> int:
+def _several(runs: Sequence[Path], limit: float | None, json: bool) -> int:
     from nameplate.report.terminal.comparison import print_several  # noqa: PLC0415 (only one of the ways to show it)
 
+    if len(runs) < 2:
+        raise UsageError("compare needs two runs: name BASE and NEW, or one run with --by PARAMETER")
     if limit is not None:
-        raise UsageError(f"--fail-on compares two runs, but {len(reports)} were given: name BASE and NEW")
-    rows = compare_several(reports)
+        raise UsageError(f"--fail-on compares two runs, but {len(runs)} were given: name BASE and NEW")
+    rows = compare_several([read_report(run) for run in runs])
     if json:
         print_json(rows)
     else:
-        print_several(rows, names)
+        print_several(rows, [run.stem for run in runs])
     return 0 if any(row.best for row in rows) else _NOT_COMPARABLE
 
 
@@ -120,23 +138,16 @@ def exit_code(rows: Sequence[ComparisonRow], limit: float | None, strict: bool =
     ``limit`` is the smallest loss that counts, as a share; None counts all.
     """
     verdicts = {row.machine_verdict for row in rows}
-    if any(row.machine_verdict == "SLOWER" and _loss(row) >= (limit or 0.0) for row in rows):
+    if any(is_loss(row, limit or 0.0) for row in rows):
         return _AGAINST
     if not verdicts - {"INCOMPARABLE"} or (strict and "INCOMPARABLE" in verdicts):
         return _NOT_COMPARABLE
     return _UNSURE if strict and "UNSURE" in verdicts else 0
 
 
-def _loss(row: ComparisonRow) -> float:
-    """Return the loss as a share, which is 50 % both for a rate that halved and for a time that doubled."""
-    ratio = (row.capability.ratio if row.capability else row.ratio) or 1.0
-    return 1 - min(ratio, 1 / ratio)
-
-
 def print_json(rows: Sequence[msgspec.Struct]) -> None:
     """Print the document ``{"schema", "rows": […]}``."""
-    document: dict[str, Any] = {"schema": SCHEMA, "rows": rows}
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    sys.stdout.write(json_text(rows))
 
 
 def _self_test(runs: Sequence[Path], budget: str | None, json: bool) -> int:

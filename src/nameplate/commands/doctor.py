@@ -10,12 +10,17 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
+from nameplate.commands._reading import read_report
 from nameplate.execution.busy_cpus import read_cpu_times
 from nameplate.execution.core_process import CoreProcess, make_request, mpi_libraries
 from nameplate.execution.launch import how_to_build
+from nameplate.probes import ResolvedExperiment, load_probes
+from nameplate.records.machine_record import Machine
 from nameplate.records.plan_record import Experiment, Limits
+from nameplate.records.result import Report
 from nameplate.records.run_record import Header, Outcome, Sample
-from nameplate.report.terminal.doctor import print_fitness
+from nameplate.report.comparability import clock_under_load, conditions
+from nameplate.report.terminal.doctor import print_comparability, print_fitness
 from nameplate.results.fitness import (
     Finding,
     Grade,
@@ -27,12 +32,18 @@ from nameplate.results.fitness import (
     judge_steal,
     overall,
 )
+from nameplate.statistics.capability import capability
 
 _SPIN_S = 1.0
-_TOO_POOR = 1
+_TOO_POOR, _NOT_COMPARABLE = 1, 5
 
 
-def command(*, at_least: Annotated[Grade | None, Parameter(show_default=False)] = None, json: bool = False) -> int:
+def command(
+    *,
+    at_least: Annotated[Grade | None, Parameter(show_default=False)] = None,
+    against: Annotated[Path | None, Parameter(show_default=False)] = None,
+    json: bool = False,
+) -> int:
     """Check whether this machine is fit to measure on, and which optional parts are missing.
 
     The grade, A to F, is that of the worst finding. Each finding is shown with its cost and its remedy. Nothing is
@@ -42,21 +53,51 @@ def command(*, at_least: Annotated[Grade | None, Parameter(show_default=False)] 
     ----------
     at_least
         End with exit code 1 if the grade is worse than this one: for scripts and CI.
+    against
+        Say whether this machine is comparable with the one of a run (.jsonl or .html): the same processor, a clock
+        under load within 3 %, at least medium trust in the run, and quiet now. End with exit code 5 if it is not.
     json
         Print the findings as JSON.
     """
+    base = read_report(against) if against else None
     headers: list[Header] = []
     measured = _measure(headers)
     findings = [*measured, *judge_machine(headers[0].machine)]
     parts = [_leftovers(), *_mpi(), _lapack(), *_missing(headers[0])]
     grade = overall(findings)
+    compared = conditions(base, headers[0].machine, _clock_like(base, headers[0].machine), measured) if base else []
     if json:
-        document = {"grade": grade, "environment": findings, "parts": parts}
+        document = {"grade": grade, "environment": findings, "parts": parts, "comparable": compared}
         print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
         print_fitness(grade, findings, parts)
+        if compared:
+            print_comparability(compared, str(against))
     # The letters are in the order of the grades.
-    return _TOO_POOR if at_least is not None and grade > at_least else 0
+    if at_least is not None and grade > at_least:
+        return _TOO_POOR
+    return 0 if all(condition.is_met for condition in compared) else _NOT_COMPARABLE
+
+
+def _clock_like(base: Report, machine: Machine) -> float | None:
+    """Return the clock of this machine in hertz under the load that a run had; None if it cannot be measured."""
+    result = clock_under_load(base)
+    if result is None:
+        return None
+    probe = load_probes()["cpu_clock"]
+    params = {name: value for name, value in result.summary.params.items() if name in ("under", "threads")}
+    experiment = Experiment(id="clock", probe=probe.name, params=params)
+    limits = Limits(budget_s=_SPIN_S, precision=1.0)
+    samples: list[Sample] = []
+    with CoreProcess(lambda _: None) as core:
+        outcome = core.measure(
+            make_request(experiment, limits, _SPIN_S), _SPIN_S + 20,
+            lambda record: samples.append(record) if isinstance(record, Sample) else None,
+        )  # fmt: skip
+        resolved = ResolvedExperiment(outcome.params, outcome.facts, machine)
+        core.close()
+    found = capability([[probe.metrics[0].value(resolved, sample) for sample in samples]], higher_is_better=True)
+    return found.value if found else None
 
 
 def _measure(headers: list[Header]) -> list[Finding]:

@@ -29,11 +29,16 @@ def differing_settings(base: tuple[Run, Machine | None], new: tuple[Run, Machine
     machine, the priority, and the version of nameplate. The machine is None if it was not recorded; its properties are
     then "not recorded".
     """
-    shown = [
-        *((name, _shown_of(look, base[1]), _shown_of(look, new[1])) for name, look in _MACHINE_SETTINGS.items()),
-        ("priority", base[0].priority, new[0].priority),
-        ("nameplate", base[0].version, new[0].version),
+    own = [("priority", base[0].priority, new[0].priority), ("nameplate", base[0].version, new[0].version)]
+    return [
+        *differing_machine_settings(base[1], new[1]),
+        *(SettingDifference(*each) for each in own if each[1] != each[2]),
     ]
+
+
+def differing_machine_settings(base: Machine | None, new: Machine | None) -> list[SettingDifference]:
+    """Return the properties that differ between two machines, in a fixed order; those of None are "not recorded"."""
+    shown = ((name, _shown_of(look, base), _shown_of(look, new)) for name, look in _MACHINE_SETTINGS.items())
     return [SettingDifference(*each) for each in shown if each[1] != each[2]]
 
 

@@ -74,6 +74,16 @@ class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.capability.verdict if self.capability else self.verdict
 
 
+def is_loss(row: ComparisonRow, limit: float) -> bool:
+    """Return whether the capability of a metric is SLOWER by at least ``limit``, a share; 0 counts any loss.
+
+    The loss is 50 % both for a rate that halved and for a time that doubled. Without a capability, the typical value
+    decides.
+    """
+    ratio = (row.capability.ratio if row.capability else row.ratio) or 1.0
+    return row.machine_verdict == "SLOWER" and 1 - min(ratio, 1 / ratio) >= limit
+
+
 @dataclass(frozen=True)
 class MetricPair:
     """A metric's two results, and the names of the two sides in sentences.

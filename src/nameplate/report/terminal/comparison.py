@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -15,19 +14,27 @@ from nameplate.comparison.machine_settings import SettingDifference
 from nameplate.comparison.metric_rows import CapabilityChange, ComparisonRow
 from nameplate.comparison.run_comparison import RunComparison
 from nameplate.records.plan_record import Value
-from nameplate.report.areas import order_of_area, words_of_area
+from nameplate.report.areas import words_of_area
+from nameplate.report.comparison_words import (
+    VERDICT_ORDER,
+    detectable_text,
+    has_changed,
+    in_order,
+    meanings,
+    metric_words,
+    ratio_interval_text,
+    summary,
+    verdicts_by_area,
+)
 from nameplate.report.experiments import own_params, shared_params
-from nameplate.report.format import count, parameters, quantity, share
+from nameplate.report.format import count, quantity
 from nameplate.report.terminal.columns import Line, lay_out
 from nameplate.report.terminal.console import make_console
-from nameplate.statistics.stats import median
 from nameplate.statistics.verdict import Verdict
 
 # Colours mean better and worse, never larger and smaller.
 _STYLES: dict[Verdict, str] = {"FASTER": "green", "SLOWER": "red", "SAME": "dim", "UNSURE": "yellow"}
-_ORDER: tuple[Verdict, ...] = ("SLOWER", "FASTER", "UNSURE", "INCOMPARABLE", "SAME")
 _MAX_NAMED = 6
-_MAX_IN_SUMMARY = 3
 MAX_CHANGED = 6
 _COLUMNS = ("verdict", "{0}", "{1}", "ratio", "99 %", "detects")
 
@@ -40,9 +47,9 @@ def print_comparison(found: RunComparison, console: Console | None = None, has_a
     ``print_rows``. Without ``console``, it prints to standard output.
     """
     console = console or make_console()
-    for part in (summary(found.rows), *_meanings(found.rows)):
+    for part in (summary(found.rows), *meanings(found.rows)):
         console.print(part)
-    changed = [row for row in found.rows if _has_changed(row)]
+    changed = [row for row in found.rows if has_changed(row)]
     shown = found.rows if has_all else changed[:MAX_CHANGED]
     if shown:
         console.print()
@@ -59,46 +66,13 @@ def print_comparison(found: RunComparison, console: Console | None = None, has_a
             console.print(Text(f"\nonly in {name}: " + ", ".join(only[:_MAX_NAMED]) + more, style="dim"))
 
 
-def _has_changed(row: ComparisonRow) -> bool:
-    return not {row.machine_verdict, row.verdict}.isdisjoint(("FASTER", "SLOWER"))
-
-
-def summary(rows: Sequence[ComparisonRow]) -> str:
-    """Return a sentence on how many metrics changed, with the largest changes: of the capability if it is known."""
-    changed = [row for row in rows if row.machine_verdict in ("FASTER", "SLOWER")]
-    if not rows:
-        return "The runs have no metric in common."
-    if not changed:
-        same = sum(row.machine_verdict == "SAME" for row in rows)
-        return f"No change was found in {count(len(rows), 'metric')}, of which {same} are the SAME."
-    by_size = sorted(changed, key=lambda row: -abs(math.log(_judged_ratio(row))))
-    named = [f"{row.probe} {row.metric} {_change_words(row)}" for row in by_size[:_MAX_IN_SUMMARY]]
-    more = f" and {len(changed) - len(named)} more" if len(changed) > len(named) else ""
-    return f"{len(changed)} of {count(len(rows), 'metric')} changed: {', '.join(named)}{more}."
-
-
-def _judged_ratio(row: ComparisonRow) -> float:
-    return (row.capability.ratio if row.capability else row.ratio) or 1.0
-
-
-def _change_words(row: ComparisonRow) -> str:
-    ratio = _judged_ratio(row)
-    return f"{abs(ratio - 1) * 100:.0f} % {'higher' if ratio > 1 else 'lower'} ({row.machine_verdict})"
-
-
 def area_lines(rows: Sequence[ComparisonRow], width: int) -> list[Text]:
     """Return a table with the number of verdicts on the capability in each area, and the change that it would show."""
-    areas: dict[str, list[ComparisonRow]] = {}
-    for row in rows:
-        areas.setdefault(row.probe.partition("_")[0], []).append(row)
-    verdicts = [verdict for verdict in _ORDER if any(row.machine_verdict == verdict for row in rows)]
+    verdicts = [verdict for verdict in VERDICT_ORDER if any(row.machine_verdict == verdict for row in rows)]
     lines = []
-    for area in sorted(areas, key=order_of_area):
-        counts = Counter(row.machine_verdict for row in areas[area])
-        found = [row.capability.detectable if row.capability else row.detectable for row in areas[area]]
-        known = [each for each in found if each is not None]
-        cells = [str(counts.get(verdict, 0)) for verdict in verdicts]
-        lines.append(Line(words_of_area(area), tuple(map(Text, [*cells, _detects(median(known) if known else None)]))))
+    for found in verdicts_by_area(rows):
+        cells = [str(found.counts.get(verdict, 0)) for verdict in verdicts]
+        lines.append(Line(words_of_area(found.area), tuple(map(Text, [*cells, detectable_text(found.detectable)]))))
     return lay_out([*verdicts, "detects"], lines, width, "metrics by area") if lines else []
 
 
@@ -125,9 +99,8 @@ def _print_table(
     rows: Sequence[ComparisonRow], headings: tuple[str, str], console: Console, capability: str,
     common: Mapping[str, Mapping[str, Value]],
 ) -> None:  # fmt: skip
-    ordered = sorted(rows, key=lambda row: (_ORDER.index(row.machine_verdict), _ORDER.index(row.verdict)))
     columns = [heading.format(*headings) for heading in _COLUMNS]
-    lines = [line for row in ordered for line in _lines(row, capability, common.get(row.probe, {}))]
+    lines = [line for row in in_order(rows) for line in _lines(row, capability, common.get(row.probe, {}))]
     for text in lay_out(columns, lines, console.width):
         console.print(text)
 
@@ -150,7 +123,8 @@ def _lines(row: ComparisonRow, capability: str, common: Mapping[str, Value]) -> 
 
 def _cells(seen: ComparisonRow | CapabilityChange, unit: str) -> tuple[Text, ...]:
     ratio = f"{seen.ratio:.3f}" if seen.ratio is not None else "–"
-    texts = [quantity(seen.base, unit), quantity(seen.new, unit), ratio, _interval(seen.ci), _detects(seen.detectable)]
+    texts = [quantity(seen.base, unit), quantity(seen.new, unit), ratio, ratio_interval_text(seen.ci),
+             detectable_text(seen.detectable)]  # fmt: skip
     return (Text(seen.verdict, style=_STYLES.get(seen.verdict, "")), *map(Text, texts))
 
 
@@ -164,28 +138,14 @@ def _conclusions(rows: Sequence[ComparisonRow], capability: str) -> list[str]:
     return lines + _detectable(rows)
 
 
-def _meanings(rows: Sequence[ComparisonRow]) -> list[str]:
-    """Return what SLOWER means for a machine that was measured twice, in each of the two questions."""
-    lines = []
-    if any(row.machine_verdict == "SLOWER" and row.capability for row in rows):
-        lines.append("SLOWER in capability: the machine or its settings changed.")
-    if any(row.verdict == "SLOWER" and row.capability and row.capability.verdict != "SLOWER" for row in rows):
-        lines.append("SLOWER only in what is typical: other programs or guests took more of the machine.")
-    return lines
-
-
 def _counted(counts: Mapping[Verdict, int]) -> str:
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts.get(verdict))
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICT_ORDER if counts.get(verdict))
 
 
 def _detectable(rows: Sequence[ComparisonRow]) -> list[str]:
     """Return a line with the change that these runs would show in half of the metrics of each area."""
-    by_area: dict[str, list[float]] = {}
-    for row in rows:
-        smallest = row.capability.detectable if row.capability else row.detectable
-        if smallest is not None:
-            by_area.setdefault(row.probe.partition("_")[0], []).append(smallest)
-    shown = [f"{area} {_detects(median(values))}" for area, values in by_area.items()]
+    known = [found for found in verdicts_by_area(rows) if found.detectable is not None]
+    shown = [f"{found.area} {detectable_text(found.detectable)}" for found in known]
     return [f"smallest detectable change, median by area: {', '.join(shown)}"] if shown else []
 
 
@@ -196,7 +156,7 @@ def print_several(rows: Sequence[Several], names: Sequence[str], console: Consol
     runs, in the order of ``values`` in each row. Without ``console``, it prints to standard output.
     """
     console = console or make_console()
-    lines = [Line(_words(row.probe, row.params, row.metric), _of_several(row), row.reason) for row in rows]
+    lines = [Line(metric_words(row.probe, row.params, row.metric), _of_several(row), row.reason) for row in rows]
     for text in lay_out(names, lines, console.width):
         console.print(text)
     console.print("\n*: the best value, or not distinguishable from it", style="dim")
@@ -217,7 +177,7 @@ def print_false_positives(counts: Sequence[FalsePositiveCount], console: Console
     """
     console = console or make_console()
     lines = [
-        Line(_words(row.probe, row.params, row.metric),
+        Line(metric_words(row.probe, row.params, row.metric),
              tuple(map(Text, map(str, (row.pairs, row.wrong, row.same, row.unsure)))))
         for row in counts
     ]  # fmt: skip
@@ -238,15 +198,3 @@ def _print_settings(settings: Sequence[SettingDifference], console: Console) -> 
         )
     for setting in settings:
         console.print(Text(f"  {setting.name}: {setting.base} → {setting.new}"))
-
-
-def _words(probe: str, params: Mapping[str, Value], metric: str) -> str:
-    return f"{probe} {parameters(params)} {metric}".replace("  ", " ")
-
-
-def _detects(change: float | None) -> str:
-    return "> 100 %" if change is not None and change > 1 else share(change)
-
-
-def _interval(ci: tuple[float, float] | None) -> str:
-    return f"{ci[0]:.2f}–{ci[1]:.2f}" if ci else "–"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
+from nameplate.report.comparability import Condition
 from nameplate.report.terminal.console import make_console
 from nameplate.report.terminal.entries import Described, lay_out_entries
 from nameplate.results.fitness import Finding, Grade, Part
@@ -32,6 +33,19 @@ def print_fitness(grade: Grade, findings: Sequence[Finding], parts: Iterable[Par
     for line in [*lay_out_entries([_of_finding(finding) for finding in ordered], console.width), Text()]:
         console.print(line)
     for line in lay_out_entries([_of_part(part) for part in parts], console.width):
+        console.print(line)
+
+
+def print_comparability(conditions: Sequence[Condition], run: str) -> None:
+    """Print whether this machine is comparable with the one of a run, whose path is ``run``, and each condition."""
+    console = make_console()
+    unmet = [condition.what for condition in conditions if not condition.is_met]
+    words = f"not comparable with {run}, because of: {', '.join(unmet)}" if unmet else f"comparable with {run}"
+    console.print()
+    console.print(Text(words, style=f"bold {'red' if unmet else 'green'}"))
+    console.print()
+    entries = [Described(each.what, (each.state,), "green" if each.is_met else "red") for each in conditions]
+    for line in lay_out_entries(entries, console.width):
         console.print(line)
 
 

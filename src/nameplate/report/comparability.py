@@ -1,0 +1,81 @@
+"""Say whether this machine is comparable with the one that an earlier run measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from nameplate.comparison.machine_settings import differing_machine_settings
+from nameplate.records.machine_record import Machine
+from nameplate.records.result import Report, Result
+from nameplate.report.format import count, quantity
+from nameplate.report.trust import trust_in
+from nameplate.results.fitness import Finding, overall
+
+# A clock that differs by a larger share makes another machine of the same processor.
+MAX_CLOCK_CHANGE = 0.03
+# What of the machine must be the same. Other settings may be what one wants to compare.
+_SAME = ("CPU", "cores", "SMT", "CPUs allowed", "CPU quota", "hypervisor", "emulated by")
+_UNFIT = "DF"
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """A condition for the comparison of a machine with an earlier run.
+
+    ``what`` names it, such as "clock under load"; ``is_met`` says whether it holds, and ``state`` what was found.
+    """
+
+    what: str
+    is_met: bool
+    state: str
+
+
+def clock_under_load(base: Report) -> Result | None:
+    """Return the result of the clock under load with the most threads in a run; None if it was not measured."""
+    loaded = [
+        result for result in base.results
+        if result.summary.probe == "cpu_clock" and result.summary.value is not None
+        and result.summary.params.get("under") != "idle"
+    ]  # fmt: skip
+    return max(loaded, key=lambda result: int(result.summary.params.get("threads", 0)), default=None)
+
+
+def conditions(base: Report, machine: Machine, clock_hz: float | None, findings: Sequence[Finding]) -> list[Condition]:
+    """Return the conditions for comparing this machine with the one of a run: processor, clock, trust, and quiet.
+
+    ``clock_hz`` is the clock of this machine under the load of ``clock_under_load(base)``, None if it was not measured.
+    ``findings`` are those of the noise, the steal time and the other programs of this machine.
+    """
+    return [_processor(base, machine), _clock(base, clock_hz), _trust(base), _quiet(findings)]
+
+
+def _processor(base: Report, machine: Machine) -> Condition:
+    differing = [each for each in differing_machine_settings(base.machine, machine) if each.name in _SAME]
+    if differing:
+        words = ", ".join(f"{each.name}: {each.base} → {each.new}" for each in differing)
+        return Condition("processor", False, words)
+    return Condition("processor", True, f"{machine.cpu.model}, {count(len(machine.topology.allowed_cpus), 'CPU')}")
+
+
+def _clock(base: Report, clock_hz: float | None) -> Condition:
+    result = clock_under_load(base)
+    if result is None:
+        return Condition("clock under load", False, "the run did not measure it; cpu_clock does")
+    before = result.summary.capability or result.summary.value
+    if clock_hz is None or before is None:
+        return Condition("clock under load", False, "it could not be measured here")
+    change = clock_hz / before - 1
+    words = f"{quantity(before, 'Hz')} → {quantity(clock_hz, 'Hz')}, {change * 100:+.1f} %"
+    return Condition("clock under load", abs(change) <= MAX_CLOCK_CHANGE, words)
+
+
+def _trust(base: Report) -> Condition:
+    trust = trust_in(base)
+    return Condition("trust in the run", trust.level != "low", f"{trust.level}: {trust.why}")
+
+
+def _quiet(findings: Sequence[Finding]) -> Condition:
+    grade = overall(findings)
+    causes = "; ".join(finding.state for finding in findings if finding.grade == grade)
+    return Condition("quiet now", grade not in _UNFIT, f"{grade}: {causes}")
