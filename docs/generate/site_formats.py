@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from nameplate.records.result import Summary
 from nameplate.report import comparison_exports, exports
 from nameplate.report.comparison_exports import comparison_export_names
 from nameplate.report.exports import export_names
+from nameplate.report.named_formats import format_module
 from nameplate.tools import external
 from nameplate.tools.external import load_importers, load_references
 from site_reference import Row, json_type, markdown_table
@@ -63,7 +63,7 @@ def _type(field: Mapping[str, Any]) -> str:
 
 def _said(package: ModuleType, name: str) -> str:
     """Return the first sentence of a module's docstring."""
-    module = importlib.import_module(f"{package.__name__}.{name.replace('-', '_')}")
+    module = format_module(name, package)
     paragraph = " ".join((inspect.getdoc(module) or "").partition("\n\n")[0].split())
     if not paragraph:
         raise ValueError(f"{Path(str(module.__file__)).name} has no docstring to show in the reference")

@@ -6,29 +6,28 @@ A module has a function ``export(found, limit)``, which returns the text of the 
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import sys
 from collections.abc import Callable
 
 from nameplate.comparison.run_comparison import RunComparison
-from nameplate.errors import UsageError
-from nameplate.planning.sweep import nearest
+from nameplate.report.named_formats import check_format, format_module, format_names
 
 ComparisonExport = Callable[[RunComparison, float], str]
+
+_PACKAGE = sys.modules[__name__]
 
 
 def comparison_export_names() -> list[str]:
     """Return the names of the export formats in alphabetical order."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return format_names(_PACKAGE)
 
 
 def find_comparison_export(name: str) -> ComparisonExport:
     """Return the function that exports a comparison in a format, one of ``comparison_export_names()``.
 
     Raises:
-        UsageError: the format is unknown; the message has the most similar names.
+        UsageError: the format is unknown; the message suggests the nearest one.
     """
-    if name not in comparison_export_names():
-        raise UsageError(f"unknown format '{name}'; {nearest(name, ['table', *comparison_export_names()])}")
-    export: ComparisonExport = importlib.import_module(f"{__name__}.{name}").export
+    check_format(name, _PACKAGE)
+    export: ComparisonExport = format_module(name, _PACKAGE).export
     return export

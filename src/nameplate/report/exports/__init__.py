@@ -7,22 +7,22 @@ dictionary from file name to text or bytes. Where readers of the format expect a
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nameplate.errors import UsageError
-from nameplate.planning.sweep import nearest
 from nameplate.records.result import Report
+from nameplate.report.named_formats import check_format, format_module, format_names
 from nameplate.report.optional_packages import check_report_packages
 
 Export = Callable[[Report], str | dict[str, str] | dict[str, bytes]]
 
+_PACKAGE = sys.modules[__name__]
+
 
 def export_names() -> list[str]:
     """Return the names of the export formats in alphabetical order: the values of ``--format`` other than ``table``."""
-    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    return format_names(_PACKAGE)
 
 
 def find_export(name: str) -> Export:
@@ -36,10 +36,9 @@ def find_export(name: str) -> Export:
         UsageError: the format is unknown, which includes "table"; the message suggests the nearest one. Or it needs a
             package that is not installed.
     """
-    if name not in export_names():
-        raise UsageError(f"unknown format '{name}'; {nearest(name, ['table', *export_names()])}")
+    check_format(name, _PACKAGE)
     try:
-        export: Export = importlib.import_module(_module_of(name)).export
+        export: Export = format_module(name, _PACKAGE).export
     except ModuleNotFoundError:
         check_report_packages(f"--format {name}")
         raise
@@ -57,9 +56,5 @@ def file_name(name: str, report: Report, run: Path) -> str:
         ModuleNotFoundError: the format is unknown.
         UsageError: the format derives the file name from results that the report does not have.
     """
-    own = getattr(importlib.import_module(_module_of(name)), "file_name", None)
+    own = getattr(format_module(name, _PACKAGE), "file_name", None)
     return str(own(report)) if own else f"{run.stem}.{name}"
-
-
-def _module_of(name: str) -> str:
-    return f"{__name__}.{name.replace('-', '_')}"
